@@ -1,0 +1,119 @@
+#include "ellzero/path.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
+
+#include "problem.hpp"
+
+namespace ellzero::bindings {
+namespace {
+
+// A list of models as the arrays of a CSR matrix and one entry per model of everything else.
+nb::dict pack(const std::vector<Model>& models) {
+    std::vector<int64_t> starts{0};
+    std::vector<int32_t> columns;
+    std::vector<double> values, intercept, cost;
+    std::vector<uint8_t> converged;
+    for (const Model& model : models) {
+        columns.insert(columns.end(), model.support.begin(), model.support.end());
+        values.insert(values.end(), model.beta.begin(), model.beta.end());
+        starts.push_back(std::ssize(columns));
+        intercept.push_back(model.intercept);
+        cost.push_back(model.cost);
+        converged.push_back(model.converged);
+    }
+    nb::dict out;
+    out["starts"] = to_numpy(std::move(starts));
+    out["columns"] = to_numpy(std::move(columns));
+    out["values"] = to_numpy(std::move(values));
+    out["intercept"] = to_numpy(std::move(intercept));
+    out["cost"] = to_numpy(std::move(cost));
+    out["converged"] = to_numpy(std::move(converged));
+    return out;
+}
+
+std::vector<Model> unpack(const nb::dict& packed, const Penalty& penalty) {
+    const auto starts = nb::cast<Vector<int64_t>>(packed["starts"]);
+    const auto columns = nb::cast<Vector<int32_t>>(packed["columns"]);
+    const auto values = nb::cast<Vector<double>>(packed["values"]);
+    const auto intercept = nb::cast<Vector<double>>(packed["intercept"]);
+    std::vector<Model> out(intercept.shape(0));
+    for (size_t k = 0; k < out.size(); ++k) {
+        out[k].support.assign(columns.data() + starts.data()[k], columns.data() + starts.data()[k + 1]);
+        out[k].beta.assign(values.data() + starts.data()[k], values.data() + starts.data()[k + 1]);
+        out[k].intercept = intercept.data()[k];
+        for (const int32_t j : out[k].support) out[k].counted += penalty.counted(j);
+    }
+    return out;
+}
+
+Monitor::Progress reporter(const nb::object& progress) {
+    if (progress.is_none()) return {};
+    return [callback = nb::handle(progress)](double fraction, double lambda_0, int support) {
+        nb::gil_scoped_acquire acquire;
+        callback(fraction, lambda_0, support);
+    };
+}
+
+nb::dict fit(const BoundProblem& self, const std::vector<double>& lambda_0, int n_lambda, double lambda_min_ratio,
+             int max_support, std::optional<nb::dict> seeds, bool sweep, int threads, const nb::object& progress) {
+    Monitor monitor(check_signals, reporter(progress));
+    PathOptions options{lambda_0, n_lambda, lambda_min_ratio, max_support, sweep, {}};
+    PathResult result;
+    Team idle(1);
+    if (seeds) options.seeds = unpack(*seeds, self.problem(self.columns(idle, monitor)).penalty);
+    {
+        nb::gil_scoped_release release;
+        Team team(threads);
+        const Columns columns = self.columns(team, monitor);
+        result = fit_path(self.problem(columns), options);
+    }
+    nb::dict out;
+    out["lambda_0"] = to_numpy(std::move(result.lambda_0));
+    out["models"] = pack(result.models);
+    out["by_size"] = pack(result.by_size);
+    out["reads"] = result.reads;
+    return out;
+}
+
+// Plain Algorithm 1: full cycles over all columns, every moving step recorded. What the fast solver is checked against.
+nb::dict cycles(const BoundProblem& self, double lambda_0, int count) {
+    Monitor monitor(check_signals, {});
+    Team team(1);
+    const Columns columns = self.columns(team, monitor);
+    const Problem problem = self.problem(columns);
+    Descent descent(problem);
+    Iterate it(problem);
+    it.evaluate(problem.loss);
+    std::vector<int32_t> all(problem.columns());
+    for (size_t j = 0; j < all.size(); ++j) all[j] = static_cast<int32_t>(j);
+    std::vector<Descent::Step> trace;
+    for (int k = 0; k < count; ++k) {
+        monitor.poll();
+        descent.cycle(it, all, lambda_0, &trace);
+    }
+    std::vector<int32_t> column;
+    std::vector<double> change, objective;
+    for (const auto& step : trace) {
+        column.push_back(step.column);
+        change.push_back(step.change);
+        objective.push_back(step.objective);
+    }
+    nb::dict out;
+    out["models"] = pack({it.model()});
+    out["column"] = to_numpy(std::move(column));
+    out["change"] = to_numpy(std::move(change));
+    out["objective"] = to_numpy(std::move(objective));
+    return out;
+}
+
+}  // namespace
+
+void register_path(nb::module_& m) {
+    m.def("fit_path", &fit, nb::arg("problem"), nb::kw_only(), nb::arg("lambda_0"), nb::arg("n_lambda"),
+          nb::arg("lambda_min_ratio"), nb::arg("max_support"), nb::arg("seeds").none(), nb::arg("sweep"), nb::arg("threads"),
+          nb::arg("progress").none());
+    m.def("coordinate_descent", &cycles, nb::arg("problem"), nb::arg("lambda_0"), nb::arg("cycles"));
+}
+
+}  // namespace ellzero::bindings

@@ -1,0 +1,53 @@
+// The columns that the solvers see: (x_j - mean_j) / spread_j, applied inside dot and axpy, never to a copy of X.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ellzero/design.hpp"
+#include "ellzero/status.hpp"
+
+namespace ellzero {
+
+class Columns {
+  public:
+    // mean and scale (= 1 / spread) may be null: no centring, no scaling. square[j] = sum_i w_i z_ij^2 of the column as seen.
+    Columns(const Design& design, const double* mean, const double* scale, const double* square, Team& team, Monitor& monitor)
+        : design_(design), mean_(mean), scale_(scale), square_(square), team_(team), monitor_(monitor) {}
+
+    int64_t rows() const { return design_.rows(); }
+    int64_t count() const { return design_.columns(); }
+    bool centred() const { return mean_ != nullptr; }
+    double mean(int32_t j) const { return mean_ ? mean_[j] : 0.0; }
+    double scale(int32_t j) const { return scale_ ? scale_[j] : 1.0; }
+    double square(int32_t j) const { return square_[j]; }
+    const double* squares() const { return square_; }
+    const Design& design() const { return design_; }
+    Team& team() const { return team_; }
+    Monitor& monitor() const { return monitor_; }
+
+    double dot(int32_t j, const double* r, double r_sum) const;
+    // out[c] = z_c . r for the listed columns, or for all of them
+    void dots(std::span<const int32_t> columns, const double* r, std::vector<double>& out) const;
+    void all_dots(const double* r, double* out) const;
+    // out += a z_j
+    void axpy(int32_t j, double a, double* out) const;
+    // see Design::gram
+    void gram(std::span<const int32_t> columns, const double* d, std::vector<double>& out) const;
+
+    // How often X was read, in units of the whole of X.
+    double reads() const { return bytes_read_ / static_cast<double>(std::max<int64_t>(design_.bytes(), 1)); }
+
+  private:
+    void standardise(std::span<const int32_t> columns, double r_sum, double* out) const;
+
+    const Design& design_;
+    const double* mean_;
+    const double* scale_;
+    const double* square_;
+    Team& team_;
+    Monitor& monitor_;
+    mutable double bytes_read_ = 0.0;
+};
+
+}  // namespace ellzero

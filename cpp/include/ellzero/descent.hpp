@@ -1,0 +1,55 @@
+// Algorithm 1 at one lambda_0: coordinate descent over a working set, Newton finish on the support, exact screening outside.
+#pragma once
+
+#include <vector>
+
+#include "ellzero/problem.hpp"
+#include "ellzero/refit.hpp"
+#include "ellzero/screening.hpp"
+
+namespace ellzero {
+
+class Descent {
+  public:
+    explicit Descent(const Problem& problem);
+
+    // Descends from the iterate to a point that satisfies Theorem 1 at lambda_0 (surely so if the radius is certain). P never rises. Stops early (not converged)
+    // when more than max_support features are in.
+    Model solve(Iterate& it, double lambda_0, int max_support, Radius radius);
+    // Minimises G on the iterate's support only.
+    Model refit(Iterate& it);
+    // The largest lambda_0 below which some column enters, by the exact one-dimensional gain of the best candidates.
+    double next_lambda_0(Iterate& it);
+    // Position of the support coordinate whose removal costs least, counted ones only; -1 if there is none.
+    int cheapest(const Iterate& it, double* cost);
+
+    // One cycle of Algorithm 1 over the listed columns; returns the largest surrogate decrease. `trace`, if given, receives
+    // for every step that moved: the column, the step and P after it.
+    struct Step {
+        int32_t column;
+        double change, objective;
+    };
+    double cycle(Iterate& it, const std::vector<int32_t>& columns, double lambda_0, std::vector<Step>* trace = nullptr);
+
+    Refit& newton() { return refit_; }
+
+  private:
+    struct Minimum {
+        double at, gain;
+    };
+    // The exact minimiser of G along coordinate j from zero, the rest held.
+    Minimum along(const Iterate& it, int32_t j, double slope);
+    bool descend(Iterate& it, double lambda_0);
+    bool drop(Iterate& it, double lambda_0, Model& current);
+    bool enter(Iterate& it, double lambda_0, Radius radius, Model& current);
+    double negligible(const Iterate& it, double lambda_0) const;
+
+    const Problem& problem_;
+    Refit refit_;
+    Screening screening_;
+    double null_cost_ = 0.0;
+    std::vector<int32_t> rows_;
+    std::vector<double> values_, eta_, y_, w_, moved_, r_, d_;
+};
+
+}  // namespace ellzero

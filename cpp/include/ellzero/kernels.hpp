@@ -1,0 +1,37 @@
+// Inner loops over memory. Everything else in the core is bookkeeping around these.
+#pragma once
+
+#include <cstdint>
+
+namespace ellzero::kernels {
+
+// out[c] = x_c . r for `count` columns; `columns` lists them, or is null for first, first + 1, ...
+// Sums are accumulated in float64 whatever the storage.
+void dots(const double* x, int64_t stride, const int32_t* columns, int64_t first, int64_t count, int64_t n,
+          const double* r, double* out);
+void dots(const float* x, int64_t stride, const int32_t* columns, int64_t first, int64_t count, int64_t n,
+          const double* r, double* out);
+
+// out += a * x
+void axpy(double a, const double* x, int64_t n, double* out);
+void axpy(double a, const float* x, int64_t n, double* out);
+
+// sum += sum_i w_i x_i and square += sum_i w_i x_i^2
+void moments(const double* x, const double* w, int64_t n, double& sum, double& square);
+void moments(const float* x, const double* w, int64_t n, double& sum, double& square);
+
+// out_i = scale * root_i * (x_i - mean): a column as the weighted Gram matrix needs it
+void pack(const double* x, const double* root, double mean, double scale, int64_t n, double* out);
+void pack(const float* x, const double* root, double mean, double scale, int64_t n, double* out);
+
+// gram[i * ld + j] += a_i . a_j for i in [begin, end), j <= i, where column c starts at packed + c * stride
+void gram_rows(const double* packed, int64_t stride, int64_t n, int64_t begin, int64_t end, double* gram, int64_t ld);
+
+double dot(const double* a, const double* b, int64_t n);
+double sum(const double* a, int64_t n);
+void add_scalar(double a, int64_t n, double* out);
+
+// center[j] = sum_k coefficient[k] * basis[k][j] for j in [0, count)
+void combine(const double* const* basis, const double* coefficient, int64_t terms, int64_t count, double* center);
+
+}  // namespace ellzero::kernels

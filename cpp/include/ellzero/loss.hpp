@@ -1,0 +1,28 @@
+// The four losses f(eta, y). A Loss evaluates sums over rows that are already weighted: sum_i w_i f(eta_i, y_i).
+#pragma once
+
+#include <cstdint>
+
+namespace ellzero {
+
+enum class LossKind { logistic, squared_hinge, hinge, squared_error, hinge_barrier };
+
+struct Loss {
+    LossKind kind;
+    // hinge: the width tau of Nesterov's smoothing, f - tau/2 <= f_tau <= f; zero means the true hinge (value only).
+    // hinge_barrier: mu of min over xi >= max(0, z) of xi - mu log(xi) - mu log(xi - z), z = 1 - y eta (up to a constant).
+    double smoothing = 0.0;
+
+    double value(int64_t n, const double* eta, const double* y, const double* w) const;
+    // r_i = w_i f'(eta_i, y_i)
+    void residual(int64_t n, const double* eta, const double* y, const double* w, double* r) const;
+    // value, r as above and d_i = w_i f''(eta_i, y_i), in one pass
+    double evaluate(int64_t n, const double* eta, const double* y, const double* w, double* r, double* d) const;
+
+    // sup of f'': L_j = curvature_bound * sum_i w_i x_ij^2
+    double curvature_bound() const;
+    // The same problem at another smoothing (only the hinge changes).
+    Loss smoothed(double tau) const { return kind == LossKind::hinge ? Loss{kind, tau} : *this; }
+};
+
+}  // namespace ellzero

@@ -1,0 +1,73 @@
+#include "ellzero/columns.hpp"
+
+#include "ellzero/kernels.hpp"
+
+namespace ellzero {
+namespace {
+// A pass over X is cut into pieces of this size, so that Ctrl-C is seen between them.
+constexpr int64_t bytes_between_polls = int64_t{64} << 20;
+// Columns that one thread takes at a time.
+constexpr int64_t columns_per_chunk = 64;
+}  // namespace
+
+double Columns::dot(int32_t j, const double* r, double r_sum) const {
+    double out;
+    design_.dots(std::span(&j, 1), r, &out);
+    bytes_read_ += static_cast<double>(design_.bytes(j));
+    return (out - mean(j) * r_sum) * scale(j);
+}
+
+void Columns::standardise(std::span<const int32_t> columns, double r_sum, double* out) const {
+    if (!mean_ && !scale_) return;
+    for (size_t c = 0; c < columns.size(); ++c) out[c] = (out[c] - mean(columns[c]) * r_sum) * scale(columns[c]);
+}
+
+void Columns::dots(std::span<const int32_t> columns, const double* r, std::vector<double>& out) const {
+    out.resize(columns.size());
+    const double r_sum = mean_ ? kernels::sum(r, rows()) : 0.0;
+    team_.run(std::ssize(columns), columns_per_chunk, [&](int64_t begin, int64_t end, int) {
+        const auto part = columns.subspan(begin, end - begin);
+        design_.dots(part, r, out.data() + begin);
+        standardise(part, r_sum, out.data() + begin);
+    });
+    for (const int32_t j : columns) bytes_read_ += static_cast<double>(design_.bytes(j));
+}
+
+void Columns::all_dots(const double* r, double* out) const {
+    const double r_sum = mean_ ? kernels::sum(r, rows()) : 0.0;
+    const int64_t average = std::max<int64_t>(design_.bytes() / std::max<int64_t>(count(), 1), 1);
+    const int64_t piece = std::max(bytes_between_polls / average, columns_per_chunk);
+    for (int64_t start = 0; start < count(); start += piece) {
+        const int64_t stop = std::min(start + piece, count());
+        team_.run(stop - start, columns_per_chunk, [&](int64_t begin, int64_t end, int) {
+            const int64_t first = start + begin;
+            design_.dots(first, end - begin, r, out + first);
+            if (mean_ || scale_)
+                for (int64_t j = first; j < start + end; ++j)
+                    out[j] = (out[j] - mean(static_cast<int32_t>(j)) * r_sum) * scale(static_cast<int32_t>(j));
+        });
+        monitor_.poll();
+    }
+    bytes_read_ += static_cast<double>(design_.bytes());
+}
+
+void Columns::axpy(int32_t j, double a, double* out) const {
+    const double step = a * scale(j);
+    design_.axpy(j, step, out);
+    if (mean_) kernels::add_scalar(-step * mean_[j], rows(), out);
+    bytes_read_ += static_cast<double>(design_.bytes(j));
+}
+
+void Columns::gram(std::span<const int32_t> columns, const double* d, std::vector<double>& out) const {
+    const size_t order = columns.size() + 1;
+    out.resize(order * order);
+    std::vector<double> means(columns.size()), scales(columns.size());
+    for (size_t c = 0; c < columns.size(); ++c) {
+        means[c] = mean(columns[c]);
+        scales[c] = scale(columns[c]);
+        bytes_read_ += static_cast<double>(design_.bytes(columns[c]));
+    }
+    design_.gram(columns, means.data(), scales.data(), d, out.data(), team_);
+}
+
+}  // namespace ellzero

@@ -1,0 +1,257 @@
+#include "ellzero/descent.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ellzero/kernels.hpp"
+
+namespace ellzero {
+namespace {
+
+constexpr int most_rounds = 100000;
+constexpr int most_cycles = 10000;
+// Candidates that Theorem 1 leaves outside but whose exact gain may still pay lambda_0: this many are tried.
+constexpr int exact_trials = 8;
+// The loss is flatter at the present eta than its curvature bound says; gains are larger by at most this factor.
+constexpr double flattest = 0.25;
+
+}  // namespace
+
+Descent::Descent(const Problem& problem) : problem_(problem), refit_(problem), screening_(problem) {
+    const std::vector<double> zero(problem.rows(), 0.0);
+    null_cost_ = problem.loss.value(problem.rows(), zero.data(), problem.y, problem.w);
+}
+
+double Descent::negligible(const Iterate& it, double lambda_0) const {
+    return 1e-2 * problem_.tolerance * std::max(it.cost() + lambda_0 * it.counted, 1e-4 * null_cost_);
+}
+
+bool Descent::descend(Iterate& it, double lambda_0) {
+    const double floor = negligible(it, lambda_0);
+    if (std::ssize(it.support) <= Refit::largest) return refit_.run(it, floor);
+    it.evaluate(problem_.loss);
+    for (int cycles = 0; cycles < most_cycles; ++cycles) {
+        problem_.X.monitor().poll();
+        refit_.intercept(it);
+        if (cycle(it, it.support, lambda_0) <= floor / static_cast<double>(problem_.columns())) return true;
+    }
+    return false;
+}
+
+double Descent::cycle(Iterate& it, const std::vector<int32_t>& columns, double lambda_0, std::vector<Step>* trace) {
+    const int64_t n = problem_.rows();
+    const std::vector<int32_t> order(columns);  // the support may change below
+    double largest = 0.0;
+    double r_sum = kernels::sum(it.r.data(), n);
+    for (const int32_t j : order) {
+        const double curvature = problem_.curvature(j);
+        if (curvature <= 0.0) continue;
+        size_t position = it.support.size();
+        if (it.contains(j))
+            position = static_cast<size_t>(std::find(it.support.begin(), it.support.end(), j) - it.support.begin());
+        const double from = position < it.support.size() ? it.beta[position] : 0.0;
+        const double slope = problem_.X.dot(j, it.r.data(), r_sum);
+        const double to = problem_.penalty.threshold(from - slope / curvature, curvature, lambda_0, j);
+        if (to == from) continue;
+        largest = std::max(largest, curvature * (to - from) * (to - from));
+        if (to == 0.0 && problem_.penalty.counted(j)) {
+            it.remove(position);
+        } else if (position == it.support.size()) {
+            it.add(j, to);
+        } else {
+            it.beta[position] = to;
+            problem_.X.axpy(j, to - from, it.eta.data());
+        }
+        // Sparse columns change few rows, so only their residuals are recomputed.
+        const Design::Entries entries = problem_.X.centred() ? Design::Entries{n, nullptr, nullptr}
+                                                             : problem_.X.design().entries(j, rows_, values_);
+        if (entries.rows) {
+            for (int64_t k = 0; k < entries.count; ++k) {
+                const int32_t i = entries.rows[k];
+                r_sum -= it.r[i];
+                problem_.loss.residual(1, &it.eta[i], &problem_.y[i], &problem_.w[i], &it.r[i]);
+                r_sum += it.r[i];
+            }
+        } else {
+            problem_.loss.residual(n, it.eta.data(), problem_.y, problem_.w, it.r.data());
+            r_sum = kernels::sum(it.r.data(), n);
+        }
+        if (trace) {
+            const double loss = problem_.loss.value(n, it.eta.data(), problem_.y, problem_.w);
+            trace->push_back({j, to - from, loss + it.penalty() + lambda_0 * it.counted});
+        }
+    }
+    it.evaluate(problem_.loss);
+    return largest;
+}
+
+Descent::Minimum Descent::along(const Iterate& it, int32_t j, double slope) {
+    const Penalty& penalty = problem_.penalty;
+    const double pull = std::abs(slope) - penalty.lambda_1;
+    const double side = slope < 0.0 ? 1.0 : -1.0;
+    const double reach = side > 0.0 ? penalty.high(j) : -penalty.low(j);
+    const double curvature = problem_.entry_curvature(j);
+    if (pull <= 0.0 || reach <= 0.0 || curvature <= 0.0) return {0.0, 0.0};
+
+    // The rows that the column touches, gathered: all of them if it is dense or centred.
+    const Design::Entries entries = problem_.X.design().entries(j, rows_, values_);
+    const double scale = problem_.X.scale(j), mean = problem_.X.mean(j);
+    int64_t n = entries.count;
+    const double *eta = it.eta.data(), *y = problem_.y, *w = problem_.w;
+    if (entries.rows && problem_.X.centred()) {
+        moved_.assign(problem_.rows(), 0.0);
+        for (int64_t k = 0; k < n; ++k) moved_[entries.rows[k]] = entries.values[k];
+        values_ = moved_;
+        n = problem_.rows();
+    } else if (entries.rows) {
+        eta_.resize(n), y_.resize(n), w_.resize(n);
+        for (int64_t k = 0; k < n; ++k) {
+            const int32_t i = entries.rows[k];
+            eta_[k] = it.eta[i], y_[k] = problem_.y[i], w_[k] = problem_.w[i];
+        }
+        eta = eta_.data(), y = y_.data(), w = w_.data();
+    }
+    for (int64_t k = 0; k < n; ++k) values_[k] = (values_[k] - mean) * scale;
+    const double* x = values_.data();
+    moved_.resize(n), r_.resize(n), d_.resize(n);
+
+    // Root of the slope along `side` by Newton inside a bracket [low, high].
+    double low = 0.0, high = reach;
+    double t = std::min(reach, pull / (curvature + 2.0 * penalty.lambda_2));
+    for (int step = 0; step < 60; ++step) {
+        std::copy(eta, eta + n, moved_.begin());
+        kernels::axpy(side * t, x, n, moved_.data());
+        problem_.loss.evaluate(n, moved_.data(), y, w, r_.data(), d_.data());
+        double bent = 0.0, unused = 0.0;
+        kernels::moments(x, d_.data(), n, unused, bent);
+        const double rise = side * kernels::dot(x, r_.data(), n) + penalty.lambda_1 + 2.0 * penalty.lambda_2 * t;
+        bent += 2.0 * penalty.lambda_2;
+        if (rise <= 0.0) low = t;
+        else high = t;
+        if (std::abs(rise) <= 1e-4 * pull || high - low <= 1e-7 * high || low >= reach) break;
+        double next = bent > 0.0 ? t - rise / bent : Penalty::infinity;
+        if (!(next > low && next < high)) next = std::isinf(high) ? 4.0 * t : 0.5 * (low + high);
+        t = std::min(next, std::isinf(high) ? 4.0 * t : high);
+    }
+    const Loss exact = problem_.loss.smoothed(0.0);
+    std::copy(eta, eta + n, moved_.begin());
+    kernels::axpy(side * t, x, n, moved_.data());
+    const double before = exact.value(n, eta, y, w), after = exact.value(n, moved_.data(), y, w);
+    return {side * t, before - after - penalty.value(t)};
+}
+
+int Descent::cheapest(const Iterate& it, double* cost) {
+    const auto& costs = refit_.removal_costs(it);
+    int best = -1;
+    for (size_t k = 0; k < costs.size(); ++k)
+        if (problem_.penalty.counted(it.support[k]) && (best < 0 || costs[k] < costs[best])) best = static_cast<int>(k);
+    if (cost) *cost = best < 0 ? Penalty::infinity : costs[best];
+    return best;
+}
+
+// Takes out one feature if that lowers P: one that Theorem 1 forbids, else the cheapest by the refitted estimate.
+bool Descent::drop(Iterate& it, double lambda_0, Model& current) {
+    if (it.counted == 0 || lambda_0 == 0.0 || std::ssize(it.support) > Refit::largest) return false;
+    double cost = 0.0;
+    int position = cheapest(it, &cost);
+    // |beta_i| >= sqrt(2 lambda_0 / (L_hat_i + 2 lambda_2)), as the largest lambda_0 that allows it.
+    double allowed = Penalty::infinity;
+    for (size_t k = 0; k < it.support.size(); ++k) {
+        const int32_t j = it.support[k];
+        if (!problem_.penalty.counted(j)) continue;
+        const double limit = 0.5 * it.beta[k] * it.beta[k] * (problem_.curvature(j) + 2.0 * problem_.penalty.lambda_2);
+        if (limit < allowed) {
+            allowed = limit;
+            if (limit < lambda_0) position = static_cast<int>(k);
+        }
+    }
+    current.leaves_above = std::min(cost, allowed);
+    if (current.leaves_above >= lambda_0) return false;
+    it.remove(static_cast<size_t>(position));
+    it.evaluate(problem_.loss);
+    descend(it, lambda_0);
+    it.prune();
+    Model without = it.model();
+    if (without.objective(lambda_0) < current.objective(lambda_0) - 1e-12 * std::abs(current.objective(lambda_0))) {
+        current = std::move(without);
+        return true;
+    }
+    it.load(current);
+    // The estimate was too low; the removal's true cost replaces it.
+    current.leaves_above = std::min(allowed, without.cost - current.cost);
+    return false;
+}
+
+// Lets the best columns in, greedily. The gradients of the others are refreshed after each entry.
+bool Descent::enter(Iterate& it, double lambda_0, Radius radius, Model& current) {
+    // How flat the loss is now beside its bound: a column's true gain is about its surrogate gain over this.
+    const Loss broad = problem_.broad_loss();
+    r_.resize(problem_.rows()), d_.resize(problem_.rows());
+    broad.evaluate(problem_.rows(), it.eta.data(), problem_.y, problem_.w, r_.data(), d_.data());
+    const double flatness =
+        std::clamp(kernels::sum(d_.data(), problem_.rows()) / broad.curvature_bound(), flattest, 1.0);
+    const double margin = negligible(it, lambda_0);
+    const auto found = screening_.above(it, std::max(lambda_0, 1e-2 * margin), std::max(flatness * lambda_0, 1e-2 * margin),
+                                        exact_trials, radius);
+    const int batch = lambda_0 == 0.0 ? std::max(16, static_cast<int>(it.support.size())) : 1 + it.counted / 16;
+    int entered = 0, failed = 0;
+    double best = found.rest;
+    for (const Candidate& candidate : found.candidates) {
+        double slope = candidate.slope, gain = candidate.gain;
+        if (entered > 0) {
+            slope = problem_.X.dot(candidate.column, it.r.data(), kernels::sum(it.r.data(), problem_.rows()));
+            gain = problem_.penalty.entry_gain(slope, problem_.entry_curvature(candidate.column), candidate.column);
+            if (gain <= flatness * lambda_0) continue;
+        }
+        best = std::max(best, gain);
+        const bool required = gain > lambda_0 && problem_.loss.kind != LossKind::hinge;
+        if (!required && failed >= exact_trials) {
+            if (entered > 0) break;
+            continue;
+        }
+        const Minimum minimum = along(it, candidate.column, slope);
+        if (minimum.gain <= lambda_0 + (lambda_0 > 0.0 ? margin : 0.0) || minimum.at == 0.0) {
+            ++failed;
+            continue;
+        }
+        it.add(candidate.column, minimum.at);
+        it.evaluate(problem_.loss);
+        if (++entered >= batch) break;
+    }
+    current.enters_below = std::min(lambda_0, best / flatness);
+    current.certain = radius == Radius::certain;
+    return entered > 0;
+}
+
+Model Descent::refit(Iterate& it) {
+    const bool converged = descend(it, 0.0);
+    it.prune();
+    Model out = it.model();
+    out.converged = converged;
+    return out;
+}
+
+Model Descent::solve(Iterate& it, double lambda_0, int max_support, Radius radius) {
+    for (int round = 0;; ++round) {
+        problem_.X.monitor().poll();
+        const bool fitted = descend(it, lambda_0);
+        it.prune();
+        Model current = it.model();
+        current.converged = fitted && round < most_rounds;
+        if (it.counted > max_support || round >= most_rounds) return current;
+        while (drop(it, lambda_0, current)) {
+        }
+        if (!enter(it, lambda_0, radius, current)) return current;
+    }
+}
+
+double Descent::next_lambda_0(Iterate& it) {
+    const auto found = screening_.above(it, Penalty::infinity, 0.0, exact_trials, Radius::likely);
+    double best = 0.0;
+    for (const Candidate& candidate : found.candidates) {
+        best = std::max({best, candidate.gain, along(it, candidate.column, candidate.slope).gain});
+    }
+    return best;
+}
+
+}  // namespace ellzero

@@ -1,0 +1,165 @@
+#include "ellzero/design.hpp"
+
+#include <cmath>
+
+#include "ellzero/kernels.hpp"
+
+namespace ellzero {
+namespace {
+
+template <class T>
+class Dense final : public Design {
+  public:
+    Dense(const T* values, int64_t rows, int64_t columns, int64_t stride)
+        : Design(rows, columns), values_(values), stride_(stride) {}
+
+    int64_t bytes() const override { return bytes(0) * columns(); }
+    int64_t bytes(int32_t) const override { return rows() * static_cast<int64_t>(sizeof(T)); }
+
+    void dots(std::span<const int32_t> list, const double* r, double* out) const override {
+        kernels::dots(values_, stride_, list.data(), 0, std::ssize(list), rows(), r, out);
+    }
+    void dots(int64_t first, int64_t count, const double* r, double* out) const override {
+        kernels::dots(values_, stride_, nullptr, first, count, rows(), r, out);
+    }
+    void axpy(int32_t j, double a, double* out) const override { kernels::axpy(a, column(j), rows(), out); }
+
+    void moments(int64_t first, int64_t count, const double* w, double* sum, double* square) const override {
+        for (int64_t c = 0; c < count; ++c) {
+            sum[c] = square[c] = 0.0;
+            kernels::moments(column(first + c), w, rows(), sum[c], square[c]);
+        }
+    }
+
+    Entries entries(int32_t j, std::vector<int32_t>&, std::vector<double>& values) const override {
+        values.assign(column(j), column(j) + rows());
+        return {rows(), nullptr, values.data()};
+    }
+
+    void gram(std::span<const int32_t> list, const double* mean, const double* scale, const double* d, double* out,
+              Team& team) const override {
+        const int64_t order = std::ssize(list) + 1;
+        std::fill(out, out + order * order, 0.0);
+        // Rows in blocks: the packed block stays in cache and is small beside X, whatever the number of rows.
+        const int64_t block = std::min<int64_t>(rows(), 1024);
+        std::vector<double> root(block), packed(block * order);
+        for (int64_t start = 0; start < rows(); start += block) {
+            const int64_t n = std::min(block, rows() - start);
+            for (int64_t i = 0; i < n; ++i) root[i] = std::sqrt(d[start + i]);
+            team.run(order, 8, [&](int64_t begin, int64_t end, int) {
+                for (int64_t c = begin; c < end; ++c) {
+                    double* target = packed.data() + c * block;
+                    if (c + 1 == order) std::copy(root.begin(), root.begin() + n, target);
+                    else kernels::pack(column(list[c]) + start, root.data(), mean[c], scale[c], n, target);
+                }
+            });
+            team.run(order, 4, [&](int64_t begin, int64_t end, int) {
+                kernels::gram_rows(packed.data(), block, n, begin, end, out, order);
+            });
+        }
+    }
+
+  private:
+    const T* column(int64_t j) const { return values_ + j * stride_; }
+    const T* values_;
+    int64_t stride_;
+};
+
+template <class T, class Index>
+class Csc final : public Design {
+  public:
+    Csc(const T* values, const Index* rows_of, const Index* starts, int64_t rows, int64_t columns)
+        : Design(rows, columns), values_(values), rows_of_(rows_of), starts_(starts) {}
+
+    int64_t bytes() const override { return entry_bytes * static_cast<int64_t>(starts_[columns()]); }
+    int64_t bytes(int32_t j) const override { return entry_bytes * static_cast<int64_t>(starts_[j + 1] - starts_[j]); }
+
+    void dots(std::span<const int32_t> list, const double* r, double* out) const override {
+        for (size_t c = 0; c < list.size(); ++c) out[c] = dot(list[c], r);
+    }
+    void dots(int64_t first, int64_t count, const double* r, double* out) const override {
+        for (int64_t c = 0; c < count; ++c) out[c] = dot(first + c, r);
+    }
+    void axpy(int32_t j, double a, double* out) const override {
+        for (Index k = starts_[j]; k < starts_[j + 1]; ++k) out[rows_of_[k]] += a * static_cast<double>(values_[k]);
+    }
+
+    void moments(int64_t first, int64_t count, const double* w, double* sum, double* square) const override {
+        for (int64_t c = 0; c < count; ++c) {
+            double s = 0.0, q = 0.0;
+            for (Index k = starts_[first + c]; k < starts_[first + c + 1]; ++k) {
+                const double x = static_cast<double>(values_[k]), wx = w[rows_of_[k]] * x;
+                s += wx;
+                q += wx * x;
+            }
+            sum[c] = s;
+            square[c] = q;
+        }
+    }
+
+    Entries entries(int32_t j, std::vector<int32_t>& rows, std::vector<double>& values) const override {
+        rows.assign(rows_of_ + starts_[j], rows_of_ + starts_[j + 1]);
+        values.assign(values_ + starts_[j], values_ + starts_[j + 1]);
+        return {std::ssize(values), rows.data(), values.data()};
+    }
+
+    void gram(std::span<const int32_t> list, const double* mean, const double* scale, const double* d, double* out,
+              Team& team) const override {
+        const int64_t size = std::ssize(list), order = size + 1;
+        const double total = kernels::sum(d, rows());
+        double* sums = out + size * order;  // the last row: sum_i d_i x_ij, then its standardised form
+        for (int64_t a = 0; a < size; ++a) sums[a] = dot(list[a], d);
+        sums[size] = total;
+        // Scatter d * x_a over the rows once, then every other column needs only its own entries.
+        std::vector<std::vector<double>> scattered(team.size());
+        team.run(size, 2, [&](int64_t begin, int64_t end, int thread) {
+            auto& work = scattered[thread];
+            if (work.empty()) work.assign(rows(), 0.0);
+            for (int64_t a = begin; a < end; ++a) {
+                const int32_t j = list[a];
+                for (Index k = starts_[j]; k < starts_[j + 1]; ++k)
+                    work[rows_of_[k]] = d[rows_of_[k]] * static_cast<double>(values_[k]);
+                for (int64_t b = 0; b <= a; ++b) {
+                    const double raw = dot(list[b], work.data());
+                    out[a * order + b] = (raw - mean[a] * sums[b] - mean[b] * sums[a] + mean[a] * mean[b] * total) *
+                                         scale[a] * scale[b];
+                }
+                for (Index k = starts_[j]; k < starts_[j + 1]; ++k) work[rows_of_[k]] = 0.0;
+            }
+        });
+        for (int64_t a = 0; a < size; ++a) sums[a] = (sums[a] - mean[a] * total) * scale[a];
+    }
+
+  private:
+    static constexpr int64_t entry_bytes = sizeof(T) + sizeof(Index);
+
+    double dot(int64_t j, const double* r) const {
+        double s = 0.0;
+        for (Index k = starts_[j]; k < starts_[j + 1]; ++k) s += static_cast<double>(values_[k]) * r[rows_of_[k]];
+        return s;
+    }
+
+    const T* values_;
+    const Index* rows_of_;
+    const Index* starts_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Design> make_dense(const T* values, int64_t rows, int64_t columns, int64_t stride) {
+    return std::make_unique<Dense<T>>(values, rows, columns, stride);
+}
+template std::unique_ptr<Design> make_dense(const double*, int64_t, int64_t, int64_t);
+template std::unique_ptr<Design> make_dense(const float*, int64_t, int64_t, int64_t);
+
+template <class T, class Index>
+std::unique_ptr<Design> make_csc(const T* values, const Index* rows_of, const Index* starts, int64_t rows, int64_t columns) {
+    return std::make_unique<Csc<T, Index>>(values, rows_of, starts, rows, columns);
+}
+template std::unique_ptr<Design> make_csc(const double*, const int32_t*, const int32_t*, int64_t, int64_t);
+template std::unique_ptr<Design> make_csc(const double*, const int64_t*, const int64_t*, int64_t, int64_t);
+template std::unique_ptr<Design> make_csc(const float*, const int32_t*, const int32_t*, int64_t, int64_t);
+template std::unique_ptr<Design> make_csc(const float*, const int64_t*, const int64_t*, int64_t, int64_t);
+
+}  // namespace ellzero

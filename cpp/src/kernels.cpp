@@ -1,0 +1,157 @@
+#include "ellzero/kernels.hpp"
+
+#include "ellzero/simd.hpp"
+
+// `omp simd` (no OpenMP runtime) permits reordering of the one sum it names; nothing else in the core is reassociated.
+
+namespace ellzero::kernels {
+namespace {
+
+// Four columns at once: r is loaded once for all of them and the four sums hide each other's latency.
+template <class T>
+ELLZERO_INLINE void dot4(const T* a, const T* b, const T* c, const T* d, const double* r, int64_t n, double* out) {
+    double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
+#pragma omp simd reduction(+ : s0, s1, s2, s3)
+    for (int64_t i = 0; i < n; ++i) {
+        s0 += static_cast<double>(a[i]) * r[i];
+        s1 += static_cast<double>(b[i]) * r[i];
+        s2 += static_cast<double>(c[i]) * r[i];
+        s3 += static_cast<double>(d[i]) * r[i];
+    }
+    out[0] = s0;
+    out[1] = s1;
+    out[2] = s2;
+    out[3] = s3;
+}
+
+template <class T>
+ELLZERO_INLINE void dots_of(const T* x, int64_t stride, const int32_t* columns, int64_t first, int64_t count, int64_t n,
+                            const double* r, double* out) {
+    const auto column = [&](int64_t c) { return x + stride * (columns ? columns[c] : first + c); };
+    int64_t c = 0;
+    for (; c + 4 <= count; c += 4) dot4(column(c), column(c + 1), column(c + 2), column(c + 3), r, n, out + c);
+    // The tail goes through the same four-sum loop, so that a column's value never depends on its neighbours.
+    if (c < count) {
+        const T* last = column(count - 1);
+        double four[4];
+        dot4(column(c), c + 1 < count ? column(c + 1) : last, c + 2 < count ? column(c + 2) : last, last, r, n, four);
+        for (int64_t k = c; k < count; ++k) out[k] = four[k - c];
+    }
+}
+
+template <class T>
+ELLZERO_INLINE void axpy_of(double a, const T* x, int64_t n, double* out) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) out[i] += a * static_cast<double>(x[i]);
+}
+
+template <class T>
+ELLZERO_INLINE void moments_of(const T* x, const double* w, int64_t n, double& sum, double& square) {
+    double s = 0.0, q = 0.0;
+#pragma omp simd reduction(+ : s, q)
+    for (int64_t i = 0; i < n; ++i) {
+        const double wx = w[i] * static_cast<double>(x[i]);
+        s += wx;
+        q += wx * static_cast<double>(x[i]);
+    }
+    sum += s;
+    square += q;
+}
+
+template <class T>
+ELLZERO_INLINE void pack_of(const T* x, const double* root, double mean, double scale, int64_t n, double* out) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) out[i] = scale * root[i] * (static_cast<double>(x[i]) - mean);
+}
+
+}  // namespace
+
+ELLZERO_SIMD void dots(const double* x, int64_t stride, const int32_t* columns, int64_t first, int64_t count, int64_t n,
+                       const double* r, double* out) {
+    dots_of(x, stride, columns, first, count, n, r, out);
+}
+ELLZERO_SIMD void dots(const float* x, int64_t stride, const int32_t* columns, int64_t first, int64_t count, int64_t n,
+                       const double* r, double* out) {
+    dots_of(x, stride, columns, first, count, n, r, out);
+}
+
+ELLZERO_SIMD void axpy(double a, const double* x, int64_t n, double* out) { axpy_of(a, x, n, out); }
+ELLZERO_SIMD void axpy(double a, const float* x, int64_t n, double* out) { axpy_of(a, x, n, out); }
+
+ELLZERO_SIMD void moments(const double* x, const double* w, int64_t n, double& sum, double& square) {
+    moments_of(x, w, n, sum, square);
+}
+ELLZERO_SIMD void moments(const float* x, const double* w, int64_t n, double& sum, double& square) {
+    moments_of(x, w, n, sum, square);
+}
+
+ELLZERO_SIMD void pack(const double* x, const double* root, double mean, double scale, int64_t n, double* out) {
+    pack_of(x, root, mean, scale, n, out);
+}
+ELLZERO_SIMD void pack(const float* x, const double* root, double mean, double scale, int64_t n, double* out) {
+    pack_of(x, root, mean, scale, n, out);
+}
+
+ELLZERO_SIMD void gram_rows(const double* packed, int64_t stride, int64_t n, int64_t begin, int64_t end, double* gram,
+                            int64_t ld) {
+    // Tiles of 2 x 4: eight sums from six loads keep the multipliers busy. Columns past the triangle's edge are computed from
+    // a repeated column and thrown away.
+    for (int64_t i = begin; i < end; i += 2) {
+        const double* a0 = packed + i * stride;
+        const double* a1 = packed + (i + 1 < end ? i + 1 : i) * stride;
+        const int64_t last = i + 1 < end ? i + 1 : i;
+        for (int64_t j = 0; j <= last; j += 4) {
+            const auto column = [&](int64_t c) { return packed + (c <= last ? c : last) * stride; };
+            const double *b0 = column(j), *b1 = column(j + 1), *b2 = column(j + 2), *b3 = column(j + 3);
+            double s00 = 0, s01 = 0, s02 = 0, s03 = 0, s10 = 0, s11 = 0, s12 = 0, s13 = 0;
+#pragma omp simd reduction(+ : s00, s01, s02, s03, s10, s11, s12, s13)
+            for (int64_t k = 0; k < n; ++k) {
+                s00 += a0[k] * b0[k];
+                s01 += a0[k] * b1[k];
+                s02 += a0[k] * b2[k];
+                s03 += a0[k] * b3[k];
+                s10 += a1[k] * b0[k];
+                s11 += a1[k] * b1[k];
+                s12 += a1[k] * b2[k];
+                s13 += a1[k] * b3[k];
+            }
+            const double row0[4] = {s00, s01, s02, s03}, row1[4] = {s10, s11, s12, s13};
+            for (int64_t c = j; c <= last && c < j + 4; ++c) {
+                if (c <= i) gram[i * ld + c] += row0[c - j];
+                if (i + 1 < end) gram[(i + 1) * ld + c] += row1[c - j];
+            }
+        }
+    }
+}
+
+ELLZERO_SIMD double dot(const double* a, const double* b, int64_t n) {
+    double s = 0.0;
+#pragma omp simd reduction(+ : s)
+    for (int64_t i = 0; i < n; ++i) s += a[i] * b[i];
+    return s;
+}
+
+ELLZERO_SIMD double sum(const double* a, int64_t n) {
+    double s = 0.0;
+#pragma omp simd reduction(+ : s)
+    for (int64_t i = 0; i < n; ++i) s += a[i];
+    return s;
+}
+
+ELLZERO_SIMD void add_scalar(double a, int64_t n, double* out) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) out[i] += a;
+}
+
+ELLZERO_SIMD void combine(const double* const* basis, const double* coefficient, int64_t terms, int64_t count,
+                          double* center) {
+    for (int64_t j = 0; j < count; ++j) center[j] = 0.0;
+    for (int64_t k = 0; k < terms; ++k) {
+        const double c = coefficient[k];
+        const double* h = basis[k];
+#pragma omp simd
+        for (int64_t j = 0; j < count; ++j) center[j] += c * h[j];
+    }
+}
+
+}  // namespace ellzero::kernels

@@ -1,0 +1,200 @@
+#include "ellzero/screening.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "ellzero/kernels.hpp"
+
+namespace ellzero {
+namespace {
+constexpr int64_t chunk = 4096;
+// A column's products may take up to this share of its own bytes: cheap to keep and cheap to combine beside reading X.
+constexpr double memory_share = 1.0 / 32.0;
+constexpr size_t most_directions = 8;
+// With more than this share of the columns in doubt, a full read serves the following checks too.
+constexpr double most_in_doubt = 0.25;
+// Standard deviations of a random column's product with `rest` that the likely radius covers.
+constexpr double likely_deviations = 3.5;
+}  // namespace
+
+Screening::Screening(const Problem& problem)
+    : problem_(problem),
+      steepness_(curvature_safety * problem.broad_loss().curvature_bound()),
+      center_(problem.columns()),
+      root_(problem.rows()),
+      scratch_(problem.rows()) {
+    const double per_column = static_cast<double>(problem.X.design().bytes()) / std::max<double>(1.0, problem.columns());
+    capacity_ = std::min(most_directions, static_cast<size_t>(per_column * memory_share / sizeof(double)));
+    if (capacity_ > 0) free_.assign(problem.X.squares(), problem.X.squares() + problem.columns());
+    for (int64_t i = 0; i < problem.rows(); ++i) root_[i] = std::sqrt(problem.w[i]);
+}
+
+void Screening::project(const Iterate& it, Radius radius) {
+    const int64_t n = problem_.rows();
+    rest_.resize(n);
+    for (int64_t i = 0; i < n; ++i) rest_[i] = root_[i] > 0.0 ? it.r[i] / root_[i] : 0.0;
+    const double length = std::sqrt(kernels::dot(rest_.data(), rest_.data(), n));
+    coefficients_.assign(directions_.size(), 0.0);
+    // Twice: one round of Gram-Schmidt leaves a remainder that is not orthogonal to working precision.
+    for (int round = 0; round < 2; ++round)
+        for (size_t k = 0; k < directions_.size(); ++k) {
+            const double c = kernels::dot(directions_[k].data(), rest_.data(), n);
+            coefficients_[k] += c;
+            kernels::axpy(-c, directions_[k].data(), n, rest_.data());
+        }
+    // The margin covers the rounding of the stored products.
+    radius_ = std::sqrt(kernels::dot(rest_.data(), rest_.data(), n)) + 1e-13 * length;
+    if (radius == Radius::likely) radius_ *= std::min(1.0, likely_deviations / std::sqrt(static_cast<double>(n)));
+    problem_.X.team().run(problem_.columns(), chunk, [&](int64_t begin, int64_t end, int) {
+        const double* columns[most_directions];
+        for (size_t k = 0; k < products_.size(); ++k) columns[k] = products_[k].data() + begin;
+        kernels::combine(columns, coefficients_.data(), static_cast<int64_t>(products_.size()), end - begin,
+                         center_.data() + begin);
+    });
+}
+
+void Screening::read_everything() {
+    const int64_t n = problem_.rows(), p = problem_.columns();
+    rented_ = 0.0;
+    const double length = std::sqrt(kernels::dot(rest_.data(), rest_.data(), n));
+    if (length == 0.0) {
+        radius_ = 0.0;
+        return;
+    }
+    size_t slot = products_.size();
+    if (slot == capacity_) {
+        // The direction that explains least of the present residual makes room.
+        slot = 0;
+        for (size_t k = 1; k < coefficients_.size(); ++k)
+            if (std::abs(coefficients_[k]) < std::abs(coefficients_[slot])) slot = k;
+        problem_.X.team().run(p, chunk, [&](int64_t begin, int64_t end, int) {
+            for (int64_t j = begin; j < end; ++j) free_[j] += products_[slot][j] * products_[slot][j];
+        });
+    } else {
+        products_.emplace_back(p);
+        directions_.emplace_back(n);
+    }
+    for (int64_t i = 0; i < n; ++i) {
+        directions_[slot][i] = rest_[i] / length;
+        scratch_[i] = root_[i] * directions_[slot][i];
+    }
+    problem_.X.all_dots(scratch_.data(), products_[slot].data());
+    problem_.X.team().run(p, chunk, [&](int64_t begin, int64_t end, int) {
+        for (int64_t j = begin; j < end; ++j) {
+            const double h = products_[slot][j];
+            center_[j] += length * h;
+            free_[j] = std::max(free_[j] - h * h, 0.0);
+        }
+    });
+    radius_ = 0.0;
+}
+
+double Screening::reach(int32_t j) const {
+    // The margin keeps the bound valid when free_j is a difference of nearly equal numbers.
+    return radius_ * std::sqrt(free_[j] + 1e-12 * problem_.X.square(j));
+}
+
+double Screening::gain_upper(int32_t j) const {
+    const double radius = radius_ > 0.0 ? reach(j) : 0.0;
+    return std::max(problem_.penalty.entry_gain(center_[j] - radius, curvature(j), j),
+                    problem_.penalty.entry_gain(center_[j] + radius, curvature(j), j));
+}
+
+double Screening::gain_lower(int32_t j) const {
+    const double radius = radius_ > 0.0 ? reach(j) : 0.0;
+    if (std::abs(center_[j]) <= radius) return 0.0;
+    return problem_.penalty.entry_gain(center_[j] - std::copysign(radius, center_[j]), curvature(j), j);
+}
+
+double Screening::sure_gain(const Iterate& it, int rank) const {
+    // Per chunk the best few, then the best few of those: the same whatever the number of threads.
+    const int64_t p = problem_.columns();
+    std::vector<std::vector<double>> best((p + chunk - 1) / chunk);
+    problem_.X.team().run(p, chunk, [&](int64_t begin, int64_t end, int) {
+        auto& heap = best[begin / chunk];  // the smallest of the kept gains on top
+        for (int64_t c = begin; c < end; ++c) {
+            const auto j = static_cast<int32_t>(c);
+            const double gain = gain_lower(j);
+            if (std::ssize(heap) == rank && gain <= heap.front()) continue;
+            if (it.contains(j)) continue;
+            if (std::ssize(heap) == rank) {
+                std::pop_heap(heap.begin(), heap.end(), std::greater<>());
+                heap.pop_back();
+            }
+            heap.push_back(gain);
+            std::push_heap(heap.begin(), heap.end(), std::greater<>());
+        }
+    });
+    std::vector<double> all;
+    for (const auto& heap : best) all.insert(all.end(), heap.begin(), heap.end());
+    if (std::ssize(all) < rank) return 0.0;
+    std::nth_element(all.begin(), all.begin() + (rank - 1), all.end(), std::greater<>());
+    return all[rank - 1];
+}
+
+std::vector<int32_t> Screening::in_doubt(const Iterate& it, double threshold, double& rest) const {
+    const int64_t p = problem_.columns(), chunks = (p + chunk - 1) / chunk;
+    std::vector<std::vector<int32_t>> lists(chunks);
+    std::vector<double> rests(chunks, 0.0);
+    problem_.X.team().run(p, chunk, [&](int64_t begin, int64_t end, int) {
+        for (int64_t c = begin; c < end; ++c) {
+            const auto j = static_cast<int32_t>(c);
+            const double gain = gain_upper(j);
+            if (it.contains(j)) continue;
+            if (gain > threshold) lists[begin / chunk].push_back(j);
+            else rests[begin / chunk] = std::max(rests[begin / chunk], gain);
+        }
+    });
+    std::vector<int32_t> all;
+    for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
+    for (const double bound : rests) rest = std::max(rest, bound);
+    return all;
+}
+
+Screening::Result Screening::above(const Iterate& it, double must, double may, int enough, Radius radius) {
+    if (capacity_ == 0) {  // columns so short that reading them all is as cheap as bounding them
+        problem_.X.all_dots(it.r.data(), center_.data());
+        radius_ = 0.0;
+    } else {
+        project(it, radius);
+    }
+    Result out;
+    // The `enough`-th best column gains at least the sure gain of that rank, so nothing below it is needed.
+    const auto threshold = [&] { return std::clamp(sure_gain(it, enough) * (1.0 - 1e-9), may, must); };
+    double floor = threshold();
+    std::vector<int32_t> columns = in_doubt(it, floor, out.rest);
+    if (radius_ > 0.0) {
+        double bytes = 0.0;
+        for (const int32_t j : columns) bytes += static_cast<double>(problem_.X.design().bytes(j));
+        const double share = bytes / static_cast<double>(std::max<int64_t>(problem_.X.design().bytes(), 1));
+        // Rent or buy: once the single reads have cost a full one, the full one is bought.
+        if (share > most_in_doubt || rented_ + share > 1.0) {
+            read_everything();
+            out.rest = 0.0;
+            floor = threshold();
+            columns = in_doubt(it, floor, out.rest);
+        } else {
+            rented_ += share;
+        }
+    }
+    std::vector<double> slopes;
+    if (radius_ > 0.0) {
+        problem_.X.dots(columns, it.r.data(), slopes);
+    } else {
+        slopes.reserve(columns.size());
+        for (const int32_t j : columns) slopes.push_back(center_[j]);
+    }
+    for (size_t k = 0; k < columns.size(); ++k) {
+        const double gain = problem_.penalty.entry_gain(slopes[k], curvature(columns[k]), columns[k]);
+        if (gain > floor) out.candidates.push_back({columns[k], slopes[k], gain});
+        else out.rest = std::max(out.rest, gain);
+    }
+    std::sort(out.candidates.begin(), out.candidates.end(), [](const Candidate& a, const Candidate& b) {
+        return a.gain != b.gain ? a.gain > b.gain : a.column < b.column;
+    });
+    problem_.X.monitor().poll();
+    return out;
+}
+
+}  // namespace ellzero
