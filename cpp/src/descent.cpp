@@ -154,12 +154,15 @@ bool Descent::drop(Iterate& it, double lambda_0, Model& current) {
     if (it.counted == 0 || lambda_0 == 0.0 || std::ssize(it.support) > Refit::largest) return false;
     double cost = 0.0;
     int position = cheapest(it, &cost);
-    // |beta_i| >= sqrt(2 lambda_0 / (L_hat_i + 2 lambda_2)), as the largest lambda_0 that allows it.
+    // Theorem 1 as the largest lambda_0 at which the boxed surrogate keeps the coordinate; without a bound in the way it is
+    // beta_i^2 (L_hat_i + 2 lambda_2) / 2.
     double allowed = Penalty::infinity;
+    problem_.X.dots(it.support, it.r.data(), r_);
     for (size_t k = 0; k < it.support.size(); ++k) {
         const int32_t j = it.support[k];
         if (!problem_.penalty.counted(j)) continue;
-        const double limit = 0.5 * it.beta[k] * it.beta[k] * (problem_.curvature(j) + 2.0 * problem_.penalty.lambda_2);
+        const double b = it.beta[k];
+        const double limit = b * (0.5 * problem_.curvature(j) * b - r_[k]) - problem_.penalty.value(b);
         if (limit < allowed) {
             allowed = limit;
             if (limit < lambda_0) position = static_cast<int>(k);

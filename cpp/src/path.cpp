@@ -58,6 +58,7 @@ class PathFitter {
         }
         adopt_seeds();
         merge();
+        if (options_.lambda_0.empty()) drop_repeats();
         out_.by_size = pool_.by_size();
         out_.reads = problem_.X.reads();
         return std::move(out_);
@@ -118,33 +119,47 @@ class PathFitter {
     // At every lambda_0 the best model seen, descended further until Theorem 1 holds there; what that finds may serve the
     // neighbours, so the sweep is repeated, up and down, until nothing improves.
     void merge() {
-        const size_t points = out_.lambda_0.size();
-        out_.models.resize(points);
-        std::vector<bool> known(points, false);
+        out_.models.resize(out_.lambda_0.size());
+        std::vector<bool> known(out_.models.size(), false);
         bool changed = true;
         for (int round = 0; round < most_merges && changed; ++round) {
             changed = false;
-            for (size_t k = 0; k < points; ++k) {
-                const size_t index = round % 2 == 0 ? points - 1 - k : k;
+            for (size_t k = 0; k < out_.models.size(); ++k) {
+                const size_t index = round % 2 == 0 ? k : out_.models.size() - 1 - k;
                 const double lambda_0 = out_.lambda_0[index];
                 Model& held = out_.models[index];
-                const Model& best = pool_.best(lambda_0);
-                const double worth = 1e-10 * std::abs(best.objective(lambda_0));
-                if (known[index] && held.objective(lambda_0) <= best.objective(lambda_0) + worth) continue;
-                Model found = best;
+                Model found = pool_.best(lambda_0);
+                const double worth = 1e-10 * std::abs(found.objective(lambda_0));
+                if (known[index] && held.objective(lambda_0) <= found.objective(lambda_0) + worth) continue;
                 if (!(found.certain && found.stands_at(lambda_0))) {
-                    it_.load(best);
+                    it_.load(found);
                     found = descent_.solve(it_, lambda_0, options_.max_support, Radius::certain);
-                    if (found.counted > options_.max_support) found = best;
+                    if (found.counted > options_.max_support) {
+                        // The best model of an allowed size would grow: the path ends before this lambda_0.
+                        out_.lambda_0.resize(index);
+                        out_.models.resize(index);
+                        break;
+                    }
                     keep(found);
                 }
-                if (!known[index] || found.objective(lambda_0) < held.objective(lambda_0)) {
-                    held = std::move(found);
-                    known[index] = changed = true;
-                }
+                held = std::move(found);
+                known[index] = changed = true;
             }
-            report(0.6 + 0.4 * (round + 1.0) / most_merges, points ? out_.lambda_0.back() : 0.0);
+            report(0.6 + 0.4 * (round + 1.0) / most_merges, out_.lambda_0.empty() ? 0.0 : out_.lambda_0.back());
         }
+    }
+
+    // A dynamic grid is there to show different models: of neighbours with one support the first stays.
+    void drop_repeats() {
+        size_t kept = 0;
+        for (size_t k = 0; k < out_.models.size(); ++k) {
+            if (k > 0 && out_.models[k].support == out_.models[kept - 1].support) continue;
+            out_.lambda_0[kept] = out_.lambda_0[k];
+            if (kept != k) out_.models[kept] = std::move(out_.models[k]);
+            ++kept;
+        }
+        out_.lambda_0.resize(kept);
+        out_.models.resize(kept);
     }
 
     const Problem& problem_;

@@ -26,7 +26,7 @@ double mirror(const std::vector<double>& h, int64_t ld, int64_t i, int64_t j) {
 }  // namespace
 
 bool Refit::run(Iterate& it, double floor) {
-    if (problem_.loss.kind == LossKind::hinge && !it.support.empty()) follow_barrier(it);
+    if (problem_.loss.kind == LossKind::hinge) follow_barrier(it);
     return newton(it, problem_.loss, floor);
 }
 

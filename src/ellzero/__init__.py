@@ -1,0 +1,33 @@
+"""Sparse linear classifiers by L0 regularisation.
+
+>>> import ellzero as ez
+>>> X, y, truth = ez.datasets.make_classification(200, 1000, 3, s=3.0, random_state=0)
+>>> ez.fit_path(X, y, max_support=5).at_support(3).support.tolist()
+[0, 333, 666]
+"""
+
+from importlib.metadata import version
+
+from ellzero import datasets
+from ellzero.errors import EllzeroError, InvalidInputError
+from ellzero.model import Model
+from ellzero.path import Path, PathGrid, fit_grid, fit_path, lambda_grid
+from ellzero.problem import objective
+from ellzero.stationarity import StationarityReport, check_stationarity
+
+__version__ = version("ellzero")
+
+__all__ = [
+    "EllzeroError",
+    "InvalidInputError",
+    "Model",
+    "Path",
+    "PathGrid",
+    "StationarityReport",
+    "check_stationarity",
+    "datasets",
+    "fit_grid",
+    "fit_path",
+    "lambda_grid",
+    "objective",
+]

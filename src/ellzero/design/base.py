@@ -1,0 +1,66 @@
+"""The contract of a design and the way into it."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ellzero import _core
+from ellzero.errors import InvalidInputError
+
+__all__ = ["Design", "as_design", "float_dtype"]
+
+Array = NDArray[np.float64]
+
+SMALL_INTEGERS = (np.bool_, np.int8, np.uint8, np.int16, np.uint16)
+
+
+class Design(Protocol):
+    """X as the solvers see it: columns that can be multiplied and taken."""
+
+    shape: tuple[int, int]
+    core: _core.Design
+    names: list[str] | None
+
+    def matvec(self, columns: NDArray[np.int32], coef: Array) -> Array:
+        """X[:, columns] @ coef in float64."""
+
+    def rmatvec(self, r: Array) -> Array:
+        """X.T @ r in float64."""
+
+
+def float_dtype(dtype: np.dtype[Any]) -> type[np.float64] | type[np.float32]:
+    """The type in which data of this type is held: float32 where that loses nothing, else float64."""
+    if dtype.type in SMALL_INTEGERS or dtype.type in (np.float16, np.float32):
+        return np.float32
+    return np.float64
+
+
+def check_dtype(dtype: np.dtype[Any]) -> None:
+    """Refuse what is not numbers."""
+    if dtype.kind not in "fiub":
+        raise InvalidInputError(f"X must hold real numbers, got dtype {dtype}.")
+
+
+def feature_names(X: object) -> list[str] | None:
+    """Column names of a data frame whose names are all strings."""
+    columns = getattr(X, "columns", None)
+    if columns is None or not hasattr(X, "dtypes"):
+        return None
+    names = list(columns)
+    return names if all(isinstance(name, str) for name in names) else None
+
+
+def as_design(X: object) -> Design:
+    """Wrap an array, data frame or sparse matrix without copying more than once (see the package's docstring)."""
+    from ellzero.design.csc import CscDesign
+    from ellzero.design.dense import DenseDesign
+
+    if isinstance(X, (CscDesign, DenseDesign)):
+        return X
+    if sparse.issparse(X):
+        return CscDesign(X)
+    return DenseDesign(X)

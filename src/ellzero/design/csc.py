@@ -1,0 +1,58 @@
+"""Compressed sparse column designs, float64 or float32, 32- or 64-bit indices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ellzero import _core
+from ellzero.design.base import Array, check_dtype, float_dtype
+from ellzero.errors import InvalidInputError
+
+__all__ = ["CscDesign"]
+
+
+class CscDesign:
+    """A sparse matrix stored by columns; it is never densified."""
+
+    def __init__(self, X: Any) -> None:
+        if X.ndim != 2:
+            raise InvalidInputError(f"X must have two dimensions, got {X.ndim}.")
+        check_dtype(X.dtype)
+        self.names: list[str] | None = None
+        matrix = X.tocsc()
+        if matrix.dtype != float_dtype(matrix.dtype):
+            matrix = matrix.astype(float_dtype(matrix.dtype))
+        matrix = validated(matrix)
+        self.matrix = matrix
+        self.shape: tuple[int, int] = matrix.shape
+        self.core = _core.csc(matrix.data, matrix.indices, matrix.indptr, rows=matrix.shape[0])
+
+    def matvec(self, columns: NDArray[np.int32], coef: Array) -> Array:
+        """X[:, columns] @ coef in float64."""
+        return np.asarray(self.matrix[:, columns] @ coef, dtype=np.float64)
+
+    def rmatvec(self, r: Array) -> Array:
+        """X.T @ r in float64."""
+        return np.asarray(self.matrix.T @ r, dtype=np.float64)
+
+
+def validated(matrix: Any) -> Any:
+    """The matrix with indices that the core can trust, and no entry stored twice."""
+    n, p = matrix.shape
+    indptr, indices = matrix.indptr, matrix.indices
+    if len(indptr) != p + 1 or indptr[0] != 0 or np.any(np.diff(indptr) < 0) or indptr[-1] > len(indices):
+        raise InvalidInputError("X has a malformed index pointer array (indptr).")
+    used = indices[: indptr[-1]]
+    if used.size and (used.min() < 0 or used.max() >= n):
+        raise InvalidInputError(f"X has row indices outside 0..{n - 1}.")
+    if len(matrix.data) < indptr[-1]:
+        raise InvalidInputError("X has fewer stored values than its index pointer array says.")
+    matrix = sparse.csc_matrix((matrix.data, indices, indptr), shape=matrix.shape, copy=False)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return matrix

@@ -1,0 +1,71 @@
+"""Column-major dense designs, float64 or float32."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero import _core
+from ellzero.design.base import Array, check_dtype, feature_names, float_dtype
+from ellzero.errors import InvalidInputError
+
+__all__ = ["DenseDesign"]
+
+BLOCK_BYTES = 1 << 24
+"""Products are computed over row blocks whose copies stay below this size."""
+
+
+class DenseDesign:
+    """A dense matrix whose columns are contiguous."""
+
+    def __init__(self, X: object) -> None:
+        self.names = feature_names(X)
+        self.array = column_major(X)
+        self.shape: tuple[int, int] = self.array.shape
+        self.core = _core.dense(self.array, stride=self.array.strides[1] // self.array.itemsize)
+
+    def matvec(self, columns: NDArray[np.int32], coef: Array) -> Array:
+        """X[:, columns] @ coef, accumulated in float64."""
+        n = self.shape[0]
+        out = np.zeros(n)
+        block = max(1, BLOCK_BYTES // (8 * max(1, len(columns))))
+        for start in range(0, n, block):
+            out[start : start + block] = self.array[start : start + block, columns].astype(np.float64) @ coef
+        return out
+
+    def rmatvec(self, r: Array) -> Array:
+        """X.T @ r, accumulated in float64."""
+        p = self.shape[1]
+        out = np.empty(p)
+        block = max(1, BLOCK_BYTES // (8 * max(1, self.shape[0])))
+        for start in range(0, p, block):
+            out[start : start + block] = self.array[:, start : start + block].T.astype(np.float64, copy=False) @ r
+        return out
+
+
+def column_major(X: object) -> NDArray[Any]:
+    """X as a float array with contiguous columns; a copy only where the type or the order demands one."""
+    if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
+        raise InvalidInputError("X has masked entries; fill or drop them first.")
+    try:
+        array = np.asarray(X)
+    except ValueError as error:
+        raise InvalidInputError(f"X must be a two-dimensional array: {error}.") from None
+    if array.ndim != 2:
+        raise InvalidInputError(f"X must have two dimensions, got {array.ndim}.")
+    if array.dtype == object:
+        try:
+            array = array.astype(np.float64, order="F")
+        except (TypeError, ValueError):
+            raise InvalidInputError("X must hold real numbers, got entries that are not (dtype object).") from None
+    check_dtype(array.dtype)
+    dtype = np.dtype(float_dtype(array.dtype))
+    usable = (
+        array.dtype == dtype
+        and array.flags.aligned
+        and (array.shape[0] <= 1 or array.strides[0] == array.itemsize)
+        and array.strides[1] % array.itemsize == 0
+    )
+    return array if usable else np.asfortranarray(array, dtype=dtype)

@@ -1,0 +1,54 @@
+"""Plots of paths."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ellzero.path import Path
+
+__all__ = ["plot_path"]
+
+LABELLED = 10
+"""So many features, the largest at the end of the path, are named in the legend."""
+
+
+def plot_path(path: Path, ax: Axes | None = None) -> Axes:
+    """Coefficients along the path as steps, with the number of features on the upper axis."""
+    import matplotlib.pyplot as plt
+
+    if ax is None:
+        _, ax = plt.subplots(figsize=(8.0, 4.5), layout="constrained")
+    coef = path.coef.tocsc()
+    features = np.flatnonzero(np.diff(coef.indptr))
+    # Named are the features that stay in the model over the longest part of the path.
+    lasting = np.diff(coef.indptr)[features]
+    named = set(features[np.argsort(-lasting, kind="stable")[:LABELLED]].tolist())
+    for j in features:
+        values = coef[:, [j]].toarray().ravel()
+        if j in named:
+            name = f"x{j}" if path.problem.design.names is None else path.problem.design.names[j]
+            ax.step(path.lambda_0, values, where="post", linewidth=1.8, label=name)
+        else:
+            ax.step(path.lambda_0, values, where="post", linewidth=0.7, color="0.75", zorder=1)
+    ax.axhline(0.0, color="black", linewidth=0.8, zorder=0)
+    positive = path.lambda_0[path.lambda_0 > 0.0]
+    if len(positive) > 1:
+        ax.set_xscale("log")
+    if len(path) > 1:
+        ax.invert_xaxis()
+    ax.set_xlabel(r"$\lambda_0$ (decreasing)")
+    ax.set_ylabel("coefficient")
+    if named:
+        ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize="small", title="feature")
+    changes = np.flatnonzero(np.diff(path.support_size, prepend=-1))
+    top = ax.secondary_xaxis("top")
+    shown = changes[:: max(1, len(changes) // 10)]
+    top.set_xticks(path.lambda_0[shown], [str(size) for size in path.support_size[shown]])
+    top.minorticks_off()
+    top.set_xlabel("features in the model")
+    return ax

@@ -1,0 +1,86 @@
+"""Algorithm 1 along a path of lambda_0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero import _core
+from ellzero.losses import HINGE_SMOOTHING
+from ellzero.problem import Problem
+from ellzero.progress import ProgressCallback
+
+__all__ = ["CorePath", "PathOptions", "core_problem", "solve_path"]
+
+Array = NDArray[np.float64]
+NO_LIMIT = 2**31 - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathOptions:
+    """How a path is computed; `lambda_0` empty means a dynamic grid."""
+
+    lambda_0: Array
+    n_lambda: int = 100
+    lambda_min_ratio: float = 1e-3
+    max_support: int | None = None
+    tol: float = 1e-6
+    threads: int = 1
+    progress: ProgressCallback | None = None
+
+
+@dataclass(frozen=True)
+class CorePath:
+    """What the core returns, in its own (standardised) scale; `models` and `by_size` are CSR-like dictionaries."""
+
+    lambda_0: Array
+    models: dict[str, Any]
+    by_size: dict[str, Any]
+    reads: float
+
+
+def core_problem(problem: Problem, tol: float) -> _core.Problem:
+    """The problem as the core takes it: bounds on the standardised scale, spreads as factors."""
+    penalty, spread = problem.penalty, problem.spread
+
+    def scaled(bound: Array | None) -> Array | None:
+        return bound if bound is None or spread is None else np.ascontiguousarray(bound * spread)
+
+    return _core.Problem(
+        design=problem.design.core,
+        y=problem.y,
+        w=problem.w,
+        square=problem.square,
+        loss=problem.loss.name,
+        smoothing=HINGE_SMOOTHING,
+        mean=problem.mean,
+        scale=None if spread is None else 1.0 / spread,
+        lambda_1=penalty.lambda_1,
+        lambda_2=penalty.lambda_2,
+        lower=scaled(penalty.lower),
+        upper=scaled(penalty.upper),
+        unpenalized=None if penalty.unpenalized is None else penalty.unpenalized.astype(np.uint8),
+        intercept=problem.fit_intercept,
+        tolerance=tol,
+    )
+
+
+def solve_path(
+    problem: Problem, options: PathOptions, seeds: dict[str, Any] | None = None, sweep: bool = True
+) -> CorePath:
+    """The path; `seeds` are models of neighbouring problems, without `sweep` only they are polished."""
+    out = _core.fit_path(
+        core_problem(problem, options.tol),
+        lambda_0=options.lambda_0.tolist(),
+        n_lambda=options.n_lambda,
+        lambda_min_ratio=options.lambda_min_ratio,
+        max_support=NO_LIMIT if options.max_support is None else options.max_support,
+        seeds=seeds,
+        sweep=sweep,
+        threads=options.threads,
+        progress=options.progress,
+    )
+    return CorePath(out["lambda_0"], out["models"], out["by_size"], out["reads"])

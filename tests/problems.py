@@ -1,0 +1,56 @@
+"""Small random problems and the ways to store them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error")
+STORAGES = ("f64", "f32", "csc64", "csc32", "csc_int64")
+
+PENALTIES: dict[str, dict[str, Any]] = {
+    "l0": {},
+    "l0l1": {"lambda_1": 0.01},
+    "l0l2": {"lambda_2": 0.01},
+    "l0l1l2": {"lambda_1": 0.005, "lambda_2": 0.005},
+    "nonnegative": {"lower": 0.0, "lambda_2": 1e-3},
+    "box": {"lower": -0.3, "upper": 0.25},
+    "unpenalized": {"unpenalized": [0, 3], "lambda_2": 1e-3},
+    "no_intercept": {"fit_intercept": False, "lambda_2": 1e-3},
+    "standardized": {"standardize": True, "lambda_2": 1e-3},
+    "standardized_box": {"standardize": True, "upper": 0.4, "lambda_1": 0.002},
+}
+
+
+def random_problem(seed: int, n: int = 60, p: int = 30, density: float = 0.4) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """X with zeros and unequal scales, numeric y, labels and weights."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p)) * (rng.random((n, p)) < density) * rng.uniform(0.5, 2.0, p)
+    X = X.astype(np.float32).astype(np.float64)  # the same numbers in every storage
+    beta = np.zeros(p)
+    beta[:4] = [2.0, -1.5, 1.0, 0.7]
+    y = X @ beta + 0.5 + rng.standard_normal(n)
+    weight = rng.uniform(0.2, 2.0, n)
+    return X, y, weight
+
+
+def target(y: np.ndarray, loss: str) -> np.ndarray:
+    """y as the loss wants it."""
+    return y if loss == "squared_error" else np.where(y > np.median(y), 1, -1)
+
+
+def store(X: np.ndarray, storage: str) -> Any:
+    """X in one of the storages."""
+    if storage == "f64":
+        return np.asfortranarray(X)
+    if storage == "f32":
+        return np.asfortranarray(X.astype(np.float32))
+    matrix = sparse.csc_matrix(X)
+    if storage == "csc32":
+        return matrix.astype(np.float32)
+    if storage == "csc_int64":
+        matrix.indices = matrix.indices.astype(np.int64)
+        matrix.indptr = matrix.indptr.astype(np.int64)
+    return matrix

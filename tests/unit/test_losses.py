@@ -1,0 +1,100 @@
+"""Calculus of the losses: numeric derivatives, Fenchel-Young, and the core against NumPy."""
+
+import numpy as np
+import pytest
+
+from ellzero import _core
+from ellzero.losses import LOSSES, Hinge, get_loss
+
+ETA = np.linspace(-6.0, 6.0, 97) + 0.0137  # off the kinks
+CASES = [*LOSSES.values(), Hinge(0.3)]
+IDS = [f"{loss.name}{getattr(loss, 'smoothing', '')}" for loss in CASES]
+
+
+def targets(loss):
+    return (-1.0, 1.0) if loss.is_classification else (-0.7, 0.0, 1.9)
+
+
+@pytest.mark.parametrize("loss", CASES, ids=IDS)
+def test_gradient_matches_central_differences(loss):
+    step = 1e-6
+    for y in targets(loss):
+        numeric = (loss.value(ETA + step, y) - loss.value(ETA - step, y)) / (2 * step)
+        np.testing.assert_allclose(loss.gradient(ETA, y), numeric, atol=1e-8)
+
+
+@pytest.mark.parametrize("loss", [case for case in CASES if np.isfinite(case.curvature_bound)], ids=str)
+def test_curvature_bound_is_reached_and_not_passed(loss):
+    fine = np.linspace(-2.0, 2.0, 4001)
+    slopes = np.diff(loss.gradient(fine, np.ones_like(fine))) / np.diff(fine)
+    assert slopes.max() <= loss.curvature_bound * (1 + 1e-9)
+    assert slopes.max() >= 0.99 * loss.curvature_bound
+
+
+@pytest.mark.parametrize("loss", CASES, ids=IDS)
+def test_fenchel_young(loss):
+    duals = np.linspace(-3.0, 3.0, 121)
+    for y in targets(loss):
+        conjugate = loss.conjugate(duals, np.full_like(duals, y))
+        gap = loss.value(ETA, y)[:, None] + conjugate[None, :] - ETA[:, None] * duals[None, :]
+        assert gap.min() >= -1e-12
+        # Equality at the gradient.
+        u = loss.gradient(ETA, np.full_like(ETA, y))
+        tight = loss.value(ETA, y) + loss.conjugate(u, np.full_like(u, y)) - ETA * u
+        np.testing.assert_allclose(tight, 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("tau", [0.5, 1e-2, 1e-5])
+def test_smoothed_hinge_is_within_half_tau(tau):
+    gap = Hinge().value(ETA, 1.0) - Hinge(tau).value(ETA, 1.0)
+    assert gap.min() >= -1e-15
+    assert gap.max() <= tau / 2 + 1e-15
+
+
+@pytest.mark.parametrize("loss", CASES, ids=IDS)
+@pytest.mark.parametrize("n", [1, 3, 8, 97])
+def test_core_agrees_with_numpy(loss, n):
+    rng = np.random.default_rng(n)
+    eta = np.concatenate([rng.normal(0, 3, max(n - 2, 0)), [800.0, -800.0]])[-n:]
+    y = rng.choice(targets(loss), n)
+    w = rng.uniform(0, 1, n)
+    value, r, d = _core.evaluate_loss(loss.name, getattr(loss, "smoothing", 0.0), eta, y, w)
+    np.testing.assert_allclose(value, w @ loss.value(eta, y), rtol=1e-13, atol=1e-300)
+    np.testing.assert_allclose(r, w * loss.gradient(eta, y), rtol=1e-13, atol=1e-300)
+    if np.isfinite(loss.curvature_bound):
+        step = 1e-5
+        numeric = w * (loss.gradient(eta + step, y) - loss.gradient(eta - step, y)) / (2 * step)
+        np.testing.assert_allclose(d, numeric, atol=1e-6)
+
+
+def test_core_logistic_is_accurate_far_out():
+    eta = np.array([-700.0, -40.0, -1e-9, 0.0, 1e-9, 40.0, 700.0])
+    loss = get_loss("logistic")
+    for k in range(len(eta)):
+        one = slice(k, k + 1)
+        value, r, _ = _core.evaluate_loss("logistic", 0.0, eta[one], np.ones(1), np.ones(1))
+        np.testing.assert_allclose(value, loss.value(eta[one], 1.0)[0], rtol=1e-14)
+        np.testing.assert_allclose(r, loss.gradient(eta[one], np.ones(1)), rtol=1e-14)
+
+
+@pytest.mark.parametrize("mu", [1.0, 1e-3, 1e-8])
+def test_barrier_derivatives(mu):
+    """The barrier of the hinge: multipliers in (0, 1), derivatives consistent, and the hinge in the limit."""
+    def gradient(z):
+        return -_core.evaluate_loss("hinge_barrier", mu, 1.0 - z, np.ones_like(z), np.ones_like(z))[1]
+
+    z = np.linspace(-3, 3, 61) * max(mu, 1e-4) * 10
+    alpha = gradient(z)
+    assert ((alpha > 0) & (alpha < 1)).all()
+    step = 1e-5 * mu
+    # In eta, the second derivative is that of alpha in z.
+    _, _, curvature = _core.evaluate_loss("hinge_barrier", mu, 1.0 - z, np.ones_like(z), np.ones_like(z))
+    if mu > 1e-6:  # below, 1 - z swallows the step
+        numeric = (gradient(z + step) - gradient(z - step)) / (2 * step)
+        np.testing.assert_allclose(curvature, numeric, rtol=1e-4, atol=1e-6 / mu)
+        values = [_core.evaluate_loss("hinge_barrier", mu, 1.0 - np.array([t]), np.ones(1), np.ones(1))[0] for t in z]
+        up = [_core.evaluate_loss("hinge_barrier", mu, 1.0 - np.array([t + step]), np.ones(1), np.ones(1))[0] for t in z]
+        np.testing.assert_allclose((np.array(up) - values) / step, alpha, atol=1e-4)
+    # The stationarity condition of the inner problem: 1 = mu / xi + mu / (xi - z).
+    xi = mu / (1.0 - alpha)
+    np.testing.assert_allclose(alpha * (xi - z), mu, rtol=1e-5)
