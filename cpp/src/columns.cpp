@@ -29,7 +29,7 @@ void Columns::dots(std::span<const int32_t> columns, const double* r, std::vecto
         const auto part = columns.subspan(begin, end - begin);
         design_.dots(part, r, out.data() + begin);
         standardise(part, r_sum, out.data() + begin);
-    });
+    }, std::ssize(columns) * design_.bytes() / (8 * std::max<int64_t>(count(), 1)));
     for (const int32_t j : columns) bytes_read_ += static_cast<double>(design_.bytes(j));
 }
 

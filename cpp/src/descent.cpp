@@ -8,10 +8,13 @@
 namespace ellzero {
 namespace {
 
-constexpr int most_rounds = 100000;
+// Relative changes of the objective below this are noise.
+constexpr double rounding = 1e-12;
 constexpr int most_cycles = 10000;
 // Candidates that Theorem 1 leaves outside but whose exact gain may still pay lambda_0: this many are tried.
 constexpr int exact_trials = 8;
+// Candidates for the hinge that are tried with a refit when none can enter alone.
+constexpr size_t joint_trials = 2;
 // The loss is flatter at the present eta than its curvature bound says; gains are larger by at most this factor.
 constexpr double flattest = 0.25;
 
@@ -175,7 +178,7 @@ bool Descent::drop(Iterate& it, double lambda_0, Model& current) {
     descend(it, lambda_0);
     it.prune();
     Model without = it.model();
-    if (without.objective(lambda_0) < current.objective(lambda_0) - 1e-12 * std::abs(current.objective(lambda_0))) {
+    if (without.objective(lambda_0) < current.objective(lambda_0) - rounding * std::abs(current.objective(lambda_0))) {
         current = std::move(without);
         return true;
     }
@@ -193,12 +196,21 @@ bool Descent::enter(Iterate& it, double lambda_0, Radius radius, Model& current)
     broad.evaluate(problem_.rows(), it.eta.data(), problem_.y, problem_.w, r_.data(), d_.data());
     const double flatness =
         std::clamp(kernels::sum(d_.data(), problem_.rows()) / broad.curvature_bound(), flattest, 1.0);
-    const double margin = negligible(it, lambda_0);
-    const auto found = screening_.above(it, std::max(lambda_0, 1e-2 * margin), std::max(flatness * lambda_0, 1e-2 * margin),
-                                        exact_trials, radius);
-    const int batch = lambda_0 == 0.0 ? std::max(16, static_cast<int>(it.support.size())) : 1 + it.counted / 16;
-    int entered = 0, failed = 0;
+    const double margin = negligible(it, lambda_0), least = 1e-2 * margin;
+    const auto found =
+        screening_.above(it, std::max(lambda_0, least), std::max(flatness * lambda_0, least), exact_trials, radius);
     double best = found.rest;
+    for (const Candidate& candidate : found.candidates) best = std::max(best, candidate.gain);
+    current.enters_below = std::min(lambda_0, best / flatness);
+    current.certain = radius == Radius::certain;
+
+    if (lambda_0 == 0.0) {  // convex: all that pull enter at once, as many as are in already
+        const size_t batch = std::min(found.candidates.size(), std::max<size_t>(16, it.support.size()));
+        for (size_t k = 0; k < batch; ++k) it.add(found.candidates[k].column, 0.0);
+        return batch > 0;
+    }
+    const int batch = 1 + it.counted / 16;
+    int entered = 0, failed = 0;
     for (const Candidate& candidate : found.candidates) {
         double slope = candidate.slope, gain = candidate.gain;
         if (entered > 0) {
@@ -206,24 +218,33 @@ bool Descent::enter(Iterate& it, double lambda_0, Radius radius, Model& current)
             gain = problem_.penalty.entry_gain(slope, problem_.entry_curvature(candidate.column), candidate.column);
             if (gain <= flatness * lambda_0) continue;
         }
-        best = std::max(best, gain);
+        // Theorem 1 forbids leaving these outside; the others are tried while there is hope.
         const bool required = gain > lambda_0 && problem_.loss.kind != LossKind::hinge;
-        if (!required && failed >= exact_trials) {
-            if (entered > 0) break;
-            continue;
-        }
+        if (!required && failed >= exact_trials) break;
         const Minimum minimum = along(it, candidate.column, slope);
-        if (minimum.gain <= lambda_0 + (lambda_0 > 0.0 ? margin : 0.0) || minimum.at == 0.0) {
+        if (minimum.gain <= lambda_0 + margin) {
             ++failed;
             continue;
         }
         it.add(candidate.column, minimum.at);
         it.evaluate(problem_.loss);
-        if (++entered >= batch) break;
+        if (++entered >= batch) return true;
     }
-    current.enters_below = std::min(lambda_0, best / flatness);
-    current.certain = radius == Radius::certain;
+    if (entered == 0 && problem_.loss.kind == LossKind::hinge) return enter_jointly(it, lambda_0, found, current);
     return entered > 0;
+}
+
+// At a corner of the hinge no coordinate can move alone, though together they can: the best candidates are tried with a refit.
+bool Descent::enter_jointly(Iterate& it, double lambda_0, const Screening::Result& found, const Model& current) {
+    const double bound = current.objective(lambda_0) - negligible(it, lambda_0);
+    for (size_t k = 0; k < std::min<size_t>(found.candidates.size(), joint_trials); ++k) {
+        it.add(found.candidates[k].column, 0.0);
+        descend(it, lambda_0);
+        it.prune();
+        if (it.true_cost() + lambda_0 * it.counted < bound) return true;
+        it.load(current);
+    }
+    return false;
 }
 
 Model Descent::refit(Iterate& it) {
@@ -235,16 +256,23 @@ Model Descent::refit(Iterate& it) {
 }
 
 Model Descent::solve(Iterate& it, double lambda_0, int max_support, Radius radius) {
+    Model last;
     for (int round = 0;; ++round) {
         problem_.X.monitor().poll();
         const bool fitted = descend(it, lambda_0);
         it.prune();
         Model current = it.model();
-        current.converged = fitted && round < most_rounds;
-        if (it.counted > max_support || round >= most_rounds) return current;
+        current.converged = fitted;
+        // P falls with every entry, which is why this ends; where smoothing or rounding eats the gain, the entry is undone.
+        if (round > 0 && !(current.objective(lambda_0) < last.objective(lambda_0) - rounding * std::abs(last.objective(lambda_0)))) {
+            it.load(last);
+            return last;
+        }
+        if (it.counted > max_support) return current;
         while (drop(it, lambda_0, current)) {
         }
         if (!enter(it, lambda_0, radius, current)) return current;
+        last = std::move(current);
     }
 }
 

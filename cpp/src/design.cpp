@@ -52,10 +52,10 @@ class Dense final : public Design {
                     if (c + 1 == order) std::copy(root.begin(), root.begin() + n, target);
                     else kernels::pack(column(list[c]) + start, root.data(), mean[c], scale[c], n, target);
                 }
-            });
+            }, order * n);
             team.run(order, 4, [&](int64_t begin, int64_t end, int) {
                 kernels::gram_rows(packed.data(), block, n, begin, end, out, order);
-            });
+            }, order * order * n / 4);
         }
     }
 
@@ -126,7 +126,7 @@ class Csc final : public Design {
                 }
                 for (Index k = starts_[j]; k < starts_[j + 1]; ++k) work[rows_of_[k]] = 0.0;
             }
-        });
+        }, size * bytes() / (entry_bytes * columns()) * size);
         for (int64_t a = 0; a < size; ++a) sums[a] = (sums[a] - mean[a] * total) * scale[a];
     }
 

@@ -4,7 +4,7 @@ namespace ellzero {
 namespace {
 
 // Jobs arrive every few tens of microseconds inside a fit: a worker looks for the next one this often before it sleeps.
-constexpr int spins_before_sleep = 20000;
+constexpr int spins_before_sleep = 4000;
 
 inline void relax() {
 #if defined(__x86_64__)

@@ -25,12 +25,15 @@ void Iterate::load(const Model& model) {
     beta = model.beta;
     intercept = model.intercept;
     counted = model.counted;
-    std::fill(eta.begin(), eta.end(), intercept);
-    for (size_t k = 0; k < support.size(); ++k) {
-        inside_[support[k]] = 1;
-        if (beta[k] != 0.0) problem_.X.axpy(support[k], beta[k], eta.data());
-    }
+    for (const int32_t j : support) inside_[j] = 1;
+    refresh();
     evaluate(problem_.loss);
+}
+
+void Iterate::refresh() {
+    std::fill(eta.begin(), eta.end(), intercept);
+    for (size_t k = 0; k < support.size(); ++k)
+        if (beta[k] != 0.0) problem_.X.axpy(support[k], beta[k], eta.data());
 }
 
 Model Iterate::model() const {

@@ -26,8 +26,11 @@ double mirror(const std::vector<double>& h, int64_t ld, int64_t i, int64_t j) {
 }  // namespace
 
 bool Refit::run(Iterate& it, double floor) {
-    if (problem_.loss.kind == LossKind::hinge) follow_barrier(it);
-    return newton(it, problem_.loss, floor);
+    if (problem_.loss.kind != LossKind::hinge) return newton(it, problem_.loss, floor);
+    follow_barrier(it);
+    it.refresh();
+    // The bend is so narrow that a small amount of objective is still a large gradient.
+    return newton(it, problem_.loss, problem_.loss.smoothing * floor);
 }
 
 void Refit::intercept(Iterate& it) {
@@ -95,6 +98,29 @@ bool Refit::take_step(Iterate& it, const Loss& loss, double length, double bound
     return true;
 }
 
+// Between its bends the hinge is flat and the model knows only the damping: a full step is made longer while that pays, up to
+// the next kink or bound. Returns the length.
+double Refit::extend_step(Iterate& it, const Loss& loss) {
+    const Penalty& penalty = problem_.penalty;
+    double longest = 1e6;
+    for (size_t k = 0; k < it.support.size(); ++k) {
+        if (step_[k] == 0.0) continue;
+        double edge = step_[k] > 0.0 ? penalty.high(it.support[k]) : penalty.low(it.support[k]);
+        if (penalty.lambda_1 > 0.0 && beta_[k] * step_[k] < 0.0) edge = 0.0;
+        if (std::isfinite(edge)) longest = std::min(longest, (edge - beta_[k]) / step_[k]);
+    }
+    double length = 1.0;
+    while (4.0 * length < longest) {
+        const double cost = it.cost();
+        if (!take_step(it, loss, 4.0 * length, cost)) {
+            take_step(it, loss, length, Penalty::infinity);
+            break;
+        }
+        length *= 4.0;
+    }
+    return length;
+}
+
 bool Refit::newton(Iterate& it, const Loss& loss, double floor) {
     const int64_t size = std::ssize(it.support);
     it.evaluate(loss);
@@ -124,9 +150,10 @@ bool Refit::newton(Iterate& it, const Loss& loss, double floor) {
             damping_ = std::max(1e-8, 100.0 * damping_);
             continue;
         }
+        if (length == 1.0 && loss.kind == LossKind::hinge) length = extend_step(it, loss);
         cost = it.cost();
-        if (length == 1.0) {
-            if (-change <= floor) return true;
+        if (length >= 1.0) {
+            if (length == 1.0 && -change <= floor) return true;
             damping_ *= 0.1;
         } else if (length < 0.25) {
             damping_ = std::max(1e-8, 10.0 * damping_);
@@ -227,7 +254,7 @@ bool Refit::solve_face(const Iterate& it, const std::vector<double>& at) {
             free.push_back(k);
         }
     }
-    if (!factorise(free)) return false;
+    factorise(it, free);
     const int64_t m = std::ssize(free);
     scratch_.resize(m);
     for (int64_t a = 0; a < m; ++a) {
@@ -260,9 +287,7 @@ bool Refit::solve_face(const Iterate& it, const std::vector<double>& at) {
 void Refit::descend_model(const Iterate& it) {
     const Penalty& penalty = problem_.penalty;
     const int64_t size = std::ssize(it.support), ld = size + 1;
-    double largest = 0.0;
-    for (int64_t k = 0; k < order_; ++k) largest = std::max(largest, hessian_[k * ld + k]);
-    const double damping = std::max(damping_, least_damping) * largest;
+    const double damping = absolute_damping(it);
     for (int64_t i = 0; i < order_; ++i)
         for (int64_t j = 0; j < i; ++j) hessian_[j * ld + i] = hessian_[i * ld + j];
     scratch_ = gradient_;  // the model's gradient at step_
@@ -300,12 +325,10 @@ void Refit::descend_model(const Iterate& it) {
 }
 
 // Cholesky factor of the model's Hessian on the free coordinates, row-major, in factor_.
-bool Refit::factorise(const std::vector<int64_t>& free) {
-    const int64_t m = std::ssize(free), ld = std::llround(std::sqrt(static_cast<double>(hessian_.size())));
+void Refit::factorise(const Iterate& it, const std::vector<int64_t>& free) {
+    const int64_t m = std::ssize(free), ld = std::ssize(it.support) + 1;
     factor_.assign(m * m, 0.0);
-    double largest = 0.0;
-    for (const int64_t k : free) largest = std::max(largest, hessian_[k * ld + k]);
-    const double damping = std::max(damping_, least_damping) * largest;
+    const double damping = absolute_damping(it);
     for (int64_t a = 0; a < m; ++a) {
         double* row = &factor_[a * m];
         for (int64_t b = 0; b <= a; ++b) {
@@ -314,11 +337,19 @@ bool Refit::factorise(const std::vector<int64_t>& free) {
                 row[b] = rest / factor_[b * m + b];
             } else {
                 const double pivot = rest + damping;
-                row[a] = std::sqrt(std::max({pivot, damping, 1e-300}));
+                row[a] = std::sqrt(std::max(pivot, damping));
             }
         }
     }
-    return true;
+}
+
+// Where the loss is flat (all rows beyond the margin) the Hessian vanishes; the scale of the data keeps the damping positive.
+double Refit::absolute_damping(const Iterate& it) const {
+    const int64_t ld = std::ssize(it.support) + 1;
+    double largest = 1e-300;
+    for (int64_t k = 0; k < order_; ++k) largest = std::max(largest, hessian_[k * ld + k]);
+    for (const int32_t j : it.support) largest = std::max(largest, problem_.entry_curvature(j));
+    return std::max(damping_, least_damping) * largest;
 }
 
 const std::vector<double>& Refit::removal_costs(const Iterate& it) {
@@ -329,7 +360,7 @@ const std::vector<double>& Refit::removal_costs(const Iterate& it) {
     damping_ = 0.0;
     std::vector<int64_t> all(order_);
     std::iota(all.begin(), all.end(), int64_t{0});
-    factorise(all);
+    factorise(it, all);
     costs_.assign(size, Penalty::infinity);
     // (H^-1)_kk = ||L^-1 e_k||^2
     std::vector<double> column(order_);

@@ -43,13 +43,13 @@ def as_count(name: str, value: Any, least: int) -> int:
 
 
 def as_threads(n_jobs: int | None) -> int:
-    """Number of threads: None is one, -1 all cores (-2 all but one, ...)."""
+    """Number of threads: None is one, -1 all cores (-2 all but one, ...); never more than there are cores."""
     if n_jobs is None:
         return 1
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
         raise InvalidInputError(f"n_jobs must be None or a nonzero integer, got {n_jobs!r}.")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
+    return min(int(n_jobs), cores) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
 
 def as_vector(name: str, values: ArrayLike, length: int) -> Array:

@@ -22,10 +22,11 @@ class Team {
     int size() const { return static_cast<int>(workers_.size()) + 1; }
 
     // Calls body(begin, end, thread) on consecutive chunks of [0, count) of at most `grain` indices. The body must not throw.
+    // `operations` estimates the whole work: less than `worth_sharing` is done by the caller alone.
     template <class Body>
-    void run(int64_t count, int64_t grain, const Body& body) {
+    void run(int64_t count, int64_t grain, const Body& body, int64_t operations = worth_sharing) {
         grain = std::max<int64_t>(grain, 1);
-        if (workers_.empty() || count <= grain) {
+        if (workers_.empty() || count <= grain || operations < worth_sharing) {
             for (int64_t begin = 0; begin < count; begin += grain) body(begin, std::min(begin + grain, count), 0);
             return;
         }
@@ -34,6 +35,8 @@ class Team {
                    }};
         dispatch();
     }
+
+    static constexpr int64_t worth_sharing = 50000;  // a few microseconds, as long as handing out work takes
 
   private:
     struct Job {

@@ -72,6 +72,8 @@ class Iterate {
     // Drops counted coordinates that are exactly zero.
     void prune();
 
+    // Recomputes eta from the coefficients: long sequences of steps leave rounding errors in it.
+    void refresh();
     // Refreshes loss, r and d at eta.
     void evaluate(const Loss& loss_at);
     double penalty() const;

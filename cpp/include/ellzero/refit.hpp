@@ -31,8 +31,10 @@ class Refit {
     void solve_model(const Iterate& it);
     bool solve_face(const Iterate& it, const std::vector<double>& at);
     void descend_model(const Iterate& it);
-    bool factorise(const std::vector<int64_t>& free);
+    void factorise(const Iterate& it, const std::vector<int64_t>& free);
+    double absolute_damping(const Iterate& it) const;
     double model_change(const Iterate& it, const std::vector<double>& step) const;
+    double extend_step(Iterate& it, const Loss& loss);
     bool kinked(const Iterate& it) const;
 
     const Problem& problem_;

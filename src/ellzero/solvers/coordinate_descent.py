@@ -42,7 +42,7 @@ class CorePath:
     reads: float
 
 
-def core_problem(problem: Problem, tol: float) -> _core.Problem:
+def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHING) -> _core.Problem:
     """The problem as the core takes it: bounds on the standardised scale, spreads as factors."""
     penalty, spread = problem.penalty, problem.spread
 
@@ -55,7 +55,7 @@ def core_problem(problem: Problem, tol: float) -> _core.Problem:
         w=problem.w,
         square=problem.square,
         loss=problem.loss.name,
-        smoothing=HINGE_SMOOTHING,
+        smoothing=smoothing,
         mean=problem.mean,
         scale=None if spread is None else 1.0 / spread,
         lambda_1=penalty.lambda_1,
