@@ -282,7 +282,7 @@ double Descent::next_lambda_0(Iterate& it) {
     for (const Candidate& candidate : found.candidates) {
         best = std::max({best, candidate.gain, along(it, candidate.column, candidate.slope).gain});
     }
-    return best;
+    return best > rounding * null_cost_ ? best : 0.0;  // less is the rounding of slopes that are zero
 }
 
 }  // namespace ellzero

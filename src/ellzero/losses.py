@@ -26,8 +26,13 @@ HINGE_SMOOTHING = 1e-5
 class Loss(Protocol):
     """A convex loss f(eta, y) of one prediction; all methods work elementwise."""
 
-    name: str
-    is_classification: bool
+    @property
+    def name(self) -> str:
+        """How users call it."""
+
+    @property
+    def is_classification(self) -> bool:
+        """Whether y is a label, -1 or +1."""
 
     @property
     def curvature_bound(self) -> float:
@@ -40,7 +45,7 @@ class Loss(Protocol):
         """Derivative in eta."""
 
     def conjugate(self, u: Array, y: Array) -> Array:
-        """sup over eta of u * eta - f(eta, y); infinite outside the domain."""
+        """Sup over eta of u * eta - f(eta, y); infinite outside the domain."""
 
 
 @dataclass(frozen=True)

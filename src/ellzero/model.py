@@ -28,6 +28,7 @@ class Model:
     intercept : float
     lambda_0 : the penalty it was chosen at (nan for a model chosen by its size)
     objective : P at lambda_0 (G, without the lambda_0 term, for a model chosen by its size)
+
     """
 
     support: NDArray[np.int32]

@@ -44,6 +44,7 @@ class Path:
     lambda_1, lambda_2 : the other penalties
     reads : how often X was read, in units of the whole of X
     problem : the data and settings; it keeps a reference to X and y
+
     """
 
     lambda_0: Array
@@ -95,7 +96,9 @@ class Path:
         """
         k = as_count("k", k, 0)
         if k not in self.sized:
-            raise InvalidInputError(f"k = {k} was not reached; the path has models of {min(self.sized)} to {max(self.sized)} features.")
+            raise InvalidInputError(
+                f"k = {k} was not reached; the path has models of {min(self.sized)} to {max(self.sized)} features."
+            )
         return self.sized[k]
 
     def to_frame(self) -> pd.DataFrame:
@@ -302,6 +305,7 @@ def fit_path(
     >>> path = ez.fit_path(X, y, max_support=5)
     >>> path.at_support(3).support.tolist() == truth.nonzero()[0].tolist()
     True
+
     """
     options = path_options(lambda_0, n_lambda, lambda_min_ratio, max_support, algorithm, tol, n_jobs, progress)
     problem = make_problem(
@@ -324,9 +328,7 @@ def fit_path(
     return make_path(problem, found)
 
 
-def lambda_grid(
-    X: object, y: ArrayLike, *, n_lambda: int = 100, lambda_min_ratio: float = 1e-3, **settings: Any
-) -> Array:
+def lambda_grid(X: object, y: ArrayLike, *, n_lambda: int = 100, lambda_min_ratio: float = 1e-3, **settings: Any) -> Array:
     """A log-spaced grid from the largest lambda_0 at which a feature enters down to ``lambda_min_ratio`` of it.
 
     ``settings`` are those of :func:`fit_path` that define the problem (``loss``, ``lambda_1``, ``lambda_2``, ...).
@@ -336,8 +338,9 @@ def lambda_grid(
     >>> import ellzero as ez
     >>> X, y, _ = ez.datasets.make_classification(100, 20, 3, random_state=0)
     >>> grid = ez.lambda_grid(X, y, n_lambda=10)
-    >>> len(grid), round(grid[-1] / grid[0], 6)
+    >>> len(grid), round(float(grid[-1] / grid[0]), 6)
     (10, 0.001)
+
     """
     n_lambda = as_count("n_lambda", n_lambda, 1)
     first = fit_path(X, y, n_lambda=1, lambda_min_ratio=lambda_min_ratio, **settings).lambda_0[0]
@@ -417,12 +420,11 @@ def fit_grid(
     >>> grid = ez.fit_grid(X, y, lambda_2=[0.1, 0.01, 0.001], max_support=5)
     >>> [len(path) > 0 for path in grid]
     [True, True, True]
+
     """
     options = path_options(lambda_0, n_lambda, lambda_min_ratio, max_support, algorithm, tol, n_jobs, progress)
     names = [
-        name
-        for name, value in (("lambda_1", lambda_1), ("lambda_2", lambda_2))
-        if isinstance(value, str) or np.ndim(value) > 0
+        name for name, value in (("lambda_1", lambda_1), ("lambda_2", lambda_2)) if isinstance(value, str) or np.ndim(value) > 0
     ]
     if len(names) != 1:
         raise InvalidInputError("lambda_1 or lambda_2 must be a grid or 'auto', and the other one a number.")
@@ -437,7 +439,7 @@ def fit_grid(
     else:
         values = as_grid(name, chosen)
 
-    problems = [replace(problem, penalty=replace(problem.penalty, **{name: float(value)})) for value in values]
+    problems = [replace(problem, penalty=problem.penalty.with_shrinkage(name, float(value))) for value in values]
     count = len(problems)
     found: list[CorePath] = []
     for k, at in enumerate(problems):

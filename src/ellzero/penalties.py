@@ -23,9 +23,9 @@ class Penalty:
     upper: Array | None = None
     unpenalized: NDArray[np.bool_] | None = None
 
-    def with_lambda_0(self, lambda_0: float) -> Penalty:
-        """The same penalty at another lambda_0."""
-        return replace(self, lambda_0=float(lambda_0))
+    def with_shrinkage(self, name: str, value: float) -> Penalty:
+        """The same penalty with another `lambda_1` or `lambda_2`."""
+        return replace(self, lambda_1=value) if name == "lambda_1" else replace(self, lambda_2=value)
 
     def counted(self, beta: Array) -> int:
         """Number of nonzero coefficients that pay lambda_0."""
@@ -35,9 +35,7 @@ class Penalty:
     def value(self, beta: Array) -> float:
         """The penalty of a coefficient vector."""
         return float(
-            self.lambda_0 * self.counted(beta)
-            + self.lambda_1 * np.abs(beta).sum()
-            + self.lambda_2 * np.square(beta).sum()
+            self.lambda_0 * self.counted(beta) + self.lambda_1 * np.abs(beta).sum() + self.lambda_2 * np.square(beta).sum()
         )
 
     def pays_lambda_0(self, p: int) -> NDArray[np.bool_]:

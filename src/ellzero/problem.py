@@ -163,9 +163,7 @@ def make_problem(
     low, high = as_bound("lower", lower, p, -np.inf), as_bound("upper", upper, p, np.inf)
     mask = as_feature_mask("unpenalized", unpenalized, p, design.names)
     check_bounds(low, high, mask)
-    penalty = Penalty(
-        0.0, as_nonnegative("lambda_1", lambda_1), as_nonnegative("lambda_2", lambda_2), low, high, mask
-    )
+    penalty = Penalty(0.0, as_nonnegative("lambda_1", lambda_1), as_nonnegative("lambda_2", lambda_2), low, high, mask)
     return Problem(design, target, w, the_loss, penalty, bool(fit_intercept), classes, mean, spread, square)
 
 
@@ -219,6 +217,7 @@ def objective(
     >>> import ellzero as ez
     >>> round(ez.objective([[1.0], [-1.0]], [1, 0], [2.0], loss="hinge", lambda_0=0.1), 6)
     0.1
+
     """
     problem = make_problem(
         X,

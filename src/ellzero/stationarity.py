@@ -38,6 +38,7 @@ class StationarityReport:
     objective : float
         P at the (for the hinge: smoothed) loss.
     tolerance : float
+
     """
 
     decrease: float
@@ -88,6 +89,7 @@ def check_stationarity(
     >>> path = ez.fit_path(X, y, lambda_0=0.02)
     >>> bool(ez.check_stationarity(X, y, path.coef[0], path.intercept[0], lambda_0=0.02))
     True
+
     """
     problem = make_problem(
         X,

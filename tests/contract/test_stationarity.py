@@ -20,9 +20,7 @@ def test_theorem_1_along_the_path(loss, storage, penalty):
     assert path.converged.all(), seed
     assert (np.diff(path.lambda_0) < 0).all()
     for k in range(len(path)):
-        report = ez.check_stationarity(
-            stored, y, path.coef[k], path.intercept[k], lambda_0=path.lambda_0[k], **settings
-        )
+        report = ez.check_stationarity(stored, y, path.coef[k], path.intercept[k], lambda_0=path.lambda_0[k], **settings)
         assert report.satisfied, (seed, k, report)
         if "upper" not in settings and "lower" not in settings:
             assert report.smallest >= 1 - 1e-6

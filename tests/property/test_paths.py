@@ -44,8 +44,14 @@ def test_path_is_consistent(problem):
     bounded = {key: value for key, value in penalty.items() if key != "sample_weight"}
     for k in range(len(path)):
         report = ez.check_stationarity(
-            X, y, path.coef[k], path.intercept[k], loss=loss, lambda_0=path.lambda_0[k],
-            sample_weight=penalty["sample_weight"], **bounded,
+            X,
+            y,
+            path.coef[k],
+            path.intercept[k],
+            loss=loss,
+            lambda_0=path.lambda_0[k],
+            sample_weight=penalty["sample_weight"],
+            **bounded,
         )
         assert report.satisfied or not path.converged[k], report
 

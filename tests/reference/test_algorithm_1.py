@@ -42,7 +42,7 @@ def test_limit_is_a_fixed_point_that_the_fast_solver_does_not_lose_to(loss, stor
     X, y, w = random_problem(22)
     y, stored, lambda_0 = target(y, loss), store(X, storage), 0.02
     settings = {"loss": loss, "sample_weight": w, "lambda_2": 0.01, "fit_intercept": False}
-    problem, out = run(stored, y, settings, lambda_0, 3000)
+    _, out = run(stored, y, settings, lambda_0, 3000)
     models = out["models"]
     coef = np.zeros(X.shape[1])
     coef[models["columns"]] = models["values"]

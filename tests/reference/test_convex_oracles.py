@@ -57,9 +57,9 @@ def test_logistic(seed, l1, l2):
     # scikit-learn: C sum_i w_i f_i + l1_ratio ||b||_1 + (1 - l1_ratio)/2 ||b||^2, divided by C here
     scale = l1 + 2 * l2
     ratio = l1 / scale
-    theirs = LogisticRegression(
-        C=1.0 / scale, l1_ratio=ratio, solver="saga", tol=1e-8, max_iter=10**5, random_state=0
-    ).fit(X, y, sample_weight=w / w.sum())
+    theirs = LogisticRegression(C=1.0 / scale, l1_ratio=ratio, solver="saga", tol=1e-8, max_iter=10**5, random_state=0).fit(
+        X, y, sample_weight=w / w.sum()
+    )
     reference = ez.objective(X, y, theirs.coef_, theirs.intercept_[0], lambda_1=l1, lambda_2=l2, sample_weight=w)
     np.testing.assert_allclose(ours.objective[0], reference, rtol=1e-6)
 
@@ -82,9 +82,9 @@ def test_linear_svc_hinge(seed, lam):
     X, y, _ = random_problem(seed, n=80, p=10)
     y = target(y, "hinge")
     ours = solve(X, y, loss="hinge", lambda_2=lam, fit_intercept=False)
-    theirs = LinearSVC(
-        C=1 / (2 * lam * 80), loss="hinge", fit_intercept=False, tol=1e-10, max_iter=10**6, random_state=0
-    ).fit(X, y)
+    theirs = LinearSVC(C=1 / (2 * lam * 80), loss="hinge", fit_intercept=False, tol=1e-10, max_iter=10**6, random_state=0).fit(
+        X, y
+    )
     reference = ez.objective(X, y, theirs.coef_, 0.0, loss="hinge", lambda_2=lam)
     assert ours.objective[0] <= reference * (1 + 1e-5)
     np.testing.assert_allclose(ours.objective[0], reference, rtol=1e-4)

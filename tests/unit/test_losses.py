@@ -80,6 +80,7 @@ def test_core_logistic_is_accurate_far_out():
 @pytest.mark.parametrize("mu", [1.0, 1e-3, 1e-8])
 def test_barrier_derivatives(mu):
     """The barrier of the hinge: multipliers in (0, 1), derivatives consistent, and the hinge in the limit."""
+
     def gradient(z):
         return -_core.evaluate_loss("hinge_barrier", mu, 1.0 - z, np.ones_like(z), np.ones_like(z))[1]
 

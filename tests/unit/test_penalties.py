@@ -22,7 +22,7 @@ PENALTIES = [
 def test_threshold_minimises_the_surrogate(penalty, curvature):
     low = -np.inf if penalty.lower is None else penalty.lower[0]
     high = np.inf if penalty.upper is None else penalty.upper[0]
-    grid = GRID[(GRID >= low) & (GRID <= high)]
+    grid = GRID[(low <= GRID) & (high >= GRID)]
     free = penalty.unpenalized is not None
     for c in np.linspace(-3.0, 3.0, 41):
         best = penalty.threshold(np.array([c]), np.array([curvature]))

@@ -45,6 +45,7 @@ def make_classification(
     >>> X, y, coef = make_classification(50, 10, 2, random_state=1)
     >>> X.shape, sorted(set(y.tolist())), coef.nonzero()[0].tolist()
     ((50, 10), [-1, 1], [0, 5])
+
     """
     n, p, k = as_count("n", n, 1), as_count("p", p, 1), as_count("k", k, 0)
     if k > p:

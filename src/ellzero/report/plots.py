@@ -20,6 +20,7 @@ LABELLED = 10
 def plot_path(path: Path, ax: Axes | None = None) -> Axes:
     """Coefficients along the path as steps, with the number of features on the upper axis."""
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
     if ax is None:
         _, ax = plt.subplots(figsize=(8.0, 4.5), layout="constrained")
@@ -39,6 +40,9 @@ def plot_path(path: Path, ax: Axes | None = None) -> Axes:
     positive = path.lambda_0[path.lambda_0 > 0.0]
     if len(positive) > 1:
         ax.set_xscale("log")
+        ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        ax.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+        ax.xaxis.set_minor_formatter(NullFormatter())
     if len(path) > 1:
         ax.invert_xaxis()
     ax.set_xlabel(r"$\lambda_0$ (decreasing)")

@@ -68,9 +68,7 @@ def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHIN
     )
 
 
-def solve_path(
-    problem: Problem, options: PathOptions, seeds: dict[str, Any] | None = None, sweep: bool = True
-) -> CorePath:
+def solve_path(problem: Problem, options: PathOptions, seeds: dict[str, Any] | None = None, sweep: bool = True) -> CorePath:
     """The path; `seeds` are models of neighbouring problems, without `sweep` only they are polished."""
     out = _core.fit_path(
         core_problem(problem, options.tol),

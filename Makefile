@@ -1,0 +1,57 @@
+# Everything happens in .venv and build; both are made here and removed by `make clean`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
+
+.PHONY: demo test lint bench sanitize stubs clean
+
+demo: $(VENV)/.built
+	$(BIN)/python examples/demo.py demo
+
+test: $(VENV)/.built
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.built
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# Peers are optional: whatever is installed takes part. `make bench BENCH="--quick"` is a short run.
+bench: $(VENV)/.built $(VENV)/.peers
+	$(BIN)/python -m benchmarks.path $(BENCH)
+
+# The core's tests under AddressSanitizer and UndefinedBehaviorSanitizer, in a build of its own.
+sanitize: $(VENV)/.built
+	$(BIN)/pip install --quiet --no-build-isolation --no-deps --target build/sanitized \
+	    --upgrade -C build-dir=build/sanitize -C cmake.define.ELLZERO_SANITIZE=ON -C install.strip=false .
+	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+	ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=build/sanitized \
+	    $(BIN)/python -P -m pytest -p no:cacheprovider --override-ini addopts="-q --import-mode=importlib" \
+	    tests/unit tests/contract tests/property tests/reference/test_algorithm_1.py tests/api/test_bad_input.py
+
+# The committed stub of the compiled module.
+stubs: $(VENV)/.built
+	$(BIN)/python -m nanobind.stubgen -m ellzero._core -o src/ellzero/_core.pyi
+
+clean:
+	rm -rf $(VENV) build demo
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+# The tools first, then the package itself: without build isolation the second build only compiles what changed.
+$(VENV)/.tools: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
+	$(BIN)/pip install --quiet "numpy>=1.24" "scipy>=1.10" "scikit-learn>=1.3" \
+	    "pytest>=8" "pytest-timeout>=2.3" "hypothesis>=6.100" "pandas>=2.0" "matplotlib>=3.7" "ruff>=0.6" "mypy>=1.11"
+	touch $@
+
+$(VENV)/.built: $(VENV)/.tools $(SOURCES)
+	$(BIN)/pip install --quiet --no-build-isolation --no-deps -e .
+	touch $@
+
+$(VENV)/.peers: | $(VENV)/.tools
+	-$(BIN)/pip install --quiet fastsparsegams abess
+	touch $@

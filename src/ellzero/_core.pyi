@@ -1,0 +1,53 @@
+"""The compiled core of ellzero."""
+
+from collections.abc import Sequence
+from typing import Annotated, overload
+
+import numpy
+from numpy.typing import NDArray
+
+
+class Design:
+    """Columns of X, borrowed from NumPy arrays."""
+
+    @property
+    def shape(self) -> tuple: ...
+
+    def moments(self, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> tuple:
+        """Weighted sums of x and of x^2, one of each per column."""
+
+@overload
+def dense(x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], stride: int) -> Design: ...
+
+@overload
+def dense(x: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)], stride: int) -> Design: ...
+
+@overload
+def csc(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: int) -> Design: ...
+
+@overload
+def csc(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows_of: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: int) -> Design: ...
+
+@overload
+def csc(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: int) -> Design: ...
+
+@overload
+def csc(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows_of: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: int) -> Design: ...
+
+class Problem:
+    """
+    X, y, the loss and the penalty but for lambda_0, in the solver's (standardised) scale.
+    """
+
+    def __init__(self, *, design: object, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], square: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: str, smoothing: float, mean: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, lambda_1: float, lambda_2: float, lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, unpenalized: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, intercept: bool, tolerance: float) -> None: ...
+
+def evaluate_loss(loss: str, smoothing: float, eta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+    """
+    sum_i w_i f(eta_i, y_i) and, per row, its first and second derivative: the core's own loss, for tests.
+    """
+
+curvature_safety: float = 1.001
+
+def fit_path(problem: Problem, *, lambda_0: Sequence[float], n_lambda: int, lambda_min_ratio: float, max_support: int, seeds: dict | None, sweep: bool, threads: int, progress: object | None) -> dict: ...
+
+def coordinate_descent(problem: Problem, lambda_0: float, cycles: int) -> dict: ...

@@ -1,0 +1,84 @@
+"""Ctrl-C and progress of a long fit."""
+
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+
+import ellzero as ez
+
+LONG_FIT = """
+    import sys, time
+    import numpy as np
+    import ellzero as ez
+    X, y, _ = ez.datasets.make_classification(1500, 3000, 400, s=0.2, random_state=0)
+    print("fitting", flush=True)
+    try:
+        for _ in range(1000):
+            ez.fit_path(X, y, loss={loss!r}, lambda_2=1e-4, lambda_min_ratio=1e-4, n_lambda=1000, n_jobs={n_jobs})
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+    # The interpreter and the library go on working.
+    print(ez.fit_path(X[:, :20], y, lambda_0=0.05).converged.all(), flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("loss", ["logistic", "squared_error", "hinge"])
+def test_ctrl_c_stops_within_a_second(loss, n_jobs):
+    code = textwrap.dedent(LONG_FIT).format(loss=loss, n_jobs=n_jobs)
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "fitting\n"
+        time.sleep(1.0)
+        child.send_signal(signal.SIGINT)
+        sent = time.monotonic()
+        assert child.stdout.readline() == "interrupted\n"
+        assert time.monotonic() - sent < 1.0
+        assert child.stdout.readline() == "True\n"
+        assert child.wait(timeout=30) == 0
+
+
+def test_progress_callback_and_its_errors():
+    X, y, _ = ez.datasets.make_classification(100, 50, 3)
+    seen = []
+    ez.fit_path(X, y, progress=lambda *report: seen.append(report))
+    fractions = [fraction for fraction, _, _ in seen]
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
+    assert 0.0 < fractions[0] < 1.0
+
+    def fail(*_):
+        raise RuntimeError("stop here")
+
+    with pytest.raises(RuntimeError, match="stop here"):
+        ez.fit_path(X, y, progress=fail)
+    seen.clear()
+    ez.fit_grid(X, y, lambda_2=[0.1, 0.01], n_lambda=5, progress=lambda *report: seen.append(report))
+    fractions = [fraction for fraction, _, _ in seen]
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
+
+
+def test_progress_lines(capsys):
+    X, y, _ = ez.datasets.make_classification(100, 50, 3)
+    ez.fit_path(X, y, progress=True)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-1].startswith("ellzero: 100 %")
+    ez.fit_path(X, y)
+    assert capsys.readouterr().err == ""
+
+
+def test_models_survive_the_data():
+    """What a path returns owns its memory."""
+    X, y, _ = ez.datasets.make_classification(100, 50, 3)
+    path = ez.fit_path(X, y)
+    coef, lambda_0 = path.coef.copy(), path.lambda_0.copy()
+    del X, y
+    np.testing.assert_array_equal(path.coef.toarray(), coef.toarray())
+    np.testing.assert_array_equal(path.lambda_0, lambda_0)
