@@ -144,7 +144,7 @@ Descent::Minimum Descent::along(const Iterate& it, int32_t j, double slope) {
 }
 
 int Descent::cheapest(const Iterate& it, double* cost) {
-    const auto& costs = refit_.removal_costs(it);
+    const std::vector<double> costs = refit_.removal_costs(it);
     int best = -1;
     for (size_t k = 0; k < costs.size(); ++k)
         if (problem_.penalty.counted(it.support[k]) && (best < 0 || costs[k] < costs[best])) best = static_cast<int>(k);

@@ -41,7 +41,7 @@ class Dense final : public Design {
         const int64_t order = std::ssize(list) + 1;
         std::fill(out, out + order * order, 0.0);
         // Rows in blocks: the packed block stays in cache and is small beside X, whatever the number of rows.
-        const int64_t block = std::min<int64_t>(rows(), 1024);
+        const int64_t block = std::min<int64_t>(rows(), 512);
         std::vector<double> root(block), packed(block * order);
         for (int64_t start = 0; start < rows(); start += block) {
             const int64_t n = std::min(block, rows() - start);

@@ -94,32 +94,27 @@ ELLZERO_SIMD void pack(const float* x, const double* root, double mean, double s
 
 ELLZERO_SIMD void gram_rows(const double* packed, int64_t stride, int64_t n, int64_t begin, int64_t end, double* gram,
                             int64_t ld) {
-    // Tiles of 2 x 4: eight sums from six loads keep the multipliers busy. Columns past the triangle's edge are computed from
-    // a repeated column and thrown away.
-    for (int64_t i = begin; i < end; i += 2) {
-        const double* a0 = packed + i * stride;
-        const double* a1 = packed + (i + 1 < end ? i + 1 : i) * stride;
-        const int64_t last = i + 1 < end ? i + 1 : i;
+    // Tiles of 4 x 4: sixteen sums from eight loads. Columns past the end or the triangle's edge are computed from a repeated
+    // column and thrown away.
+    for (int64_t i = begin; i < end; i += 4) {
+        const int64_t last = (i + 4 < end ? i + 4 : end) - 1;
+        const auto column = [&](int64_t c) { return packed + (c <= last ? c : last) * stride; };
+        const double *a0 = column(i), *a1 = column(i + 1), *a2 = column(i + 2), *a3 = column(i + 3);
         for (int64_t j = 0; j <= last; j += 4) {
-            const auto column = [&](int64_t c) { return packed + (c <= last ? c : last) * stride; };
             const double *b0 = column(j), *b1 = column(j + 1), *b2 = column(j + 2), *b3 = column(j + 3);
             double s00 = 0, s01 = 0, s02 = 0, s03 = 0, s10 = 0, s11 = 0, s12 = 0, s13 = 0;
-#pragma omp simd reduction(+ : s00, s01, s02, s03, s10, s11, s12, s13)
+            double s20 = 0, s21 = 0, s22 = 0, s23 = 0, s30 = 0, s31 = 0, s32 = 0, s33 = 0;
+#pragma omp simd reduction(+ : s00, s01, s02, s03, s10, s11, s12, s13, s20, s21, s22, s23, s30, s31, s32, s33)
             for (int64_t k = 0; k < n; ++k) {
-                s00 += a0[k] * b0[k];
-                s01 += a0[k] * b1[k];
-                s02 += a0[k] * b2[k];
-                s03 += a0[k] * b3[k];
-                s10 += a1[k] * b0[k];
-                s11 += a1[k] * b1[k];
-                s12 += a1[k] * b2[k];
-                s13 += a1[k] * b3[k];
+                const double x0 = b0[k], x1 = b1[k], x2 = b2[k], x3 = b3[k];
+                s00 += a0[k] * x0, s01 += a0[k] * x1, s02 += a0[k] * x2, s03 += a0[k] * x3;
+                s10 += a1[k] * x0, s11 += a1[k] * x1, s12 += a1[k] * x2, s13 += a1[k] * x3;
+                s20 += a2[k] * x0, s21 += a2[k] * x1, s22 += a2[k] * x2, s23 += a2[k] * x3;
+                s30 += a3[k] * x0, s31 += a3[k] * x1, s32 += a3[k] * x2, s33 += a3[k] * x3;
             }
-            const double row0[4] = {s00, s01, s02, s03}, row1[4] = {s10, s11, s12, s13};
-            for (int64_t c = j; c <= last && c < j + 4; ++c) {
-                if (c <= i) gram[i * ld + c] += row0[c - j];
-                if (i + 1 < end) gram[(i + 1) * ld + c] += row1[c - j];
-            }
+            const double tile[4][4] = {{s00, s01, s02, s03}, {s10, s11, s12, s13}, {s20, s21, s22, s23}, {s30, s31, s32, s33}};
+            for (int64_t row = i; row <= last; ++row)
+                for (int64_t c = j; c <= row && c < j + 4; ++c) gram[row * ld + c] += tile[row - i][c - j];
         }
     }
 }

@@ -1,0 +1,60 @@
+"""The problems of the timing protocol: n = 1000 Gaussian features, five of them matter, logistic loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import expit
+
+import ellzero as ez
+
+SUM_LAMBDA_2 = 1e-7  # the paper's lambda_2, which multiplies a sum over rows
+POINTS = 100
+SMALLEST = 1e-3
+
+
+@dataclass(frozen=True)
+class Case:
+    """One problem; `lambda_2` and the grid are in ellzero's scaling (weights sum to one)."""
+
+    name: str
+    X: Any
+    y: NDArray[np.float64]
+    lambda_2: float
+    grid: NDArray[np.float64]
+
+
+def closed_form_maximum(X: Any, y: NDArray[np.float64]) -> float:
+    """The largest lambda_0 at which a coordinate step leaves zero: max_j grad_j^2 / (2 L_j) at the best intercept."""
+    n = len(y)
+    share = (y > 0).mean()
+    r = ((share - (y > 0)) / n).astype(X.dtype)
+    gradient = np.asarray(X.T @ r, dtype=np.float64).ravel()
+    if sparse.issparse(X):
+        square = np.asarray(X.multiply(X).sum(axis=0)).ravel() / n
+    else:
+        square = np.array([np.dot(X[:, j], X[:, j]) for j in range(X.shape[1])], dtype=np.float64) / n
+    return float(np.divide(gradient**2, 0.5 * square, out=np.zeros_like(gradient), where=square > 0).max())
+
+
+def make_case(name: str, X: Any, y: NDArray[Any]) -> Case:
+    largest = closed_form_maximum(X, y)
+    return Case(name, X, y.astype(np.float64), SUM_LAMBDA_2 / len(y), np.geomspace(largest, SMALLEST * largest, POINTS))
+
+
+def dense_case(p: int, n: int = 1000, dtype: type[np.float64] | type[np.float32] = np.float64, seed: int = 0) -> Case:
+    X, y, _ = ez.datasets.make_classification(n, p, 5, s=1.0, random_state=seed, dtype=dtype)
+    return make_case(f"dense {np.dtype(dtype).name}, n = {n:,}, p = {p:,}", X, y)
+
+
+def sparse_case(n: int = 2000, p: int = 100_000, density: float = 1e-3, seed: int = 0) -> Case:
+    rng = np.random.default_rng(seed)
+    X = sparse.random(n, p, density, format="csc", random_state=rng, data_rvs=rng.standard_normal)
+    coef = np.zeros(p)
+    coef[rng.choice(p, 2000, replace=False)] = 3.0  # each column has two entries: a signal needs many
+    y = np.where(rng.random(n) < expit(X @ coef), 1.0, -1.0)
+    return make_case(f"sparse, n = {n:,}, p = {p:,}, density {100 * density:g} %", X, y)
