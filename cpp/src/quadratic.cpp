@@ -202,12 +202,17 @@ void Quadratic::descend(const Iterate& it) {
 void Quadratic::factorise(const std::vector<int64_t>& free) {
     const int64_t m = std::ssize(free);
     factor_.resize(m * m);
+    indefinite_ = false;
     for (int64_t a = 0; a < m; ++a) {
         double* row = &factor_[a * m];
         for (int64_t b = 0; b <= a; ++b) {
             const double rest = hessian_[free[a] * ld_ + free[b]] - kernels::dot(row, &factor_[b * m], b);
-            if (a != b) row[b] = rest / factor_[b * m + b];
-            else row[a] = std::sqrt(std::max(rest + damping_, damping_));
+            if (a != b) {
+                row[b] = rest / factor_[b * m + b];
+                continue;
+            }
+            indefinite_ |= rest < -1e-10 * hessian_[free[a] * ld_ + free[a]];
+            row[a] = std::sqrt(std::max(rest + damping_, damping_));
         }
     }
 }

@@ -125,7 +125,7 @@ bool Refit::newton(Iterate& it, const Loss& loss, double floor) {
     double last = Penalty::infinity;
     for (int step = 0; step < most_steps; ++step) {
         double change = find_step(it, it.r);
-        if (!fresh && !constant && -change > good_progress * last) {
+        if (!fresh && !constant && (model_.indefinite() || !(-change <= good_progress * last))) {
             model_.build(it, it.d);
             fresh = true;
             change = find_step(it, it.r);
@@ -207,6 +207,10 @@ std::vector<double> Refit::removal_costs(const Iterate& it) {
         model_.build(it, it.d);
     }
     std::vector<double> costs = model_.inverse_diagonal();
+    if (model_.indefinite()) {
+        model_.build(it, it.d);
+        costs = model_.inverse_diagonal();
+    }
     for (size_t k = 0; k < costs.size(); ++k)
         costs[k] = problem_.penalty.counted(it.support[k]) ? 0.5 * it.beta[k] * it.beta[k] / costs[k] : Penalty::infinity;
     return costs;

@@ -27,6 +27,8 @@ class Quadratic {
     std::vector<double> inverse_diagonal();
 
     int64_t order() const { return order_; }
+    // Whether the last factorisation met a negative pivot: rows of an adapted H need not fit together.
+    bool indefinite() const { return indefinite_; }
 
   private:
     bool solve_face(const Iterate& it, const std::vector<double>& at);
@@ -41,6 +43,7 @@ class Quadratic {
     int64_t ld_ = 1;                // support + 1
     int64_t order_ = 0;             // support + intercept, if there is one
     double damping_ = 0.0;          // added to the diagonal
+    bool indefinite_ = false;
     std::vector<double> hessian_;   // lower triangle, row-major
     std::vector<double> gradient_, step_, trial_, factor_, scratch_;
 };
