@@ -1,6 +1,6 @@
 """Time regularisation paths by the paper's protocol, with a referee, and write a Markdown table.
 
-    python -m benchmarks.path [--quick] [--only TEXT] [--out FILE]
+python -m benchmarks.path [--quick] [--only TEXT] [--out FILE]
 """
 
 from __future__ import annotations
@@ -91,7 +91,10 @@ def measure(case: Case, plan: Plan, folder: Path, timeout: float) -> list[list[s
                 break
             crashes += 1
         note = f" after {crashes} crash{'es' if crashes > 1 else ''}" if crashes and isinstance(result, Run) else ""
-        print(f"{case.name}: {tool} x{threads}: {result if isinstance(result, str) else f'{result.seconds:.3f} s'}{note}", flush=True)
+        print(
+            f"{case.name}: {tool} x{threads}: {result if isinstance(result, str) else f'{result.seconds:.3f} s'}{note}",
+            flush=True,
+        )
         if isinstance(result, str):
             rows.append([tool, str(threads), result, *["-"] * 7])
             continue

@@ -171,9 +171,7 @@ def run(tool: str, threads: int, folder: Path, timeout: float) -> Run | str:
         return read_r_output(folder)
     out = np.load(folder / "out.npz")
     coef = sparse.csr_matrix(sparse.load_npz(folder / "coef.npz"))
-    return Run(
-        float(out["seconds"]), out["lambda_0"], coef, out["intercept"], float(out["reads"]), float(out["memory_growth"])
-    )
+    return Run(float(out["seconds"]), out["lambda_0"], coef, out["intercept"], float(out["reads"]), float(out["memory_growth"]))
 
 
 def read_r_output(folder: Path) -> Run:

@@ -11,7 +11,6 @@ Loss parse_loss(const std::string& name, double smoothing) {
     if (name == "logistic") return {LossKind::logistic};
     if (name == "squared_hinge") return {LossKind::squared_hinge};
     if (name == "hinge") return {LossKind::hinge, smoothing};
-    if (name == "hinge_barrier") return {LossKind::hinge_barrier, smoothing};
     if (name == "squared_error") return {LossKind::squared_error};
     throw std::invalid_argument("unknown loss: " + name);
 }

@@ -235,15 +235,20 @@ bool Descent::enter(Iterate& it, double lambda_0, Radius radius, Model& current)
 }
 
 // At a corner of the hinge no coordinate can move alone, though together they can: the best candidates are tried with a refit.
-bool Descent::enter_jointly(Iterate& it, double lambda_0, const Screening::Result& found, const Model& current) {
-    const double bound = current.objective(lambda_0) - negligible(it, lambda_0);
+// Theorem 1 asks nothing here (the bend is too narrow), so what the trials gained is where the next entry is due.
+bool Descent::enter_jointly(Iterate& it, double lambda_0, const Screening::Result& found, Model& current) {
+    const double margin = negligible(it, lambda_0);
+    double best = 0.0;
     for (size_t k = 0; k < std::min<size_t>(found.candidates.size(), joint_trials); ++k) {
         it.add(found.candidates[k].column, 0.0);
         descend(it, lambda_0);
         it.prune();
-        if (it.true_cost() + lambda_0 * it.counted < bound) return true;
+        const double gain = current.cost - it.true_cost();
+        if (gain > lambda_0 * (it.counted - current.counted) + margin) return true;
+        best = std::max(best, gain);
         it.load(current);
     }
+    if (!found.candidates.empty()) current.enters_below = std::min(lambda_0, best);
     return false;
 }
 

@@ -60,16 +60,6 @@ ELLZERO_INLINE double log1p_unit(double u) {
     return log1p_near(halve ? 0.5 * (u - 1.0) : u) + (halve ? ln2 : 0.0);
 }
 
-// log(x) for normal x > 0: the exponent's share and the logarithm of a mantissa near 1.
-ELLZERO_INLINE double log_positive(double x) {
-    const uint64_t bits = std::bit_cast<uint64_t>(x);
-    // Subtracting the bits of sqrt(1/2) makes the exponent field count from there.
-    const uint64_t shifted = bits - 0x3fe6a09e667f3bcdULL;
-    const auto exponent = static_cast<double>(static_cast<int64_t>(shifted) >> 52);
-    const double mantissa = std::bit_cast<double>(bits - (shifted & 0xfff0000000000000ULL));
-    return exponent * ln2 + log1p_near(mantissa - 1.0);
-}
-
 struct Point {
     double f, g, h;  // the loss and its first two derivatives in eta
 };
@@ -99,21 +89,6 @@ struct SmoothedHinge {
         const double c = z < 0.0 ? 0.0 : (z > tau ? tau : z);
         const bool inside = z > 0.0 && z < tau;
         return {c * (z - 0.5 * c) * inverse, -y * c * inverse, inside ? inverse : 0.0};
-    }
-};
-
-struct HingeBarrier {
-    double mu;
-    ELLZERO_INLINE Point at(double eta, double y) const {
-        // The best xi solves 1 = mu / xi + mu / (xi - z); its multiplier is mu / (xi - z).
-        const double z = 1.0 - y * eta;
-        const double s = __builtin_sqrt(z * z + 4.0 * mu * mu);
-        // s - z without cancellation for z > 0
-        const double below = z > 0.0 ? 4.0 * mu * mu / (s + z) : s - z;
-        const double slack = 2.0 * mu + below;  // 2 (xi - z)
-        const double multiplier = 2.0 * mu / slack;
-        return {0.5 * (slack + 2.0 * z) - mu * log_positive(2.0 * mu + s), -y * multiplier,
-                2.0 * mu * below / (s * slack * slack)};
     }
 };
 
@@ -165,7 +140,6 @@ ELLZERO_SIMD double dispatch(Want want, const Loss& loss, int64_t n, const doubl
         case LossKind::logistic: return sweep(want, Logistic{}, n, eta, y, w, r, d);
         case LossKind::squared_hinge: return sweep(want, SquaredHinge{}, n, eta, y, w, r, d);
         case LossKind::squared_error: return sweep(want, SquaredError{}, n, eta, y, w, r, d);
-        case LossKind::hinge_barrier: return sweep(want, HingeBarrier{loss.smoothing}, n, eta, y, w, r, d);
         case LossKind::hinge: break;
     }
     if (loss.smoothing > 0.0) return sweep(want, SmoothedHinge{loss.smoothing, 1.0 / loss.smoothing}, n, eta, y, w, r, d);
@@ -191,7 +165,6 @@ double Loss::curvature_bound() const {
         case LossKind::logistic: return 0.25;
         case LossKind::squared_hinge: return 2.0;
         case LossKind::squared_error: return 1.0;
-        case LossKind::hinge_barrier: return 0.25 / smoothing;
         case LossKind::hinge: break;
     }
     return 1.0 / smoothing;

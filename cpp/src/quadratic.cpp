@@ -64,7 +64,7 @@ bool Quadratic::adapt(const Iterate& it, const std::vector<double>& d) {
 
 void Quadratic::set_damping(double relative) {
     // Where the loss is flat (all rows beyond the margin) H vanishes; the scale of the data keeps the damping positive.
-    double largest = 1e-300;
+    double largest = problem_.intercept ? problem_.broad_loss().curvature_bound() : 1e-300;
     for (int64_t k = 0; k < order_; ++k) largest = std::max(largest, hessian_[k * ld_ + k]);
     for (const int32_t j : columns_) largest = std::max(largest, problem_.entry_curvature(j));
     damping_ = std::max(relative, least_damping) * largest;

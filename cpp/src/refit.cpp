@@ -13,10 +13,10 @@ constexpr double shortest_step = 1e-12;
 // A Hessian is kept while each step with it leaves at most this share of what the last one had to gain.
 constexpr double good_progress = 0.1;
 
-// The hinge is solved along a falling sequence of barriers, each started from the last.
+// The interior-point method for the hinge: mu at its start, complementarity at its end, share of the way to the boundary.
 constexpr double first_barrier = 0.1;
-constexpr double barrier_factor = 0.1;
-constexpr double last_barrier = 1e-8;
+constexpr double last_barrier = 1e-9;
+constexpr double to_the_boundary = 0.995;
 // Multipliers this far from 0 and 1 put a row on the hinge's bend.
 constexpr double on_the_bend = 1e-3;
 
@@ -24,8 +24,7 @@ constexpr double on_the_bend = 1e-3;
 
 bool Refit::run(Iterate& it, double floor) {
     if (problem_.loss.kind != LossKind::hinge) return newton(it, problem_.loss, floor);
-    follow_barrier(it);
-    it.refresh();
+    solve_hinge(it);
     // The bend is so narrow that a small amount of objective is still a large gradient.
     return newton(it, problem_.loss, problem_.loss.smoothing * floor);
 }
@@ -119,7 +118,7 @@ bool Refit::newton(Iterate& it, const Loss& loss, double floor) {
     damping_ = 0.0;
     // Smooth losses change their Hessian little from one support to the next (squared error not at all).
     const bool constant = loss.kind == LossKind::squared_error;
-    const bool keeps = constant || loss.kind == LossKind::logistic || loss.kind == LossKind::squared_hinge;
+    const bool keeps = loss.kind != LossKind::hinge;
     bool fresh = !(keeps && model_.adapt(it, it.d));
     if (fresh) model_.build(it, it.d);
     double last = Penalty::infinity;
@@ -167,30 +166,74 @@ bool Refit::newton(Iterate& it, const Loss& loss, double floor) {
     return false;
 }
 
-// Newton steps on the smoothed hinge see only the few rows on its bend and go astray. The barrier's smoothing is felt by every
-// row, so its minimiser is followed to where the bend's rows and their multipliers are known; one step that holds these rows
-// on the bend then arrives at the minimiser of Nesterov's smoothing.
-void Refit::follow_barrier(Iterate& it) {
-    const int64_t n = problem_.rows();
+// Newton steps on the smoothed hinge see only the few rows on its bend and go astray. An interior-point method is guided by
+// every row: it follows  min xi, xi >= z = 1 - y eta, xi >= 0  with multipliers alpha and 1 - alpha,
+//     alpha (xi - z) = mu,   (1 - alpha) xi = mu,   mu -> 0,
+// to where the bend's rows are known. One step that holds these rows on the bend then arrives at the minimiser of Nesterov's
+// smoothing.
+void Refit::solve_hinge(Iterate& it) {
+    const int64_t n = problem_.rows(), size = std::ssize(it.support);
     if (it.support.empty() && !problem_.intercept) return;
-    Loss barrier{LossKind::hinge_barrier, first_barrier};
-    for (; barrier.smoothing > last_barrier; barrier.smoothing *= barrier_factor)
-        newton(it, barrier, barrier.smoothing / static_cast<double>(n));
-    std::vector<double> multiplier(n);
-    barrier.residual(n, it.eta.data(), problem_.y, problem_.w, multiplier.data());
-    for (int64_t i = 0; i < n; ++i) multiplier[i] = problem_.w[i] > 0.0 ? std::abs(multiplier[i]) / problem_.w[i] : 0.0;
+    const double *y = problem_.y, *w = problem_.w;
+    std::vector<double> alpha(n), xi(n), r(n), d(n), target(n);
+    for (int64_t i = 0; i < n; ++i) {  // on the central path, as far as that is possible with eta given
+        const double z = 1.0 - y[i] * it.eta[i], s = std::hypot(z, 2.0 * first_barrier);
+        xi[i] = 0.5 * (z + s) + first_barrier;
+        alpha[i] = 2.0 * first_barrier / (2.0 * first_barrier + s - z);
+    }
+    damping_ = 0.0;
+    double centring = 0.1;
+    for (int step = 0; step < most_steps; ++step) {
+        double gap = 0.0;
+        for (int64_t i = 0; i < n; ++i) {
+            const double above = xi[i] - (1.0 - y[i] * it.eta[i]);
+            gap += 0.5 * w[i] * (alpha[i] * above + (1.0 - alpha[i]) * xi[i]);
+        }
+        if (gap <= last_barrier) break;
+        const double mu = centring * gap;
+        // Eliminating xi and alpha leaves a least-squares problem in the coefficients.
+        for (int64_t i = 0; i < n; ++i) {
+            const double above = xi[i] - (1.0 - y[i] * it.eta[i]), odds = alpha[i] / (1.0 - alpha[i]);
+            const double stiff = above + odds * xi[i];
+            target[i] = (mu - alpha[i] * above - odds * mu + alpha[i] * xi[i]) / stiff;
+            r[i] = -w[i] * y[i] * (alpha[i] + target[i]);
+            d[i] = w[i] * alpha[i] / stiff;
+        }
+        model_.build(it, d);
+        find_step(it, r);
+        double length = 1.0;
+        const auto limit = [&](double value, double change) {
+            if (change < 0.0) length = std::min(length, -to_the_boundary * value / change);
+        };
+        for (int64_t i = 0; i < n; ++i) {
+            const double rise = -y[i] * along_[i];  // of z
+            const double above = xi[i] - (1.0 - y[i] * it.eta[i]);
+            const double stiff = above + alpha[i] / (1.0 - alpha[i]) * xi[i];
+            r[i] = target[i] + alpha[i] * rise / stiff;                                  // step of alpha
+            d[i] = (mu - (1.0 - alpha[i]) * xi[i] + xi[i] * r[i]) / (1.0 - alpha[i]);    // step of xi
+            limit(alpha[i], r[i]);
+            limit(1.0 - alpha[i], -r[i]);
+            limit(xi[i], d[i]);
+            limit(above, d[i] - rise);
+        }
+        kernels::axpy(length, along_.data(), n, it.eta.data());
+        kernels::axpy(length, r.data(), n, alpha.data());
+        kernels::axpy(length, d.data(), n, xi.data());
+        for (int64_t k = 0; k < size; ++k) it.beta[k] += length * step_[k];
+        if (problem_.intercept) it.intercept += length * step_[size];
+        centring = length > 0.9 ? 0.03 : 0.3;
+    }
+    it.refresh();
 
     const Loss& loss = problem_.loss;
     it.evaluate(loss);
-    std::vector<double> r(n), d(n);
     for (int64_t i = 0; i < n; ++i) {
-        const bool bend = multiplier[i] > on_the_bend && multiplier[i] < 1.0 - on_the_bend;
-        const double short_by = 1.0 - problem_.y[i] * it.eta[i];
-        const double at = bend ? short_by / loss.smoothing : (multiplier[i] < 0.5 ? 0.0 : 1.0);
-        r[i] = -problem_.w[i] * problem_.y[i] * at;
-        d[i] = bend ? problem_.w[i] / loss.smoothing : 0.0;
+        const bool bend = alpha[i] > on_the_bend && alpha[i] < 1.0 - on_the_bend;
+        const double short_by = 1.0 - y[i] * it.eta[i];
+        const double at = bend ? short_by / loss.smoothing : (alpha[i] < 0.5 ? 0.0 : 1.0);
+        r[i] = -w[i] * y[i] * at;
+        d[i] = bend ? w[i] / loss.smoothing : 0.0;
     }
-    damping_ = 0.0;
     model_.build(it, d);
     find_step(it, r);
     save(it);

@@ -75,27 +75,3 @@ def test_core_logistic_is_accurate_far_out():
         value, r, _ = _core.evaluate_loss("logistic", 0.0, eta[one], np.ones(1), np.ones(1))
         np.testing.assert_allclose(value, loss.value(eta[one], 1.0)[0], rtol=1e-14, atol=1e-120)
         np.testing.assert_allclose(r, loss.gradient(eta[one], np.ones(1)), rtol=1e-14, atol=1e-120)
-
-
-@pytest.mark.parametrize("mu", [1.0, 1e-3, 1e-8])
-def test_barrier_derivatives(mu):
-    """The barrier of the hinge: multipliers in (0, 1), derivatives consistent, and the hinge in the limit."""
-
-    def gradient(z):
-        return -_core.evaluate_loss("hinge_barrier", mu, 1.0 - z, np.ones_like(z), np.ones_like(z))[1]
-
-    z = np.linspace(-3, 3, 61) * max(mu, 1e-4) * 10
-    alpha = gradient(z)
-    assert ((alpha > 0) & (alpha < 1)).all()
-    step = 1e-5 * mu
-    # In eta, the second derivative is that of alpha in z.
-    _, _, curvature = _core.evaluate_loss("hinge_barrier", mu, 1.0 - z, np.ones_like(z), np.ones_like(z))
-    if mu > 1e-6:  # below, 1 - z swallows the step
-        numeric = (gradient(z + step) - gradient(z - step)) / (2 * step)
-        np.testing.assert_allclose(curvature, numeric, rtol=1e-4, atol=1e-6 / mu)
-        values = [_core.evaluate_loss("hinge_barrier", mu, 1.0 - np.array([t]), np.ones(1), np.ones(1))[0] for t in z]
-        up = [_core.evaluate_loss("hinge_barrier", mu, 1.0 - np.array([t + step]), np.ones(1), np.ones(1))[0] for t in z]
-        np.testing.assert_allclose((np.array(up) - values) / step, alpha, atol=1e-4)
-    # The stationarity condition of the inner problem: 1 = mu / xi + mu / (xi - z).
-    xi = mu / (1.0 - alpha)
-    np.testing.assert_allclose(alpha * (xi - z), mu, rtol=1e-5)

@@ -42,7 +42,7 @@ class Descent {
     bool descend(Iterate& it, double lambda_0);
     bool drop(Iterate& it, double lambda_0, Model& current);
     bool enter(Iterate& it, double lambda_0, Radius radius, Model& current);
-    bool enter_jointly(Iterate& it, double lambda_0, const Screening::Result& found, const Model& current);
+    bool enter_jointly(Iterate& it, double lambda_0, const Screening::Result& found, Model& current);
     double negligible(const Iterate& it, double lambda_0) const;
 
     const Problem& problem_;

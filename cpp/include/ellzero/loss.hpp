@@ -5,12 +5,11 @@
 
 namespace ellzero {
 
-enum class LossKind { logistic, squared_hinge, hinge, squared_error, hinge_barrier };
+enum class LossKind { logistic, squared_hinge, hinge, squared_error };
 
 struct Loss {
     LossKind kind;
-    // hinge: the width tau of Nesterov's smoothing, f - tau/2 <= f_tau <= f; zero means the true hinge (value only).
-    // hinge_barrier: mu of min over xi >= max(0, z) of xi - mu log(xi) - mu log(xi - z), z = 1 - y eta (up to a constant).
+    // The width tau of Nesterov's smoothing of the hinge, f - tau/2 <= f_tau <= f; zero means the true hinge (value only).
     double smoothing = 0.0;
 
     double value(int64_t n, const double* eta, const double* y, const double* w) const;

@@ -25,7 +25,7 @@ class Refit {
 
   private:
     bool newton(Iterate& it, const Loss& loss, double floor);
-    void follow_barrier(Iterate& it);
+    void solve_hinge(Iterate& it);
     // Fills step_ and along_ = X step_ from the model with residual r; returns the change that the model predicts.
     double find_step(const Iterate& it, const std::vector<double>& r);
     void save(const Iterate& it);
