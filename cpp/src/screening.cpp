@@ -15,7 +15,7 @@ constexpr size_t most_directions = 8;
 // With more than this share of the columns in doubt, a full read serves the following checks too.
 constexpr double most_in_doubt = 0.25;
 // Standard deviations of a random column's product with `rest` that the likely radius covers.
-constexpr double likely_deviations = 3.5;
+constexpr double likely_deviations = 3.0;
 }  // namespace
 
 Screening::Screening(const Problem& problem)
