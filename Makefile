@@ -21,13 +21,17 @@ lint: $(VENV)/.built
 bench: $(VENV)/.built $(VENV)/.peers
 	$(BIN)/python -m benchmarks.path $(BENCH)
 
-# The core's tests under AddressSanitizer and UndefinedBehaviorSanitizer, in a build of its own.
+# The core's tests under AddressSanitizer and UndefinedBehaviorSanitizer, in an environment of its own that borrows the tools.
+SANITIZED := build/sanitized
+SANITIZERS = LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0
 sanitize: $(VENV)/.built
-	$(BIN)/pip install --quiet --no-build-isolation --no-deps --target build/sanitized \
-	    --upgrade -C build-dir=build/sanitize -C cmake.define.ELLZERO_SANITIZE=ON -C install.strip=false .
-	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
-	ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=build/sanitized \
-	    $(BIN)/python -P -m pytest -p no:cacheprovider --override-ini addopts="-q --import-mode=importlib" \
+	$(PYTHON) -m venv $(SANITIZED)
+	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" > \
+	    $$($(SANITIZED)/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/tools.pth
+	$(SANITIZED)/bin/python -m pip install --quiet --force-reinstall --no-build-isolation --no-deps -C build-dir=build/sanitize \
+	    -C cmake.define.ELLZERO_SANITIZE=ON -C install.strip=false .
+	$(SANITIZERS) $(SANITIZED)/bin/python -c "import ellzero._core as c; assert 'sanitized' in c.__file__, c.__file__"
+	$(SANITIZERS) $(SANITIZED)/bin/python -m pytest -p no:cacheprovider \
 	    tests/unit tests/contract tests/property tests/reference/test_algorithm_1.py tests/api/test_bad_input.py
 
 # The committed stub of the compiled module.

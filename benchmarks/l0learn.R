@@ -2,7 +2,7 @@
 here <- dirname(sub("--file=", "", grep("--file=", commandArgs(), value = TRUE)))
 suppressMessages(library(L0Learn))
 source(file.path(here, "exchange.R"))
-fit <- timed(function() L0Learn.fit(X, y, loss = "Logistic", penalty = "L0L2", algorithm = "CD", maxSuppSize = 100,
+fit <- timed(function() L0Learn.fit(X, y, loss = "Logistic", penalty = "L0L2", algorithm = "CD", maxSuppSize = 1000,
                                     nGamma = 1, gammaMin = 1e-7, gammaMax = 1e-7, autoLambda = FALSE,
                                     lambdaGrid = list(grid), rtol = 1e-6, atol = 1e-9))
 beta <- fit$model$beta[[1]]

@@ -85,8 +85,8 @@ def measure(case: Case, plan: Plan, folder: Path, timeout: float) -> list[list[s
     for tool, threads in plan.tools:
         result: Run | str = ""
         crashes = 0
-        for _ in range(ATTEMPTS):
-            result = run(tool, threads, folder, timeout)
+        for attempt in range(ATTEMPTS):
+            result = run(tool, threads, folder, timeout, attempt)
             if not (isinstance(result, str) and result.startswith("crashed")):
                 break
             crashes += 1
@@ -157,11 +157,12 @@ Made by `{command}` on {date}, ellzero {version}, {processor}.
 The paper's timing protocol: n = 1000, independent Gaussian features, k = 5, s = 1, logistic loss, lambda_2 = 1e-7 (of the sum),
 100 log-spaced lambda_0 from the closed-form maximum to 0.001 of it, tolerance 1e-6. glmnet computes its own L1 path of 100
 points, abess all sizes from 0 to 60: they solve other problems and are here for their time. Every tool runs in a process of its
-own; seconds are the best of up to {repeats} fits. Compare within one table only.
+own; seconds are the best of up to {repeats} fits. Compare within one table only. A tool that crashes is tried again
+(fastsparsegams with other values of active_set_num), {attempts} times in all.
 
 A referee recomputes all objectives from the raw data. Differences are ours / theirs - 1 at the same lambda_0: negative is
-better for ellzero. Points where either model has more than {large} features, where the data is nearly separable, are listed apart; a
-point counts as worse above +{worse:g}. Reads are in units of the whole of X, without the one read that finds column norms and
+better for ellzero. Points where either model has more than {large} features, where the data is nearly separable, are listed
+apart; a point counts as worse above +{worse:g}. Reads are in units of the whole of X, without the one read that finds column norms and
 checks for NaN; memory growth is the peak resident memory during the fit above that with X loaded, as a share of X.
 """
 
@@ -184,6 +185,7 @@ def main() -> None:
             version=ez.__version__,
             processor=processor(),
             repeats=REPEATS,
+            attempts=ATTEMPTS,
             large=NEARLY_SEPARABLE,
             worse=WORSE,
         )

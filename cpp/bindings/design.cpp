@@ -49,12 +49,17 @@ void register_design(nb::module_& m) {
                 return nb::make_tuple(to_numpy(std::move(sum)), to_numpy(std::move(square)));
             },
             nb::arg("w"), nb::arg("threads") = 1, "Weighted sums of x and of x^2, one of each per column.");
-    m.def("dense", &dense<double>, nb::arg("x"), nb::arg("stride"));
-    m.def("dense", &dense<float>, nb::arg("x"), nb::arg("stride"));
-    m.def("csc", &csc<double, int32_t>, nb::arg("values"), nb::arg("rows_of"), nb::arg("starts"), nb::arg("rows"));
-    m.def("csc", &csc<double, int64_t>, nb::arg("values"), nb::arg("rows_of"), nb::arg("starts"), nb::arg("rows"));
-    m.def("csc", &csc<float, int32_t>, nb::arg("values"), nb::arg("rows_of"), nb::arg("starts"), nb::arg("rows"));
-    m.def("csc", &csc<float, int64_t>, nb::arg("values"), nb::arg("rows_of"), nb::arg("starts"), nb::arg("rows"));
+    // noconvert: a converted copy of X would defeat the purpose.
+    m.def("dense", &dense<double>, nb::arg("x").noconvert(), nb::arg("stride"));
+    m.def("dense", &dense<float>, nb::arg("x").noconvert(), nb::arg("stride"));
+    m.def("csc", &csc<double, int32_t>, nb::arg("values").noconvert(), nb::arg("rows_of").noconvert(), nb::arg("starts").noconvert(),
+          nb::arg("rows"));
+    m.def("csc", &csc<double, int64_t>, nb::arg("values").noconvert(), nb::arg("rows_of").noconvert(), nb::arg("starts").noconvert(),
+          nb::arg("rows"));
+    m.def("csc", &csc<float, int32_t>, nb::arg("values").noconvert(), nb::arg("rows_of").noconvert(), nb::arg("starts").noconvert(),
+          nb::arg("rows"));
+    m.def("csc", &csc<float, int64_t>, nb::arg("values").noconvert(), nb::arg("rows_of").noconvert(), nb::arg("starts").noconvert(),
+          nb::arg("rows"));
 }
 
 }  // namespace ellzero::bindings

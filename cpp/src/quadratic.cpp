@@ -20,6 +20,7 @@ constexpr int64_t adaptable_share = 8;
 
 void Quadratic::build(const Iterate& it, const std::vector<double>& d) {
     problem_.X.gram(it.support, d.data(), hessian_);
+    factored_ = 0;
     columns_ = it.support;
     ld_ = std::ssize(columns_) + 1;
     order_ = problem_.intercept ? ld_ : ld_ - 1;
@@ -55,6 +56,10 @@ bool Quadratic::adapt(const Iterate& it, const std::vector<double>& d) {
         row[k] += 2.0 * problem_.penalty.lambda_2;
         for (int64_t j = 0; j < ld; ++j) next[std::max(j, k) * ld + std::min(j, k)] = row[j];
     }
+    // Features are added at the end, so most rows of the factor stay as they are.
+    int64_t same = 0;
+    while (same < std::min(size, ld_ - 1) && from[same] == same) ++same;
+    factored_ = std::min(factored_, same);
     hessian_ = std::move(next);
     columns_ = it.support;
     ld_ = ld;
@@ -67,7 +72,10 @@ void Quadratic::set_damping(double relative) {
     double largest = problem_.intercept ? problem_.broad_loss().curvature_bound() : 1e-300;
     for (int64_t k = 0; k < order_; ++k) largest = std::max(largest, hessian_[k * ld_ + k]);
     for (const int32_t j : columns_) largest = std::max(largest, problem_.entry_curvature(j));
-    damping_ = std::max(relative, least_damping) * largest;
+    const double wanted = std::max(relative, least_damping) * largest;
+    if (factored_ > 0 && damping_ >= 0.5 * wanted && damping_ <= 2.0 * wanted) return;  // not worth a new factor
+    damping_ = wanted;
+    factored_ = 0;
 }
 
 bool Quadratic::kinked(const Iterate& it) const {
@@ -142,11 +150,10 @@ bool Quadratic::solve_face(const Iterate& it, const std::vector<double>& at) {
                 if (held[c] != 0.0) right -= entry(k, c) * held[c];
         scratch_[a] = right;
     }
-    for (int64_t a = 0; a < m; ++a)
-        scratch_[a] = (scratch_[a] - kernels::dot(&factor_[a * m], scratch_.data(), a)) / factor_[a * m + a];
+    for (int64_t a = 0; a < m; ++a) scratch_[a] = (scratch_[a] - kernels::dot(row(a), scratch_.data(), a)) / row(a)[a];
     for (int64_t a = m; a-- > 0;) {
-        scratch_[a] /= factor_[a * m + a];
-        kernels::axpy(-scratch_[a], &factor_[a * m], a, scratch_.data());
+        scratch_[a] /= row(a)[a];
+        kernels::axpy(-scratch_[a], row(a), a, scratch_.data());
     }
     trial_ = held;
     for (int64_t a = 0; a < m; ++a) trial_[free[a]] = scratch_[a];
@@ -198,23 +205,26 @@ void Quadratic::descend(const Iterate& it) {
     }
 }
 
-// Cholesky factor of H + damping on the free coordinates, row-major, in factor_.
+// Cholesky factor of H + damping on the free coordinates, rows one after another in factor_. Rows that are still right from the
+// last time are kept.
 void Quadratic::factorise(const std::vector<int64_t>& free) {
     const int64_t m = std::ssize(free);
-    factor_.resize(m * m);
-    indefinite_ = false;
-    for (int64_t a = 0; a < m; ++a) {
-        double* row = &factor_[a * m];
-        for (int64_t b = 0; b <= a; ++b) {
-            const double rest = hessian_[free[a] * ld_ + free[b]] - kernels::dot(row, &factor_[b * m], b);
-            if (a != b) {
-                row[b] = rest / factor_[b * m + b];
-                continue;
-            }
-            indefinite_ |= rest < -1e-10 * hessian_[free[a] * ld_ + free[a]];
-            row[a] = std::sqrt(std::max(rest + damping_, damping_));
-        }
+    const bool whole = m == order_;
+    const int64_t start = whole ? std::min(factored_, m) : 0;
+    factor_.resize(m * (m + 1) / 2);
+    if (start == 0) indefinite_ = false;
+    for (int64_t a = start; a < m; ++a) {
+        double* target = row(a);
+        const double* source = &hessian_[free[a] * ld_];
+        for (int64_t b = 0; b < a; ++b)
+            target[b] = (source[free[b]] - kernels::dot(target, row(b), b)) / row(b)[b];
+        const double diagonal = source[free[a]];
+        const double rest = diagonal - kernels::dot(target, target, a);
+        indefinite_ |= rest < -1e-10 * diagonal;
+        target[a] = std::sqrt(std::max(rest + damping_, damping_));
     }
+    // The intercept's row is the last: it moves when a feature is added.
+    factored_ = whole ? ld_ - 1 : 0;
 }
 
 std::vector<double> Quadratic::inverse_diagonal() {
@@ -226,8 +236,8 @@ std::vector<double> Quadratic::inverse_diagonal() {
     for (int64_t k = 0; k + 1 < ld_; ++k) {  // (H^-1)_kk = ||L^-1 e_k||^2
         double square = 0.0;
         for (int64_t i = k; i < order_; ++i) {
-            const double right = (i == k ? 1.0 : 0.0) - kernels::dot(&factor_[i * order_ + k], column.data() + k, i - k);
-            column[i] = right / factor_[i * order_ + i];
+            const double right = (i == k ? 1.0 : 0.0) - kernels::dot(row(i) + k, column.data() + k, i - k);
+            column[i] = right / row(i)[i];
             square += column[i] * column[i];
         }
         out[k] = square;

@@ -37,6 +37,7 @@ class Quadratic {
     bool kinked(const Iterate& it) const;
     double entry(int64_t i, int64_t j) const { return i >= j ? hessian_[i * ld_ + j] : hessian_[j * ld_ + i]; }
     void set_damping(double relative);
+    double* row(int64_t a) { return &factor_[a * (a + 1) / 2]; }
 
     const Problem& problem_;
     std::vector<int32_t> columns_;  // of H
@@ -44,6 +45,7 @@ class Quadratic {
     int64_t order_ = 0;             // support + intercept, if there is one
     double damping_ = 0.0;          // added to the diagonal
     bool indefinite_ = false;
+    int64_t factored_ = 0;          // leading rows of the factor that fit H and the damping
     std::vector<double> hessian_;   // lower triangle, row-major
     std::vector<double> gradient_, step_, trial_, factor_, scratch_;
 };
