@@ -162,8 +162,8 @@ own; seconds are the best of up to {repeats} fits. Compare within one table only
 
 A referee recomputes all objectives from the raw data. Differences are ours / theirs - 1 at the same lambda_0: negative is
 better for ellzero. Points where either model has more than {large} features, where the data is nearly separable, are listed
-apart; a point counts as worse above +{worse:g}. Reads are in units of the whole of X, without the one read that finds column norms and
-checks for NaN; memory growth is the peak resident memory during the fit above that with X loaded, as a share of X.
+apart; a point counts as worse above +{worse:g}. Reads are in units of the whole of X, without the one read that finds column
+norms and checks for NaN; memory growth is the peak resident memory during the fit above that with X loaded, as a share of X.
 """
 
 

@@ -9,3 +9,16 @@ import matplotlib
 
 matplotlib.use("Agg")
 sys.path.insert(0, str(Path(__file__).parent))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Figures that tests report with `record_property("figure", text)` are printed even when everything passes."""
+    figures = [
+        str(value)
+        for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed")
+        if report.when == "call"
+        for name, value in report.user_properties
+        if name == "figure"
+    ]
+    for figure in figures:
+        terminalreporter.write_line(figure)

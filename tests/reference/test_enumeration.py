@@ -47,13 +47,12 @@ def test_path_finds_the_optimum_of_most_sizes(loss, record_property):
         for k in range(len(path)):
             optimum = min(truth[size] + path.lambda_0[k] * size for size in truth)
             assert path.objective[k] >= optimum * (1 - 1e-6), (seed, k)
-    record_property("optimal", f"{hits} of {total}")
-    print(f"{loss}: seeds {list(seeds)}, the best model of its size in {hits} of {total} cases")
+    record_property("figure", f"{loss}, p = 8, seeds 0-4: the best model of its size in {hits} of {total} cases")
     # The hinge's corners hide some exchanges from coordinate steps.
     assert hits >= (0.75 if loss == "hinge" else 0.9) * total
 
 
-def test_twelve_features_penalised_optimum():
+def test_twelve_features_penalised_optimum(record_property):
     """How often the penalised optimum over all 4,096 models is found, on least squares where enumeration is a formula."""
     hits = total = 0
     for seed in range(20):
@@ -72,5 +71,5 @@ def test_twelve_features_penalised_optimum():
         assert (path.objective >= optimum * (1 - 1e-9)).all(), seed
         hits += int((path.objective <= optimum * (1 + 1e-7)).sum())
         total += len(grid)
-    print(f"squared_error, p = 12, seeds 0-19: the global optimum at {hits} of {total} values of lambda_0")
+    record_property("figure", f"squared_error, p = 12, seeds 0-19: the global optimum at {hits} of {total} lambda_0")
     assert hits >= 0.85 * total
