@@ -5,6 +5,7 @@ import pytest
 from problems import LOSSES, random_problem, target
 from scipy import sparse
 from scipy.optimize import linprog, minimize
+from sklearn import __version__ as sklearn_version
 from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
 
@@ -12,6 +13,8 @@ import ellzero as ez
 from ellzero.losses import get_loss
 
 SEEDS = [0, 1, 2]
+# Before 1.8, l1_ratio needs penalty="elasticnet"; since then the argument is deprecated.
+ELASTIC_NET = {} if tuple(map(int, sklearn_version.split(".")[:2])) >= (1, 8) else {"penalty": "elasticnet"}
 
 
 def solve(X, y, **settings):
@@ -57,9 +60,9 @@ def test_logistic(seed, l1, l2):
     # scikit-learn: C sum_i w_i f_i + l1_ratio ||b||_1 + (1 - l1_ratio)/2 ||b||^2, divided by C here
     scale = l1 + 2 * l2
     ratio = l1 / scale
-    theirs = LogisticRegression(C=1.0 / scale, l1_ratio=ratio, solver="saga", tol=1e-8, max_iter=10**5, random_state=0).fit(
-        X, y, sample_weight=w / w.sum()
-    )
+    theirs = LogisticRegression(
+        C=1.0 / scale, l1_ratio=ratio, solver="saga", tol=1e-8, max_iter=10**5, random_state=0, **ELASTIC_NET
+    ).fit(X, y, sample_weight=w / w.sum())
     reference = ez.objective(X, y, theirs.coef_, theirs.intercept_[0], lambda_1=l1, lambda_2=l2, sample_weight=w)
     np.testing.assert_allclose(ours.objective[0], reference, rtol=1e-6)
 
