@@ -32,7 +32,7 @@ void register_design(nb::module_& m) {
             "moments",
             [](const BoundDesign& self, Vector<double> w, int threads) {
                 const int64_t p = self.design->columns();
-                std::vector<double> sum(p), square(p);
+                std::vector<double> mean(p), variance(p);
                 {
                     nb::gil_scoped_release release;
                     Team team(threads);
@@ -41,14 +41,14 @@ void register_design(nb::module_& m) {
                     for (int64_t start = 0; start < p; start += piece) {
                         team.run(std::min(piece, p - start), 64, [&](int64_t begin, int64_t end, int) {
                             const int64_t first = start + begin;
-                            self.design->moments(first, end - begin, w.data(), &sum[first], &square[first]);
+                            self.design->moments(first, end - begin, w.data(), &mean[first], &variance[first]);
                         });
                         monitor.poll();
                     }
                 }
-                return nb::make_tuple(to_numpy(std::move(sum)), to_numpy(std::move(square)));
+                return nb::make_tuple(to_numpy(std::move(mean)), to_numpy(std::move(variance)));
             },
-            nb::arg("w"), nb::arg("threads") = 1, "Weighted sums of x and of x^2, one of each per column.");
+            nb::arg("w"), nb::arg("threads") = 1, "Mean and variance of each column, for weights that sum to one.");
     // noconvert: a converted copy of X would defeat the purpose.
     m.def("dense", &dense<double>, nb::arg("x").noconvert(), nb::arg("stride"));
     m.def("dense", &dense<float>, nb::arg("x").noconvert(), nb::arg("stride"));

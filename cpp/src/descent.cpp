@@ -126,7 +126,7 @@ Descent::Minimum Descent::along(const Iterate& it, int32_t j, double slope) {
         kernels::axpy(side * t, x, n, moved_.data());
         problem_.loss.evaluate(n, moved_.data(), y, w, r_.data(), d_.data());
         double bent = 0.0, unused = 0.0;
-        kernels::moments(x, d_.data(), n, unused, bent);
+        kernels::moments(x, d_.data(), n, 0.0, unused, bent);
         const double rise = side * kernels::dot(x, r_.data(), n) + penalty.lambda_1 + 2.0 * penalty.lambda_2 * t;
         bent += 2.0 * penalty.lambda_2;
         if (rise <= 0.0) low = t;
@@ -154,7 +154,11 @@ int Descent::cheapest(const Iterate& it, double* cost) {
 
 // Takes out one feature if that lowers P: one that Theorem 1 forbids, else the cheapest by the refitted estimate.
 bool Descent::drop(Iterate& it, double lambda_0, Model& current) {
-    if (it.counted == 0 || lambda_0 == 0.0 || std::ssize(it.support) > Refit::largest) return false;
+    if (it.counted == 0) return false;
+    if (lambda_0 == 0.0 || std::ssize(it.support) > Refit::largest) {
+        current.leaves_above = lambda_0;  // nothing has been looked at
+        return false;
+    }
     double cost = 0.0;
     int position = cheapest(it, &cost);
     // Theorem 1 as the largest lambda_0 at which the boxed surrogate keeps the coordinate; without a bound in the way it is
@@ -175,9 +179,10 @@ bool Descent::drop(Iterate& it, double lambda_0, Model& current) {
     if (current.leaves_above >= lambda_0) return false;
     it.remove(static_cast<size_t>(position));
     it.evaluate(problem_.loss);
-    descend(it, lambda_0);
+    const bool fitted = descend(it, lambda_0);
     it.prune();
     Model without = it.model();
+    without.converged = fitted;
     if (without.objective(lambda_0) < current.objective(lambda_0) - rounding * std::abs(current.objective(lambda_0))) {
         current = std::move(without);
         return true;
@@ -273,16 +278,18 @@ Model Descent::solve(Iterate& it, double lambda_0, int max_support, Radius radiu
             it.load(last);
             return last;
         }
-        if (it.counted > max_support) return current;
         while (drop(it, lambda_0, current)) {
         }
+        if (it.counted > max_support) return current;
         if (!enter(it, lambda_0, radius, current)) return current;
         last = std::move(current);
     }
 }
 
 double Descent::next_lambda_0(Iterate& it) {
-    const auto found = screening_.above(it, Penalty::infinity, 0.0, exact_trials, Radius::likely);
+    auto found = screening_.above(it, Penalty::infinity, 0.0, exact_trials, Radius::likely);
+    if (found.candidates.empty()) found = screening_.above(it, Penalty::infinity, 0.0, exact_trials, Radius::certain);
+    if (std::ssize(found.candidates) > exact_trials) found.candidates.resize(exact_trials);
     double best = 0.0;
     for (const Candidate& candidate : found.candidates) {
         best = std::max({best, candidate.gain, along(it, candidate.column, candidate.slope).gain});

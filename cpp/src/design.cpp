@@ -24,10 +24,14 @@ class Dense final : public Design {
     }
     void axpy(int32_t j, double a, double* out) const override { kernels::axpy(a, column(j), rows(), out); }
 
-    void moments(int64_t first, int64_t count, const double* w, double* sum, double* square) const override {
+    void moments(int64_t first, int64_t count, const double* w, double* mean, double* variance) const override {
         for (int64_t c = 0; c < count; ++c) {
-            sum[c] = square[c] = 0.0;
-            kernels::moments(column(first + c), w, rows(), sum[c], square[c]);
+            // Counted from the first entry: the variance of a column far from zero keeps its digits.
+            const double pivot = static_cast<double>(column(first + c)[0]);
+            double sum = 0.0, square = 0.0;
+            kernels::moments(column(first + c), w, rows(), pivot, sum, square);
+            mean[c] = pivot + sum;
+            variance[c] = square - sum * sum;
         }
     }
 
@@ -84,16 +88,19 @@ class Csc final : public Design {
         for (Index k = starts_[j]; k < starts_[j + 1]; ++k) out[rows_of_[k]] += a * static_cast<double>(values_[k]);
     }
 
-    void moments(int64_t first, int64_t count, const double* w, double* sum, double* square) const override {
+    void moments(int64_t first, int64_t count, const double* w, double* mean, double* variance) const override {
         for (int64_t c = 0; c < count; ++c) {
-            double s = 0.0, q = 0.0;
+            double sum = 0.0, stored = 0.0, square = 0.0;
             for (Index k = starts_[first + c]; k < starts_[first + c + 1]; ++k) {
-                const double x = static_cast<double>(values_[k]), wx = w[rows_of_[k]] * x;
-                s += wx;
-                q += wx * x;
+                sum += w[rows_of_[k]] * static_cast<double>(values_[k]);
+                stored += w[rows_of_[k]];
             }
-            sum[c] = s;
-            square[c] = q;
+            for (Index k = starts_[first + c]; k < starts_[first + c + 1]; ++k) {
+                const double z = static_cast<double>(values_[k]) - sum;
+                square += w[rows_of_[k]] * z * z;
+            }
+            mean[c] = sum;
+            variance[c] = square + sum * sum * std::max(1.0 - stored, 0.0);  // the zeros that are not stored
         }
     }
 

@@ -46,13 +46,13 @@ ELLZERO_INLINE void axpy_of(double a, const T* x, int64_t n, double* out) {
 }
 
 template <class T>
-ELLZERO_INLINE void moments_of(const T* x, const double* w, int64_t n, double& sum, double& square) {
+ELLZERO_INLINE void moments_of(const T* x, const double* w, int64_t n, double pivot, double& sum, double& square) {
     double s = 0.0, q = 0.0;
 #pragma omp simd reduction(+ : s, q)
     for (int64_t i = 0; i < n; ++i) {
-        const double wx = w[i] * static_cast<double>(x[i]);
-        s += wx;
-        q += wx * static_cast<double>(x[i]);
+        const double z = static_cast<double>(x[i]) - pivot, wz = w[i] * z;
+        s += wz;
+        q += wz * z;
     }
     sum += s;
     square += q;
@@ -78,11 +78,11 @@ ELLZERO_SIMD void dots(const float* x, int64_t stride, const int32_t* columns, i
 ELLZERO_SIMD void axpy(double a, const double* x, int64_t n, double* out) { axpy_of(a, x, n, out); }
 ELLZERO_SIMD void axpy(double a, const float* x, int64_t n, double* out) { axpy_of(a, x, n, out); }
 
-ELLZERO_SIMD void moments(const double* x, const double* w, int64_t n, double& sum, double& square) {
-    moments_of(x, w, n, sum, square);
+ELLZERO_SIMD void moments(const double* x, const double* w, int64_t n, double pivot, double& sum, double& square) {
+    moments_of(x, w, n, pivot, sum, square);
 }
-ELLZERO_SIMD void moments(const float* x, const double* w, int64_t n, double& sum, double& square) {
-    moments_of(x, w, n, sum, square);
+ELLZERO_SIMD void moments(const float* x, const double* w, int64_t n, double pivot, double& sum, double& square) {
+    moments_of(x, w, n, pivot, sum, square);
 }
 
 ELLZERO_SIMD void pack(const double* x, const double* root, double mean, double scale, int64_t n, double* out) {

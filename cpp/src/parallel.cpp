@@ -1,5 +1,7 @@
 #include "ellzero/parallel.hpp"
 
+#include <system_error>
+
 namespace ellzero {
 namespace {
 
@@ -17,7 +19,11 @@ inline void relax() {
 }  // namespace
 
 Team::Team(int threads) {
-    for (int t = 1; t < threads; ++t) workers_.emplace_back([this, t] { work(t); });
+    try {
+        for (int t = 1; t < threads; ++t) workers_.emplace_back([this, t] { work(t); });
+    } catch (const std::system_error&) {
+        // The system grants no more threads: the work is done by those that started.
+    }
 }
 
 Team::~Team() {

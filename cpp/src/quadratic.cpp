@@ -10,7 +10,7 @@
 namespace ellzero {
 namespace {
 
-// Relative to the largest diagonal entry: keeps the factorisation alive when support columns are collinear.
+// Relative to the diagonal: keeps the factorisation alive when support columns are collinear.
 constexpr double least_damping = 1e-11;
 constexpr int most_cycles = 200;
 // More new columns than this share of the support (but a few in any case) are not worth computing row by row.
@@ -68,14 +68,16 @@ bool Quadratic::adapt(const Iterate& it, const std::vector<double>& d) {
 }
 
 void Quadratic::set_damping(double relative) {
-    // Where the loss is flat (all rows beyond the margin) H vanishes; the scale of the data keeps the damping positive.
-    double largest = problem_.intercept ? problem_.broad_loss().curvature_bound() : 1e-300;
-    for (int64_t k = 0; k < order_; ++k) largest = std::max(largest, hessian_[k * ld_ + k]);
-    for (const int32_t j : columns_) largest = std::max(largest, problem_.entry_curvature(j));
-    const double wanted = std::max(relative, least_damping) * largest;
-    if (factored_ > 0 && damping_ >= 0.5 * wanted && damping_ <= 2.0 * wanted) return;  // not worth a new factor
-    damping_ = wanted;
-    factored_ = 0;
+    relative = std::max(relative, least_damping);
+    if (relative != relative_damping_) factored_ = 0;
+    relative_damping_ = relative;
+    // Each coordinate by its own scale, so that columns of any size are treated alike. Where the loss is flat (all rows beyond the
+    // margin) H vanishes; the scale of the data keeps the damping positive.
+    damping_.resize(order_);
+    for (int64_t k = 0; k < order_; ++k) {
+        const double scale = k + 1 < ld_ ? problem_.entry_curvature(columns_[k]) : problem_.broad_loss().curvature_bound();
+        damping_[k] = relative * std::max({hessian_[k * ld_ + k], scale, 1e-300});
+    }
 }
 
 bool Quadratic::kinked(const Iterate& it) const {
@@ -177,7 +179,7 @@ void Quadratic::descend(const Iterate& it) {
     for (int cycle = 0; cycle < most_cycles; ++cycle) {
         double moved = 0.0, value = 0.0;
         for (int64_t k = 0; k < order_; ++k) {
-            const double steep = hessian_[k * ld_ + k] + damping_;
+            const double steep = hessian_[k * ld_ + k] + damping_[k];
             double change = -scratch_[k] / steep;
             if (k < size) {
                 const double from = it.beta[k] + step_[k];
@@ -189,7 +191,7 @@ void Quadratic::descend(const Iterate& it) {
             if (change == 0.0) continue;
             step_[k] += change;
             kernels::axpy(change, &hessian_[k * ld_], order_, scratch_.data());
-            scratch_[k] += damping_ * change;
+            scratch_[k] += damping_[k] * change;
             moved = std::max(moved, steep * change * change);
             value = std::max(value, steep * step_[k] * step_[k]);
         }
@@ -221,7 +223,8 @@ void Quadratic::factorise(const std::vector<int64_t>& free) {
         const double diagonal = source[free[a]];
         const double rest = diagonal - kernels::dot(target, target, a);
         indefinite_ |= rest < -1e-10 * diagonal;
-        target[a] = std::sqrt(std::max(rest + damping_, damping_));
+        const double damping = damping_[free[a]];
+        target[a] = std::sqrt(std::max(rest + damping, damping));
     }
     // The intercept's row is the last: it moves when a feature is added.
     factored_ = whole ? ld_ - 1 : 0;

@@ -130,7 +130,8 @@ bool Refit::newton(Iterate& it, const Loss& loss, double floor) {
             change = find_step(it, it.r);
         }
         last = -change;
-        if (!(change < 0.0) || -change <= 1e-4 * floor) return true;
+        if (std::isnan(change)) return false;
+        if (-change <= 1e-4 * floor) return true;
         double slope = 0.0;
         for (int64_t k = 0; k < model_.order(); ++k) slope += gradient_[k] * step_[k];
         for (int64_t k = 0; k < size; ++k)
@@ -175,25 +176,28 @@ void Refit::solve_hinge(Iterate& it) {
     const int64_t n = problem_.rows(), size = std::ssize(it.support);
     if (it.support.empty() && !problem_.intercept) return;
     const double *y = problem_.y, *w = problem_.w;
-    std::vector<double> alpha(n), xi(n), r(n), d(n), target(n);
+    const Model start = it.model();
+    std::vector<double> alpha(n), gamma(n), xi(n), r(n), d(n), target(n);  // gamma = 1 - alpha, without cancellation
     for (int64_t i = 0; i < n; ++i) {  // on the central path, as far as that is possible with eta given
-        const double z = 1.0 - y[i] * it.eta[i], s = std::hypot(z, 2.0 * first_barrier);
-        xi[i] = 0.5 * (z + s) + first_barrier;
-        alpha[i] = 2.0 * first_barrier / (2.0 * first_barrier + s - z);
+        const double z = 1.0 - y[i] * it.eta[i], b = 2.0 * first_barrier, s = std::hypot(z, b);
+        const double minus = z > 0.0 ? b * b / (s + z) : s - z, plus = z > 0.0 ? s + z : b * b / (s - z);
+        xi[i] = 0.5 * (plus + b);
+        alpha[i] = b / (b + minus);
+        gamma[i] = b / (b + plus);
     }
     damping_ = 0.0;
     double centring = 0.1;
     for (int step = 0; step < most_steps; ++step) {
         double gap = 0.0;
-        for (int64_t i = 0; i < n; ++i) {
-            const double above = xi[i] - (1.0 - y[i] * it.eta[i]);
-            gap += 0.5 * w[i] * (alpha[i] * above + (1.0 - alpha[i]) * xi[i]);
-        }
-        if (gap <= last_barrier) break;
+        for (int64_t i = 0; i < n; ++i)
+            gap += 0.5 * w[i] * (alpha[i] * (xi[i] - (1.0 - y[i] * it.eta[i])) + gamma[i] * xi[i]);
+        if (!(gap > last_barrier)) break;
         const double mu = centring * gap;
-        // Eliminating xi and alpha leaves a least-squares problem in the coefficients.
+        // Eliminating xi and alpha leaves a least-squares problem in the coefficients. Rows of no weight stay out of it.
         for (int64_t i = 0; i < n; ++i) {
-            const double above = xi[i] - (1.0 - y[i] * it.eta[i]), odds = alpha[i] / (1.0 - alpha[i]);
+            target[i] = r[i] = d[i] = 0.0;
+            if (w[i] == 0.0) continue;
+            const double above = xi[i] - (1.0 - y[i] * it.eta[i]), odds = alpha[i] / gamma[i];
             const double stiff = above + odds * xi[i];
             target[i] = (mu - alpha[i] * above - odds * mu + alpha[i] * xi[i]) / stiff;
             r[i] = -w[i] * y[i] * (alpha[i] + target[i]);
@@ -206,24 +210,29 @@ void Refit::solve_hinge(Iterate& it) {
             if (change < 0.0) length = std::min(length, -to_the_boundary * value / change);
         };
         for (int64_t i = 0; i < n; ++i) {
+            r[i] = d[i] = 0.0;
+            if (w[i] == 0.0) continue;
             const double rise = -y[i] * along_[i];  // of z
             const double above = xi[i] - (1.0 - y[i] * it.eta[i]);
-            const double stiff = above + alpha[i] / (1.0 - alpha[i]) * xi[i];
-            r[i] = target[i] + alpha[i] * rise / stiff;                                  // step of alpha
-            d[i] = (mu - (1.0 - alpha[i]) * xi[i] + xi[i] * r[i]) / (1.0 - alpha[i]);    // step of xi
+            const double stiff = above + alpha[i] / gamma[i] * xi[i];
+            r[i] = target[i] + alpha[i] * rise / stiff;                // step of alpha
+            d[i] = (mu - gamma[i] * xi[i] + xi[i] * r[i]) / gamma[i];  // step of xi
             limit(alpha[i], r[i]);
-            limit(1.0 - alpha[i], -r[i]);
+            limit(gamma[i], -r[i]);
             limit(xi[i], d[i]);
             limit(above, d[i] - rise);
         }
         kernels::axpy(length, along_.data(), n, it.eta.data());
         kernels::axpy(length, r.data(), n, alpha.data());
+        kernels::axpy(-length, r.data(), n, gamma.data());
         kernels::axpy(length, d.data(), n, xi.data());
         for (int64_t k = 0; k < size; ++k) it.beta[k] += length * step_[k];
         if (problem_.intercept) it.intercept += length * step_[size];
         centring = length > 0.9 ? 0.03 : 0.3;
     }
     it.refresh();
+    // Data of extreme scale can take the interior point out of the numbers; Newton's method then starts where it was.
+    if (!std::isfinite(it.true_cost())) return it.load(start);
 
     const Loss& loss = problem_.loss;
     it.evaluate(loss);

@@ -34,7 +34,7 @@ void Screening::project(const Iterate& it, Radius radius) {
     const int64_t n = problem_.rows();
     rest_.resize(n);
     for (int64_t i = 0; i < n; ++i) rest_[i] = root_[i] > 0.0 ? it.r[i] / root_[i] : 0.0;
-    const double length = std::sqrt(kernels::dot(rest_.data(), rest_.data(), n));
+    length_ = std::sqrt(kernels::dot(rest_.data(), rest_.data(), n));
     coefficients_.assign(directions_.size(), 0.0);
     // Twice: one round of Gram-Schmidt leaves a remainder that is not orthogonal to working precision.
     for (int round = 0; round < 2; ++round)
@@ -44,7 +44,7 @@ void Screening::project(const Iterate& it, Radius radius) {
             kernels::axpy(-c, directions_[k].data(), n, rest_.data());
         }
     // The margin covers the rounding of the stored products.
-    radius_ = std::sqrt(kernels::dot(rest_.data(), rest_.data(), n)) + 1e-13 * length;
+    radius_ = std::sqrt(kernels::dot(rest_.data(), rest_.data(), n)) + 1e-13 * length_;
     if (radius == Radius::likely) radius_ *= std::min(1.0, likely_deviations / std::sqrt(static_cast<double>(n)));
     problem_.X.team().run(problem_.columns(), chunk, [&](int64_t begin, int64_t end, int) {
         const double* columns[most_directions];
@@ -54,11 +54,13 @@ void Screening::project(const Iterate& it, Radius radius) {
     });
 }
 
-void Screening::read_everything() {
+void Screening::read_everything(const Iterate& it) {
     const int64_t n = problem_.rows(), p = problem_.columns();
     rented_ = 0.0;
     const double length = std::sqrt(kernels::dot(rest_.data(), rest_.data(), n));
-    if (length == 0.0) {
+    if (length <= 1e-8 * length_) {
+        // What is left is rounding, not a direction: storing it would spoil the orthonormal set and with it the bound.
+        problem_.X.all_dots(it.r.data(), center_.data());
         radius_ = 0.0;
         return;
     }
@@ -170,7 +172,7 @@ Screening::Result Screening::above(const Iterate& it, double must, double may, i
         const double share = bytes / static_cast<double>(std::max<int64_t>(problem_.X.design().bytes(), 1));
         // Rent or buy: once the single reads have cost a full one, the full one is bought.
         if (share > most_in_doubt || rented_ + share > 1.0) {
-            read_everything();
+            read_everything(it);
             out.rest = 0.0;
             floor = threshold();
             columns = in_doubt(it, floor, out.rest);
@@ -187,7 +189,8 @@ Screening::Result Screening::above(const Iterate& it, double must, double may, i
     }
     for (size_t k = 0; k < columns.size(); ++k) {
         const double gain = problem_.penalty.entry_gain(slopes[k], curvature(columns[k]), columns[k]);
-        if (gain > floor) out.candidates.push_back({columns[k], slopes[k], gain});
+        // Not held against `floor`: by the likely radius even a sure gain can turn out smaller.
+        if (gain > may) out.candidates.push_back({columns[k], slopes[k], gain});
         else out.rest = std::max(out.rest, gain);
     }
     std::sort(out.candidates.begin(), out.candidates.end(), [](const Candidate& a, const Candidate& b) {

@@ -17,7 +17,7 @@ __all__ = ["Model"]
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Model:
     """A linear model with few features: what ``path[i]`` and ``path.at_support(k)`` return.
 
@@ -53,6 +53,8 @@ class Model:
         design = as_design(X)
         if design.shape[1] != self.n_features:
             raise InvalidInputError(f"X must have {self.n_features} columns, got {design.shape[1]}.")
+        if self.names is not None and design.names is not None and design.names != self.names:
+            raise InvalidInputError("X must have the columns that the model was fitted on, in the same order.")
         return design.matvec(self.support, self.values) + self.intercept
 
     def predict(self, X: object) -> NDArray[Any]:

@@ -73,6 +73,8 @@ class Path:
     def __getitem__(self, index: int) -> Model:
         """The model at one lambda_0."""
         m = len(self)
+        if not isinstance(index, (int, np.integer)):
+            raise TypeError(f"the index of a path must be an integer, got {index!r}.")
         if not -m <= index < m:
             raise IndexError(f"the path has {m} points, index {index} is outside.")
         index %= m
@@ -97,7 +99,8 @@ class Path:
         k = as_count("k", k, 0)
         if k not in self.sized:
             raise InvalidInputError(
-                f"k = {k} was not reached; the path has models of {min(self.sized)} to {max(self.sized)} features."
+                f"k = {k} was not reached; the path has models of {min(self.sized)} to {max(self.sized)} features "
+                "(a smaller lambda_0 or lambda_min_ratio, or a larger max_support, reaches more)."
             )
         return self.sized[k]
 
@@ -324,7 +327,9 @@ def fit_path(
     )
     found = solve_path(problem, options)
     if options.progress is not None:
-        options.progress(1.0, float(found.lambda_0[-1]) if len(found.lambda_0) else 0.0, 0)
+        last = len(found.lambda_0) - 1
+        size = int(np.diff(found.models["starts"])[last]) if last >= 0 else 0
+        options.progress(1.0, float(found.lambda_0[last]) if last >= 0 else 0.0, size)
     return make_path(problem, found)
 
 

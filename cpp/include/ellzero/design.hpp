@@ -26,8 +26,8 @@ class Design {
     virtual void dots(int64_t first, int64_t count, const double* r, double* out) const = 0;
     // out += a x_j
     virtual void axpy(int32_t column, double a, double* out) const = 0;
-    // sum_i w_i x_ij and sum_i w_i x_ij^2 for [first, first + count)
-    virtual void moments(int64_t first, int64_t count, const double* w, double* sum, double* square) const = 0;
+    // Weighted mean and variance of the columns [first, first + count); the weights sum to one.
+    virtual void moments(int64_t first, int64_t count, const double* w, double* mean, double* variance) const = 0;
 
     // A column's stored entries: their number, values and (sparse only) rows; dense columns set rows to null.
     struct Entries {

@@ -16,9 +16,9 @@ void dots(const float* x, int64_t stride, const int32_t* columns, int64_t first,
 void axpy(double a, const double* x, int64_t n, double* out);
 void axpy(double a, const float* x, int64_t n, double* out);
 
-// sum += sum_i w_i x_i and square += sum_i w_i x_i^2
-void moments(const double* x, const double* w, int64_t n, double& sum, double& square);
-void moments(const float* x, const double* w, int64_t n, double& sum, double& square);
+// sum += sum_i w_i (x_i - pivot) and square += sum_i w_i (x_i - pivot)^2
+void moments(const double* x, const double* w, int64_t n, double pivot, double& sum, double& square);
+void moments(const float* x, const double* w, int64_t n, double pivot, double& sum, double& square);
 
 // out_i = scale * root_i * (x_i - mean): a column as the weighted Gram matrix needs it
 void pack(const double* x, const double* root, double mean, double scale, int64_t n, double* out);

@@ -43,7 +43,8 @@ class Quadratic {
     std::vector<int32_t> columns_;  // of H
     int64_t ld_ = 1;                // support + 1
     int64_t order_ = 0;             // support + intercept, if there is one
-    double damping_ = 0.0;          // added to the diagonal
+    double relative_damping_ = 0.0;
+    std::vector<double> damping_;   // added to the diagonal
     bool indefinite_ = false;
     int64_t factored_ = 0;          // leading rows of the factor that fit H and the damping
     std::vector<double> hessian_;   // lower triangle, row-major

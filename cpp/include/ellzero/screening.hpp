@@ -38,7 +38,7 @@ class Screening {
   private:
     // Fills center_ and sets radius_ so that gradient_j is in center_j +- reach(j).
     void project(const Iterate& it, Radius radius);
-    void read_everything();
+    void read_everything(const Iterate& it);
     // The `rank`-th largest gain that is sure, over the columns outside the model.
     double sure_gain(const Iterate& it, int rank) const;
     // Columns that may gain more than the threshold; `rest` receives a bound for all others.
@@ -55,6 +55,7 @@ class Screening {
     std::vector<std::vector<double>> products_;    // x_j . q_k for all j
     std::vector<double> free_;                     // ||x_j||^2 - sum_k (x_j . q_k)^2
     std::vector<double> center_, coefficients_, rest_, root_, scratch_;
+    double length_ = 0.0;  // of the residual
     double radius_ = 0.0;
     double rented_ = 0.0;  // share of X read column by column since the last full read
 };

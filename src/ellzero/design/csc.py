@@ -31,6 +31,9 @@ class CscDesign:
         self.shape: tuple[int, int] = matrix.shape
         self.core = _core.csc(matrix.data, matrix.indices, matrix.indptr, rows=matrix.shape[0])
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CscDesign, (self.matrix,)  # the core's view of the arrays is made anew
+
     def matvec(self, columns: NDArray[np.int32], coef: Array) -> Array:
         """X[:, columns] @ coef in float64."""
         return np.asarray(self.matrix[:, columns] @ coef, dtype=np.float64)

@@ -20,11 +20,14 @@ BLOCK_BYTES = 1 << 24
 class DenseDesign:
     """A dense matrix whose columns are contiguous."""
 
-    def __init__(self, X: object) -> None:
-        self.names = feature_names(X)
+    def __init__(self, X: object, names: list[str] | None = None) -> None:
+        self.names = names or feature_names(X)
         self.array = column_major(X)
         self.shape: tuple[int, int] = self.array.shape
         self.core = _core.dense(self.array, stride=self.array.strides[1] // self.array.itemsize)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DenseDesign, (self.array, self.names)  # the core's view of the array is made anew
 
     def matvec(self, columns: NDArray[np.int32], coef: Array) -> Array:
         """X[:, columns] @ coef, accumulated in float64."""
