@@ -286,15 +286,29 @@ Model Descent::solve(Iterate& it, double lambda_0, int max_support, Radius radiu
     }
 }
 
-double Descent::next_lambda_0(Iterate& it) {
+Descent::Entry Descent::best_entry(Iterate& it) {
     auto found = screening_.above(it, Penalty::infinity, 0.0, exact_trials, Radius::likely);
     if (found.candidates.empty()) found = screening_.above(it, Penalty::infinity, 0.0, exact_trials, Radius::certain);
     if (std::ssize(found.candidates) > exact_trials) found.candidates.resize(exact_trials);
-    double best = 0.0;
+    Entry best{-1, 0.0, 0.0};
     for (const Candidate& candidate : found.candidates) {
-        best = std::max({best, candidate.gain, along(it, candidate.column, candidate.slope).gain});
+        const Minimum minimum = along(it, candidate.column, candidate.slope);
+        const double gain = std::max(candidate.gain, minimum.gain);
+        if (gain > best.gain) best = {candidate.column, minimum.at, gain};
     }
-    return best > rounding * null_cost_ ? best : 0.0;  // less is the rounding of slopes that are zero
+    return best;
+}
+
+double Descent::next_lambda_0(Iterate& it) {
+    const double gain = best_entry(it).gain;
+    return gain > rounding * null_cost_ ? gain : 0.0;  // less is the rounding of slopes that are zero
+}
+
+bool Descent::extend(Iterate& it) {
+    const Entry best = best_entry(it);
+    if (best.column < 0) return false;
+    it.add(best.column, best.at);
+    return true;
 }
 
 }  // namespace ellzero

@@ -1,6 +1,7 @@
 #include "ellzero/path.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace ellzero {
@@ -11,6 +12,14 @@ constexpr double just_below = 0.99;
 // When the support did not change all the same, lambda_0 falls at least by this factor.
 constexpr double largest_ratio = 0.8;
 constexpr int most_merges = 6;
+// A grid that starts late is approached from the first entry in steps of this factor; a sweep that ends early goes on a little
+// below its last lambda_0, so that the backward elimination has something to choose from.
+constexpr double approach = 0.7;
+constexpr double overshoot = 0.5;
+constexpr double short_sweep = 0.1;
+constexpr double latest_approach = 1e-4;
+// Up to this size every model is looked for.
+constexpr int complete_up_to = 64;
 // Backward elimination takes out this share of a large support at once, one feature of a small one.
 constexpr int elimination_share = 64;
 
@@ -32,6 +41,31 @@ class Pool {
             if (!out || model.objective(lambda_0) < out->objective(lambda_0)) out = &model;
         return *out;
     }
+    const Model* of_size(int size) const {
+        const auto place = best_.find(size);
+        return place == best_.end() ? nullptr : &place->second;
+    }
+    int largest() const { return best_.rbegin()->first; }
+
+    // The models that are best for some lambda_0, from few features to many, each with the largest lambda_0 at which it is.
+    struct Vertex {
+        Model model;
+        double upper;
+    };
+    std::vector<Vertex> envelope() const {
+        std::vector<Vertex> out;
+        for (const auto& [size, model] : best_) {
+            double upper = Penalty::infinity;
+            while (!out.empty()) {
+                upper = (out.back().model.cost - model.cost) / (size - out.back().model.counted);
+                if (upper < out.back().upper) break;
+                out.pop_back();  // never best: both neighbours beat it
+                upper = Penalty::infinity;
+            }
+            if (upper > 0.0) out.push_back({model, upper});
+        }
+        return out;
+    }
     std::vector<Model> by_size() const {
         std::vector<Model> out;
         for (const auto& [size, model] : best_) out.push_back(model);
@@ -48,17 +82,20 @@ class PathFitter {
         : problem_(problem), options_(options), descent_(problem), it_(problem) {}
 
     PathResult run() {
-        const Model null = descent_.refit(it_);
-        keep(null);
+        current_ = descent_.refit(it_);
+        keep(current_);
         if (options_.sweep) {
-            forward(null);
+            forward();
             backward();
-        } else {
-            out_.lambda_0 = options_.lambda_0;
+            fill();
         }
         adopt_seeds();
-        merge();
-        if (options_.lambda_0.empty()) drop_repeats();
+        if (options_.lambda_0.empty()) {
+            trace_envelope();
+        } else {
+            out_.lambda_0 = options_.lambda_0;
+            merge();
+        }
         out_.by_size = pool_.by_size();
         out_.reads = problem_.X.reads();
         return std::move(out_);
@@ -70,30 +107,46 @@ class PathFitter {
     }
     void report(double fraction, double lambda_0) { problem_.X.monitor().report(fraction, lambda_0, it_.counted); }
 
-    void forward(Model current) {
-        const bool dynamic = options_.lambda_0.empty();
-        const auto points = dynamic ? static_cast<size_t>(options_.n_lambda) : options_.lambda_0.size();
-        double lambda_0 = 0.0;
-        for (size_t index = 0; index < points; ++index) {
-            if (!dynamic) {
-                lambda_0 = options_.lambda_0[index];
-            } else if (index == 0) {
-                lambda_0 = descent_.next_lambda_0(it_);
-                if (lambda_0 > 0.0) current.enters_below = lambda_0;
-            } else {
-                const Model& before = forward_.size() > 1 ? forward_[forward_.size() - 2] : forward_.back();
-                const bool stuck = forward_.size() > 1 && before.support == forward_.back().support;
-                lambda_0 = std::min(just_below * descent_.next_lambda_0(it_), (stuck ? largest_ratio : just_below) * lambda_0);
-                if (lambda_0 <= 0.0 || lambda_0 < options_.lambda_min_ratio * out_.lambda_0.front()) break;
-            }
-            if (!current.stands_at(lambda_0)) current = descent_.solve(it_, lambda_0, options_.max_support, Radius::likely);
-            if (current.counted > options_.max_support) break;
-            keep(current);
-            out_.lambda_0.push_back(lambda_0);
-            forward_.push_back(current);
-            report(0.6 * static_cast<double>(index + 1) / static_cast<double>(points), lambda_0);
-            if (dynamic && lambda_0 == 0.0) break;  // no column improves on the null model
+    // Solves at one lambda_0, started from the last; whether the model is small enough to go on.
+    bool visit(double lambda_0) {
+        if (!current_.stands_at(lambda_0)) current_ = descent_.solve(it_, lambda_0, options_.max_support, Radius::likely);
+        keep(current_);
+        return current_.counted <= options_.max_support;
+    }
+
+    void forward() {
+        first_ = descent_.next_lambda_0(it_);
+        if (first_ > 0.0) current_.enters_below = first_;
+        const double last = options_.lambda_0.empty() ? sweep_dynamic() : sweep_grid();
+        if (last > short_sweep * first_ && visit(approach * last)) visit(overshoot * last);
+    }
+
+    // Both return the last lambda_0, or zero if the sweep should not be continued below it.
+    double sweep_grid() {
+        const auto& grid = options_.lambda_0;
+        if (grid.front() > 0.0)
+            for (double near = approach * first_; near > std::max(grid.front(), latest_approach * first_); near *= approach)
+                if (!visit(near)) return 0.0;
+        for (size_t index = 0; index < grid.size(); ++index) {
+            if (!visit(grid[index])) return 0.0;
+            report(0.6 * static_cast<double>(index + 1) / static_cast<double>(grid.size()), grid[index]);
         }
+        return grid.back();
+    }
+
+    double sweep_dynamic() {
+        double lambda_0 = first_;
+        for (int index = 0; index < options_.n_lambda; ++index) {
+            const std::vector<int32_t> before = current_.support;
+            if (!visit(lambda_0)) return 0.0;
+            report(0.6 * (index + 1.0) / options_.n_lambda, lambda_0);
+            const bool stuck = index > 0 && before == current_.support;
+            const double next =
+                std::min(just_below * descent_.next_lambda_0(it_), (stuck ? largest_ratio : just_below) * lambda_0);
+            if (next <= 0.0 || next < options_.lambda_min_ratio * first_) break;
+            lambda_0 = next;
+        }
+        return lambda_0;
     }
 
     // From the largest model down, always taking out the feature whose removal costs least.
@@ -106,6 +159,16 @@ class PathFitter {
                 it_.remove(static_cast<size_t>(position));
             }
             keep(descent_.refit(it_));
+        }
+    }
+
+    // Sizes that both sweeps jumped over, or met only in poor models: the next smaller model plus its best column.
+    void fill() {
+        for (int size = 1; size <= std::min(pool_.largest(), complete_up_to); ++size) {
+            const Model *smaller = pool_.of_size(size - 1), *model = pool_.of_size(size);
+            if (!smaller || (model && model->cost <= smaller->cost)) continue;
+            it_.load(*smaller);
+            if (descent_.extend(it_)) keep(descent_.refit(it_));
         }
     }
 
@@ -135,6 +198,7 @@ class PathFitter {
                     it_.load(found);
                     found = descent_.solve(it_, lambda_0, options_.max_support, Radius::certain);
                     if (found.counted > options_.max_support) {
+                        if (known[index]) continue;
                         // The best model of an allowed size would grow: the path ends before this lambda_0.
                         out_.lambda_0.resize(index);
                         out_.models.resize(index);
@@ -149,17 +213,36 @@ class PathFitter {
         }
     }
 
-    // A dynamic grid is there to show different models: of neighbours with one support the first stays.
-    void drop_repeats() {
-        size_t kept = 0;
-        for (size_t k = 0; k < out_.models.size(); ++k) {
-            if (k > 0 && out_.models[k].support == out_.models[kept - 1].support) continue;
-            out_.lambda_0[kept] = out_.lambda_0[k];
-            if (kept != k) out_.models[kept] = std::move(out_.models[k]);
-            ++kept;
+    // A dynamic grid is there to show different models: one lambda_0 for each model that is best somewhere, just below where it
+    // becomes so. Making sure of Theorem 1 may find better models, so this is repeated.
+    void trace_envelope() {
+        bool changed = true;
+        for (int round = 0; round < most_merges && changed; ++round) {
+            changed = false;
+            out_.lambda_0.clear();
+            out_.models.clear();
+            const auto vertices = pool_.envelope();
+            for (size_t k = 0; k < vertices.size() && std::ssize(out_.models) < options_.n_lambda; ++k) {
+                const double upper = vertices[k].upper;
+                const double lower = k + 1 < vertices.size() ? vertices[k + 1].upper : 0.0;
+                double lambda_0 = k == 0 ? std::max(first_, lower / just_below) : just_below * upper;
+                if (k > 0 && lambda_0 <= lower) lambda_0 = std::sqrt(upper * lower);
+                if (k > 0 && lambda_0 < options_.lambda_min_ratio * out_.lambda_0.front()) break;
+                Model found = vertices[k].model;
+                if (!(found.certain && found.stands_at(lambda_0))) {
+                    const double before = found.objective(lambda_0);
+                    it_.load(found);
+                    found = descent_.solve(it_, lambda_0, options_.max_support, Radius::certain);
+                    if (found.counted > options_.max_support) break;
+                    changed |= found.objective(lambda_0) < before - 1e-10 * std::abs(before);
+                    keep(found);
+                }
+                if (!out_.models.empty() && found.support == out_.models.back().support) continue;
+                out_.lambda_0.push_back(lambda_0);
+                out_.models.push_back(std::move(found));
+            }
+            report(0.6 + 0.4 * (round + 1.0) / most_merges, out_.lambda_0.empty() ? 0.0 : out_.lambda_0.back());
         }
-        out_.lambda_0.resize(kept);
-        out_.models.resize(kept);
     }
 
     const Problem& problem_;
@@ -167,7 +250,8 @@ class PathFitter {
     Descent descent_;
     Iterate it_;
     Pool pool_;
-    std::vector<Model> forward_;
+    Model current_;       // where the forward sweep is
+    double first_ = 0.0;  // the lambda_0 at which the first feature enters
     PathResult out_;
 };
 

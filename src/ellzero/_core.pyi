@@ -14,7 +14,7 @@ class Design:
     def shape(self) -> tuple: ...
 
     def moments(self, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> tuple:
-        """Weighted sums of x and of x^2, one of each per column."""
+        """Mean and variance of each column, for weights that sum to one."""
 
 @overload
 def dense(x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], stride: int) -> Design: ...

@@ -114,7 +114,8 @@ def column_statistics(
     objective, and a coordinate step that takes the intercept along reaches strictly better fixed points.
     """
     mean, variance = design.core.moments(w, threads=threads)
-    square = variance + mean**2
+    with np.errstate(over="ignore", invalid="ignore"):
+        square = variance + mean**2
     if not np.isfinite(square).all():
         bad = int(np.flatnonzero(~np.isfinite(square))[0])
         column = design.matvec(np.array([bad], dtype=np.int32), np.ones(1))

@@ -40,7 +40,7 @@ def test_max_support():
     for limit in (0, 1, 5):
         path = ez.fit_path(X, LABELS, max_support=limit)
         assert path.support_size.max(initial=0) <= limit
-        assert max(path.sized) <= limit
+        assert sorted(path.sized) == list(range(limit + 1))
 
 
 def test_user_grid_is_kept():
@@ -52,13 +52,48 @@ def test_user_grid_is_kept():
 
 
 def test_lambda_0_max_of_squared_error_is_the_closed_form():
-    Z = X - X.mean(axis=0)
-    closed = ((Z.T @ (Y - Y.mean()) / 80) ** 2 / (2 * (X**2).mean(axis=0))).max()
-    path = ez.fit_path(X, Y, loss="squared_error", n_lambda=1)
-    np.testing.assert_allclose(path.lambda_0[0], closed, rtol=1e-2)
-    # Exactly there the best single step breaks even: above it no column enters alone.
-    above = ez.fit_path(X[:, :1], Y, loss="squared_error", n_lambda=1).lambda_0[0]
-    assert ez.fit_path(X[:, :1], Y, loss="squared_error", lambda_0=above * 1.5).support_size[0] == 0
+    Z, centred = X - X.mean(axis=0), Y - Y.mean()
+    closed = (Z.T @ centred / 80) ** 2 / (2 * (Z**2).mean(axis=0))
+    for j in range(3):  # one column: it enters exactly where its gain pays lambda_0
+        alone = ez.fit_path(X[:, [j]], Y, loss="squared_error")
+        np.testing.assert_allclose(alone.lambda_0[1] / 0.99, closed[j], rtol=1e-9)
+        assert alone.support_size.tolist() == [0, 1]
+        above, below = ez.fit_path(
+            X[:, [j]], Y, loss="squared_error", lambda_0=[closed[j] * 1.01, closed[j] * 0.99]
+        ).support_size
+        assert (above, below) == (0, 1)
+    # Several columns: the null model is left no later than for the best of them.
+    assert ez.lambda_grid(X, Y, loss="squared_error")[0] >= closed.max()
+
+
+def test_single_lambda_0_is_as_good_as_the_path():
+    path = ez.fit_path(X, LABELS, lambda_2=1e-3)
+    for k in (1, len(path) // 2):
+        alone = ez.fit_path(X, LABELS, lambda_2=1e-3, lambda_0=path.lambda_0[k])
+        assert alone.objective[0] <= path.objective[k] * 1.1
+
+
+def test_result_objects_travel():
+    import pickle
+
+    for stored in (X, sparse.csc_matrix(X)):
+        path = ez.fit_path(stored, LABELS, max_support=3)
+        again = pickle.loads(pickle.dumps(path))
+        np.testing.assert_array_equal(again.coef.toarray(), path.coef.toarray())
+        np.testing.assert_array_equal(again[1].predict(stored), path[1].predict(stored))
+    assert path[1] != path[0]
+    assert len({path[0], path[1]}) == 2
+    with pytest.raises(TypeError, match="index of a path must be an integer"):
+        path[:2]
+
+
+def test_frame_columns_must_match():
+    import pandas as pd
+
+    frame = pd.DataFrame(X, columns=[f"g{j}" for j in range(20)])
+    model = ez.fit_path(frame, LABELS, lambda_0=0.02)[0]
+    with pytest.raises(ez.InvalidInputError, match="in the same order"):
+        model.predict(frame[frame.columns[::-1]])
 
 
 def test_at_support_fills_the_sizes_between():

@@ -59,3 +59,43 @@ def test_check_stationarity_can_fail(loss):
         tiny = coef.copy()
         tiny[path[0].support[0]] = 1e-6
         assert not ez.check_stationarity(X, y, tiny, b, **fine)
+
+
+def test_scales_and_offsets_do_not_matter():
+    """Columns of any size, far from zero, with correlated twins: the same models as with tidy columns."""
+    X, y, _ = random_problem(13, density=1.0)
+    y = target(y, "logistic")
+    X[:, 20] = X[:, 0] + 0.01 * X[:, 21]  # a twin
+    tidy = ez.fit_path(X, y, standardize=True, lambda_2=1e-3, max_support=8)
+    assert sorted(tidy.sized) == list(range(9))
+    scale = 10.0 ** np.linspace(-6, 6, 30)
+    wild = ez.fit_path(X * scale + 1e3 * scale, y, standardize=True, lambda_2=1e-3, max_support=8)
+    np.testing.assert_allclose(wild.objective, tidy.objective, rtol=1e-6)
+    for loss in LOSSES:
+        plain = ez.fit_path(X, y, loss=loss, lambda_0=[0.1, 0.01], lambda_2=1e-3)
+        shifted = ez.fit_path(X + 100.0, y, loss=loss, lambda_0=[0.1, 0.01], lambda_2=1e-3)
+        np.testing.assert_allclose(shifted.objective, plain.objective, rtol=1e-6)
+
+
+def test_a_repeated_residual_does_not_spoil_the_screening():
+    """The same residual twice: its remainder after projection is rounding, and no direction of its own."""
+    n = 256
+    y, z = np.tile([0.7, -0.7], n // 2), np.tile([0.7, 0.7, -0.7, -0.7], n // 4)
+    noise = 1e-3 * np.random.default_rng(0).standard_normal((n, 18))
+    X = np.column_stack([y + z, y - 1.1 * z, noise])
+    settings = {"loss": "squared_error", "fit_intercept": False}
+    path = ez.fit_path(X, y, n_lambda=3, **settings)
+    for k in range(len(path)):
+        assert ez.check_stationarity(X, y, path.coef[k], lambda_0=path.lambda_0[k], **settings)
+
+
+def test_zero_weight_rows_may_hold_anything():
+    X, y, w = random_problem(14)
+    extreme = np.vstack([X, np.full((2, X.shape[1]), 1e8), np.full((1, X.shape[1]), -1e10)])
+    weight = np.append(w, [0.0, 0.0, 0.0])
+    for loss in LOSSES:
+        labels = target(y, loss)
+        padded = np.append(labels, [labels[0]] * 3)
+        kept = ez.fit_path(X, labels, loss=loss, lambda_0=[0.1, 0.02], sample_weight=w)
+        dropped = ez.fit_path(extreme, padded, loss=loss, lambda_0=[0.1, 0.02], sample_weight=weight)
+        np.testing.assert_allclose(dropped.objective, kept.objective, rtol=1e-6)

@@ -20,6 +20,8 @@ class Descent {
     Model refit(Iterate& it);
     // The largest lambda_0 below which some column enters, by the exact one-dimensional gain of the best candidates.
     double next_lambda_0(Iterate& it);
+    // Adds the column that gains most; false if none gains.
+    bool extend(Iterate& it);
     // Position of the support coordinate whose removal costs least, counted ones only; -1 if there is none.
     int cheapest(const Iterate& it, double* cost);
 
@@ -39,6 +41,11 @@ class Descent {
     };
     // The exact minimiser of G along coordinate j from zero, the rest held.
     Minimum along(const Iterate& it, int32_t j, double slope);
+    struct Entry {
+        int32_t column;
+        double at, gain;
+    };
+    Entry best_entry(Iterate& it);
     bool descend(Iterate& it, double lambda_0);
     bool drop(Iterate& it, double lambda_0, Model& current);
     bool enter(Iterate& it, double lambda_0, Radius radius, Model& current);

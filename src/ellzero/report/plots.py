@@ -29,22 +29,23 @@ def plot_path(path: Path, ax: Axes | None = None) -> Axes:
     # Named are the features that stay in the model over the longest part of the path.
     lasting = np.diff(coef.indptr)[features]
     named = set(features[np.argsort(-lasting, kind="stable")[:LABELLED]].tolist())
+    # The last model holds below its lambda_0 too: a little more axis shows it.
+    lambda_0 = np.append(path.lambda_0, 0.8 * path.lambda_0[-1])
     for j in features:
         values = coef[:, [j]].toarray().ravel()
+        values = np.append(values, values[-1])
         if j in named:
             name = f"x{j}" if path.problem.design.names is None else path.problem.design.names[j]
-            ax.step(path.lambda_0, values, where="post", linewidth=1.8, label=name)
+            ax.step(lambda_0, values, where="post", linewidth=1.8, label=name)
         else:
-            ax.step(path.lambda_0, values, where="post", linewidth=0.7, color="0.75", zorder=1)
+            ax.step(lambda_0, values, where="post", linewidth=0.7, color="0.75", zorder=1)
     ax.axhline(0.0, color="black", linewidth=0.8, zorder=0)
-    positive = path.lambda_0[path.lambda_0 > 0.0]
-    if len(positive) > 1:
+    if path.lambda_0[-1] > 0.0:
         ax.set_xscale("log")
         ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         ax.xaxis.set_major_formatter(FormatStrFormatter("%g"))
         ax.xaxis.set_minor_formatter(NullFormatter())
-    if len(path) > 1:
-        ax.invert_xaxis()
+    ax.invert_xaxis()
     ax.set_xlabel(r"$\lambda_0$ (decreasing)")
     ax.set_ylabel("coefficient")
     if named:
