@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_path"]
 
+TICK_SPACING = 0.035
+"""Sizes are written above the plot at least this share of its width apart."""
+
 LABELLED = 10
 """So many features, the largest at the end of the path, are named in the legend."""
 
@@ -50,10 +53,21 @@ def plot_path(path: Path, ax: Axes | None = None) -> Axes:
     ax.set_ylabel("coefficient")
     if named:
         ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize="small", title="feature")
-    changes = np.flatnonzero(np.diff(path.support_size, prepend=-1))
     top = ax.secondary_xaxis("top")
-    shown = changes[:: max(1, len(changes) // 10)]
+    shown = spaced_changes(path)
     top.set_xticks(path.lambda_0[shown], [str(size) for size in path.support_size[shown]])
     top.minorticks_off()
     top.set_xlabel("features in the model")
     return ax
+
+
+def spaced_changes(path: Path) -> list[int]:
+    """Points where the size changes, as many as can be labelled side by side; the last one always."""
+    changes = np.flatnonzero(np.diff(path.support_size, prepend=-1)).tolist()
+    place = -np.log(np.maximum(path.lambda_0, 1e-300)) if path.lambda_0[-1] > 0.0 else -path.lambda_0
+    width = max(float(place[-1] - place[0]), 1e-300)
+    shown: list[int] = []
+    for k in reversed(changes):
+        if not shown or place[shown[-1]] - place[k] >= TICK_SPACING * width:
+            shown.append(k)
+    return shown[::-1]
