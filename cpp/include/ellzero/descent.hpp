@@ -33,7 +33,6 @@ class Descent {
     };
     double cycle(Iterate& it, const std::vector<int32_t>& columns, double lambda_0, std::vector<Step>* trace = nullptr);
 
-    Refit& newton() { return refit_; }
 
   private:
     struct Minimum {

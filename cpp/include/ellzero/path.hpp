@@ -1,7 +1,6 @@
 // A regularisation path: forward sweep, backward elimination, and at every lambda_0 the better of all that was seen.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "ellzero/descent.hpp"
