@@ -44,16 +44,15 @@ clean:
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-# The tools first, then the package itself: without build isolation the second build only compiles what changed.
+# The build tools first, then the package with what its tests need (pyproject.toml says what): without build isolation the
+# second build only compiles what changed.
 $(VENV)/.tools: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
-	$(BIN)/pip install --quiet "numpy>=1.24" "scipy>=1.10" "scikit-learn>=1.3" \
-	    "pytest>=8" "pytest-timeout>=2.3" "hypothesis>=6.100" "pandas>=2.0" "matplotlib>=3.7" "ruff>=0.6" "mypy>=1.11"
 	touch $@
 
 $(VENV)/.built: $(VENV)/.tools $(SOURCES)
-	$(BIN)/pip install --quiet --no-build-isolation --no-deps -e .
+	$(BIN)/pip install --quiet --no-build-isolation -e ".[test,lint]"
 	touch $@
 
 $(VENV)/.peers: | $(VENV)/.tools

@@ -12,6 +12,8 @@ constexpr double just_below = 0.99;
 // When the support did not change all the same, lambda_0 falls at least by this factor.
 constexpr double largest_ratio = 0.8;
 constexpr int most_merges = 6;
+// Relative differences of the objective below this do not make a model better.
+constexpr double worth_a_change = 1e-10;
 // A grid that starts late is approached from the first entry in steps of this factor; a sweep that ends early goes on a little
 // below its last lambda_0, so that the backward elimination has something to choose from.
 constexpr double approach = 0.7;
@@ -179,6 +181,15 @@ class PathFitter {
         }
     }
 
+    // The model itself if it stands at lambda_0 for certain, else what a descent from it finds (which may exceed max_support).
+    Model certified(Model model, double lambda_0) {
+        if (model.certain && model.stands_at(lambda_0)) return model;
+        it_.load(model);
+        model = descent_.solve(it_, lambda_0, options_.max_support, Radius::certain);
+        keep(model);
+        return model;
+    }
+
     // At every lambda_0 the best model seen, descended further until Theorem 1 holds there; what that finds may serve the
     // neighbours, so the sweep is repeated, up and down, until nothing improves.
     void merge() {
@@ -192,19 +203,15 @@ class PathFitter {
                 const double lambda_0 = out_.lambda_0[index];
                 Model& held = out_.models[index];
                 Model found = pool_.best(lambda_0);
-                const double worth = 1e-10 * std::abs(found.objective(lambda_0));
+                const double worth = worth_a_change * std::abs(found.objective(lambda_0));
                 if (known[index] && held.objective(lambda_0) <= found.objective(lambda_0) + worth) continue;
-                if (!(found.certain && found.stands_at(lambda_0))) {
-                    it_.load(found);
-                    found = descent_.solve(it_, lambda_0, options_.max_support, Radius::certain);
-                    if (found.counted > options_.max_support) {
-                        if (known[index]) continue;
-                        // The best model of an allowed size would grow: the path ends before this lambda_0.
-                        out_.lambda_0.resize(index);
-                        out_.models.resize(index);
-                        break;
-                    }
-                    keep(found);
+                found = certified(std::move(found), lambda_0);
+                if (found.counted > options_.max_support) {
+                    if (known[index]) continue;
+                    // The best model of an allowed size would grow: the path ends before this lambda_0.
+                    out_.lambda_0.resize(index);
+                    out_.models.resize(index);
+                    break;
                 }
                 held = std::move(found);
                 known[index] = changed = true;
@@ -228,15 +235,10 @@ class PathFitter {
                 double lambda_0 = k == 0 ? std::max(first_, lower / just_below) : just_below * upper;
                 if (k > 0 && lambda_0 <= lower) lambda_0 = std::sqrt(upper * lower);
                 if (k > 0 && lambda_0 < options_.lambda_min_ratio * out_.lambda_0.front()) break;
-                Model found = vertices[k].model;
-                if (!(found.certain && found.stands_at(lambda_0))) {
-                    const double before = found.objective(lambda_0);
-                    it_.load(found);
-                    found = descent_.solve(it_, lambda_0, options_.max_support, Radius::certain);
-                    if (found.counted > options_.max_support) break;
-                    changed |= found.objective(lambda_0) < before - 1e-10 * std::abs(before);
-                    keep(found);
-                }
+                const double before = vertices[k].model.objective(lambda_0);
+                Model found = certified(vertices[k].model, lambda_0);
+                if (found.counted > options_.max_support) break;
+                changed |= found.objective(lambda_0) < before - worth_a_change * std::abs(before);
                 if (!out_.models.empty() && found.support == out_.models.back().support) continue;
                 out_.lambda_0.push_back(lambda_0);
                 out_.models.push_back(std::move(found));

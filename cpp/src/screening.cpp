@@ -164,8 +164,7 @@ Screening::Result Screening::above(const Iterate& it, double must, double may, i
     Result out;
     // The `enough`-th best column gains at least the sure gain of that rank, so nothing below it is needed.
     const auto threshold = [&] { return std::clamp(sure_gain(it, enough) * (1.0 - 1e-9), may, must); };
-    double floor = threshold();
-    std::vector<int32_t> columns = in_doubt(it, floor, out.rest);
+    std::vector<int32_t> columns = in_doubt(it, threshold(), out.rest);
     if (radius_ > 0.0) {
         double bytes = 0.0;
         for (const int32_t j : columns) bytes += static_cast<double>(problem_.X.design().bytes(j));
@@ -174,8 +173,7 @@ Screening::Result Screening::above(const Iterate& it, double must, double may, i
         if (share > most_in_doubt || rented_ + share > 1.0) {
             read_everything(it);
             out.rest = 0.0;
-            floor = threshold();
-            columns = in_doubt(it, floor, out.rest);
+            columns = in_doubt(it, threshold(), out.rest);
         } else {
             rented_ += share;
         }
@@ -189,7 +187,7 @@ Screening::Result Screening::above(const Iterate& it, double must, double may, i
     }
     for (size_t k = 0; k < columns.size(); ++k) {
         const double gain = problem_.penalty.entry_gain(slopes[k], curvature(columns[k]), columns[k]);
-        // Not held against `floor`: by the likely radius even a sure gain can turn out smaller.
+        // Not held against the threshold: by the likely radius even a sure gain can turn out smaller.
         if (gain > may) out.candidates.push_back({columns[k], slopes[k], gain});
         else out.rest = std::max(out.rest, gain);
     }

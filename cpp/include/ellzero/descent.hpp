@@ -13,8 +13,8 @@ class Descent {
   public:
     explicit Descent(const Problem& problem);
 
-    // Descends from the iterate to a point that satisfies Theorem 1 at lambda_0 (surely so if the radius is certain). P never rises. Stops early (not converged)
-    // when more than max_support features are in.
+    // Descends from the iterate to a point that satisfies Theorem 1 at lambda_0 (surely so if the radius is certain). P never
+    // rises. Stops early when more than max_support features are in.
     Model solve(Iterate& it, double lambda_0, int max_support, Radius radius);
     // Minimises G on the iterate's support only.
     Model refit(Iterate& it);
@@ -32,7 +32,6 @@ class Descent {
         double change, objective;
     };
     double cycle(Iterate& it, const std::vector<int32_t>& columns, double lambda_0, std::vector<Step>* trace = nullptr);
-
 
   private:
     struct Minimum {
