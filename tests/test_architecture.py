@@ -11,7 +11,9 @@ LAYERS = [
     ["design"],
     ["problem", "model"],
     ["stationarity", "solvers"],
-    ["path", "datasets"],
+    ["options", "datasets"],
+    ["path"],
+    ["grid", "sizes"],
     ["report"],
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

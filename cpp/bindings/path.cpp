@@ -1,6 +1,8 @@
+#include "ellzero/iht.hpp"
 #include "ellzero/path.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "problem.hpp"
@@ -55,10 +57,26 @@ Monitor::Progress reporter(const nb::object& progress) {
     };
 }
 
-nb::dict fit(const BoundProblem& self, const std::vector<double>& lambda_0, int n_lambda, double lambda_min_ratio,
+Algorithm parse_algorithm(const std::string& name) {
+    if (name == "cd") return Algorithm::cd;
+    if (name == "local_search") return Algorithm::local_search;
+    if (name == "iht") return Algorithm::iht;
+    throw std::invalid_argument("unknown algorithm: " + name);
+}
+
+Swaps parse_swaps(const std::string& name) {
+    if (name == "ranked") return Swaps::ranked;
+    if (name == "q_best") return Swaps::q_best;
+    if (name == "exhaustive") return Swaps::exhaustive;
+    throw std::invalid_argument("unknown swaps: " + name);
+}
+
+nb::dict fit(const BoundProblem& self, const std::string& algorithm, const std::string& swaps, int64_t q, bool first_improvement,
+             const std::vector<double>& lambda_0, const std::vector<int>& sizes, int n_lambda, double lambda_min_ratio,
              int max_support, std::optional<nb::dict> seeds, bool sweep, int threads, const nb::object& progress) {
     Monitor monitor(check_signals, reporter(progress));
-    PathOptions options{lambda_0, n_lambda, lambda_min_ratio, max_support, sweep, {}};
+    PathOptions options{parse_algorithm(algorithm), parse_swaps(swaps), q, first_improvement, lambda_0, sizes, n_lambda,
+                        lambda_min_ratio, max_support, sweep, {}};
     PathResult result;
     Team idle(1);
     if (seeds) options.seeds = unpack(*seeds, self.problem(self.columns(idle, monitor)).penalty);
@@ -107,12 +125,43 @@ nb::dict cycles(const BoundProblem& self, double lambda_0, int count) {
     return out;
 }
 
+// One run of hard thresholding from a given model: at lambda_0 if `size` is negative, else with at most `size` features.
+nb::dict threshold(const BoundProblem& self, const nb::dict& start, double lambda_0, int size, int threads) {
+    Monitor monitor(check_signals, {});
+    Model from;
+    {
+        Team idle(1);
+        from = unpack(start, self.problem(self.columns(idle, monitor)).penalty).at(0);
+    }
+    Model found;
+    double curvature = 0.0;
+    {
+        nb::gil_scoped_release release;
+        Team team(threads);
+        const Columns columns = self.columns(team, monitor);
+        const Problem problem = self.problem(columns);
+        Descent descent(problem);
+        Iht iht(problem, descent);
+        Iterate it(problem);
+        it.load(from);
+        found = size < 0 ? iht.penalised(it, lambda_0) : iht.at_most(it, size);
+        curvature = iht.step_curvature();
+    }
+    nb::dict out;
+    out["models"] = pack({found});
+    out["step_curvature"] = curvature;
+    return out;
+}
+
 }  // namespace
 
 void register_path(nb::module_& m) {
-    m.def("fit_path", &fit, nb::arg("problem"), nb::kw_only(), nb::arg("lambda_0"), nb::arg("n_lambda"),
+    m.def("fit_path", &fit, nb::arg("problem"), nb::kw_only(), nb::arg("algorithm"), nb::arg("swaps"), nb::arg("q"),
+          nb::arg("first_improvement"), nb::arg("lambda_0"), nb::arg("sizes"), nb::arg("n_lambda"),
           nb::arg("lambda_min_ratio"), nb::arg("max_support"), nb::arg("seeds").none(), nb::arg("sweep"), nb::arg("threads"),
           nb::arg("progress").none());
+    m.def("hard_thresholding", &threshold, nb::arg("problem"), nb::kw_only(), nb::arg("start"), nb::arg("lambda_0"), nb::arg("size"),
+          nb::arg("threads"));
     m.def("coordinate_descent", &cycles, nb::arg("problem"), nb::arg("lambda_0"), nb::arg("cycles"));
 }
 

@@ -20,7 +20,7 @@ constexpr double flattest = 0.25;
 
 }  // namespace
 
-Descent::Descent(const Problem& problem) : problem_(problem), refit_(problem), screening_(problem) {
+Descent::Descent(const Problem& problem) : problem_(problem), refit_(problem), screening_(problem), line_(problem) {
     const std::vector<double> zero(problem.rows(), 0.0);
     null_cost_ = problem.loss.value(problem.rows(), zero.data(), problem.y, problem.w);
 }
@@ -29,9 +29,9 @@ double Descent::negligible(const Iterate& it, double lambda_0) const {
     return 1e-2 * problem_.tolerance * std::max(it.cost() + lambda_0 * it.counted, 1e-4 * null_cost_);
 }
 
-bool Descent::descend(Iterate& it, double lambda_0) {
+bool Descent::descend(Iterate& it, double lambda_0, double target) {
     const double floor = negligible(it, lambda_0);
-    if (std::ssize(it.support) <= Refit::largest) return refit_.run(it, floor);
+    if (std::ssize(it.support) <= Refit::largest) return refit_.run(it, floor, target);
     it.evaluate(problem_.loss);
     for (int cycles = 0; cycles < most_cycles; ++cycles) {
         problem_.X.monitor().poll();
@@ -86,61 +86,6 @@ double Descent::cycle(Iterate& it, const std::vector<int32_t>& columns, double l
     }
     it.evaluate(problem_.loss);
     return largest;
-}
-
-Descent::Minimum Descent::along(const Iterate& it, int32_t j, double slope) {
-    const Penalty& penalty = problem_.penalty;
-    const double pull = std::abs(slope) - penalty.lambda_1;
-    const double side = slope < 0.0 ? 1.0 : -1.0;
-    const double reach = side > 0.0 ? penalty.high(j) : -penalty.low(j);
-    const double curvature = problem_.entry_curvature(j);
-    if (pull <= 0.0 || reach <= 0.0 || curvature <= 0.0) return {0.0, 0.0};
-
-    // The rows that the column touches, gathered: all of them if it is dense or centred.
-    const Design::Entries entries = problem_.X.design().entries(j, rows_, values_);
-    const double scale = problem_.X.scale(j), mean = problem_.X.mean(j);
-    int64_t n = entries.count;
-    const double *eta = it.eta.data(), *y = problem_.y, *w = problem_.w;
-    if (entries.rows && problem_.X.centred()) {
-        moved_.assign(problem_.rows(), 0.0);
-        for (int64_t k = 0; k < n; ++k) moved_[entries.rows[k]] = entries.values[k];
-        values_ = moved_;
-        n = problem_.rows();
-    } else if (entries.rows) {
-        eta_.resize(n), y_.resize(n), w_.resize(n);
-        for (int64_t k = 0; k < n; ++k) {
-            const int32_t i = entries.rows[k];
-            eta_[k] = it.eta[i], y_[k] = problem_.y[i], w_[k] = problem_.w[i];
-        }
-        eta = eta_.data(), y = y_.data(), w = w_.data();
-    }
-    for (int64_t k = 0; k < n; ++k) values_[k] = (values_[k] - mean) * scale;
-    const double* x = values_.data();
-    moved_.resize(n), r_.resize(n), d_.resize(n);
-
-    // Root of the slope along `side` by Newton inside a bracket [low, high].
-    double low = 0.0, high = reach;
-    double t = std::min(reach, pull / (curvature + 2.0 * penalty.lambda_2));
-    for (int step = 0; step < 60; ++step) {
-        std::copy(eta, eta + n, moved_.begin());
-        kernels::axpy(side * t, x, n, moved_.data());
-        problem_.loss.evaluate(n, moved_.data(), y, w, r_.data(), d_.data());
-        double bent = 0.0, unused = 0.0;
-        kernels::moments(x, d_.data(), n, 0.0, unused, bent);
-        const double rise = side * kernels::dot(x, r_.data(), n) + penalty.lambda_1 + 2.0 * penalty.lambda_2 * t;
-        bent += 2.0 * penalty.lambda_2;
-        if (rise <= 0.0) low = t;
-        else high = t;
-        if (std::abs(rise) <= 1e-4 * pull || high - low <= 1e-7 * high || low >= reach) break;
-        double next = bent > 0.0 ? t - rise / bent : Penalty::infinity;
-        if (!(next > low && next < high)) next = std::isinf(high) ? 4.0 * t : 0.5 * (low + high);
-        t = std::min(next, std::isinf(high) ? 4.0 * t : high);
-    }
-    const Loss exact = problem_.loss.smoothed(0.0);
-    std::copy(eta, eta + n, moved_.begin());
-    kernels::axpy(side * t, x, n, moved_.data());
-    const double before = exact.value(n, eta, y, w), after = exact.value(n, moved_.data(), y, w);
-    return {side * t, before - after - penalty.value(t)};
 }
 
 int Descent::cheapest(const Iterate& it, double* cost) {
@@ -226,7 +171,7 @@ bool Descent::enter(Iterate& it, double lambda_0, Radius radius, Model& current)
         // Theorem 1 forbids leaving these outside; the others are tried while there is hope.
         const bool required = gain > lambda_0 && problem_.loss.kind != LossKind::hinge;
         if (!required && failed >= exact_trials) break;
-        const Minimum minimum = along(it, candidate.column, slope);
+        const Line::Minimum minimum = line_.along(it.eta.data(), candidate.column, slope);
         if (minimum.gain <= lambda_0 + margin) {
             ++failed;
             continue;
@@ -257,8 +202,8 @@ bool Descent::enter_jointly(Iterate& it, double lambda_0, const Screening::Resul
     return false;
 }
 
-Model Descent::refit(Iterate& it) {
-    const bool converged = descend(it, 0.0);
+Model Descent::refit(Iterate& it, double target) {
+    const bool converged = descend(it, 0.0, target);
     it.prune();
     Model out = it.model();
     out.converged = converged;
@@ -292,7 +237,7 @@ Descent::Entry Descent::best_entry(Iterate& it) {
     if (std::ssize(found.candidates) > exact_trials) found.candidates.resize(exact_trials);
     Entry best{-1, 0.0, 0.0};
     for (const Candidate& candidate : found.candidates) {
-        const Minimum minimum = along(it, candidate.column, candidate.slope);
+        const Line::Minimum minimum = line_.along(it.eta.data(), candidate.column, candidate.slope);
         const double gain = std::max(candidate.gain, minimum.gain);
         if (gain > best.gain) best = {candidate.column, minimum.at, gain};
     }

@@ -8,7 +8,7 @@ namespace ellzero {
 namespace {
 
 template <class T>
-class Dense final : public Design {
+class Dense : public Design {
   public:
     Dense(const T* values, int64_t rows, int64_t columns, int64_t stride)
         : Design(rows, columns), values_(values), stride_(stride) {}
@@ -21,6 +21,9 @@ class Dense final : public Design {
     }
     void dots(int64_t first, int64_t count, const double* r, double* out) const override {
         kernels::dots(values_, stride_, nullptr, first, count, rows(), r, out);
+    }
+    void products(int64_t first, int64_t count, const double* r, int64_t sides, double* out, int64_t ld) const override {
+        kernels::products(values_, stride_, first, count, rows(), r, sides, out, ld);
     }
     void axpy(int32_t j, double a, double* out) const override { kernels::axpy(a, column(j), rows(), out); }
 
@@ -63,6 +66,8 @@ class Dense final : public Design {
         }
     }
 
+    std::unique_ptr<Design> select(std::span<const int32_t> list) const override;
+
   private:
     const T* column(int64_t j) const { return values_ + j * stride_; }
     const T* values_;
@@ -70,7 +75,7 @@ class Dense final : public Design {
 };
 
 template <class T, class Index>
-class Csc final : public Design {
+class Csc : public Design {
   public:
     Csc(const T* values, const Index* rows_of, const Index* starts, int64_t rows, int64_t columns)
         : Design(rows, columns), values_(values), rows_of_(rows_of), starts_(starts) {}
@@ -83,6 +88,10 @@ class Csc final : public Design {
     }
     void dots(int64_t first, int64_t count, const double* r, double* out) const override {
         for (int64_t c = 0; c < count; ++c) out[c] = dot(first + c, r);
+    }
+    void products(int64_t first, int64_t count, const double* r, int64_t sides, double* out, int64_t ld) const override {
+        for (int64_t c = 0; c < count; ++c)
+            for (int64_t k = 0; k < sides; ++k) out[k * ld + c] = dot(first + c, r + k * rows());
     }
     void axpy(int32_t j, double a, double* out) const override {
         for (Index k = starts_[j]; k < starts_[j + 1]; ++k) out[rows_of_[k]] += a * static_cast<double>(values_[k]);
@@ -137,6 +146,8 @@ class Csc final : public Design {
         for (int64_t a = 0; a < size; ++a) sums[a] = (sums[a] - mean[a] * total) * scale[a];
     }
 
+    std::unique_ptr<Design> select(std::span<const int32_t> list) const override;
+
   private:
     static constexpr int64_t entry_bytes = sizeof(T) + sizeof(Index);
 
@@ -150,6 +161,53 @@ class Csc final : public Design {
     const Index* rows_of_;
     const Index* starts_;
 };
+
+// The same storages over memory of their own. The base is destroyed first and never touches its pointers.
+template <class T>
+struct DenseMemory {
+    std::vector<T> values;
+};
+template <class T>
+class OwnedDense final : private DenseMemory<T>, public Dense<T> {
+  public:
+    OwnedDense(std::vector<T> values, int64_t rows, int64_t columns)
+        : DenseMemory<T>{std::move(values)}, Dense<T>(DenseMemory<T>::values.data(), rows, columns, rows) {}
+};
+
+template <class T, class Index>
+struct CscMemory {
+    std::vector<T> values;
+    std::vector<Index> rows_of, starts;
+};
+template <class T, class Index>
+class OwnedCsc final : private CscMemory<T, Index>, public Csc<T, Index> {
+    using Memory = CscMemory<T, Index>;
+
+  public:
+    OwnedCsc(Memory memory, int64_t rows, int64_t columns)
+        : Memory(std::move(memory)),
+          Csc<T, Index>(Memory::values.data(), Memory::rows_of.data(), Memory::starts.data(), rows, columns) {}
+};
+
+template <class T>
+std::unique_ptr<Design> Dense<T>::select(std::span<const int32_t> list) const {
+    std::vector<T> values;
+    values.reserve(list.size() * rows());
+    for (const int32_t j : list) values.insert(values.end(), column(j), column(j) + rows());
+    return std::make_unique<OwnedDense<T>>(std::move(values), rows(), std::ssize(list));
+}
+
+template <class T, class Index>
+std::unique_ptr<Design> Csc<T, Index>::select(std::span<const int32_t> list) const {
+    CscMemory<T, Index> memory;
+    memory.starts.push_back(0);
+    for (const int32_t j : list) {
+        memory.values.insert(memory.values.end(), values_ + starts_[j], values_ + starts_[j + 1]);
+        memory.rows_of.insert(memory.rows_of.end(), rows_of_ + starts_[j], rows_of_ + starts_[j + 1]);
+        memory.starts.push_back(static_cast<Index>(memory.values.size()));
+    }
+    return std::make_unique<OwnedCsc<T, Index>>(std::move(memory), rows(), std::ssize(list));
+}
 
 }  // namespace
 

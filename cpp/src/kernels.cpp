@@ -39,6 +39,52 @@ ELLZERO_INLINE void dots_of(const T* x, int64_t stride, const int32_t* columns, 
     }
 }
 
+// Four columns by four right sides: sixteen sums from eight loads.
+template <class T>
+ELLZERO_INLINE void tile4(const T* const* x, const double* const* r, int64_t n, double sums[4][4]) {
+    double s00 = 0, s01 = 0, s02 = 0, s03 = 0, s10 = 0, s11 = 0, s12 = 0, s13 = 0;
+    double s20 = 0, s21 = 0, s22 = 0, s23 = 0, s30 = 0, s31 = 0, s32 = 0, s33 = 0;
+    const T *a0 = x[0], *a1 = x[1], *a2 = x[2], *a3 = x[3];
+    const double *b0 = r[0], *b1 = r[1], *b2 = r[2], *b3 = r[3];
+#pragma omp simd reduction(+ : s00, s01, s02, s03, s10, s11, s12, s13, s20, s21, s22, s23, s30, s31, s32, s33)
+    for (int64_t k = 0; k < n; ++k) {
+        const double x0 = static_cast<double>(a0[k]), x1 = static_cast<double>(a1[k]);
+        const double x2 = static_cast<double>(a2[k]), x3 = static_cast<double>(a3[k]);
+        s00 += x0 * b0[k], s01 += x0 * b1[k], s02 += x0 * b2[k], s03 += x0 * b3[k];
+        s10 += x1 * b0[k], s11 += x1 * b1[k], s12 += x1 * b2[k], s13 += x1 * b3[k];
+        s20 += x2 * b0[k], s21 += x2 * b1[k], s22 += x2 * b2[k], s23 += x2 * b3[k];
+        s30 += x3 * b0[k], s31 += x3 * b1[k], s32 += x3 * b2[k], s33 += x3 * b3[k];
+    }
+    const double tile[4][4] = {{s00, s01, s02, s03}, {s10, s11, s12, s13}, {s20, s21, s22, s23}, {s30, s31, s32, s33}};
+    for (int a = 0; a < 4; ++a)
+        for (int b = 0; b < 4; ++b) sums[a][b] = tile[a][b];
+}
+
+template <class T>
+ELLZERO_INLINE void products_of(const T* x, int64_t stride, int64_t first, int64_t count, int64_t n, const double* r,
+                                int64_t sides, double* out, int64_t ld) {
+    // Rows in blocks: four columns' blocks stay in the nearest cache while all right sides pass over them.
+    constexpr int64_t block = 1024;
+    for (int64_t start = 0; start < n; start += block) {
+        const int64_t rows = n - start < block ? n - start : block;
+        for (int64_t c = 0; c < count; c += 4) {
+            const T* columns[4];
+            for (int64_t a = 0; a < 4; ++a) columns[a] = x + stride * (first + (c + a < count ? c + a : count - 1)) + start;
+            for (int64_t k = 0; k < sides; k += 4) {
+                const double* vectors[4];
+                for (int64_t b = 0; b < 4; ++b) vectors[b] = r + n * (k + b < sides ? k + b : sides - 1) + start;
+                double sums[4][4];
+                tile4(columns, vectors, rows, sums);
+                for (int64_t b = 0; b < 4 && k + b < sides; ++b)
+                    for (int64_t a = 0; a < 4 && c + a < count; ++a) {
+                        double& target = out[(k + b) * ld + c + a];
+                        target = start == 0 ? sums[a][b] : target + sums[a][b];
+                    }
+            }
+        }
+    }
+}
+
 template <class T>
 ELLZERO_INLINE void axpy_of(double a, const T* x, int64_t n, double* out) {
 #pragma omp simd
@@ -73,6 +119,15 @@ ELLZERO_SIMD void dots(const double* x, int64_t stride, const int32_t* columns, 
 ELLZERO_SIMD void dots(const float* x, int64_t stride, const int32_t* columns, int64_t first, int64_t count, int64_t n,
                        const double* r, double* out) {
     dots_of(x, stride, columns, first, count, n, r, out);
+}
+
+ELLZERO_SIMD void products(const double* x, int64_t stride, int64_t first, int64_t count, int64_t n, const double* r,
+                           int64_t sides, double* out, int64_t ld) {
+    products_of(x, stride, first, count, n, r, sides, out, ld);
+}
+ELLZERO_SIMD void products(const float* x, int64_t stride, int64_t first, int64_t count, int64_t n, const double* r,
+                           int64_t sides, double* out, int64_t ld) {
+    products_of(x, stride, first, count, n, r, sides, out, ld);
 }
 
 ELLZERO_SIMD void axpy(double a, const double* x, int64_t n, double* out) { axpy_of(a, x, n, out); }
@@ -136,6 +191,58 @@ ELLZERO_SIMD double sum(const double* a, int64_t n) {
 ELLZERO_SIMD void add_scalar(double a, int64_t n, double* out) {
 #pragma omp simd
     for (int64_t i = 0; i < n; ++i) out[i] += a;
+}
+
+// The vector type makes the compiler hold a whole row of the tile in registers.
+using Lanes = double __attribute__((vector_size(8 * sizeof(double)), aligned(8)));
+static_assert(tile_width == 4 * 8);
+
+ELLZERO_SIMD void solve_forward(const double* factor, int64_t order, double* t, double* squares) {
+    auto* rows = reinterpret_cast<Lanes*>(t);
+    Lanes q0{}, q1{}, q2{}, q3{};
+    const double* row = factor;
+    for (int64_t a = 0; a < order; ++a) {
+        Lanes s0 = rows[4 * a], s1 = rows[4 * a + 1], s2 = rows[4 * a + 2], s3 = rows[4 * a + 3];
+        for (int64_t b = 0; b < a; ++b) {
+            const double f = row[b];
+            s0 -= f * rows[4 * b], s1 -= f * rows[4 * b + 1], s2 -= f * rows[4 * b + 2], s3 -= f * rows[4 * b + 3];
+        }
+        const double inverse = 1.0 / row[a];
+        s0 *= inverse, s1 *= inverse, s2 *= inverse, s3 *= inverse;
+        q0 += s0 * s0, q1 += s1 * s1, q2 += s2 * s2, q3 += s3 * s3;
+        rows[4 * a] = s0, rows[4 * a + 1] = s1, rows[4 * a + 2] = s2, rows[4 * a + 3] = s3;
+        row += a + 1;
+    }
+    auto* out = reinterpret_cast<Lanes*>(squares);
+    out[0] = q0, out[1] = q1, out[2] = q2, out[3] = q3;
+}
+
+ELLZERO_SIMD void solve_backward(const double* factor, int64_t order, const double* t, double* u) {
+    const auto* right = reinterpret_cast<const Lanes*>(t);
+    auto* rows = reinterpret_cast<Lanes*>(u);
+    for (int64_t a = order; a-- > 0;) {
+        Lanes s0 = right[4 * a], s1 = right[4 * a + 1], s2 = right[4 * a + 2], s3 = right[4 * a + 3];
+        for (int64_t b = a + 1; b < order; ++b) {
+            const double f = factor[b * (b + 1) / 2 + a];
+            s0 -= f * rows[4 * b], s1 -= f * rows[4 * b + 1], s2 -= f * rows[4 * b + 2], s3 -= f * rows[4 * b + 3];
+        }
+        const double inverse = 1.0 / factor[a * (a + 1) / 2 + a];
+        rows[4 * a] = s0 * inverse, rows[4 * a + 1] = s1 * inverse, rows[4 * a + 2] = s2 * inverse, rows[4 * a + 3] = s3 * inverse;
+    }
+}
+
+ELLZERO_SIMD void improve_best(double cost, double pull, double inverse, const double* row, const double* slope,
+                               const double* spare, const double* left, int64_t label, double* best, int64_t* chosen) {
+#pragma omp simd
+    for (int64_t l = 0; l < tile_width; ++l) {
+        const double away = slope[l] - pull * row[l];
+        double strength = (away < 0.0 ? -away : away) + spare[l];
+        strength = strength > 0.0 ? strength : 0.0;
+        const double change = cost - 0.5 * strength * strength / (left[l] + inverse * row[l] * row[l]);
+        const bool better = change < best[l];
+        best[l] = better ? change : best[l];
+        chosen[l] = better ? label : chosen[l];
+    }
 }
 
 ELLZERO_SIMD void combine(const double* const* basis, const double* coefficient, int64_t terms, int64_t count,

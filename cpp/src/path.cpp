@@ -2,7 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <optional>
+#include <set>
+
+#include "ellzero/iht.hpp"
+#include "ellzero/local_search.hpp"
+#include "ellzero/neighbourhood.hpp"
+#include "ellzero/pool.hpp"
 
 namespace ellzero {
 namespace {
@@ -14,89 +20,45 @@ constexpr double largest_ratio = 0.8;
 constexpr int most_merges = 6;
 // Relative differences of the objective below this do not make a model better.
 constexpr double worth_a_change = 1e-10;
+// And single moves that gain less are left.
+constexpr double worth_a_move = 1e-9;
 // A grid that starts late is approached from the first entry in steps of this factor; a sweep that ends early goes on a little
 // below its last lambda_0, so that the backward elimination has something to choose from.
 constexpr double approach = 0.7;
 constexpr double overshoot = 0.5;
 constexpr double short_sweep = 0.1;
 constexpr double latest_approach = 1e-4;
-// Up to this size every model is looked for.
-constexpr int complete_up_to = 64;
+// A path has a model of every size up to this one.
+constexpr int complete_up_to = 128;
 // Backward elimination takes out this share of a large support at once, one feature of a small one.
 constexpr int elimination_share = 64;
-
-// Since lambda_1 and lambda_2 are fixed along a path, G of a model does not depend on lambda_0: the best model of each size is all
-// that is worth keeping, and the best at a lambda_0 is on their lower envelope.
-class Pool {
-  public:
-    void insert(const Model& model) {
-        auto [place, fresh] = best_.try_emplace(model.counted, model);
-        if (fresh) return;
-        Model& kept = place->second;
-        const bool same = kept.support == model.support;
-        // Of two fits of one support the one that knows where it stands is kept.
-        if (same ? model.certain || !kept.certain : model.cost < kept.cost) kept = model;
-    }
-    const Model& best(double lambda_0) const {
-        const Model* out = nullptr;
-        for (const auto& [size, model] : best_)
-            if (!out || model.objective(lambda_0) < out->objective(lambda_0)) out = &model;
-        return *out;
-    }
-    const Model* of_size(int size) const {
-        const auto place = best_.find(size);
-        return place == best_.end() ? nullptr : &place->second;
-    }
-    int largest() const { return best_.rbegin()->first; }
-
-    // The models that are best for some lambda_0, from few features to many, each with the largest lambda_0 at which it is.
-    struct Vertex {
-        Model model;
-        double upper;
-    };
-    std::vector<Vertex> envelope() const {
-        std::vector<Vertex> out;
-        for (const auto& [size, model] : best_) {
-            double upper = Penalty::infinity;
-            while (!out.empty()) {
-                upper = (out.back().model.cost - model.cost) / (size - out.back().model.counted);
-                if (upper < out.back().upper) break;
-                out.pop_back();  // never best: both neighbours beat it
-                upper = Penalty::infinity;
-            }
-            if (upper > 0.0) out.push_back({model, upper});
-        }
-        return out;
-    }
-    std::vector<Model> by_size() const {
-        std::vector<Model> out;
-        for (const auto& [size, model] : best_) out.push_back(model);
-        return out;
-    }
-
-  private:
-    std::map<int, Model> best_;
-};
 
 class PathFitter {
   public:
     PathFitter(const Problem& problem, const PathOptions& options)
-        : problem_(problem), options_(options), descent_(problem), it_(problem) {}
+        : problem_(problem), options_(options), descent_(problem), it_(problem) {
+        if (options.algorithm != Algorithm::local_search || options.swaps == Swaps::ranked) return;
+        const int64_t q = options.swaps == Swaps::exhaustive ? problem.columns() : options.q;
+        neighbourhood_.emplace(problem, q, options.first_improvement);
+    }
 
     PathResult run() {
         current_ = descent_.refit(it_);
         keep(current_);
-        if (options_.sweep) {
-            forward();
-            backward();
-            fill();
-        }
-        adopt_seeds();
-        if (options_.lambda_0.empty()) {
-            trace_envelope();
+        const bool searches = options_.algorithm == Algorithm::local_search;
+        stage_ = {0.0, searches ? 0.3 : 1.0};
+        if (options_.algorithm == Algorithm::iht && options_.sizes.empty()) {
+            threshold_along_grid();
         } else {
-            out_.lambda_0 = options_.lambda_0;
-            merge();
+            explore();
+            choose();
+            if (searches) {
+                // What coordinate descent alone returns is in the pool by now: the search can only improve on it.
+                stage_ = {0.3, 0.9};
+                search();
+                stage_ = {0.9, 1.0};
+                choose();
+            }
         }
         out_.by_size = pool_.by_size();
         out_.reads = problem_.X.reads();
@@ -104,10 +66,139 @@ class PathFitter {
     }
 
   private:
+    void explore() {
+        if (options_.sweep) {
+            forward();
+            if (options_.algorithm == Algorithm::iht) {
+                threshold_to_sizes();
+            } else {
+                backward();
+                fill();
+            }
+        }
+        adopt_seeds();
+        for (const int size : options_.sizes) grow_to(size);
+    }
+
+    void choose() {
+        if (!options_.sizes.empty()) return exchange_at_sizes();
+        if (options_.lambda_0.empty()) {
+            trace_envelope();
+        } else {
+            out_.lambda_0 = options_.lambda_0;
+            merge();
+        }
+    }
+
+    void search() {
+        std::set<int> sizes(options_.sizes.begin(), options_.sizes.end());
+        for (const int size : pool_.sizes())
+            if (options_.sweep && size <= complete_up_to) sizes.insert(size);
+        for (const Model& model : out_.models) sizes.insert(model.counted);
+        LocalSearch(problem_).run(pool_, sizes, [&](double fraction, int size) {
+            const auto [begin, end] = stage_;
+            problem_.X.monitor().report(begin + (end - begin) * fraction, 0.0, size);
+        });
+    }
+
+    // The penalised iteration at each lambda_0, started from the last.
+    void threshold_along_grid() {
+        Iht iht(problem_, descent_);
+        std::vector<double> grid = options_.lambda_0;
+        if (grid.empty()) {
+            const double steep = iht.step_curvature();
+            std::vector<double> slopes(problem_.columns());
+            problem_.X.all_dots(it_.r.data(), slopes.data());
+            double largest = 0.0;
+            for (int64_t j = 0; j < problem_.columns(); ++j)
+                if (problem_.penalty.counted(static_cast<int32_t>(j)))
+                    largest = std::max(largest, problem_.penalty.entry_gain(slopes[j], steep, static_cast<int32_t>(j)));
+            for (int k = 0; k < options_.n_lambda; ++k)
+                grid.push_back(largest * std::pow(options_.lambda_min_ratio, (k + 0.5) / options_.n_lambda));
+            if (largest == 0.0) grid.resize(1);
+        }
+        for (size_t index = 0; index < grid.size(); ++index) {
+            const Model model = iht.penalised(it_, grid[index]);
+            if (model.counted > options_.max_support) break;
+            it_.load(model);
+            keep(model);
+            out_.lambda_0.push_back(grid[index]);
+            out_.models.push_back(model);
+            report(static_cast<double>(index + 1) / static_cast<double>(grid.size()), grid[index]);
+        }
+    }
+
+    // Sizes that the path skipped, each from the largest smaller model (the paper's procedure for the constrained problem).
+    void threshold_to_sizes() {
+        Iht iht(problem_, descent_);
+        std::vector<int> sizes = options_.sizes;
+        std::sort(sizes.begin(), sizes.end());
+        for (const int size : sizes) {
+            if (pool_.of_size(size)) continue;
+            int smaller = size - 1;
+            while (!pool_.of_size(smaller)) --smaller;
+            it_.load(*pool_.of_size(smaller));
+            keep(iht.at_most(it_, size));
+        }
+    }
+
+    // Exact swaps of the wanted sizes, where they are asked for.
+    void exchange_at_sizes() {
+        if (!neighbourhood_) return;
+        for (const int size : options_.sizes)
+            while (const Model* model = pool_.of_size(size)) {
+                if (model->swap_free) break;
+                Model current = *model;
+                it_.load(current);
+                const Move move = neighbourhood_->find_swap(it_, worth_a_move * std::abs(current.cost));
+                if (move.column < 0) current.swap_free = true;
+                else {
+                    make(move);
+                    current = descent_.refit(it_);
+                }
+                if (!pool_.insert(current) && !current.swap_free) break;  // lost to rounding
+            }
+    }
+
+    void make(const Move& move) {
+        if (move.position >= 0) it_.remove(static_cast<size_t>(move.position));
+        if (move.column >= 0) it_.add(move.column, move.at);
+        it_.evaluate(problem_.loss);
+    }
+
+    // Step 2 of Algorithm 2 at a model that satisfies Theorem 1. Whether P can fall: the model is then what a single move made of it.
+    bool escape(Model& model, double lambda_0) {
+        if (model.swap_free && model.stands_at(lambda_0)) return false;
+        it_.load(model);
+        const double worth = worth_a_move * std::abs(model.objective(lambda_0));
+        const Move removal = neighbourhood_->cheapest_removal(it_);
+        Move move;
+        if (removal.position >= 0 && -removal.gain < lambda_0 - worth) {
+            move = removal;
+        } else {
+            if (!model.swap_free) move = neighbourhood_->find_swap(it_, worth);
+            if (move.column < 0) {
+                move = neighbourhood_->best_addition(it_);
+                if (move.gain <= lambda_0 + worth) {
+                    model.swap_free = true;
+                    if (removal.position >= 0) model.leaves_above = std::max(lambda_0, std::min(model.leaves_above, -removal.gain));
+                    model.enters_below = std::min(lambda_0, std::max(model.enters_below, move.gain));
+                    keep(model);
+                    return false;
+                }
+            }
+        }
+        make(move);
+        model = it_.model();
+        return true;
+    }
+
     void keep(const Model& model) {
         if (model.counted <= options_.max_support) pool_.insert(model);
     }
-    void report(double fraction, double lambda_0) { problem_.X.monitor().report(fraction, lambda_0, it_.counted); }
+    void report(double fraction, double lambda_0) {
+        problem_.X.monitor().report(stage_.first + (stage_.second - stage_.first) * fraction, lambda_0, it_.counted);
+    }
 
     // Solves at one lambda_0, started from the last; whether the model is small enough to go on.
     bool visit(double lambda_0) {
@@ -168,10 +259,24 @@ class PathFitter {
     void fill() {
         for (int size = 1; size <= std::min(pool_.largest(), complete_up_to); ++size) {
             const Model *smaller = pool_.of_size(size - 1), *model = pool_.of_size(size);
-            if (!smaller || (model && model->cost <= smaller->cost)) continue;
-            it_.load(*smaller);
-            if (descent_.extend(it_)) keep(descent_.refit(it_));
+            if (smaller && !(model && model->cost <= smaller->cost)) grow(*smaller);
         }
+    }
+
+    // A size beyond what has been seen, from the largest smaller model; in vain if no column improves that.
+    void grow_to(int size) {
+        while (!pool_.of_size(size)) {
+            int smaller = size - 1;
+            while (!pool_.of_size(smaller)) --smaller;
+            grow(*pool_.of_size(smaller));
+            if (!pool_.of_size(smaller + 1)) return;
+        }
+    }
+
+    void grow(const Model& model) {
+        problem_.X.monitor().poll();
+        it_.load(model);
+        if (descent_.extend(it_)) keep(descent_.refit(it_));
     }
 
     void adopt_seeds() {
@@ -183,10 +288,12 @@ class PathFitter {
 
     // The model itself if it stands at lambda_0 for certain, else what a descent from it finds (which may exceed max_support).
     Model certified(Model model, double lambda_0) {
-        if (model.certain && model.stands_at(lambda_0)) return model;
-        it_.load(model);
-        model = descent_.solve(it_, lambda_0, options_.max_support, Radius::certain);
-        keep(model);
+        do {
+            if (model.certain && model.stands_at(lambda_0)) continue;
+            it_.load(model);
+            model = descent_.solve(it_, lambda_0, options_.max_support, Radius::certain);
+            keep(model);
+        } while (neighbourhood_ && model.counted <= options_.max_support && escape(model, lambda_0));
         return model;
     }
 
@@ -254,6 +361,8 @@ class PathFitter {
     Pool pool_;
     Model current_;       // where the forward sweep is
     double first_ = 0.0;  // the lambda_0 at which the first feature enters
+    std::optional<Neighbourhood> neighbourhood_;  // for q_best and exhaustive search
+    std::pair<double, double> stage_;             // the share of the whole work that report() counts in
     PathResult out_;
 };
 

@@ -12,6 +12,8 @@ constexpr int most_steps = 100;
 constexpr double shortest_step = 1e-12;
 // A Hessian is kept while each step with it leaves at most this share of what the last one had to gain.
 constexpr double good_progress = 0.1;
+// All further steps together gain at most this multiple of what the model promises for the next one, or a target is given up.
+constexpr double hope = 2.0;
 
 // The interior-point method for the hinge: mu at its start, complementarity at its end, share of the way to the boundary.
 constexpr double first_barrier = 0.1;
@@ -22,11 +24,11 @@ constexpr double on_the_bend = 1e-3;
 
 }  // namespace
 
-bool Refit::run(Iterate& it, double floor) {
-    if (problem_.loss.kind != LossKind::hinge) return newton(it, problem_.loss, floor);
+bool Refit::run(Iterate& it, double floor, double target) {
+    if (problem_.loss.kind != LossKind::hinge) return newton(it, problem_.loss, floor, target);
     solve_hinge(it);
     // The bend is so narrow that a small amount of objective is still a large gradient.
-    return newton(it, problem_.loss, problem_.loss.smoothing * floor);
+    return newton(it, problem_.loss, problem_.loss.smoothing * floor, target);
 }
 
 void Refit::intercept(Iterate& it) {
@@ -110,7 +112,7 @@ double Refit::extend_step(Iterate& it, const Loss& loss) {
     return length;
 }
 
-bool Refit::newton(Iterate& it, const Loss& loss, double floor) {
+bool Refit::newton(Iterate& it, const Loss& loss, double floor, double target) {
     const int64_t size = std::ssize(it.support);
     it.evaluate(loss);
     if (size == 0 && !problem_.intercept) return true;
@@ -132,6 +134,7 @@ bool Refit::newton(Iterate& it, const Loss& loss, double floor) {
         last = -change;
         if (std::isnan(change)) return false;
         if (-change <= 1e-4 * floor) return true;
+        if (cost + hope * change > target) return false;
         double slope = 0.0;
         for (int64_t k = 0; k < model_.order(); ++k) slope += gradient_[k] * step_[k];
         for (int64_t k = 0; k < size; ++k)

@@ -10,9 +10,11 @@ from importlib.metadata import version
 
 from ellzero import datasets
 from ellzero.errors import EllzeroError, InvalidInputError
+from ellzero.grid import PathGrid, fit_grid
 from ellzero.model import Model
-from ellzero.path import Path, PathGrid, fit_grid, fit_path, lambda_grid
+from ellzero.path import Path, fit_path, lambda_grid
 from ellzero.problem import objective
+from ellzero.sizes import Sizes, fit_sizes
 from ellzero.stationarity import StationarityReport, check_stationarity
 
 __version__ = version("ellzero")
@@ -23,11 +25,13 @@ __all__ = [
     "Model",
     "Path",
     "PathGrid",
+    "Sizes",
     "StationarityReport",
     "check_stationarity",
     "datasets",
     "fit_grid",
     "fit_path",
+    "fit_sizes",
     "lambda_grid",
     "objective",
 ]

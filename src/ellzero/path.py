@@ -1,4 +1,4 @@
-"""Regularisation paths and grids of them."""
+"""Regularisation paths."""
 
 from __future__ import annotations
 
@@ -12,21 +12,20 @@ from scipy import sparse
 
 from ellzero.errors import InvalidInputError
 from ellzero.model import Model
+from ellzero.options import path_options
 from ellzero.problem import Problem, make_problem
-from ellzero.progress import ProgressCallback, as_progress
-from ellzero.solvers.coordinate_descent import CorePath, PathOptions, solve_path
-from ellzero.validation import as_count, as_grid, as_nonnegative, as_threads
+from ellzero.progress import ProgressCallback
+from ellzero.solvers.packing import make_model, to_core_scale, to_user_scale
+from ellzero.solvers.paths import CorePath, PathOptions, solve_path
+from ellzero.validation import as_count
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["Path", "PathGrid", "fit_grid", "fit_path", "lambda_grid"]
+__all__ = ["Path", "fit_path", "lambda_grid"]
 
 Array = NDArray[np.float64]
-ALGORITHMS = ("cd",)
-SHRINKAGE_POINTS = 10
-SHRINKAGE_RATIO = 1e-4
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,6 +43,8 @@ class Path:
     lambda_1, lambda_2 : the other penalties
     reads : how often X was read, in units of the whole of X
     problem : the data and settings; it keeps a reference to X and y
+    options : how the path was computed
+    sized : the best model seen of each size, by size
 
     """
 
@@ -55,6 +56,7 @@ class Path:
     converged: NDArray[np.bool_]
     reads: float
     problem: Problem
+    options: PathOptions
     sized: dict[int, Model]
 
     @property
@@ -92,15 +94,20 @@ class Path:
         return (self[index] for index in range(len(self)))
 
     def at_support(self, k: int) -> Model:
-        """The best model with exactly k features (not counting unpenalized ones) that the sweeps met.
+        """The best model with exactly k features (not counting unpenalized ones).
 
-        Sizes between those of ``support_size`` are there too: the backward sweep passes through every size.
+        Sizes between those of ``support_size`` are there too: the sweeps pass through them. Larger ones are fitted when they are
+        asked for, started from the path's models, by the path's algorithm; :func:`fit_sizes` does that for many sizes at once.
         """
         k = as_count("k", k, 0)
         if k not in self.sized:
+            seeds = to_core_scale(self.problem, self.sized.values())
+            wanted = replace(self.options, sizes=(k,), lambda_0=np.zeros(0), max_support=None, progress=None)
+            found = solve_path(self.problem, wanted, seeds=seeds, sweep=False)
+            self.sized.update({size: model for size, model in sized_models(self.problem, found).items() if size >= k})
+        if k not in self.sized:
             raise InvalidInputError(
-                f"k = {k} was not reached; the path has models of {min(self.sized)} to {max(self.sized)} features "
-                "(a smaller lambda_0 or lambda_min_ratio, or a larger max_support, reaches more)."
+                f"k = {k} cannot be reached: no further column improves the models of up to {max(self.sized)} features."
             )
         return self.sized[k]
 
@@ -141,35 +148,7 @@ class Path:
         return "\n".join(lines)
 
 
-def make_model(
-    problem: Problem,
-    support: NDArray[np.int32],
-    values: Array,
-    intercept: float,
-    lambda_0: float,
-    objective: float,
-) -> Model:
-    """A model that knows its labels and names."""
-    names, classes, p = problem.design.names, problem.classes, problem.design.shape[1]
-    return Model(support, values, intercept, p, lambda_0, objective, problem.loss.name, classes, names)
-
-
-def to_user_scale(problem: Problem, models: dict[str, Any]) -> list[tuple[NDArray[np.int32], Array, float]]:
-    """Support, coefficients and intercept of each of the core's models, without explicit zeros."""
-    out = []
-    for k, b in enumerate(models["intercept"]):
-        part = slice(models["starts"][k], models["starts"][k + 1])
-        support, values = models["columns"][part], models["values"][part]
-        if problem.spread is not None:
-            values = problem.clip(support, values / problem.spread[support])
-        if problem.mean is not None:
-            b = b - problem.mean[support] @ values
-        kept = values != 0.0
-        out.append((support[kept], values[kept], float(b)))
-    return out
-
-
-def make_path(problem: Problem, found: CorePath) -> Path:
+def make_path(problem: Problem, found: CorePath, options: PathOptions) -> Path:
     """The user's view of what the core found, with every objective recomputed."""
     rows = to_user_scale(problem, found.models)
     p = problem.design.shape[1]
@@ -185,11 +164,6 @@ def make_path(problem: Problem, found: CorePath) -> Path:
         if key not in values:
             values[key] = problem.objective(support, beta, b, 0.0)
         objective[k] = values[key] + found.lambda_0[k] * problem.counted(support)
-    sized = {}
-    for support, beta, b in to_user_scale(problem, found.by_size):
-        sized[problem.counted(support)] = make_model(
-            problem, support, beta, b, np.nan, problem.objective(support, beta, b, 0.0)
-        )
     return Path(
         lambda_0=found.lambda_0,
         coef=coef,
@@ -199,38 +173,20 @@ def make_path(problem: Problem, found: CorePath) -> Path:
         converged=found.models["converged"].astype(bool),
         reads=found.reads,
         problem=problem,
-        sized=sized,
+        options=replace(options, progress=None),
+        sized=sized_models(problem, found),
     )
 
 
-def path_options(
-    lambda_0: ArrayLike | None,
-    n_lambda: int,
-    lambda_min_ratio: float,
-    max_support: int | None,
-    algorithm: str,
-    tol: float,
-    n_jobs: int | None,
-    progress: bool | ProgressCallback,
-) -> PathOptions:
-    """Validated options of a path."""
-    if algorithm not in ALGORITHMS:
-        raise InvalidInputError(f"algorithm must be one of {', '.join(map(repr, ALGORITHMS))}, got {algorithm!r}.")
-    ratio = as_nonnegative("lambda_min_ratio", lambda_min_ratio)
-    if not 0.0 < ratio <= 1.0:
-        raise InvalidInputError(f"lambda_min_ratio must be above 0 and at most 1, got {lambda_min_ratio!r}.")
-    tolerance = as_nonnegative("tol", tol)
-    if not 0.0 < tolerance < 1.0:
-        raise InvalidInputError(f"tol must be between 0 and 1, got {tol!r}.")
-    return PathOptions(
-        lambda_0=np.zeros(0) if lambda_0 is None else as_grid("lambda_0", lambda_0),
-        n_lambda=as_count("n_lambda", n_lambda, 1),
-        lambda_min_ratio=ratio,
-        max_support=None if max_support is None else as_count("max_support", max_support, 0),
-        tol=tolerance,
-        threads=as_threads(n_jobs),
-        progress=as_progress(progress),
-    )
+def sized_models(problem: Problem, found: CorePath) -> dict[int, Model]:
+    """The best model of each size."""
+    out: dict[int, Model] = {}
+    for support, beta, b in to_user_scale(problem, found.by_size):
+        model = make_model(problem, support, beta, b, np.nan, problem.objective(support, beta, b, 0.0))
+        size = problem.counted(support)
+        if size not in out or model.objective < out[size].objective:
+            out[size] = model
+    return out
 
 
 def fit_path(
@@ -245,6 +201,9 @@ def fit_path(
     lambda_min_ratio: float = 1e-3,
     max_support: int | None = None,
     algorithm: str = "cd",
+    swaps: str = "ranked",
+    q: int | None = None,
+    improvement: str = "best",
     fit_intercept: bool = True,
     standardize: bool = False,
     sample_weight: ArrayLike | None = None,
@@ -255,7 +214,7 @@ def fit_path(
     n_jobs: int | None = None,
     progress: bool | ProgressCallback = False,
 ) -> Path:
-    """Models for a decreasing sequence of lambda_0, each a fixed point of coordinate descent (Algorithm 1).
+    """Models for a decreasing sequence of lambda_0, each a fixed point of coordinate descent, or better.
 
     Minimises ``sum_i w_i f(eta_i, y_i) + lambda_0 ||beta||_0 + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2`` with
     ``eta = X beta + b`` and weights that sum to one. A forward sweep adds features, a backward sweep takes them out again
@@ -278,7 +237,19 @@ def fit_path(
         The dynamic grid has at most ``n_lambda`` points and ends at ``lambda_min_ratio`` of its first.
     max_support : int, optional
         The path ends before a model with more features.
-    algorithm : {"cd"}
+    algorithm : {"cd", "local_search", "iht"}
+        Coordinate descent (Algorithm 1); coordinate descent, then features exchanged for others while that improves the models
+        (Algorithm 2), which takes a few times as long and is never worse; or iterative hard thresholding, the classical method
+        that both improve on.
+    swaps : {"ranked", "q_best", "exhaustive"}
+        Where local search looks. "ranked": a quadratic model predicts, for all pairs of a feature and a column, what their
+        exchange followed by a refit does, and the most promising are tried. "q_best" then also solves the one-dimensional
+        problem of Algorithm 3 for each feature with the ``q`` steepest columns in its place, "exhaustive" with all columns: no
+        single swap then improves any model of the path (Theorem 2).
+    q : int, optional
+        Candidates per feature of "q_best"; None takes 5 % of the columns.
+    improvement : {"best", "first"}
+        Of "q_best" and "exhaustive": make the best swap of all, or that of the first feature that has one.
     fit_intercept : bool
         The intercept is never penalised.
     standardize : bool
@@ -310,7 +281,19 @@ def fit_path(
     True
 
     """
-    options = path_options(lambda_0, n_lambda, lambda_min_ratio, max_support, algorithm, tol, n_jobs, progress)
+    options = path_options(
+        lambda_0=lambda_0,
+        n_lambda=n_lambda,
+        lambda_min_ratio=lambda_min_ratio,
+        max_support=max_support,
+        algorithm=algorithm,
+        swaps=swaps,
+        q=q,
+        improvement=improvement,
+        tol=tol,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
     problem = make_problem(
         X,
         y,
@@ -330,7 +313,7 @@ def fit_path(
         last = len(found.lambda_0) - 1
         size = int(np.diff(found.models["starts"])[last]) if last >= 0 else 0
         options.progress(1.0, float(found.lambda_0[last]) if last >= 0 else 0.0, size)
-    return make_path(problem, found)
+    return make_path(problem, found, options)
 
 
 def lambda_grid(X: object, y: ArrayLike, *, n_lambda: int = 100, lambda_min_ratio: float = 1e-3, **settings: Any) -> Array:
@@ -352,142 +335,3 @@ def lambda_grid(X: object, y: ArrayLike, *, n_lambda: int = 100, lambda_min_rati
     if first <= 0.0:
         raise InvalidInputError("X has no column that improves on the intercept, so there is no grid.")
     return np.geomspace(first, first * lambda_min_ratio, n_lambda) if n_lambda > 1 else np.array([first])
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PathGrid:
-    """Paths for several values of lambda_1 or lambda_2, from the largest down."""
-
-    name: str  # "lambda_1" or "lambda_2"
-    values: Array
-    paths: list[Path]
-
-    def __len__(self) -> int:
-        return len(self.paths)
-
-    def __getitem__(self, index: int) -> Path:
-        return self.paths[index]
-
-    def __iter__(self) -> Iterator[Path]:
-        return iter(self.paths)
-
-    def to_frame(self) -> pd.DataFrame:
-        """All points of all paths, as a pandas data frame."""
-        import pandas as pd
-
-        frames = [path.to_frame().assign(**{self.name: value}) for value, path in zip(self.values, self.paths, strict=True)]
-        return pd.concat(frames, ignore_index=True)
-
-    def __repr__(self) -> str:
-        lines = [f"grid of {len(self)} paths over {self.name}", f"{self.name:>12} {'points':>7} {'features':>9}"]
-        for value, path in zip(self.values, self.paths, strict=True):
-            lines.append(f"{value:12.6g} {len(path):7d} {path.support_size.max(initial=0):9d}")
-        return "\n".join(lines)
-
-
-def fit_grid(
-    X: object,
-    y: ArrayLike,
-    *,
-    lambda_1: ArrayLike | str = 0.0,
-    lambda_2: ArrayLike | str = 0.0,
-    lambda_0: ArrayLike | None = None,
-    n_lambda: int = 100,
-    lambda_min_ratio: float = 1e-3,
-    max_support: int | None = None,
-    algorithm: str = "cd",
-    tol: float = 1e-6,
-    n_jobs: int | None = None,
-    progress: bool | ProgressCallback = False,
-    **settings: Any,
-) -> PathGrid:
-    """Paths over a second penalty: exactly one of ``lambda_1`` and ``lambda_2`` is a decreasing grid or ``"auto"``.
-
-    Neighbouring paths warm-start each other in both directions: down the grid, each path starts from the models of the one
-    above; then back up, each is improved by the models of the one below.
-
-    Parameters
-    ----------
-    lambda_1, lambda_2 : number, decreasing grid, or "auto"
-        "auto" takes ten values, log-spaced over four decades: lambda_1 from where all coefficients vanish, lambda_2 from the
-        largest curvature of a column.
-    settings :
-        The other arguments of :func:`fit_path`.
-
-    Returns
-    -------
-    PathGrid
-
-    Examples
-    --------
-    >>> import ellzero as ez
-    >>> X, y, _ = ez.datasets.make_classification(100, 30, 3, random_state=0)
-    >>> grid = ez.fit_grid(X, y, lambda_2=[0.1, 0.01, 0.001], max_support=5)
-    >>> [len(path) > 0 for path in grid]
-    [True, True, True]
-
-    """
-    options = path_options(lambda_0, n_lambda, lambda_min_ratio, max_support, algorithm, tol, n_jobs, progress)
-    names = [
-        name for name, value in (("lambda_1", lambda_1), ("lambda_2", lambda_2)) if isinstance(value, str) or np.ndim(value) > 0
-    ]
-    if len(names) != 1:
-        raise InvalidInputError("lambda_1 or lambda_2 must be a grid or 'auto', and the other one a number.")
-    name = names[0]
-    scalars: dict[str, Any] = {"lambda_1": lambda_1, "lambda_2": lambda_2} | {name: 0.0}
-    problem = make_problem(X, y, n_jobs=n_jobs, **scalars, **settings)
-    chosen = lambda_1 if name == "lambda_1" else lambda_2
-    if isinstance(chosen, str):
-        if chosen != "auto":
-            raise InvalidInputError(f"{name} must be a number, a grid or 'auto', got {chosen!r}.")
-        values = automatic_grid(problem, name, options)
-    else:
-        values = as_grid(name, chosen)
-
-    problems = [replace(problem, penalty=problem.penalty.with_shrinkage(name, float(value))) for value in values]
-    count = len(problems)
-    found: list[CorePath] = []
-    for k, at in enumerate(problems):
-        part = replace(options, progress=partial_progress(options.progress, k, count))
-        found.append(solve_path(at, part, seeds=found[-1].by_size if found else None))
-    for k in range(count - 2, -1, -1):
-        if len(found[k].lambda_0) == 0:
-            continue
-        again = replace(options, lambda_0=found[k].lambda_0, progress=None)
-        seeds = join_models(found[k].by_size, found[k + 1].by_size)
-        polished = solve_path(problems[k], again, seeds=seeds, sweep=False)
-        found[k] = replace(polished, reads=polished.reads + found[k].reads)
-    if options.progress is not None:
-        options.progress(1.0, 0.0, 0)
-    return PathGrid(name, values, [make_path(at, core) for at, core in zip(problems, found, strict=True)])
-
-
-def partial_progress(progress: ProgressCallback | None, part: int, parts: int) -> ProgressCallback | None:
-    """Progress of one of several equal parts."""
-    if progress is None:
-        return None
-    whole = progress
-    return lambda fraction, lambda_0, support: whole((part + 0.99 * fraction) / parts, lambda_0, support)
-
-
-def join_models(a: dict[str, Any], b: dict[str, Any]) -> dict[str, Any]:
-    """Two lists of the core's models as one."""
-    out = {key: np.concatenate([a[key], b[key]]) for key in a if key != "starts"}
-    out["starts"] = np.concatenate([a["starts"], a["starts"][-1] + b["starts"][1:]])
-    return out
-
-
-def automatic_grid(problem: Problem, name: str, options: PathOptions) -> Array:
-    """Ten values over four decades below the point where the second penalty decides alone."""
-    if name == "lambda_2":
-        first = problem.loss.curvature_bound if np.isfinite(problem.loss.curvature_bound) else 1.0
-        first *= float(problem.square.max(initial=0.0))
-    else:
-        null = solve_path(problem, replace(options, lambda_0=np.zeros(0), n_lambda=1, progress=None)).models
-        support, values, b = to_user_scale(problem, null)[0]
-        r = problem.w * problem.loss.gradient(problem.eta(support, values, b), problem.y)
-        slope = problem.design.rmatvec(r) - (0.0 if problem.mean is None else problem.mean * r.sum())
-        first = float(np.abs(slope if problem.spread is None else slope / problem.spread).max(initial=0.0))
-    if first <= 0.0:
-        raise InvalidInputError("X has no column that improves on the intercept, so there is no grid.")
-    return np.geomspace(first, first * SHRINKAGE_RATIO, SHRINKAGE_POINTS)

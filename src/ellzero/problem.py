@@ -80,6 +80,11 @@ class Problem:
         high = np.inf if self.penalty.upper is None else self.penalty.upper[support]
         return np.clip(coef, low, high)
 
+    def held_away_from_zero(self) -> bool:
+        """Whether bounds forbid that all coefficients vanish."""
+        lower, upper = self.penalty.lower, self.penalty.upper
+        return bool((lower is not None and (lower > 0.0).any()) or (upper is not None and (upper < 0.0).any()))
+
     def counted(self, support: NDArray[np.int32]) -> int:
         """How many of these features pay lambda_0."""
         mask = self.penalty.unpenalized

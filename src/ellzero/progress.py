@@ -10,7 +10,7 @@ from typing import TextIO
 __all__ = ["ProgressCallback", "as_progress"]
 
 ProgressCallback = Callable[[float, float, int], None]
-"""Called with the fraction done, the present lambda_0 and the present number of features."""
+"""Called with the fraction done, the present lambda_0 (0 while sizes are searched) and the present number of features."""
 
 LINE_SECONDS = 1.0
 BAR_SECONDS = 0.1
@@ -32,7 +32,8 @@ class Reporter:
         if fraction < 1.0 and elapsed - self.drawn < pause and self.drawn >= 0.0:
             return
         self.drawn = elapsed
-        text = f"{100 * fraction:3.0f} %  lambda_0 = {lambda_0:.3g}  features = {support}  {elapsed:.1f} s"
+        at = f"lambda_0 = {lambda_0:.3g}  " if lambda_0 > 0.0 else ""
+        text = f"{100 * fraction:3.0f} %  {at}features = {support}  {elapsed:.1f} s"
         if self.terminal:
             bar = "#" * round(BAR_WIDTH * fraction)
             self.stream.write(f"\r[{bar:<{BAR_WIDTH}}] {text}   " + ("\n" if fraction >= 1.0 else ""))

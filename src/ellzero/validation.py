@@ -12,6 +12,7 @@ from ellzero.errors import InvalidInputError
 
 __all__ = [
     "as_bound",
+    "as_choice",
     "as_count",
     "as_feature_mask",
     "as_grid",
@@ -40,6 +41,13 @@ def as_count(name: str, value: Any, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise InvalidInputError(f"{name} must be an integer of at least {least}, got {value!r}.")
     return int(value)
+
+
+def as_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
+    """One of a few names."""
+    if not isinstance(value, str) or value not in choices:
+        raise InvalidInputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+    return value
 
 
 def as_threads(n_jobs: int | None) -> int:

@@ -50,6 +50,10 @@ BAD = {
     "loss": ({"loss": "exponential"}, "loss must be one of"),
     "loss type": ({"loss": None}, "loss must be one of"),
     "algorithm": ({"algorithm": "magic"}, "algorithm must be one of"),
+    "swaps": ({"algorithm": "local_search", "swaps": "all"}, "swaps must be one of"),
+    "q": ({"algorithm": "local_search", "swaps": "q_best", "q": 0}, "q must be an integer of at least 1"),
+    "q for nothing": ({"algorithm": "local_search", "q": 10}, "q is the number of candidates of swaps='q_best'"),
+    "improvement": ({"algorithm": "local_search", "improvement": "any"}, "improvement must be one of"),
     "negative lambda_0": ({"lambda_0": -0.1}, "lambda_0 must be finite and not negative"),
     "nan lambda_0": ({"lambda_0": [np.nan]}, "lambda_0 must be finite"),
     "negative lambda_1": ({"lambda_1": -1}, "lambda_1 must be finite and not negative"),
@@ -204,3 +208,35 @@ def test_unpenalized_by_name_and_frame_names():
     assert "b" in repr(path[0])
     with pytest.raises(ez.InvalidInputError, match="not a column of X: 'z'"):
         ez.fit_path(frame, LABELS, unpenalized=["z"])
+
+
+BAD_SIZES = {
+    "none": ([], {}, "sizes must hold at least one"),
+    "negative": ([3, -1], {}, "sizes must be an integer of at least 0"),
+    "fraction": ([1.5], {}, "sizes must be an integer of at least 0"),
+    "text": ("3", {}, "sizes must be an integer of at least 0"),
+    "not a list": (None, {}, "sizes must hold integers"),
+    "negative norm": ([1], {"max_norm": -1.0}, "max_norm must be finite and not negative"),
+    "norm as text": ([1], {"max_norm": "x"}, "max_norm must be a number"),
+    "bounds above the norm": (
+        [1],
+        {"max_norm": 0.1, "unpenalized": [0], "lower": [1.0] + [-9.0] * 5},
+        "max_norm = 0.1 leaves no model",
+    ),
+    "algorithm": ([1], {"algorithm": "l0"}, "algorithm must be one of"),
+    "loss": ([1], {"loss": "l0"}, "loss must be one of"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_SIZES)
+def test_bad_sizes(case):
+    sizes, settings, message = BAD_SIZES[case]
+    with pytest.raises(ez.InvalidInputError, match=message) as caught:
+        ez.fit_sizes(X, LABELS, sizes, **settings)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).endswith(".")
+
+
+def test_a_norm_of_zero_leaves_the_intercept():
+    models = ez.fit_sizes(X, LABELS, [0, 2], max_norm=0.0)
+    assert np.abs(models.coef.toarray()).max(initial=0.0) < 1e-12

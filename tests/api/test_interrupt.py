@@ -19,7 +19,7 @@ LONG_FIT = """
     print("fitting", flush=True)
     try:
         for _ in range(1000):
-            ez.fit_path(X, y, loss={loss!r}, lambda_2=1e-4, lambda_min_ratio=1e-4, n_lambda=1000, n_jobs={n_jobs})
+            ez.fit_path(X, y, loss={loss!r}, lambda_2=1e-4, lambda_min_ratio=1e-4, n_lambda=1000, n_jobs={n_jobs}, {how})
     except KeyboardInterrupt:
         print("interrupted", flush=True)
     # The interpreter and the library go on working.
@@ -31,11 +31,28 @@ LONG_FIT = """
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("loss", ["logistic", "squared_error", "hinge"])
 def test_ctrl_c_stops_within_a_second(loss, n_jobs):
-    code = textwrap.dedent(LONG_FIT).format(loss=loss, n_jobs=n_jobs)
+    interrupt(loss, n_jobs, "", 1.0)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+@pytest.mark.parametrize("how", ["", "swaps='exhaustive'", "swaps='q_best'"])
+@pytest.mark.parametrize("seconds", [1.0, 3.0])
+def test_ctrl_c_stops_a_local_search(how, seconds):
+    """At different times, that is in different stages: a short path and its long search."""
+    interrupt("logistic", 1, f"max_support=20, algorithm='local_search', {how}", seconds)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_ctrl_c_stops_hard_thresholding():
+    interrupt("logistic", 1, "algorithm='iht'", 1.0)
+
+
+def interrupt(loss, n_jobs, how, seconds):
+    code = textwrap.dedent(LONG_FIT).format(loss=loss, n_jobs=n_jobs, how=how)
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == "fitting\n"
-        time.sleep(1.0)
+        time.sleep(seconds)
         child.send_signal(signal.SIGINT)
         sent = time.monotonic()
         assert child.stdout.readline() == "interrupted\n"
@@ -58,6 +75,17 @@ def test_progress_callback_and_its_errors():
 
     with pytest.raises(RuntimeError, match="stop here"):
         ez.fit_path(X, y, progress=fail)
+    for fit in (
+        lambda report: ez.fit_path(X, y, algorithm="local_search", progress=report),
+        lambda report: ez.fit_path(X, y, algorithm="iht", n_lambda=5, progress=report),
+        lambda report: ez.fit_sizes(X, y, range(1, 6), progress=report),
+    ):
+        seen.clear()
+        fit(lambda *report: seen.append(report))
+        fractions = [fraction for fraction, _, _ in seen]
+        assert fractions == sorted(fractions)
+        assert fractions[-1] == 1.0
+        assert 0.0 < fractions[0] < 1.0
     seen.clear()
     ez.fit_grid(X, y, lambda_2=[0.1, 0.01], n_lambda=5, progress=lambda *report: seen.append(report))
     fractions = [fraction for fraction, _, _ in seen]

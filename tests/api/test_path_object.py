@@ -103,8 +103,11 @@ def test_at_support_fills_the_sizes_between():
         assert len(model.support) == k
     costs = [path.at_support(k).objective for k in range(path.support_size.max() + 1)]
     assert (np.diff(costs) <= 1e-9).all()
-    with pytest.raises(ez.InvalidInputError, match="k = 11 was not reached"):
-        path.at_support(11)
+    larger = path.at_support(11)
+    assert len(larger.support) == 11
+    assert larger.objective < costs[-1]
+    with pytest.raises(ez.InvalidInputError, match="k = 21 cannot be reached"):
+        path.at_support(21)
     with pytest.raises(ez.InvalidInputError, match="k must be an integer"):
         path.at_support(-1)
 

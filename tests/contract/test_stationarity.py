@@ -31,6 +31,30 @@ def test_theorem_1_along_the_path(loss, storage, penalty):
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_theorem_1_after_local_search(loss, storage, penalty):
+    """The same for local search, which is nowhere worse than coordinate descent and keeps bounds and unpenalized features."""
+    seed = 12
+    X, y, weight = random_problem(seed)
+    stored, y = store(X, storage), target(y, loss)
+    settings = {"loss": loss, "sample_weight": weight, **PENALTIES[penalty]}
+    grid = np.geomspace(0.2, 0.005, 8)
+    cd = ez.fit_path(stored, y, lambda_0=grid, **settings)
+    for swaps in ("ranked", "exhaustive"):
+        path = ez.fit_path(stored, y, lambda_0=grid, algorithm="local_search", swaps=swaps, **settings)
+        assert len(path) == len(grid), seed
+        assert (path.objective <= cd.objective * (1 + 1e-7)).all(), seed
+        for k, model in enumerate(path):
+            report = ez.check_stationarity(stored, y, model.coef, model.intercept, lambda_0=grid[k], **settings)
+            assert report.satisfied or not path.converged[k], (seed, k, report)
+            assert model.coef.min() >= settings.get("lower", -np.inf)
+            assert model.coef.max() <= settings.get("upper", np.inf)
+            assert set(settings.get("unpenalized", [])) <= set(model.support.tolist())
+        assert path.converged.all(), seed
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_storages_agree(loss, penalty):
     X, y, weight = random_problem(5)

@@ -1,6 +1,7 @@
 """Properties of paths on random problems drawn by Hypothesis."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import LOSSES, random_problem, store, target
@@ -67,8 +68,23 @@ def test_threads_do_not_change_anything(problem):
     np.testing.assert_array_equal(one.intercept, two.intercept)
 
 
-def test_threads_do_not_change_a_wide_problem():
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(problems(), st.sampled_from(["ranked", "q_best", "exhaustive"]))
+def test_local_search_is_consistent(problem, swaps):
+    """Never worse than coordinate descent, on the lower envelope, and the same for any number of threads."""
+    X, y, loss, penalty = problem
+    common = {"loss": loss, "lambda_0": np.geomspace(0.3, 0.01, 6), **penalty}
+    cd = ez.fit_path(X, y, **common)
+    one, two = (ez.fit_path(X, y, algorithm="local_search", swaps=swaps, n_jobs=n_jobs, **common) for n_jobs in (1, 2))
+    assert (one.objective <= cd.objective * (1 + 1e-6) + 1e-9).all()
+    assert (np.diff(one.support_size) >= 0).all()
+    np.testing.assert_array_equal(one.coef.toarray(), two.coef.toarray())
+    np.testing.assert_array_equal(one.intercept, two.intercept)
+
+
+@pytest.mark.parametrize("algorithm", ["cd", "local_search"])
+def test_threads_do_not_change_a_wide_problem(algorithm):
     X, y, _ = ez.datasets.make_classification(150, 20000, 5, random_state=3)
-    one, two = (ez.fit_path(X, y, n_lambda=12, n_jobs=n_jobs) for n_jobs in (1, 2))
+    one, two = (ez.fit_path(X, y, n_lambda=12, algorithm=algorithm, n_jobs=n_jobs) for n_jobs in (1, 2))
     np.testing.assert_array_equal(one.coef.toarray(), two.coef.toarray())
     assert one.reads == two.reads

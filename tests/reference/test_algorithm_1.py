@@ -9,7 +9,7 @@ from ellzero import _core
 from ellzero._core import curvature_safety
 from ellzero.losses import Hinge, get_loss
 from ellzero.problem import make_problem
-from ellzero.solvers.coordinate_descent import core_problem
+from ellzero.solvers.paths import core_problem
 
 SMOOTHING = 0.5  # wide enough for the hinge's steps to be visible
 SETTINGS = {name: value for name, value in PENALTIES.items() if name != "unpenalized"}

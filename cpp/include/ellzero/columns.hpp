@@ -1,6 +1,7 @@
 // The columns that the solvers see: (x_j - mean_j) / spread_j, applied inside dot and axpy, never to a copy of X.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -21,6 +22,8 @@ class Columns {
     double mean(int32_t j) const { return mean_ ? mean_[j] : 0.0; }
     double scale(int32_t j) const { return scale_ ? scale_[j] : 1.0; }
     double square(int32_t j) const { return square_[j]; }
+    const double* means() const { return mean_; }
+    const double* scales() const { return scale_; }
     const double* squares() const { return square_; }
     const Design& design() const { return design_; }
     Team& team() const { return team_; }
@@ -30,6 +33,15 @@ class Columns {
     // out[c] = z_c . r for the listed columns, or for all of them
     void dots(std::span<const int32_t> columns, const double* r, std::vector<double>& out) const;
     void all_dots(const double* r, double* out) const;
+    // z_j . r_k for all columns and `sides` vectors r_k = r + k * rows() from one read of X, handed over in pieces:
+    // take(first, count, values, ld) with values[k * ld + c] = z_(first + c) . r_k, from several threads at once.
+    using Take = std::function<void(int64_t first, int64_t count, const double* values, int64_t ld)>;
+    void products(const double* r, int64_t sides, const Take& take) const;
+    // The same into out[k * count() + j].
+    void products(const double* r, int64_t sides, double* out) const;
+    static constexpr int64_t most_sides = 16;
+    // diagonal[j] = z_j . (d z_j) and sums[j] = z_j . d for all columns
+    void curvatures(const double* d, std::vector<float>& diagonal, std::vector<float>& sums) const;
     // out += a z_j
     void axpy(int32_t j, double a, double* out) const;
     // see Design::gram
@@ -39,6 +51,9 @@ class Columns {
     double reads() const { return bytes_read_ / static_cast<double>(std::max<int64_t>(design_.bytes(), 1)); }
 
   private:
+    // Calls body(first, count) on pieces of [0, count()) from all threads, with a look at the monitor now and then.
+    template <class Body>
+    void for_pieces(const Body& body) const;
     void standardise(std::span<const int32_t> columns, double r_sum, double* out) const;
 
     const Design& design_;

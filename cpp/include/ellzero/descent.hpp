@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "ellzero/line.hpp"
 #include "ellzero/problem.hpp"
 #include "ellzero/refit.hpp"
 #include "ellzero/screening.hpp"
@@ -16,8 +17,8 @@ class Descent {
     // Descends from the iterate to a point that satisfies Theorem 1 at lambda_0 (surely so if the radius is certain). P never
     // rises. Stops early when more than max_support features are in.
     Model solve(Iterate& it, double lambda_0, int max_support, Radius radius);
-    // Minimises G on the iterate's support only.
-    Model refit(Iterate& it);
+    // Minimises G on the iterate's support only; may stop early if that does not get below `target`.
+    Model refit(Iterate& it, double target = Penalty::infinity);
     // The largest lambda_0 below which some column enters, by the exact one-dimensional gain of the best candidates.
     double next_lambda_0(Iterate& it);
     // Adds the column that gains most; false if none gains.
@@ -34,17 +35,12 @@ class Descent {
     double cycle(Iterate& it, const std::vector<int32_t>& columns, double lambda_0, std::vector<Step>* trace = nullptr);
 
   private:
-    struct Minimum {
-        double at, gain;
-    };
-    // The exact minimiser of G along coordinate j from zero, the rest held.
-    Minimum along(const Iterate& it, int32_t j, double slope);
     struct Entry {
         int32_t column;
         double at, gain;
     };
     Entry best_entry(Iterate& it);
-    bool descend(Iterate& it, double lambda_0);
+    bool descend(Iterate& it, double lambda_0, double target = Penalty::infinity);
     bool drop(Iterate& it, double lambda_0, Model& current);
     bool enter(Iterate& it, double lambda_0, Radius radius, Model& current);
     bool enter_jointly(Iterate& it, double lambda_0, const Screening::Result& found, Model& current);
@@ -53,9 +49,10 @@ class Descent {
     const Problem& problem_;
     Refit refit_;
     Screening screening_;
+    Line line_;
     double null_cost_ = 0.0;
     std::vector<int32_t> rows_;
-    std::vector<double> values_, eta_, y_, w_, moved_, r_, d_;
+    std::vector<double> values_, r_, d_;
 };
 
 }  // namespace ellzero

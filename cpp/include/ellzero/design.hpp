@@ -24,6 +24,8 @@ class Design {
     // out[c] = x_c . r for the listed columns, or for [first, first + count)
     virtual void dots(std::span<const int32_t> columns, const double* r, double* out) const = 0;
     virtual void dots(int64_t first, int64_t count, const double* r, double* out) const = 0;
+    // out[k * ld + c] = x_(first + c) . r_k for c < count and `sides` vectors r_k = r + k * rows()
+    virtual void products(int64_t first, int64_t count, const double* r, int64_t sides, double* out, int64_t ld) const = 0;
     // out += a x_j
     virtual void axpy(int32_t column, double a, double* out) const = 0;
     // Weighted mean and variance of the columns [first, first + count); the weights sum to one.
@@ -41,6 +43,9 @@ class Design {
     // column; d >= 0. Only the lower triangle is written.
     virtual void gram(std::span<const int32_t> columns, const double* mean, const double* scale, const double* d,
                       double* out, Team& team) const = 0;
+
+    // A copy of the listed columns.
+    virtual std::unique_ptr<Design> select(std::span<const int32_t> columns) const = 0;
 
   private:
     int64_t rows_, columns_;

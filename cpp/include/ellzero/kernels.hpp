@@ -12,6 +12,12 @@ void dots(const double* x, int64_t stride, const int32_t* columns, int64_t first
 void dots(const float* x, int64_t stride, const int32_t* columns, int64_t first, int64_t count, int64_t n,
           const double* r, double* out);
 
+// out[k * ld + c] = x_c . r_k for `count` columns from `first` and `sides` vectors r_k = r + k * n: X is read once for all of them.
+void products(const double* x, int64_t stride, int64_t first, int64_t count, int64_t n, const double* r, int64_t sides,
+              double* out, int64_t ld);
+void products(const float* x, int64_t stride, int64_t first, int64_t count, int64_t n, const double* r, int64_t sides,
+              double* out, int64_t ld);
+
 // out += a * x
 void axpy(double a, const double* x, int64_t n, double* out);
 void axpy(double a, const float* x, int64_t n, double* out);
@@ -30,6 +36,16 @@ void gram_rows(const double* packed, int64_t stride, int64_t n, int64_t begin, i
 double dot(const double* a, const double* b, int64_t n);
 double sum(const double* a, int64_t n);
 void add_scalar(double a, int64_t n, double* out);
+
+// For `tile_width` right sides at once, interleaved (entry a of side l is t[a * tile_width + l]): t <- L^-1 t, and squares[l] =
+// ||t_l||^2; then u <- L^-T t. L is lower triangular, its rows packed one after another.
+inline constexpr int64_t tile_width = 32;
+void solve_forward(const double* factor, int64_t order, double* t, double* squares);
+void solve_backward(const double* factor, int64_t order, const double* t, double* u);
+// For each side l: the change cost - (|slope_l - pull row_l| + spare_l)_+^2 / (2 (left_l + inverse row_l^2)); where it is below
+// best_l it becomes best_l, and chosen_l becomes `label`.
+void improve_best(double cost, double pull, double inverse, const double* row, const double* slope, const double* spare,
+                  const double* left, int64_t label, double* best, int64_t* chosen);
 
 // center[j] = sum_k coefficient[k] * basis[k][j] for j in [0, count)
 void combine(const double* const* basis, const double* coefficient, int64_t terms, int64_t count, double* center);

@@ -1,4 +1,5 @@
-// A regularisation path: forward sweep, backward elimination, and at every lambda_0 the better of all that was seen.
+// A regularisation path, or models of given sizes: forward sweep, backward elimination, local search, and everywhere the best of all
+// that was seen.
 #pragma once
 
 #include <vector>
@@ -7,8 +8,19 @@
 
 namespace ellzero {
 
+enum class Algorithm { iht, cd, local_search };
+
+// How Algorithm 2 looks for swaps: among those that a quadratic model ranks first; then also, exactly, for each feature among the q
+// columns with the largest gradients (Algorithm 3); or among all columns (Theorem 2).
+enum class Swaps { ranked, q_best, exhaustive };
+
 struct PathOptions {
+    Algorithm algorithm = Algorithm::cd;
+    Swaps swaps = Swaps::ranked;
+    int64_t q = 0;                    // of q_best
+    bool first_improvement = false;   // of q_best and exhaustive: not the best swap of all features, but of the first that has one
     std::vector<double> lambda_0;     // decreasing; empty: chosen dynamically
+    std::vector<int> sizes;           // not empty: models of these sizes are wanted, not a path
     int n_lambda = 100;               // dynamic: at most this many points
     double lambda_min_ratio = 1e-3;   // dynamic: and down to this share of the first
     int max_support = 1 << 30;        // the path ends before a larger model

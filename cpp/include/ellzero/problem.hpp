@@ -47,6 +47,8 @@ struct Model {
     double enters_below = Penalty::infinity;
     double leaves_above = Penalty::infinity;
     bool certain = false;
+    bool searched = false;   // local search has found no better model of its size by ranked swaps
+    bool swap_free = false;  // nor by the exact ones that were asked for
 
     double objective(double lambda_0) const { return cost + lambda_0 * counted; }
     bool stands_at(double lambda_0) const { return lambda_0 >= enters_below && lambda_0 <= leaves_above; }

@@ -19,6 +19,8 @@ class Quadratic {
     // with d. False (and nothing done) if too much differs.
     bool adapt(const Iterate& it, const std::vector<double>& d);
 
+    void forget() { hessian_.clear(); }
+
     // Minimises the model with gradient g (support, then intercept). `damping` is relative to the scale of H.
     const std::vector<double>& minimise(const Iterate& it, const std::vector<double>& g, double damping);
     // m(step): the predicted change of G.
@@ -26,6 +28,8 @@ class Quadratic {
     // (H^-1)_kk of the support coordinates.
     std::vector<double> inverse_diagonal();
 
+    // The Cholesky factor behind inverse_diagonal(), rows packed one after another.
+    const double* factor() const { return factor_.data(); }
     int64_t order() const { return order_; }
     // Whether the last factorisation met a negative pivot: rows of an adapted H need not fit together.
     bool indefinite() const { return indefinite_; }

@@ -13,8 +13,8 @@ class Refit {
     explicit Refit(const Problem& problem) : problem_(problem), model_(problem) {}
 
     // Minimises G over the iterate's support and intercept. `floor` is an amount of objective not worth a step.
-    // Returns whether it converged.
-    bool run(Iterate& it, double floor);
+    // Returns whether it converged; it gives up, without converging, once it cannot be expected to get below `target`.
+    bool run(Iterate& it, double floor, double target = Penalty::infinity);
     // The same for the intercept alone.
     void intercept(Iterate& it);
     // Estimated rise of G when a support coordinate leaves and the others refit: beta_i^2 / (2 (H^-1)_ii).
@@ -24,7 +24,7 @@ class Refit {
     static constexpr int64_t largest = 1500;
 
   private:
-    bool newton(Iterate& it, const Loss& loss, double floor);
+    bool newton(Iterate& it, const Loss& loss, double floor, double target);
     void solve_hinge(Iterate& it);
     // Fills step_ and along_ = X step_ from the model with residual r; returns the change that the model predicts.
     double find_step(const Iterate& it, const std::vector<double>& r);

@@ -1,4 +1,4 @@
-"""Algorithm 1 along a path of lambda_0."""
+"""Paths of lambda_0 and models of given sizes, by any of the algorithms: thin calls into the core."""
 
 from __future__ import annotations
 
@@ -17,16 +17,22 @@ __all__ = ["CorePath", "PathOptions", "core_problem", "solve_path"]
 
 Array = NDArray[np.float64]
 NO_LIMIT = 2**31 - 1
+Q_SHARE = 0.05  # the paper's q of Algorithm 3, as a share of the columns
 
 
 @dataclass(frozen=True, kw_only=True)
 class PathOptions:
-    """How a path is computed; `lambda_0` empty means a dynamic grid."""
+    """How a path is computed; `lambda_0` empty means a dynamic grid, `sizes` not empty means models of these sizes instead."""
 
     lambda_0: Array
+    sizes: tuple[int, ...] = ()
     n_lambda: int = 100
     lambda_min_ratio: float = 1e-3
     max_support: int | None = None
+    algorithm: str = "cd"
+    swaps: str = "ranked"
+    q: int | None = None  # of swaps="q_best"; None is 5 % of the columns
+    improvement: str = "best"
     tol: float = 1e-6
     threads: int = 1
     progress: ProgressCallback | None = None
@@ -72,7 +78,12 @@ def solve_path(problem: Problem, options: PathOptions, seeds: dict[str, Any] | N
     """The path; `seeds` are models of neighbouring problems, without `sweep` only they are polished."""
     out = _core.fit_path(
         core_problem(problem, options.tol),
+        algorithm=options.algorithm,
+        swaps=options.swaps,
+        q=max(1, round(Q_SHARE * problem.design.shape[1])) if options.q is None else options.q,
+        first_improvement=options.improvement == "first",
         lambda_0=options.lambda_0.tolist(),
+        sizes=list(options.sizes),
         n_lambda=options.n_lambda,
         lambda_min_ratio=options.lambda_min_ratio,
         max_support=NO_LIMIT if options.max_support is None else options.max_support,

@@ -1,0 +1,35 @@
+// Algorithm 2 for models of many sizes at once.
+//
+// The swaps of all sizes draw on the same few columns: those of the models, and those that nearly fit. The search runs among a
+// selection of them, copied and so in cache, up and down the sizes; each size's result is then held against all columns, and what
+// promises more joins the selection.
+#pragma once
+
+#include <functional>
+#include <set>
+
+#include "ellzero/exchange.hpp"
+#include "ellzero/pool.hpp"
+
+namespace ellzero {
+
+class LocalSearch {
+  public:
+    explicit LocalSearch(const Problem& problem);
+
+    // Improves the pool's models of these sizes; `report` hears the share of the work that is done and the size at hand.
+    using Report = std::function<void(double fraction, int size)>;
+    void run(Pool& pool, const std::set<int>& sizes, const Report& report);
+
+  private:
+    std::vector<int32_t> selected(const Pool& pool) const;
+    void search_among(const std::vector<int32_t>& columns, Pool& pool, const std::set<int>& sizes);
+    bool look_outside(Pool& pool, const std::set<int>& sizes);
+
+    const Problem& problem_;
+    Exchange whole_;
+    SwapModel swaps_;
+    std::set<int32_t> promising_;  // columns that were ranked well
+};
+
+}  // namespace ellzero

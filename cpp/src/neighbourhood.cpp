@@ -1,0 +1,108 @@
+#include "ellzero/neighbourhood.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "ellzero/kernels.hpp"
+
+namespace ellzero {
+namespace {
+// Removals whose gradients come from one read of X.
+constexpr int64_t removals_per_read = 8;
+constexpr int64_t columns_per_chunk = 64;
+}  // namespace
+
+Neighbourhood::Neighbourhood(const Problem& problem, int64_t candidates, bool first)
+    : problem_(problem), candidates_(candidates), first_(first), lines_(problem.X.team().size(), Line(problem)) {}
+
+double Neighbourhood::removal_cost(const Iterate& it, size_t position, std::vector<double>& eta) {
+    eta = it.eta;
+    problem_.X.axpy(it.support[position], -it.beta[position], eta.data());
+    const Loss exact = problem_.loss.smoothed(0.0);
+    return lines_[0].settle(eta) -
+           exact.value(problem_.rows(), it.eta.data(), problem_.y, problem_.w) - problem_.penalty.value(it.beta[position]);
+}
+
+Move Neighbourhood::cheapest_removal(const Iterate& it) {
+    Move best{-1, -1, 0.0, -Penalty::infinity};
+    std::vector<double> eta;
+    for (size_t k = 0; k < it.support.size(); ++k) {
+        if (!problem_.penalty.counted(it.support[k])) continue;
+        const double gain = -removal_cost(it, k, eta);
+        if (gain > best.gain) best = {static_cast<int>(k), -1, 0.0, gain};
+    }
+    return best;
+}
+
+Move Neighbourhood::best_entry(const Iterate& it, const double* eta, const double* slopes, double needed) {
+    std::vector<int32_t> columns;
+    for (int64_t c = 0; c < problem_.columns(); ++c) {
+        const auto j = static_cast<int32_t>(c);
+        if (!it.contains(j) && std::abs(slopes[c]) > problem_.penalty.lambda_1) columns.push_back(j);
+    }
+    const auto larger = [&](int32_t a, int32_t b) {
+        return std::abs(slopes[a]) != std::abs(slopes[b]) ? std::abs(slopes[a]) > std::abs(slopes[b]) : a < b;
+    };
+    if (std::ssize(columns) > candidates_) {
+        std::nth_element(columns.begin(), columns.begin() + candidates_, columns.end(), larger);
+        columns.resize(candidates_);
+    }
+    // The steepest first: what it gains rules out most of the others after one look.
+    std::sort(columns.begin(), columns.end(), larger);
+    Move best;
+    best.gain = needed;
+    std::vector<Move> found;
+    // Chunks grow: what the first ones find spares work in the later ones, whatever the number of threads.
+    for (int64_t start = 0, size = columns_per_chunk; start < std::ssize(columns); start += size, size *= 4) {
+        const int64_t count = std::min(size, std::ssize(columns) - start), chunks = (count + columns_per_chunk - 1) / columns_per_chunk;
+        found.assign(chunks, best);
+        problem_.X.team().run(count, columns_per_chunk, [&](int64_t begin, int64_t end, int thread) {
+            Move& here = found[begin / columns_per_chunk];
+            for (int64_t c = begin; c < end; ++c) {
+                const int32_t j = columns[start + c];
+                const Line::Minimum minimum = lines_[thread].along(eta, j, slopes[j], here.gain, true);
+                if (minimum.gain > here.gain) here = {-1, j, minimum.at, minimum.gain};
+            }
+        }, count * problem_.rows());
+        for (const Move& move : found)
+            if (move.gain > best.gain) best = move;
+        problem_.X.monitor().poll();
+    }
+    return best;
+}
+
+Move Neighbourhood::find_swap(const Iterate& it, double worth) {
+    const int64_t n = problem_.rows(), p = problem_.columns();
+    std::vector<size_t> removable;
+    for (size_t k = 0; k < it.support.size(); ++k)
+        if (problem_.penalty.counted(it.support[k])) removable.push_back(k);
+    const int64_t side_count = std::min<int64_t>(removals_per_read, std::ssize(removable));
+    std::vector<std::vector<double>> etas(side_count);
+    std::vector<double> costs(side_count), residuals(n * side_count), slopes(p * side_count);
+    Move best;
+    for (size_t start = 0; start < removable.size(); start += removals_per_read) {
+        const size_t count = std::min<size_t>(removable.size() - start, removals_per_read);
+        for (size_t k = 0; k < count; ++k) {
+            costs[k] = removal_cost(it, removable[start + k], etas[k]);
+            problem_.loss.residual(n, etas[k].data(), problem_.y, problem_.w, residuals.data() + k * n);
+        }
+        problem_.X.products(residuals.data(), static_cast<int64_t>(count), slopes.data());
+        for (size_t k = 0; k < count; ++k) {
+            const double needed = costs[k] + std::max(worth, best.gain);
+            Move entry = best_entry(it, etas[k].data(), slopes.data() + k * p, needed);
+            if (entry.column < 0) continue;
+            best = {static_cast<int>(removable[start + k]), entry.column, entry.at, entry.gain - costs[k]};
+            if (first_) return best;
+        }
+    }
+    return best;
+}
+
+Move Neighbourhood::best_addition(const Iterate& it) {
+    std::vector<double> slopes(problem_.columns());
+    problem_.X.all_dots(it.r.data(), slopes.data());
+    return best_entry(it, it.eta.data(), slopes.data(), 0.0);
+}
+
+}  // namespace ellzero

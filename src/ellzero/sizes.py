@@ -1,0 +1,308 @@
+"""The best model of each size: min G(beta) subject to ||beta||_0 <= k."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from ellzero.errors import InvalidInputError
+from ellzero.model import Model
+from ellzero.options import path_options
+from ellzero.path import sized_models
+from ellzero.problem import Problem, make_problem
+from ellzero.progress import ProgressCallback
+from ellzero.solvers.packing import make_model, to_core_scale
+from ellzero.solvers.paths import PathOptions, solve_path
+from ellzero.validation import as_count, as_nonnegative
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Sizes", "fit_sizes"]
+
+Array = NDArray[np.float64]
+# A model must be better than the next smaller one by this share of it to count as one of its size.
+WORTH_A_FEATURE = 1e-12
+# The sweeps go on to models larger than wanted, by a quarter or at least this many features: the best small models are often found
+# by taking features out of them.
+EXTRA_SIZES = 8
+# Rounds of search and change of the multiplier under a norm constraint, and steps of a search for the multiplier.
+MOST_ROUNDS = 10
+MULTIPLIER_STEPS = 200
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sizes:
+    """One model for each wanted number of features.
+
+    Attributes
+    ----------
+    sizes : (m,) increasing
+    coef : (m, p) scipy.sparse CSR matrix, on the scale of X
+    intercept : (m,)
+    objective : (m,) G, without any lambda_0 term, recomputed from the raw data
+    support_size : (m,) number of features (not counting unpenalized ones): at most ``sizes``, fewer where no feature improves
+    reached : (m,) bool, ``support_size == sizes``
+    problem : the data and settings; it keeps a reference to X and y
+    max_norm : the bound on ||beta||_2, or None
+
+    """
+
+    sizes: NDArray[np.int64]
+    models: list[Model]
+    problem: Problem
+    max_norm: float | None
+
+    @property
+    def coef(self) -> sparse.csr_matrix:
+        """All coefficients, one row per size."""
+        starts = np.cumsum([0] + [len(model.support) for model in self.models])
+        columns = np.concatenate([np.zeros(0, np.int32)] + [model.support for model in self.models])
+        values = np.concatenate([np.zeros(0)] + [model.values for model in self.models])
+        return sparse.csr_matrix((values, columns, starts), shape=(len(self), self.problem.design.shape[1]))
+
+    @property
+    def intercept(self) -> Array:
+        """One intercept per size."""
+        return np.array([model.intercept for model in self.models])
+
+    @property
+    def objective(self) -> Array:
+        """G of each model."""
+        return np.array([model.objective for model in self.models])
+
+    @property
+    def support_size(self) -> NDArray[np.int64]:
+        """How many features each model has."""
+        return np.array([self.problem.counted(model.support) for model in self.models], dtype=np.int64)
+
+    @property
+    def reached(self) -> NDArray[np.bool_]:
+        """Whether each model has as many features as were asked for."""
+        return np.asarray(self.support_size == self.sizes)
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    def __iter__(self) -> Iterator[Model]:
+        return iter(self.models)
+
+    def __getitem__(self, k: int) -> Model:
+        """The model for size k."""
+        place = np.flatnonzero(self.sizes == k)
+        if not len(place):
+            raise KeyError(f"size {k!r} was not asked for.")
+        return self.models[int(place[0])]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per size, as a pandas data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "size": self.sizes,
+                "support_size": self.support_size,
+                "objective": self.objective,
+                "intercept": self.intercept,
+                "reached": self.reached,
+            }
+        )
+
+    def __repr__(self) -> str:
+        n, p = self.problem.design.shape
+        norm = "" if self.max_norm is None else f", norm at most {self.max_norm:g}"
+        penalty = self.problem.penalty
+        lines = [
+            f"{self.problem.loss.name} models of {len(self)} sizes, {n} rows, {p} features, lambda_1 = {penalty.lambda_1:g}, "
+            f"lambda_2 = {penalty.lambda_2:g}{norm}",
+            f"{'size':>6} {'objective':>14}",
+        ]
+        for size, has, value in zip(self.sizes, self.support_size, self.objective, strict=True):
+            note = "" if has == size else f"  ({has} features: no further one improves it)"
+            lines.append(f"{size:6d} {value:14.8g}{note}")
+        return "\n".join(lines)
+
+
+def fit_sizes(
+    X: object,
+    y: ArrayLike,
+    sizes: Iterable[int] | int,
+    *,
+    loss: str = "logistic",
+    lambda_1: float = 0.0,
+    lambda_2: float = 0.0,
+    algorithm: str = "local_search",
+    swaps: str = "ranked",
+    q: int | None = None,
+    improvement: str = "best",
+    max_norm: float | None = None,
+    fit_intercept: bool = True,
+    standardize: bool = False,
+    sample_weight: ArrayLike | None = None,
+    lower: ArrayLike | None = None,
+    upper: ArrayLike | None = None,
+    unpenalized: ArrayLike | None = None,
+    tol: float = 1e-6,
+    n_jobs: int | None = None,
+    progress: bool | ProgressCallback = False,
+) -> Sizes:
+    """The best model found with at most k features, for each k in ``sizes``.
+
+    Minimises ``G = sum_i w_i f(eta_i, y_i) + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2`` subject to ``||beta||_0 <= k``. All sizes
+    are searched together: a good model of one size starts the search at its neighbours.
+
+    Parameters
+    ----------
+    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, tol, n_jobs, progress :
+        As in :func:`fit_path`.
+    sizes : integers of at least 0
+        Numbers of features, not counting unpenalized ones.
+    algorithm : {"local_search", "cd", "iht"}
+        Swaps between models of all sizes; without them; or, as in the paper's procedure, the sizes that a path of coordinate
+        descent skips by iterative hard thresholding.
+    swaps, q, improvement :
+        Where local search looks, as in :func:`fit_path`; with ``swaps="exhaustive"`` no single swap improves a returned model.
+    max_norm : float, optional
+        Also require ``||beta||_2 <= max_norm`` (of the standardised coefficients with ``standardize``): the estimator of the
+        paper's error bounds. It keeps coefficients finite where the classes can be separated.
+
+    Returns
+    -------
+    Sizes
+        A size that cannot be reached, because no further feature improves the model, holds the best smaller model; its ``reached``
+        is False.
+
+    Examples
+    --------
+    >>> import ellzero as ez
+    >>> X, y, truth = ez.datasets.make_classification(200, 50, 3, s=3.0, random_state=0)
+    >>> models = ez.fit_sizes(X, y, range(1, 6), lambda_2=1e-3)
+    >>> models.support_size.tolist(), models[3].support.tolist()
+    ([1, 2, 3, 4, 5], [0, 16, 33])
+
+    """
+    options = path_options(
+        algorithm=algorithm, swaps=swaps, q=q, improvement=improvement, tol=tol, n_jobs=n_jobs, progress=progress
+    )
+    wanted = as_sizes(sizes)
+    radius = None if max_norm is None else as_nonnegative("max_norm", max_norm)
+    problem = make_problem(
+        X,
+        y,
+        loss=loss,
+        lambda_1=lambda_1,
+        lambda_2=lambda_2,
+        fit_intercept=fit_intercept,
+        standardize=standardize,
+        sample_weight=sample_weight,
+        lower=lower,
+        upper=upper,
+        unpenalized=unpenalized,
+        n_jobs=n_jobs,
+    )
+    # No model has more features than there are columns.
+    columns = problem.counted(np.arange(problem.design.shape[1], dtype=np.int32))
+    inside = tuple(int(size) for size in np.unique(np.minimum(wanted, columns)))
+    largest = min(inside[-1] + max(EXTRA_SIZES, inside[-1] // 4), columns)
+    sweep = replace(options, sizes=inside, max_support=largest, n_lambda=len(problem.y), lambda_min_ratio=1e-12)
+    found = sized_models(problem, solve_path(problem, sweep))
+    if radius is not None:
+        found = bound_norms(problem, sweep, found, radius)
+    models = []
+    for size in wanted:
+        best = min((k for k in found if k <= size), key=lambda k: (found[k].objective * (1.0 - WORTH_A_FEATURE * k), k))
+        models.append(found[best])
+    if options.progress is not None:
+        options.progress(1.0, 0.0, int(inside[-1]))
+    return Sizes(wanted, models, problem, radius)
+
+
+def as_sizes(sizes: Iterable[int] | int) -> NDArray[np.int64]:
+    """Increasing, without repetition."""
+    try:
+        listed: list[Any] = [sizes] if isinstance(sizes, (int, np.integer)) else list(sizes)
+    except TypeError:
+        raise InvalidInputError(f"sizes must hold integers, got {sizes!r}.") from None
+    if not listed:
+        raise InvalidInputError("sizes must hold at least one number of features.")
+    return np.unique([as_count("sizes", size, 0) for size in listed]).astype(np.int64)
+
+
+def bound_norms(problem: Problem, options: PathOptions, found: dict[int, Model], radius: float) -> dict[int, Model]:
+    """The same sizes under ||beta||_2 <= radius.
+
+    On a support S the constrained minimum is that of G + mu ||beta||^2 with the right multiplier mu: lambda_2 + mu takes the
+    place of lambda_2. If another support S' has a lower constrained minimum than S, it also has a lower minimum of
+    G + mu ||beta||^2 for the mu of S (weak duality), so the search at lambda_2 + mu misses no improvement.
+    """
+    out: dict[int, Model] = {}
+    before: Model | None = None
+    for size in sorted(found):
+        seeds = [found[size]] if before is None else [found[size], before]
+        best, multiplier = on_support(problem, options, found[size], radius)
+        for _ in range(MOST_ROUNDS if multiplier > 0.0 else 0):
+            there = at_multiplier(problem, multiplier)
+            searched = solve_path(
+                there, replace(options, sizes=(size,), progress=None), seeds=to_core_scale(problem, [best, *seeds]), sweep=False
+            )
+            candidate = sized_models(there, searched).get(size)
+            if candidate is None or np.array_equal(candidate.support, best.support):
+                break
+            other, its_multiplier = on_support(problem, options, candidate, radius)
+            if other.objective >= best.objective * (1.0 - 1e-9):
+                break
+            best, multiplier = other, its_multiplier
+        out[size] = before = best
+    return out
+
+
+def at_multiplier(problem: Problem, multiplier: float) -> Problem:
+    return replace(problem, penalty=replace(problem.penalty, lambda_2=problem.penalty.lambda_2 + multiplier))
+
+
+def on_support(problem: Problem, options: PathOptions, model: Model, radius: float) -> tuple[Model, float]:
+    """The constrained minimum on the model's support, and its multiplier."""
+    refit = replace(options, algorithm="cd", swaps="ranked", q=None, sizes=(problem.counted(model.support),), progress=None)
+    start = model
+
+    def at(multiplier: float) -> tuple[Model, float]:
+        nonlocal start
+        there = at_multiplier(problem, multiplier)
+        fits = sized_models(there, solve_path(there, refit, seeds=to_core_scale(problem, [start]), sweep=False))
+        same = [fit for fit in fits.values() if set(fit.support) <= set(model.support)]
+        start = min(same, key=lambda fit: fit.objective)
+        value = problem.objective(start.support, start.values, start.intercept, 0.0)
+        out = make_model(problem, start.support, start.values, start.intercept, np.nan, value)
+        return out, float(np.linalg.norm(problem.penalised(out.support, out.values)))
+
+    fit, norm = at(0.0)
+    if norm <= radius:
+        return fit, 0.0
+    if radius == 0.0 and not problem.held_away_from_zero():
+        alone = replace(refit, sizes=(0,))
+        null = sized_models(problem, solve_path(problem, alone, sweep=False))[0]
+        return null, 0.0
+    low, high = 0.0, 1e-8
+    while True:
+        fit, norm = at(high)
+        if norm <= radius:
+            break
+        low, high = high, 10.0 * high
+        if high > 1e30:  # a radius of zero: bounds may still hold an unpenalized coefficient away from it
+            raise InvalidInputError(f"max_norm = {radius:g} leaves no model.")
+    # Bisection on the logarithm keeps `fit` on the feasible side.
+    for _ in range(MULTIPLIER_STEPS):
+        if norm >= radius * (1.0 - 1e-9) or high - low <= 1e-12 * high:
+            break
+        middle = float(np.sqrt(low * high)) if low > 0.0 else 1e-3 * high
+        trial, its_norm = at(middle)
+        if its_norm <= radius:
+            fit, norm, high = trial, its_norm, middle
+        else:
+            low = middle
+    return fit, high
