@@ -96,8 +96,8 @@ class Path:
     def at_support(self, k: int) -> Model:
         """The best model with exactly k features (not counting unpenalized ones).
 
-        Sizes between those of ``support_size`` are there too: the sweeps pass through them. Larger ones are fitted when they are
-        asked for, started from the path's models, by the path's algorithm; :func:`fit_sizes` does that for many sizes at once.
+        Sizes between those of ``support_size`` are there too: the sweeps pass through them. Larger ones are fitted when
+        asked for, from the path's models and by the path's algorithm; :func:`fit_sizes` does that for many sizes at once.
         """
         k = as_count("k", k, 0)
         if k not in self.sized:

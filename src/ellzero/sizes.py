@@ -28,8 +28,8 @@ __all__ = ["Sizes", "fit_sizes"]
 Array = NDArray[np.float64]
 # A model must be better than the next smaller one by this share of it to count as one of its size.
 WORTH_A_FEATURE = 1e-12
-# The sweeps go on to models larger than wanted, by a quarter or at least this many features: the best small models are often found
-# by taking features out of them.
+# The sweeps go on to models larger than wanted, by a quarter or at least this many features: the best small models are often
+# found by taking features out of them.
 EXTRA_SIZES = 8
 # Rounds of search and change of the multiplier under a norm constraint, and steps of a search for the multiplier.
 MOST_ROUNDS = 10
@@ -153,13 +153,13 @@ def fit_sizes(
 ) -> Sizes:
     """The best model found with at most k features, for each k in ``sizes``.
 
-    Minimises ``G = sum_i w_i f(eta_i, y_i) + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2`` subject to ``||beta||_0 <= k``. All sizes
-    are searched together: a good model of one size starts the search at its neighbours.
+    Minimises ``G = sum_i w_i f(eta_i, y_i) + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2`` subject to ``||beta||_0 <= k``.
+    All sizes are searched together: a good model of one size starts the search at its neighbours.
 
     Parameters
     ----------
-    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, tol, n_jobs, progress :
-        As in :func:`fit_path`.
+    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized :
+        The problem, as in :func:`fit_path`.
     sizes : integers of at least 0
         Numbers of features, not counting unpenalized ones.
     algorithm : {"local_search", "cd", "iht"}
@@ -170,12 +170,14 @@ def fit_sizes(
     max_norm : float, optional
         Also require ``||beta||_2 <= max_norm`` (of the standardised coefficients with ``standardize``): the estimator of the
         paper's error bounds. It keeps coefficients finite where the classes can be separated.
+    tol, n_jobs, progress :
+        As in :func:`fit_path`.
 
     Returns
     -------
     Sizes
-        A size that cannot be reached, because no further feature improves the model, holds the best smaller model; its ``reached``
-        is False.
+        A size that cannot be reached, because no further feature improves the model, holds the best smaller model; its
+        ``reached`` is False.
 
     Examples
     --------

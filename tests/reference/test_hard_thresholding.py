@@ -106,7 +106,7 @@ def test_storages_and_bounds():
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_paths_by_hard_thresholding(loss):
-    X, y, w = random_problem(9)
+    X, y, _ = random_problem(9)
     y = target(y, loss)
     grid = ez.lambda_grid(X, y, loss=loss, lambda_2=1e-3, n_lambda=8, lambda_min_ratio=0.05)
     low = ez.fit_path(X, y, loss=loss, lambda_2=1e-3, lambda_0=grid, algorithm="iht")
