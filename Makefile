@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint bench sanitize stubs clean
+.PHONY: demo test lint bench bench-search sanitize stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
@@ -20,6 +20,9 @@ lint: $(VENV)/.built
 # Peers are optional: whatever is installed takes part. `make bench BENCH="--quick"` is a short run.
 bench: $(VENV)/.built $(VENV)/.peers
 	$(BIN)/python -m benchmarks.path $(BENCH)
+
+bench-search: $(VENV)/.built $(VENV)/.peers
+	$(BIN)/python -m benchmarks.local_search $(BENCH)
 
 # The core's tests under AddressSanitizer and UndefinedBehaviorSanitizer, in an environment of its own that borrows the tools.
 SANITIZED := build/sanitized

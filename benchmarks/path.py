@@ -6,7 +6,6 @@ python -m benchmarks.path [--quick] [--only TEXT] [--out FILE]
 from __future__ import annotations
 
 import argparse
-import platform
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 import ellzero as ez
 from benchmarks.cases import Case, dense_case, sparse_case
+from benchmarks.report import processor, table
 from benchmarks.tools import R_SCRIPTS, Run, run, save_case, save_for_r
 
 Array = NDArray[np.float64]
@@ -139,17 +139,6 @@ HEADER = [
 ]
 
 
-def table(rows: list[list[str]]) -> str:
-    lines = ["| " + " | ".join(HEADER) + " |", "|" + "---|" * len(HEADER)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
-
-
-def processor() -> str:
-    info = Path("/proc/cpuinfo")
-    names = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
-    return f"{len(names)} x {names[0]}" if names else platform.machine()
-
-
 INTRODUCTION = """# Regularisation paths: time and objective
 
 Made by `{command}` on {date}, ellzero {version}, {processor}.
@@ -194,7 +183,7 @@ def main() -> None:
         case = PLANS[name].make()
         with tempfile.TemporaryDirectory() as folder:
             rows = measure(case, PLANS[name], Path(folder), arguments.timeout)
-        parts.append(f"## {case.name}\n\n{table(rows)}\n")
+        parts.append(f"## {case.name}\n\n{table(HEADER, rows)}\n")
     text = "\n".join(parts)
     print("\n" + text)
     partial = arguments.quick or arguments.only

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from benchmarks.cases import Case
 Array = NDArray[np.float64]
 SECONDS_FOR_REPEATS = 20.0
 REPEATS = 5
-R_SCRIPTS = {"glmnet": "glmnet.R", "L0Learn": "l0learn.R"}
+R_SCRIPTS = {"glmnet": ("glmnet.R",), "L0Learn": ("l0learn.R", "CD"), "L0Learn with swaps": ("l0learn.R", "CDPSI")}
 # fastsparsegams often crashes with its default of 3; these are tried in turn.
 ACTIVE_SET_NUMS = (3, 2, 4)
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -80,19 +81,17 @@ def resident(field: str) -> float:
     return np.nan
 
 
-Fit = Callable[[Any, Array, Array, float, int], tuple[Array, sparse.csr_matrix, Array, float]]
+Result = tuple[Array, sparse.csr_matrix, Array, float]
 
 
-def fit_ellzero(X: Any, y: Array, grid: Array, lambda_2: float, threads: int) -> tuple[Array, sparse.csr_matrix, Array, float]:
+def fit_ellzero(X: Any, y: Array, grid: Array, lambda_2: float, threads: int, algorithm: str = "cd") -> Result:
     import ellzero as ez
 
-    path = ez.fit_path(X, y, lambda_0=grid, lambda_2=lambda_2, tol=1e-6, n_jobs=threads)
+    path = ez.fit_path(X, y, lambda_0=grid, lambda_2=lambda_2, algorithm=algorithm, tol=1e-6, n_jobs=threads)
     return path.lambda_0, path.coef, path.intercept, path.reads
 
 
-def fit_fastsparsegams(
-    X: Any, y: Array, grid: Array, lambda_2: float, threads: int
-) -> tuple[Array, sparse.csr_matrix, Array, float]:
+def fit_fastsparsegams(X: Any, y: Array, grid: Array, lambda_2: float, threads: int, algorithm: str = "CD") -> Result:
     import fastsparsegams
 
     n = len(y)
@@ -106,7 +105,7 @@ def fit_fastsparsegams(
         gamma_min=lambda_2 * n,
         gamma_max=lambda_2 * n,
         lambda_grid=[(grid * n).tolist()],
-        algorithm="CD",
+        algorithm=algorithm,
         max_support_size=1000,
         active_set_num=ACTIVE_SET_NUMS[int(os.environ.get("BENCH_ATTEMPT", "0"))],
         rtol=1e-6,
@@ -116,7 +115,7 @@ def fit_fastsparsegams(
     return np.array(model.lambda_0[0]) / n, coef[:, -X.shape[1] :], np.ravel(model.intercepts[0]), np.nan
 
 
-def fit_abess(X: Any, y: Array, grid: Array, lambda_2: float, threads: int) -> tuple[Array, sparse.csr_matrix, Array, float]:
+def fit_abess(X: Any, y: Array, grid: Array, lambda_2: float, threads: int) -> Result:
     """Models of size 0 to 60, abess' own way of giving a path; it returns the one that its criterion chooses."""
     from abess import LogisticRegression
 
@@ -124,7 +123,14 @@ def fit_abess(X: Any, y: Array, grid: Array, lambda_2: float, threads: int) -> t
     return np.array([np.nan]), sparse.csr_matrix(model.coef_.reshape(1, -1)), np.atleast_1d(model.intercept_), np.nan
 
 
-FITS: dict[str, Fit] = {"ellzero": fit_ellzero, "fastsparsegams": fit_fastsparsegams, "abess": fit_abess}
+Fit = Callable[[Any, Array, Array, float, int], Result]
+FITS: dict[str, Fit] = {
+    "ellzero": fit_ellzero,
+    "ellzero, local search": partial(fit_ellzero, algorithm="local_search"),
+    "fastsparsegams": fit_fastsparsegams,
+    "fastsparsegams with swaps": partial(fit_fastsparsegams, algorithm="CDPSI"),
+    "abess": fit_abess,
+}
 
 
 def run_here(tool: str, threads: int, folder: Path) -> None:
@@ -154,8 +160,8 @@ def run(tool: str, threads: int, folder: Path, timeout: float, attempt: int = 0)
     for name in ("out.npz", "coef.npz", "out.csv", "coef.csv"):
         (folder / name).unlink(missing_ok=True)
     if tool in R_SCRIPTS:
-        script = Path(__file__).parent / R_SCRIPTS[tool]
-        command = ["Rscript", str(script), str(folder), str(SECONDS_FOR_REPEATS), str(REPEATS)]
+        script, *how = R_SCRIPTS[tool]
+        command = ["Rscript", str(Path(__file__).parent / script), str(folder), str(SECONDS_FOR_REPEATS), str(REPEATS), *how]
     else:
         command = [sys.executable, "-m", "benchmarks.tools", tool, str(threads), str(folder)]
     try:

@@ -1,0 +1,320 @@
+"""Local search against coordinate descent, hard thresholding, enumeration and its peers; writes a Markdown table.
+
+python -m benchmarks.local_search [--quick] [--only TEXT] [--out FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import datetime, timezone
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import ellzero as ez
+from benchmarks.cases import Case, dense_case
+from benchmarks.path import ATTEMPTS, compare, referee
+from benchmarks.report import processor, table
+from benchmarks.tools import R_SCRIPTS, REPEATS, SECONDS_FOR_REPEATS, Run, run, save_case, save_for_r
+from ellzero import _core
+from ellzero.model import Model
+from ellzero.problem import make_problem
+from ellzero.solvers.iht import threshold
+from ellzero.solvers.packing import make_model, to_core_scale, to_user_scale
+from ellzero.solvers.paths import PathOptions, core_problem, solve_path
+
+Array = NDArray[np.float64]
+LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error")
+SAME = 1e-6  # relative differences of the objective below this are none
+LAMBDA_2 = 1e-3
+
+
+def correlated(seed: int, n: int, p: int, k: int, loss: str) -> tuple[Array, Array]:
+    """The paper's design with exponential correlation 0.9."""
+    X, y, beta = ez.datasets.make_classification(n, p, k, s=1.0, correlation="exponential", rho=0.9, random_state=seed)
+    if loss == "squared_error":
+        return X, X @ beta + np.random.default_rng(seed).standard_normal(n)
+    return X, y.astype(np.float64)
+
+
+def from_zero(X: Array, y: Array, loss: str, lambda_0: float) -> tuple[float, float, float]:
+    """P where hard thresholding, plain Algorithm 1 and Algorithm 2 end, all started at zero."""
+    problem = make_problem(X, y, loss=loss, lambda_2=LAMBDA_2)
+    null = ez.fit_path(X, y, loss=loss, lambda_2=LAMBDA_2, lambda_0=1e9)[0]
+    hard, _ = threshold(problem, null, lambda_0=lambda_0)
+    core = core_problem(problem, 1e-6)
+    packed = _core.coordinate_descent(core, lambda_0, 300)["models"]
+    support, values, b = to_user_scale(problem, packed)[0]
+    cyclic = make_model(problem, support, values, b, lambda_0, problem.objective(support, values, b, lambda_0))
+
+    def polish(model: Model, algorithm: str) -> float:
+        options = PathOptions(lambda_0=np.array([lambda_0]), algorithm=algorithm)
+        found = solve_path(problem, options, seeds=to_core_scale(problem, [model]), sweep=False)
+        support, values, b = to_user_scale(problem, found.models)[0]
+        return problem.objective(support, values, b, lambda_0)
+
+    return hard.objective, min(cyclic.objective, polish(cyclic, "cd")), polish(cyclic, "local_search")
+
+
+def duel(better: Array, worse: Array) -> list[str]:
+    """How often and by how much the first is below the second, and how often above."""
+    ratio = better / worse - 1.0
+    wins, losses = ratio < -SAME, ratio > SAME
+    mean = f"{100 * ratio[wins].mean():.1f} %" if wins.any() else "-"
+    return [
+        f"{100 * wins.mean():.0f} %",
+        mean,
+        f"{100 * ratio.min():.1f} %",
+        f"{100 * losses.mean():.1f} %",
+        f"{ratio.max():+.1e}",
+    ]
+
+
+DUEL = ["how often better", "by, on average", "at most", "how often worse", "worst"]
+
+
+def hierarchy(problems: int) -> str:
+    """n = 100, p = 200: the three algorithms from the same start, and their paths."""
+    rows = []
+    for loss in LOSSES:
+        single: list[tuple[float, float, float]] = []
+        paths: list[Array] = []
+        count = problems if loss != "hinge" else max(1, problems // 10)
+        for seed in range(count):
+            X, y = correlated(seed, 100, 200, 10, loss)
+            grid = ez.lambda_grid(X, y, loss=loss, lambda_2=LAMBDA_2, n_lambda=20, lambda_min_ratio=0.02)
+            if loss != "hinge":  # whose smoothing leaves coordinate steps and thresholding no room at zero
+                single += [from_zero(X, y, loss, float(lambda_0)) for lambda_0 in grid[[4, 9, 14]]]
+            settings: dict[str, Any] = {"loss": loss, "lambda_2": LAMBDA_2, "lambda_0": grid}
+            paths.append(
+                np.array([ez.fit_path(X, y, algorithm=name, **settings).objective for name in ("iht", "cd", "local_search")])
+            )
+        print(f"hierarchy, {loss}: {count} problems", flush=True)
+        along = np.concatenate(paths, axis=1)
+        cases = [("paths of 20 lambda_0", along)]
+        if single:
+            cases.insert(0, ("one lambda_0 from zero", np.array(single).T))
+        for name, (hard, cd, search) in cases:
+            rows.append([loss, str(count), name, "local search, CD", *duel(search, cd)])
+            rows.append([loss, str(count), name, "CD, IHT", *duel(cd, hard)])
+    return "## Hierarchy: n = 100, p = 200, k = 10, exponential correlation 0.9\n\n" + table(
+        ["loss", "problems", "comparison", "first, second", *DUEL], rows
+    )
+
+
+def enumeration(problems: int) -> str:
+    """n = 60, p = 12, k = 3: how often each algorithm finds the best of all 220 models."""
+    rows = []
+    algorithms = ("iht", "cd", "local_search")
+    for loss in LOSSES:
+        settings: dict[str, Any] = {"loss": loss, "lambda_2": LAMBDA_2}
+        hits = dict.fromkeys(algorithms, 0)
+        for seed in range(problems):
+            X, y = correlated(seed, 60, 12, 3, loss)
+            subsets = [list(subset) for subset in combinations(range(12), 3)]
+            truth = min(float(ez.fit_path(X[:, subset], y, lambda_0=0.0, **settings).objective[0]) for subset in subsets)
+            for name in algorithms:
+                hits[name] += bool(ez.fit_sizes(X, y, 3, algorithm=name, **settings).objective[0] <= truth * (1.0 + SAME))
+        rows.append([loss, str(problems), *[f"{hits[name]} ({100 * hits[name] / problems:.1f} %)" for name in algorithms]])
+        print(f"enumeration, {loss}: {hits}", flush=True)
+    return "## The best of all models with 3 of 12 features: n = 60, exponential correlation 0.9\n\n" + table(
+        ["loss", "problems", "IHT", "CD", "local search"], rows
+    )
+
+
+def timing(quick: bool) -> str:
+    """The timing protocol of benchmarks/path.py, with swaps."""
+    ours = (("ellzero", 1), ("ellzero, local search", 1), ("ellzero, local search", 2))
+    peers = (("fastsparsegams with swaps", 1), ("L0Learn with swaps", 1))
+    cases: list[tuple[Callable[[], Case], tuple[tuple[str, int], ...]]] = [(lambda: dense_case(2_000), ours + peers)]
+    if not quick:
+        cases += [(lambda: dense_case(10_000), ours + peers), (lambda: dense_case(100_000), ours)]
+    parts = []
+    for make, tools in cases:
+        case = make()
+        with tempfile.TemporaryDirectory() as name:
+            parts.append(f"## {case.name}\n\n" + timing_table(case, tools, Path(name)))
+    return "\n\n".join(parts)
+
+
+def timing_table(case: Case, tools: tuple[tuple[str, int], ...], folder: Path) -> str:
+    save_case(case, folder)
+    if any(tool in R_SCRIPTS for tool, _ in tools):
+        save_for_r(case, folder)
+    seconds: dict[str, float] = {}
+    reference: tuple[Array, NDArray[np.int64]] | None = None
+    rows = []
+    for tool, threads in tools:
+        result: Run | str = ""
+        crashes = 0
+        for attempt in range(ATTEMPTS):
+            result = run(tool, threads, folder, 600.0, attempt)
+            if not (isinstance(result, str) and result.startswith("crashed")):
+                break
+            crashes += 1
+        note = f" after {crashes} crash{'es' if crashes > 1 else ''}" if crashes and isinstance(result, Run) else ""
+        print(
+            f"{case.name}: {tool} x{threads}: {result if isinstance(result, str) else f'{result.seconds:.3f} s'}{note}",
+            flush=True,
+        )
+        if isinstance(result, str):
+            rows.append([tool, str(threads), result, *["-"] * 7])
+            continue
+        seconds.setdefault(tool, result.seconds)
+        values, sizes = referee(case, result)
+        if tool == "ellzero, local search":
+            reference = values, sizes
+        against = ("-", "-", "-") if reference is None or tool.startswith("ellzero,") else compare(reference, (values, sizes))
+        if tool == "ellzero":
+            plain = values, sizes
+        if tool == "ellzero, local search" and threads == 1:
+            against = compare(reference, plain) if reference is not None else against
+        searched = seconds.get("ellzero, local search", np.nan)
+        rows.append(
+            [
+                tool,
+                str(threads),
+                f"{result.seconds:.3f}{note}",
+                "-" if np.isnan(searched) else f"{result.seconds / searched:.2f}",
+                f"{result.seconds / seconds['ellzero']:.2f}",
+                str(sizes.max(initial=0)),
+                *against,
+                "-" if np.isnan(result.reads) else f"{result.reads:.1f} / {100 * result.memory_growth:.1f} %",
+            ]
+        )
+    header = [
+        "tool",
+        "threads",
+        "seconds",
+        "/ our local search",
+        "/ our CD",
+        "largest model",
+        "our local search's objective: mean difference (from our CD in its own row)",
+        "worst point, up to 30 features",
+        "worst point, more than 30",
+        "reads of X / memory growth",
+    ]
+    return table(header, rows)
+
+
+def recovery(draws: int) -> str:
+    """n = p = 1000, k = 25: F1 of the support, tuned on a second outcome vector as in the paper."""
+    scores: dict[str, list[tuple[float, int, float]]] = {}
+    seconds: dict[str, list[float]] = {}
+    shrinkage = np.geomspace(100.0, 1e-4, 10) / 1000
+    for seed in range(draws):
+        X, y, beta = ez.datasets.make_classification(
+            1000, 1000, 25, s=1.0, correlation="exponential", rho=0.9, random_state=seed
+        )
+        rng = np.random.default_rng(10_000 + seed)
+        valid = np.where(rng.random(1000) < 1.0 / (1.0 + np.exp(-X @ beta)), 1.0, -1.0)
+        true = set(np.flatnonzero(beta).tolist())
+
+        def score(support: Any, loss: float, true: set[int] = true) -> tuple[float, int, float]:
+            found = {int(j) for j in support}
+            return 2.0 * len(found & true) / (len(found) + len(true)), len(found), loss
+
+        for name, algorithm in (("L0L2, CD", "cd"), ("L0L2, local search", "local_search")):
+            start = time.perf_counter()
+            grid = ez.fit_grid(X, y, lambda_2=shrinkage, algorithm=algorithm, max_support=100)
+            seconds.setdefault(name, []).append(time.perf_counter() - start)
+            models = [model for path in grid for model in path]
+            losses = [float(np.logaddexp(0.0, -valid * (X[:, m.support] @ m.values + m.intercept)).mean()) for m in models]
+            k = int(np.argmin(losses))
+            scores.setdefault(name, []).append(score(models[k].support, losses[k]))
+        for name, support, took in peers(X, y.astype(np.float64), valid):
+            scores.setdefault(name, []).append(score(support, np.nan))
+            seconds.setdefault(name, []).append(took)
+        print(
+            f"recovery, draw {seed}: " + ", ".join(f"{name} {found[-1][0]:.2f}" for name, found in scores.items()), flush=True
+        )
+    rows = []
+    for name, found in scores.items():
+        f1, size = np.array([one[0] for one in found]), np.array([one[1] for one in found])
+        error = f1.std(ddof=1) / np.sqrt(len(f1)) if len(f1) > 1 else np.nan
+        mean = "-" if np.isnan(seconds[name]).any() else f"{np.mean(seconds[name]):.2f}"
+        rows.append([name, str(len(f1)), f"{f1.mean():.3f} +- {error:.3f}", f"{size.mean():.1f}", mean])
+    return "## Support recovery: n = p = 1000, k = 25, s = 1, exponential correlation 0.9\n\n" + table(
+        ["method", "draws", "mean F1 +- standard error", "mean size (25 is right)", "seconds per draw"], rows
+    )
+
+
+def peers(X: Array, y: Array, valid: Array) -> list[tuple[str, Array, float]]:
+    """The tuned supports of glmnet and ncvreg, as far as R has them."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        save_for_r(Case("recovery", X, y, 0.0, np.ones(1)), folder)
+        valid.tofile(folder / "y_valid.bin")
+        script = Path(__file__).parent / "recovery.R"
+        start = time.perf_counter()
+        try:
+            command = ["Rscript", str(script), name, str(SECONDS_FOR_REPEATS), str(REPEATS)]
+            subprocess.run(command, check=True, capture_output=True, timeout=600)
+        except (FileNotFoundError, subprocess.SubprocessError) as error:
+            print(f"no L1 and MCP: {error}", flush=True)
+            return []
+        took = time.perf_counter() - start
+        files = {"L1": "L1 (glmnet)", "MCP": "MCP (ncvreg)"}
+        return [
+            (label, np.loadtxt(folder / f"{key}.txt", ndmin=1), took if key == "MCP" else np.nan)
+            for key, label in files.items()
+            if (folder / f"{key}.txt").exists()
+        ]
+
+
+INTRODUCTION = """# Local search
+
+Made by `{command}` on {date}, ellzero {version}, {processor}. All objectives are recomputed from the raw data.
+
+**Timing.** The protocol of `benchmarks/path.py`: 100 lambda_0, logistic loss, independent features; every tool in a process of
+its own, the best of up to {repeats} fits.
+
+**Hierarchy.** "One lambda_0 from zero": hard thresholding, Algorithm 1 (full cycles) and Algorithm 2 all start at the null model,
+at three lambda_0 of each problem. "Paths": `fit_path` with each algorithm on the same 20 lambda_0; its coordinate descent has
+sweeps in both directions and every size to draw on, so that less is left for swaps. Negative differences are better for the
+first. The hinge has no rows from zero: at its smoothing neither a coordinate step nor thresholding leaves zero.
+
+**Support recovery.** The paper's protocol: all tuning parameters minimise the log-loss of a second outcome vector at the same
+X; L0L2 over 10 values of lambda_2, MCP over 10 of gamma. R's time includes its start and both methods.
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="few problems, small sizes")
+    parser.add_argument("--only", default="", help="only parts whose name contains this text")
+    parser.add_argument("--out", type=Path, default=None, help="where the tables go")
+    arguments = parser.parse_args()
+    quick = arguments.quick
+    sections: dict[str, Callable[[], str]] = {
+        "timing": lambda: timing(quick),
+        "hierarchy": lambda: hierarchy(5 if quick else 200),
+        "enumeration": lambda: enumeration(10 if quick else 200),
+        "recovery": lambda: recovery(2 if quick else 20),
+    }
+    chosen = [name for name in sections if arguments.only in name]
+    command = "make bench-search" + (' BENCH="--quick"' if quick else "")
+    introduction = INTRODUCTION.format(
+        command=command,
+        date=datetime.now(timezone.utc).date(),
+        version=ez.__version__,
+        processor=processor(),
+        repeats=REPEATS,
+    )
+    text = "\n\n".join([introduction.rstrip(), *(sections[name]() for name in chosen)]) + "\n"
+    print("\n" + text)
+    out = arguments.out or (None if quick or arguments.only else Path(__file__).parent / "results" / "local_search.md")
+    if out is not None:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
