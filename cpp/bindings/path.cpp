@@ -5,6 +5,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "problem.hpp"
 
 namespace ellzero::bindings {
@@ -34,7 +36,20 @@ nb::dict pack(const std::vector<Model>& models) {
     return out;
 }
 
-std::vector<Model> unpack(const nb::dict& packed, const Penalty& penalty) {
+// Unpenalized features are always in, also where their coefficient is zero and was not packed.
+void add_unpenalized(Model& model, const Penalty& penalty, int64_t columns) {
+    if (!penalty.unpenalized) return;
+    for (int64_t c = 0; c < columns; ++c) {
+        const auto j = static_cast<int32_t>(c);
+        if (!penalty.unpenalized[c]) continue;
+        const auto place = std::lower_bound(model.support.begin(), model.support.end(), j);
+        if (place != model.support.end() && *place == j) continue;
+        model.beta.insert(model.beta.begin() + (place - model.support.begin()), std::clamp(0.0, penalty.low(j), penalty.high(j)));
+        model.support.insert(place, j);
+    }
+}
+
+std::vector<Model> unpack(const nb::dict& packed, const Penalty& penalty, int64_t p) {
     const auto starts = nb::cast<Vector<int64_t>>(packed["starts"]);
     const auto columns = nb::cast<Vector<int32_t>>(packed["columns"]);
     const auto values = nb::cast<Vector<double>>(packed["values"]);
@@ -44,6 +59,7 @@ std::vector<Model> unpack(const nb::dict& packed, const Penalty& penalty) {
         out[k].support.assign(columns.data() + starts.data()[k], columns.data() + starts.data()[k + 1]);
         out[k].beta.assign(values.data() + starts.data()[k], values.data() + starts.data()[k + 1]);
         out[k].intercept = intercept.data()[k];
+        add_unpenalized(out[k], penalty, p);
         for (const int32_t j : out[k].support) out[k].counted += penalty.counted(j);
     }
     return out;
@@ -79,7 +95,7 @@ nb::dict fit(const BoundProblem& self, const std::string& algorithm, const std::
                         lambda_min_ratio, max_support, sweep, {}};
     PathResult result;
     Team idle(1);
-    if (seeds) options.seeds = unpack(*seeds, self.problem(self.columns(idle, monitor)).penalty);
+    if (seeds) options.seeds = unpack(*seeds, self.problem(self.columns(idle, monitor)).penalty, self.core->columns());
     {
         nb::gil_scoped_release release;
         Team team(threads);
@@ -131,7 +147,7 @@ nb::dict threshold(const BoundProblem& self, const nb::dict& start, double lambd
     Model from;
     {
         Team idle(1);
-        from = unpack(start, self.problem(self.columns(idle, monitor)).penalty).at(0);
+        from = unpack(start, self.problem(self.columns(idle, monitor)).penalty, self.core->columns()).at(0);
     }
     Model found;
     double curvature = 0.0;

@@ -7,7 +7,9 @@ namespace ellzero {
 namespace {
 // Relative decreases of G below this are noise.
 constexpr double worth_a_swap = 1e-9;
+// Swaps that are tried before the next ranking: more of a large model, whose ranking costs more.
 constexpr size_t swaps_per_ranking = 16;
+constexpr size_t features_per_further_swap = 8;
 // Swaps that the model promises and a refit refuses, before the search gives up.
 constexpr size_t most_refusals = 5;
 // Of few features each moves far and the model errs, while a refit costs little: swaps are tried that should raise G by up to this
@@ -52,7 +54,7 @@ bool Exchange::improve(Model& model) {
         problem_.X.monitor().poll();
         it_.load(model);
         problem_.X.all_dots(it_.r.data(), slopes_.data());
-        if (!try_swaps(model, swaps_.rank(it_, slopes_.data(), swaps_per_ranking), most_refusals)) break;
+        if (!try_swaps(model, swaps_.rank(it_, slopes_.data(), swaps_per_ranking + model.support.size() / features_per_further_swap), most_refusals)) break;
         improved = true;
     }
     model.searched = true;

@@ -10,7 +10,7 @@ namespace ellzero {
 namespace {
 constexpr int most_steps = 5000;
 // A support that has lasted this many steps is minimised on; if it survives the next step too, it is a fixed point.
-constexpr int settled = 30;
+constexpr int settled = 10;
 constexpr int most_power_steps = 200;
 constexpr double power_tolerance = 1e-4;
 }  // namespace

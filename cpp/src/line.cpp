@@ -110,7 +110,8 @@ Line::Minimum Line::along(const double* eta, int32_t j, double slope, double nee
             const double cross = (rise * t - change) / (pull + rise);
             if (pull * cross + problem_.loss.smoothing <= needed) return {0.0, 0.0};
         }
-        if (std::abs(rise) <= flat_enough * pull || high - low <= narrow_enough * high || low >= reach) break;
+        if (std::abs(rise) <= flat_enough * pull || low >= reach) break;
+        if (std::isfinite(high) && high - low <= narrow_enough * high) break;
         double next = bent > 0.0 ? t - rise / bent : Penalty::infinity;
         if (!(next > low && next < high)) next = std::isinf(high) ? 4.0 * t : 0.5 * (low + high);
         t = std::min(next, std::isinf(high) ? 4.0 * t : high);

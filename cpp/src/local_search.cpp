@@ -8,8 +8,11 @@
 
 namespace ellzero {
 namespace {
-// Looks at all columns, each followed by a search among the selection. More find little more (benchmarks/local_search.py).
-constexpr int most_looks = 2;
+// Looks at all columns, each followed by a search among the selection. Most is found by the first two; more are worth it where a
+// look is cheap.
+constexpr int looks_at_large = 2;
+constexpr int looks_at_small = 6;
+constexpr int64_t small_bytes = int64_t{32} << 20;
 // Columns that join the selection for each model of a look.
 constexpr size_t promising_per_model = 64;
 // Ranked swaps that a refit refuses before the next model's turn.
@@ -27,6 +30,7 @@ LocalSearch::LocalSearch(const Problem& problem)
     : problem_(problem), whole_(problem, outer_drift), swaps_(problem, outer_drift) {}
 
 void LocalSearch::run(Pool& pool, const std::set<int>& sizes, const Report& report) {
+    const int most_looks = problem_.X.design().bytes() <= small_bytes ? looks_at_small : looks_at_large;
     std::set<int> open;  // sizes whose models have not been held against all columns
     for (const int size : sizes)
         if (size > 0 && pool.of_size(size)) open.insert(size);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <set>
 
@@ -22,12 +23,16 @@ constexpr int most_merges = 6;
 constexpr double worth_a_change = 1e-10;
 // And single moves that gain less are left.
 constexpr double worth_a_move = 1e-9;
-// A grid that starts late is approached from the first entry in steps of this factor; a sweep that ends early goes on a little
-// below its last lambda_0, so that the backward elimination has something to choose from.
+// A grid that starts late is approached from the first entry in steps of this factor; a sweep that ends with few features goes on
+// below its last lambda_0.
 constexpr double approach = 0.7;
-constexpr double overshoot = 0.5;
-constexpr double short_sweep = 0.1;
+constexpr int most_overshoots = 8;
+constexpr int short_sweep = 64;
 constexpr double latest_approach = 1e-4;
+// The best small models are often found by taking features out of larger ones: sweeps go on to sizes beyond those that are wanted, by
+// a quarter or at least this many features.
+constexpr int least_beyond = 8;
+int beyond(int size) { return size + std::min(std::max(least_beyond, size / 4), std::numeric_limits<int>::max() - size); }
 // A path has a model of every size up to this one.
 constexpr int complete_up_to = 128;
 // Backward elimination takes out this share of a large support at once, one feature of a small one.
@@ -36,7 +41,7 @@ constexpr int elimination_share = 64;
 class PathFitter {
   public:
     PathFitter(const Problem& problem, const PathOptions& options)
-        : problem_(problem), options_(options), descent_(problem), it_(problem) {
+        : problem_(problem), options_(options), explored_(beyond(options.max_support)), descent_(problem), it_(problem) {
         if (options.algorithm != Algorithm::local_search || options.swaps == Swaps::ranked) return;
         const int64_t q = options.swaps == Swaps::exhaustive ? problem.columns() : options.q;
         neighbourhood_.emplace(problem, q, options.first_improvement);
@@ -60,7 +65,7 @@ class PathFitter {
                 choose();
             }
         }
-        out_.by_size = pool_.by_size();
+        out_.by_size = pool_.by_size(options_.max_support);
         out_.reads = problem_.X.reads();
         return std::move(out_);
     }
@@ -194,7 +199,7 @@ class PathFitter {
     }
 
     void keep(const Model& model) {
-        if (model.counted <= options_.max_support) pool_.insert(model);
+        if (model.counted <= explored_) pool_.insert(model);
     }
     void report(double fraction, double lambda_0) {
         problem_.X.monitor().report(stage_.first + (stage_.second - stage_.first) * fraction, lambda_0, it_.counted);
@@ -202,16 +207,19 @@ class PathFitter {
 
     // Solves at one lambda_0, started from the last; whether the model is small enough to go on.
     bool visit(double lambda_0) {
-        if (!current_.stands_at(lambda_0)) current_ = descent_.solve(it_, lambda_0, options_.max_support, Radius::likely);
+        if (!current_.stands_at(lambda_0)) current_ = descent_.solve(it_, lambda_0, explored_, Radius::likely);
         keep(current_);
-        return current_.counted <= options_.max_support;
+        return current_.counted <= explored_;
     }
 
     void forward() {
         first_ = descent_.next_lambda_0(it_);
         if (first_ > 0.0) current_.enters_below = first_;
         const double last = options_.lambda_0.empty() ? sweep_dynamic() : sweep_grid();
-        if (last > short_sweep * first_ && visit(approach * last)) visit(overshoot * last);
+        const int enough = beyond(it_.counted);
+        double lambda_0 = last;
+        for (int step = 0; step < most_overshoots && it_.counted < std::min(enough, short_sweep) && lambda_0 > 0.0; ++step)
+            if (!visit(lambda_0 *= approach)) break;
     }
 
     // Both return the last lambda_0, or zero if the sweep should not be continued below it.
@@ -309,7 +317,7 @@ class PathFitter {
                 const size_t index = round % 2 == 0 ? k : out_.models.size() - 1 - k;
                 const double lambda_0 = out_.lambda_0[index];
                 Model& held = out_.models[index];
-                Model found = pool_.best(lambda_0);
+                Model found = pool_.best(lambda_0, options_.max_support);
                 const double worth = worth_a_change * std::abs(found.objective(lambda_0));
                 if (known[index] && held.objective(lambda_0) <= found.objective(lambda_0) + worth) continue;
                 found = certified(std::move(found), lambda_0);
@@ -335,7 +343,7 @@ class PathFitter {
             changed = false;
             out_.lambda_0.clear();
             out_.models.clear();
-            const auto vertices = pool_.envelope();
+            const auto vertices = pool_.envelope(options_.max_support);
             for (size_t k = 0; k < vertices.size() && std::ssize(out_.models) < options_.n_lambda; ++k) {
                 const double upper = vertices[k].upper;
                 const double lower = k + 1 < vertices.size() ? vertices[k + 1].upper : 0.0;
@@ -356,6 +364,7 @@ class PathFitter {
 
     const Problem& problem_;
     const PathOptions& options_;
+    const int explored_;  // models up to this size are kept, though only those up to max_support are returned
     Descent descent_;
     Iterate it_;
     Pool pool_;

@@ -21,10 +21,10 @@ bool Pool::insert(const Model& model) {
     return false;
 }
 
-const Model& Pool::best(double lambda_0) const {
+const Model& Pool::best(double lambda_0, int most) const {
     const Model* out = nullptr;
     for (const auto& [size, model] : best_)
-        if (!out || model.objective(lambda_0) < out->objective(lambda_0)) out = &model;
+        if (!out || (size <= most && model.objective(lambda_0) < out->objective(lambda_0))) out = &model;
     return *out;
 }
 
@@ -39,15 +39,17 @@ std::vector<int> Pool::sizes() const {
     return out;
 }
 
-std::vector<Model> Pool::by_size() const {
+std::vector<Model> Pool::by_size(int most) const {
     std::vector<Model> out;
-    for (const auto& [size, model] : best_) out.push_back(model);
+    for (const auto& [size, model] : best_)
+        if (size <= most) out.push_back(model);
     return out;
 }
 
-std::vector<Pool::Vertex> Pool::envelope() const {
+std::vector<Pool::Vertex> Pool::envelope(int most) const {
     std::vector<Vertex> out;
     for (const auto& [size, model] : best_) {
+        if (size > most) break;
         double upper = Penalty::infinity;
         while (!out.empty()) {
             upper = (out.back().model.cost - model.cost) / (size - out.back().model.counted);

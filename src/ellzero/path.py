@@ -39,12 +39,12 @@ class Path:
     intercept : (m,)
     objective : (m,) P recomputed from the raw data
     support_size : (m,) number of nonzero coefficients that pay lambda_0
-    converged : (m,) bool
+    converged : (m,) bool, False where rounding kept a fit from its tolerance (rare; seen with the hinge under bounds)
     lambda_1, lambda_2 : the other penalties
     reads : how often X was read, in units of the whole of X
     problem : the data and settings; it keeps a reference to X and y
     options : how the path was computed
-    sized : the best model seen of each size, by size
+    sized : the best model seen of each size, by size; `at_support` adds to it
 
     """
 
@@ -100,6 +100,9 @@ class Path:
         asked for, from the path's models and by the path's algorithm; :func:`fit_sizes` does that for many sizes at once.
         """
         k = as_count("k", k, 0)
+        columns = self.problem.counted(np.arange(self.problem.design.shape[1], dtype=np.int32))
+        if k > columns:
+            raise InvalidInputError(f"k must be at most the {columns} features that lambda_0 applies to, got {k}.")
         if k not in self.sized:
             seeds = to_core_scale(self.problem, self.sized.values())
             wanted = replace(self.options, sizes=(k,), lambda_0=np.zeros(0), max_support=None, progress=None)
@@ -238,14 +241,16 @@ def fit_path(
     max_support : int, optional
         The path ends before a model with more features.
     algorithm : {"cd", "local_search", "iht"}
-        Coordinate descent (Algorithm 1); coordinate descent, then features exchanged for others while that improves the models
-        (Algorithm 2), which takes a few times as long and is never worse; or iterative hard thresholding, the classical method
-        that both improve on.
+        Coordinate descent (Algorithm 1); coordinate descent, then features exchanged for others while that improves the
+        models (Algorithm 2), which takes several times as long and is nowhere worse on the same grid; or iterative hard
+        thresholding, the classical method that both improve on (slow; its dynamic grid is log-spaced below its own largest
+        lambda_0).
     swaps : {"ranked", "q_best", "exhaustive"}
         Where local search looks. "ranked": a quadratic model predicts, for all pairs of a feature and a column, what their
         exchange followed by a refit does, and the most promising are tried. "q_best" then also solves the one-dimensional
         problem of Algorithm 3 for each feature with the ``q`` steepest columns in its place, "exhaustive" with all columns: no
-        single swap then improves any model of the path (Theorem 2).
+        single removal, swap or addition (the new coefficient and the intercept optimised, the others held) then improves any
+        model of the path (Theorem 2).
     q : int, optional
         Candidates per feature of "q_best"; None takes 5 % of the columns.
     improvement : {"best", "first"}

@@ -24,6 +24,7 @@ from ellzero.validation import as_bound, as_feature_mask, as_nonnegative, as_thr
 __all__ = ["Problem", "make_problem", "objective"]
 
 Array = NDArray[np.float64]
+LARGEST_RESPONSE = 1e150
 
 
 @dataclass(frozen=True)
@@ -165,6 +166,8 @@ def make_problem(
         target, classes = encode_labels(y, n, w, the_loss)
     else:
         target = as_vector("y", y, n)
+        if np.abs(target).max() > LARGEST_RESPONSE:
+            raise InvalidInputError("y contains values too large to square.")
     mean, spread, square = column_statistics(design, w, bool(fit_intercept), bool(standardize), as_threads(n_jobs))
     low, high = as_bound("lower", lower, p, -np.inf), as_bound("upper", upper, p, np.inf)
     mask = as_feature_mask("unpenalized", unpenalized, p, design.names)

@@ -27,13 +27,11 @@ __all__ = ["Sizes", "fit_sizes"]
 
 Array = NDArray[np.float64]
 # A model must be better than the next smaller one by this share of it to count as one of its size.
-WORTH_A_FEATURE = 1e-12
-# The sweeps go on to models larger than wanted, by a quarter or at least this many features: the best small models are often
-# found by taking features out of them.
-EXTRA_SIZES = 8
+WORTH_A_FEATURE = 1e-10
 # Rounds of search and change of the multiplier under a norm constraint, and steps of a search for the multiplier.
 MOST_ROUNDS = 10
-MULTIPLIER_STEPS = 200
+MULTIPLIER_STEPS = 100
+UNBOUNDED_SHARE = 0.3  # of the progress: the models without the bound
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,7 +121,7 @@ class Sizes:
             f"{'size':>6} {'objective':>14}",
         ]
         for size, has, value in zip(self.sizes, self.support_size, self.objective, strict=True):
-            note = "" if has == size else f"  ({has} features: no further one improves it)"
+            note = "" if has == size else f"  ({has} features: none of {size} was found that is better)"
             lines.append(f"{size:6d} {value:14.8g}{note}")
         return "\n".join(lines)
 
@@ -168,16 +166,17 @@ def fit_sizes(
     swaps, q, improvement :
         Where local search looks, as in :func:`fit_path`; with ``swaps="exhaustive"`` no single swap improves a returned model.
     max_norm : float, optional
-        Also require ``||beta||_2 <= max_norm`` (of the standardised coefficients with ``standardize``): the estimator of the
-        paper's error bounds. It keeps coefficients finite where the classes can be separated.
+        Also require ``||beta||_2 <= max_norm`` (of all coefficients, unpenalized features included; of the standardised ones
+        with ``standardize``): the estimator of the paper's error bounds. It keeps coefficients finite where the classes can be
+        separated. Each size is then solved for its own multiplier, which takes several times as long.
     tol, n_jobs, progress :
         As in :func:`fit_path`.
 
     Returns
     -------
     Sizes
-        A size that cannot be reached, because no further feature improves the model, holds the best smaller model; its
-        ``reached`` is False.
+        A size that cannot be reached, because X has no more columns or no further feature improves the model, holds the best
+        smaller model; its ``reached`` is False.
 
     Examples
     --------
@@ -192,7 +191,7 @@ def fit_sizes(
         algorithm=algorithm, swaps=swaps, q=q, improvement=improvement, tol=tol, n_jobs=n_jobs, progress=progress
     )
     wanted = as_sizes(sizes)
-    radius = None if max_norm is None else as_nonnegative("max_norm", max_norm)
+    radius = None if max_norm is None or max_norm == np.inf else as_nonnegative("max_norm", max_norm)
     problem = make_problem(
         X,
         y,
@@ -210,14 +209,19 @@ def fit_sizes(
     # No model has more features than there are columns.
     columns = problem.counted(np.arange(problem.design.shape[1], dtype=np.int32))
     inside = tuple(int(size) for size in np.unique(np.minimum(wanted, columns)))
-    largest = min(inside[-1] + max(EXTRA_SIZES, inside[-1] // 4), columns)
-    sweep = replace(options, sizes=inside, max_support=largest, n_lambda=len(problem.y), lambda_min_ratio=1e-12)
+    sweep = replace(options, sizes=inside, max_support=inside[-1], n_lambda=len(problem.y), lambda_min_ratio=1e-12)
+    if radius is not None and options.progress is not None:
+        whole = options.progress
+        sweep = replace(sweep, progress=lambda fraction, at, size: whole(UNBOUNDED_SHARE * fraction, at, size))
     found = sized_models(problem, solve_path(problem, sweep))
     if radius is not None:
-        found = bound_norms(problem, sweep, found, radius)
+        found = bound_norms(problem, replace(sweep, progress=options.progress), found, inside, radius)
     models = []
     for size in wanted:
-        best = min((k for k in found if k <= size), key=lambda k: (found[k].objective * (1.0 - WORTH_A_FEATURE * k), k))
+        best = min(found)
+        for k in sorted(k for k in found if k <= size):
+            if found[k].objective < found[best].objective * (1.0 - WORTH_A_FEATURE):
+                best = k
         models.append(found[best])
     if options.progress is not None:
         options.progress(1.0, 0.0, int(inside[-1]))
@@ -235,31 +239,37 @@ def as_sizes(sizes: Iterable[int] | int) -> NDArray[np.int64]:
     return np.unique([as_count("sizes", size, 0) for size in listed]).astype(np.int64)
 
 
-def bound_norms(problem: Problem, options: PathOptions, found: dict[int, Model], radius: float) -> dict[int, Model]:
-    """The same sizes under ||beta||_2 <= radius.
+def bound_norms(
+    problem: Problem, options: PathOptions, found: dict[int, Model], wanted: tuple[int, ...], radius: float
+) -> dict[int, Model]:
+    """The wanted sizes under ||beta||_2 <= radius.
 
     On a support S the constrained minimum is that of G + mu ||beta||^2 with the right multiplier mu: lambda_2 + mu takes the
     place of lambda_2. If another support S' has a lower constrained minimum than S, it also has a lower minimum of
     G + mu ||beta||^2 for the mu of S (weak duality), so the search at lambda_2 + mu misses no improvement.
     """
     out: dict[int, Model] = {}
-    before: Model | None = None
-    for size in sorted(found):
-        seeds = [found[size]] if before is None else [found[size], before]
-        best, multiplier = on_support(problem, options, found[size], radius)
+    before: list[Model] = []  # the constrained models of smaller sizes
+    for count, size in enumerate(wanted):
+        # Under the bound more features may be worth having than without it: growing from a smaller model then finds them.
+        start = found[max(k for k in found if k <= size)]
+        best, multiplier = on_support(problem, options, start, radius)
         for _ in range(MOST_ROUNDS if multiplier > 0.0 else 0):
             there = at_multiplier(problem, multiplier)
-            searched = solve_path(
-                there, replace(options, sizes=(size,), progress=None), seeds=to_core_scale(problem, [best, *seeds]), sweep=False
-            )
-            candidate = sized_models(there, searched).get(size)
-            if candidate is None or np.array_equal(candidate.support, best.support):
+            seeds = to_core_scale(problem, [best, start, *before[-1:]])
+            searched = solve_path(there, replace(options, sizes=(size,), progress=None), seeds=seeds, sweep=False)
+            sized = sized_models(there, searched)
+            candidate = min((sized[k] for k in sized if k <= size), key=lambda model: model.objective)
+            if np.array_equal(candidate.support, best.support):
                 break
             other, its_multiplier = on_support(problem, options, candidate, radius)
             if other.objective >= best.objective * (1.0 - 1e-9):
                 break
             best, multiplier = other, its_multiplier
-        out[size] = before = best
+        out[problem.counted(best.support)] = best
+        before.append(best)
+        if options.progress is not None:
+            options.progress(UNBOUNDED_SHARE + (1.0 - UNBOUNDED_SHARE) * (count + 1) / len(wanted), 0.0, size)
     return out
 
 
@@ -269,15 +279,18 @@ def at_multiplier(problem: Problem, multiplier: float) -> Problem:
 
 def on_support(problem: Problem, options: PathOptions, model: Model, radius: float) -> tuple[Model, float]:
     """The constrained minimum on the model's support, and its multiplier."""
-    refit = replace(options, algorithm="cd", swaps="ranked", q=None, sizes=(problem.counted(model.support),), progress=None)
+    size = problem.counted(model.support)
+    refit = replace(options, algorithm="cd", swaps="ranked", q=None, sizes=(size,), max_support=size, progress=None)
+    allowed = set(model.support.tolist())
+    if problem.penalty.unpenalized is not None:
+        allowed |= set(np.flatnonzero(problem.penalty.unpenalized).tolist())
     start = model
 
     def at(multiplier: float) -> tuple[Model, float]:
         nonlocal start
         there = at_multiplier(problem, multiplier)
         fits = sized_models(there, solve_path(there, refit, seeds=to_core_scale(problem, [start]), sweep=False))
-        same = [fit for fit in fits.values() if set(fit.support) <= set(model.support)]
-        start = min(same, key=lambda fit: fit.objective)
+        start = min((fit for fit in fits.values() if set(fit.support.tolist()) <= allowed), key=lambda fit: fit.objective)
         value = problem.objective(start.support, start.values, start.intercept, 0.0)
         out = make_model(problem, start.support, start.values, start.intercept, np.nan, value)
         return out, float(np.linalg.norm(problem.penalised(out.support, out.values)))
@@ -286,25 +299,30 @@ def on_support(problem: Problem, options: PathOptions, model: Model, radius: flo
     if norm <= radius:
         return fit, 0.0
     if radius == 0.0 and not problem.held_away_from_zero():
-        alone = replace(refit, sizes=(0,))
-        null = sized_models(problem, solve_path(problem, alone, sweep=False))[0]
-        return null, 0.0
-    low, high = 0.0, 1e-8
+        alone = replace(refit, sizes=(0,), max_support=0)
+        return sized_models(problem, solve_path(at_multiplier(problem, 1e30), alone, sweep=False))[0], 0.0
+    # 1 / norm is nearly linear in the multiplier: secant steps on it, inside a bracket whose upper end is feasible.
+    low, low_norm = 0.0, norm
+    high = 1e-6
     while True:
         fit, norm = at(high)
         if norm <= radius:
             break
-        low, high = high, 10.0 * high
-        if high > 1e30:  # a radius of zero: bounds may still hold an unpenalized coefficient away from it
+        low, low_norm = high, norm
+        high *= 10.0
+        if high > 1e30:
             raise InvalidInputError(f"max_norm = {radius:g} leaves no model.")
-    # Bisection on the logarithm keeps `fit` on the feasible side.
-    for _ in range(MULTIPLIER_STEPS):
+    for step in range(MULTIPLIER_STEPS):
         if norm >= radius * (1.0 - 1e-9) or high - low <= 1e-12 * high:
             break
-        middle = float(np.sqrt(low * high)) if low > 0.0 else 1e-3 * high
+        share = (1.0 / radius - 1.0 / low_norm) / (1.0 / norm - 1.0 / low_norm)
+        # A little to the feasible side, and every third step halves the bracket: neither end may stay for ever.
+        middle = low + (high - low) * min(share * (1.0 + 1e-8) + 1e-12, 1.0 - 1e-3)
+        if step % 3 == 2:
+            middle = float(np.sqrt(low * high)) if low > 0.1 * high else 0.1 * high if low == 0.0 else 0.5 * (low + high)
         trial, its_norm = at(middle)
         if its_norm <= radius:
             fit, norm, high = trial, its_norm, middle
         else:
-            low = middle
+            low, low_norm = middle, its_norm
     return fit, high

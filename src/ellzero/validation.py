@@ -23,6 +23,7 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
+LARGEST_COUNT = 2**31 - 1
 
 
 def as_nonnegative(name: str, value: Any) -> float:
@@ -40,6 +41,8 @@ def as_count(name: str, value: Any, least: int) -> int:
     """An integer of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise InvalidInputError(f"{name} must be an integer of at least {least}, got {value!r}.")
+    if value > LARGEST_COUNT:
+        raise InvalidInputError(f"{name} must be at most {LARGEST_COUNT}, got {value!r}.")
     return int(value)
 
 
@@ -110,7 +113,7 @@ def as_feature_mask(name: str, features: ArrayLike | None, p: int, names: list[s
     """A mask of features from a mask, indices or (with named columns) names; None if it is empty."""
     if features is None:
         return None
-    chosen = np.asarray(features)
+    chosen = np.asarray([features] if isinstance(features, str) else features)
     mask = np.zeros(p, dtype=bool)
     if chosen.size == 0:
         return None

@@ -54,6 +54,9 @@ BAD = {
     "q": ({"algorithm": "local_search", "swaps": "q_best", "q": 0}, "q must be an integer of at least 1"),
     "q for nothing": ({"algorithm": "local_search", "q": 10}, "q is the number of candidates of swaps='q_best'"),
     "improvement": ({"algorithm": "local_search", "improvement": "any"}, "improvement must be one of"),
+    "swaps of cd": ({"swaps": "exhaustive"}, "swaps and q belong to algorithm='local_search'"),
+    "improvement of ranked": ({"algorithm": "local_search", "improvement": "first"}, "improvement belongs to swaps='q_best'"),
+    "huge response": ({"y": np.full(30, 1e200), "loss": "squared_error"}, "y contains values too large"),
     "negative lambda_0": ({"lambda_0": -0.1}, "lambda_0 must be finite and not negative"),
     "nan lambda_0": ({"lambda_0": [np.nan]}, "lambda_0 must be finite"),
     "negative lambda_1": ({"lambda_1": -1}, "lambda_1 must be finite and not negative"),
@@ -216,6 +219,7 @@ BAD_SIZES = {
     "fraction": ([1.5], {}, "sizes must be an integer of at least 0"),
     "text": ("3", {}, "sizes must be an integer of at least 0"),
     "not a list": (None, {}, "sizes must hold integers"),
+    "huge": ([10**30], {}, "sizes must be at most"),
     "negative norm": ([1], {"max_norm": -1.0}, "max_norm must be finite and not negative"),
     "norm as text": ([1], {"max_norm": "x"}, "max_norm must be a number"),
     "bounds above the norm": (

@@ -106,7 +106,7 @@ def test_at_support_fills_the_sizes_between():
     larger = path.at_support(11)
     assert len(larger.support) == 11
     assert larger.objective < costs[-1]
-    with pytest.raises(ez.InvalidInputError, match="k = 21 cannot be reached"):
+    with pytest.raises(ez.InvalidInputError, match="k must be at most the 20 features"):
         path.at_support(21)
     with pytest.raises(ez.InvalidInputError, match="k must be an integer"):
         path.at_support(-1)

@@ -79,6 +79,20 @@ def test_theorem_2_no_single_swap_improves(loss, penalty, improvement):
             assert path.objective[k] <= other + 1e-5 * (1e-1 if loss != "hinge" else 1.0), (seed, k, loss)
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+def test_exhaustive_search_of_one_feature_is_the_optimum(loss):
+    """With one feature a swap is a new model: after an exhaustive search no column does better alone."""
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((25, 9)) @ (np.eye(9) + 0.6 * rng.standard_normal((9, 9))) + rng.standard_normal(9)
+        score = X @ rng.standard_normal(9) + rng.standard_normal(25)
+        y = score if loss == "squared_error" else np.where(score > np.median(score), 1, -1)
+        settings = {"loss": loss, "lambda_2": 1e-2}
+        found = ez.fit_sizes(X, y, range(1, 5), swaps="exhaustive", **settings).objective[0]
+        alone = min(ez.fit_sizes(X[:, [j]], y, 1, **settings).objective[0] for j in range(9))
+        assert found <= alone * (1 + 1e-5), seed
+
+
 def test_coordinate_descent_alone_has_improving_swaps():
     """The check above can fail: at the paths of Algorithm 1 it often does."""
     violated = 0

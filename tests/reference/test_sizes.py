@@ -55,10 +55,12 @@ def test_sizes_that_cannot_be_reached_say_so():
     assert models.reached[:4].all()
     assert not models.reached[7:].any()
     assert models.support_size.max() <= 6
-    assert "no further one improves it" in repr(models)
+    assert "none of 8 was found that is better" in repr(models)
     path = ez.fit_path(doubled, labels, lambda_1=1e-3)
-    with pytest.raises(ez.InvalidInputError, match="k = 7 cannot be reached"):
+    with pytest.raises(ez.InvalidInputError, match="k must be at most the 6 features"):
         path.at_support(7)
+    with pytest.raises(ez.InvalidInputError, match="k = 2 cannot be reached"):
+        ez.fit_path(np.column_stack([X[:, 0], np.ones((60, 2))]), labels).at_support(2)
     nothing = ez.fit_sizes(np.ones((60, 2)), labels, [0, 1, 2])
     assert nothing.support_size.tolist() == [0, 0, 0]
     upper = ez.fit_sizes(X, labels, [3], lower=0.0, upper=0.0)
@@ -116,6 +118,29 @@ def test_norm_bound_against_enumeration(loss):
             assert bound[k].objective >= free[k].objective * (1 - 1e-9)
         loose = ez.fit_sizes(X, y, [1, 2, 3], loss=loss, lambda_2=1e-3, max_norm=1e3)
         np.testing.assert_allclose(loose.objective, free.objective, rtol=1e-9)
+
+
+def test_norm_bound_lets_more_features_in():
+    """Under lambda_1 the bound makes room for features that are not worth their l1 norm without it."""
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((40, 4))
+    y = X @ np.array([1, 0.5, 0.3, 0.02]) + 0.5 * rng.standard_normal(40)
+    model = ez.fit_sizes(X, y, [4], loss="squared_error", lambda_1=0.2, max_norm=0.1)[4]
+    assert model.objective <= 0.582405
+    assert np.linalg.norm(model.values) <= 0.1 * (1 + 1e-9)
+
+
+def test_norm_bound_with_an_unpenalized_feature():
+    for seed in range(6):
+        X, y, w = random_problem(seed, p=6)
+        labels = target(y, "squared_hinge")
+        settings = {"loss": "squared_hinge", "lambda_1": 0.01, "unpenalized": [5], "sample_weight": w}
+        loose = ez.fit_sizes(X, labels, [2], **settings)[2]
+        radius = 0.6 * float(np.linalg.norm(loose.values))
+        tight = ez.fit_sizes(X, labels, [2], max_norm=radius, **settings)[2]
+        used = sorted({*tight.support.tolist(), 5})
+        best = ez.fit_sizes(X[:, used], labels, [2], max_norm=radius, **{**settings, "unpenalized": [used.index(5)]})[2]
+        np.testing.assert_allclose(tight.objective, best.objective, rtol=1e-6, err_msg=str(seed))
 
 
 def test_norm_bound_of_the_hinge_against_linear_constraints():

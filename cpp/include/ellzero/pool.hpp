@@ -4,6 +4,7 @@
 // that is worth keeping, and the best at a lambda_0 is on their lower envelope.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -15,19 +16,22 @@ class Pool {
   public:
     // Whether the model is better than what was there.
     bool insert(const Model& model);
-    const Model& best(double lambda_0) const;
+    // Of the models with at most `most` features.
+    const Model& best(double lambda_0, int most) const;
     // Null if no model of that size has been seen.
     const Model* of_size(int size) const;
     int largest() const { return best_.rbegin()->first; }
     std::vector<int> sizes() const;
-    std::vector<Model> by_size() const;
+    std::vector<Model> by_size(int most = unlimited) const;
 
     // The models that are best for some lambda_0, from few features to many, each with the largest lambda_0 at which it is.
     struct Vertex {
         Model model;
         double upper;
     };
-    std::vector<Vertex> envelope() const;
+    std::vector<Vertex> envelope(int most) const;
+
+    static constexpr int unlimited = std::numeric_limits<int>::max();
 
   private:
     std::map<int, Model> best_;
