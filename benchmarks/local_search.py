@@ -277,9 +277,9 @@ Made by `{command}` on {date}, ellzero {version}, {processor}. All objectives ar
 its own, the best of up to {repeats} fits.
 
 **Hierarchy.** "One lambda_0 from zero": hard thresholding, Algorithm 1 (full cycles) and Algorithm 2 all start at the null
-model, at three lambda_0 of each problem. "Paths": `fit_path` with each algorithm on the same 20 lambda_0; its coordinate descent
-has sweeps in both directions and every size to draw on, so that less is left for swaps. Negative differences are better for the
-first. The hinge has no rows from zero: at its smoothing neither a coordinate step nor thresholding leaves zero.
+model, at three lambda_0 of each problem. "Paths": `fit_path` with each algorithm on the same 20 lambda_0; its coordinate
+descent has sweeps in both directions and every size to draw on, so that less is left for swaps. Negative differences are better
+for the first. The hinge has no rows from zero: at its smoothing neither a coordinate step nor thresholding leaves zero.
 
 **Support recovery.** The paper's protocol: all tuning parameters minimise the log-loss of a second outcome vector at the same
 X; L0L2 over 10 values of lambda_2, MCP over 10 of gamma. R's time includes its start and both methods.
