@@ -19,17 +19,17 @@ constexpr double benefit_of_doubt = 0.5;
 }  // namespace
 
 Exchange::Exchange(const Problem& problem, double most_drift)
-    : problem_(problem), descent_(problem), swaps_(problem, most_drift), it_(problem), slopes_(problem.columns()) {}
+    : problem_(problem), descent_(problem), swaps_(problem, most_drift), it_(problem) {}
 
-bool Exchange::try_swaps(Model& model, const std::vector<Swap>& swaps, size_t most_failures) {
+bool Exchange::try_swaps(Model& model, const std::vector<Swap>& swaps, size_t refusals) {
     const double worth = worth_a_swap * std::abs(model.cost);
     const std::vector<int32_t> support = model.support;
     bool improved = false;
-    size_t failures = 0;
+    size_t refused = 0;
     it_.load(model);
     for (const Swap& swap : swaps) {
         const bool few = model.counted <= few_features;
-        if (failures >= (few ? 2 * most_failures : most_failures)) break;
+        if (refused >= (few ? 2 * refusals : refusals)) break;
         const double limit = few ? benefit_of_doubt * swap.cost : -worth;
         if (swap.change >= limit) continue;
         const auto place = std::find(it_.support.begin(), it_.support.end(), support[swap.position]);
@@ -41,7 +41,7 @@ bool Exchange::try_swaps(Model& model, const std::vector<Swap>& swaps, size_t mo
             model = std::move(trial);
             improved = true;
         } else {
-            ++failures;
+            ++refused;
             it_.load(model);
         }
     }
@@ -50,11 +50,13 @@ bool Exchange::try_swaps(Model& model, const std::vector<Swap>& swaps, size_t mo
 
 bool Exchange::improve(Model& model) {
     bool improved = false;
+    slopes_.resize(problem_.columns());
     for (;;) {
         problem_.X.monitor().poll();
         it_.load(model);
         problem_.X.all_dots(it_.r.data(), slopes_.data());
-        if (!try_swaps(model, swaps_.rank(it_, slopes_.data(), swaps_per_ranking + model.support.size() / features_per_further_swap), most_refusals)) break;
+        const size_t most = swaps_per_ranking + model.support.size() / features_per_further_swap;
+        if (!try_swaps(model, swaps_.rank(it_, slopes_.data(), most), most_refusals)) break;
         improved = true;
     }
     model.searched = true;

@@ -72,7 +72,7 @@ Model Iht::step(const Iterate& it, double lambda_0, int size) {
     std::vector<Entry> chosen, counted;
     for (int64_t c = 0; c < p; ++c) {
         const auto j = static_cast<int32_t>(c);
-        const double target = from[c] - slopes_[c] / curvature;
+        const double target = problem_.X.square(j) > 0.0 ? from[c] - slopes_[c] / curvature : from[c];
         if (!penalty.counted(j)) {
             chosen.push_back({j, penalty.proximal(target, curvature, j), 0.0});
         } else if (size < 0) {
@@ -108,6 +108,11 @@ Model Iht::run(Iterate& it, double lambda_0, int size) {
     it.evaluate(problem_.loss);
     std::vector<int32_t> support = it.model().support;
     double objective = size >= 0 && it.counted > size ? Penalty::infinity : it.cost() + lambda_0 * it.counted;
+    const std::vector<double> zero(problem_.rows(), 0.0);
+    const double rounding = 1e-14 * problem_.loss.value(problem_.rows(), zero.data(), problem_.y, problem_.w);
+    double sure = problem_.intercept ? 1.0 : 0.0;  // the trace bounds the eigenvalue
+    for (int64_t j = 0; j < problem_.columns(); ++j) sure += problem_.X.square(static_cast<int32_t>(j));
+    sure *= curvature_safety * problem_.loss.curvature_bound();
     Model fitted;  // where the last settled support was minimised on
     bool minimised = false;
     int unchanged = 0;
@@ -118,9 +123,9 @@ Model Iht::run(Iterate& it, double lambda_0, int size) {
         minimised = false;
         it.load(next);
         const double value = it.cost() + lambda_0 * it.counted;
-        if (value > objective + 1e-12 * std::abs(objective)) {
+        if (value > objective + 1e-12 * std::abs(objective) + rounding && curvature_ < sure) {
             // The descent lemma failed, so the power iteration had stopped short of the largest eigenvalue.
-            curvature_ *= 1.5;
+            curvature_ = std::min(1.5 * curvature_, sure);
             it.load(here);
             continue;
         }

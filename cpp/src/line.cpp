@@ -72,7 +72,7 @@ double Line::settle(std::vector<double>& eta) {
         evaluate(0.0, shift, true);
         kernels::add_scalar(shift, count_, eta.data());
     }
-    return problem_.loss.smoothed(0.0).value(count_, eta.data(), y_, w_);
+    return shift;
 }
 
 Line::Minimum Line::along(const double* eta, int32_t j, double slope, double needed, bool take_intercept) {
@@ -81,11 +81,11 @@ Line::Minimum Line::along(const double* eta, int32_t j, double slope, double nee
     const double side = slope < 0.0 ? 1.0 : -1.0;
     const double reach = side > 0.0 ? penalty.high(j) : -penalty.low(j);
     const double curvature = problem_.broad_loss().curvature_bound() * problem_.X.square(j);
-    if (pull <= 0.0 || reach <= 0.0 || curvature <= 0.0) return {0.0, 0.0};
+    if (pull <= 0.0 || reach <= 0.0 || curvature <= 0.0) return {0.0, 0.0, 0.0};
     double t = std::min(reach, pull / (curvature + 2.0 * penalty.lambda_2));
     // A parabola; its minimum does not move the intercept, for the column is centred.
     if (problem_.loss.kind == LossKind::squared_error)
-        return {side * t, t * (pull - 0.5 * (curvature + 2.0 * penalty.lambda_2) * t)};
+        return {side * t, t * (pull - 0.5 * (curvature + 2.0 * penalty.lambda_2) * t), 0.0};
 
     gather(eta, j);
     moved_.resize(count_), r_.resize(count_), d_.resize(count_);
@@ -108,7 +108,7 @@ Line::Minimum Line::along(const double* eta, int32_t j, double slope, double nee
         // `cross`. The smoothed hinge lies at most smoothing / 2 below the true one.
         if (rise > 0.0 && needed > 0.0) {
             const double cross = (rise * t - change) / (pull + rise);
-            if (pull * cross + problem_.loss.smoothing <= needed) return {0.0, 0.0};
+            if (pull * cross + problem_.loss.smoothing <= needed) return {0.0, 0.0, 0.0};
         }
         if (std::abs(rise) <= flat_enough * pull || low >= reach) break;
         if (std::isfinite(high) && high - low <= narrow_enough * high) break;
@@ -117,7 +117,7 @@ Line::Minimum Line::along(const double* eta, int32_t j, double slope, double nee
         t = std::min(next, std::isinf(high) ? 4.0 * t : high);
     }
     evaluate(side * t, shift, free);
-    return {side * t, before - exact.value(count_, moved_.data(), y_, w_) - penalty.value(t)};
+    return {side * t, before - exact.value(count_, moved_.data(), y_, w_) - penalty.value(t), shift};
 }
 
 }  // namespace ellzero

@@ -27,7 +27,7 @@ constexpr int64_t models_per_read = 8;
 }  // namespace
 
 LocalSearch::LocalSearch(const Problem& problem)
-    : problem_(problem), whole_(problem, outer_drift), swaps_(problem, outer_drift) {}
+    : problem_(problem), whole_(problem, outer_drift) {}
 
 void LocalSearch::run(Pool& pool, const std::set<int>& sizes, const Report& report) {
     const int most_looks = problem_.X.design().bytes() <= small_bytes ? looks_at_small : looks_at_large;
@@ -98,19 +98,25 @@ void LocalSearch::search_among(const std::vector<int32_t>& columns, Pool& pool, 
     }
 }
 
+std::vector<int32_t> LocalSearch::features_from(const Pool& pool, const std::vector<int>& sizes, size_t start) const {
+    std::set<int32_t> features;
+    for (size_t k = start; k < sizes.size(); ++k) {
+        const std::vector<int32_t>& support = pool.of_size(sizes[k])->support;
+        if (k >= start + models_per_read && features.size() + support.size() > whole_.swaps().capacity()) break;
+        features.insert(support.begin(), support.end());
+    }
+    return {features.begin(), features.end()};
+}
+
 // Holds the models against all columns, many models to one read of X: tries what is ranked first and remembers what is ranked well.
 bool LocalSearch::look_outside(Pool& pool, const std::set<int>& sizes) {
     const int64_t n = problem_.rows(), p = problem_.columns();
     const std::vector<int> order(sizes.begin(), sizes.end());
     std::vector<double> residuals(n * models_per_read), slopes(p * std::min<int64_t>(models_per_read, std::ssize(order)));
     Iterate it(problem_);
-    std::set<int32_t> features;
-    for (const int size : order) {
-        const Model& model = *pool.of_size(size);
-        features.insert(model.support.begin(), model.support.end());
-    }
+    // D of the middle model serves all: it is never renewed here.
     it.load(*pool.of_size(order[order.size() / 2]));
-    swaps_.follow(it, std::vector<int32_t>(features.begin(), features.end()));
+    whole_.swaps().follow(it, {});
     bool improved = false;
     for (size_t start = 0; start < order.size(); start += models_per_read) {
         const size_t count = std::min<size_t>(order.size() - start, models_per_read);
@@ -119,10 +125,11 @@ bool LocalSearch::look_outside(Pool& pool, const std::set<int>& sizes) {
             std::copy(it.r.begin(), it.r.end(), residuals.begin() + static_cast<std::ptrdiff_t>(k) * n);
         }
         problem_.X.products(residuals.data(), static_cast<int64_t>(count), slopes.data());
+        whole_.swaps().follow(it, features_from(pool, order, start));
         for (size_t k = 0; k < count; ++k) {
             Model model = *pool.of_size(order[start + k]);
             it.load(model);
-            const auto swaps = swaps_.rank(it, slopes.data() + k * p, promising_per_model);
+            const auto swaps = whole_.swaps().rank(it, slopes.data() + k * p, promising_per_model);
             for (const Swap& swap : swaps) promising_.insert(swap.column);
             if (whole_.try_swaps(model, swaps, refusals)) improved = true;
             else model.searched = true;

@@ -74,14 +74,13 @@ class PathFitter {
     void explore() {
         if (options_.sweep) {
             forward();
-            if (options_.algorithm == Algorithm::iht) {
-                threshold_to_sizes();
-            } else {
+            if (options_.algorithm != Algorithm::iht) {
                 backward();
                 fill();
             }
         }
         adopt_seeds();
+        if (options_.algorithm == Algorithm::iht) threshold_to_sizes();
         for (const int size : options_.sizes) grow_to(size);
     }
 
@@ -100,6 +99,7 @@ class PathFitter {
         for (const int size : pool_.sizes())
             if (options_.sweep && size <= complete_up_to) sizes.insert(size);
         for (const Model& model : out_.models) sizes.insert(model.counted);
+        sizes.erase(sizes.upper_bound(LocalSearch::largest), sizes.end());
         LocalSearch(problem_).run(pool_, sizes, [&](double fraction, int size) {
             const auto [begin, end] = stage_;
             problem_.X.monitor().report(begin + (end - begin) * fraction, 0.0, size);
@@ -140,9 +140,7 @@ class PathFitter {
         std::sort(sizes.begin(), sizes.end());
         for (const int size : sizes) {
             if (pool_.of_size(size)) continue;
-            int smaller = size - 1;
-            while (!pool_.of_size(smaller)) --smaller;
-            it_.load(*pool_.of_size(smaller));
+            it_.load(pool_.largest_below(size));
             keep(iht.at_most(it_, size));
         }
     }
@@ -155,47 +153,47 @@ class PathFitter {
                 if (model->swap_free) break;
                 Model current = *model;
                 it_.load(current);
-                const Move move = neighbourhood_->find_swap(it_, worth_a_move * std::abs(current.cost));
-                if (move.column < 0) current.swap_free = true;
-                else {
+                const Move move = neighbourhood_->find_swap(it_, descent_.negligible(it_, 0.0));
+                if (move.column >= 0) {
                     make(move);
-                    current = descent_.refit(it_);
-                }
-                if (!pool_.insert(current) && !current.swap_free) break;  // lost to rounding
+                    if (pool_.insert(descent_.refit(it_))) continue;
+                }  // else, or where the refit does not keep the gain:
+                current.swap_free = true;
+                pool_.insert(current);
             }
     }
 
     void make(const Move& move) {
         if (move.position >= 0) it_.remove(static_cast<size_t>(move.position));
         if (move.column >= 0) it_.add(move.column, move.at);
+        it_.intercept += move.shift;
+        it_.refresh();
         it_.evaluate(problem_.loss);
     }
 
-    // Step 2 of Algorithm 2 at a model that satisfies Theorem 1. Whether P can fall: the model is then what a single move made of it.
-    bool escape(Model& model, double lambda_0) {
-        if (model.swap_free && model.stands_at(lambda_0)) return false;
+    // Step 2 of Algorithm 2 at a model that satisfies Theorem 1: a single move that lowers P, with neither feature if there is none.
+    Move find_move(Model& model, double lambda_0) {
+        if (model.swap_free && model.stands_at(lambda_0)) return {};
         it_.load(model);
-        const double worth = worth_a_move * std::abs(model.objective(lambda_0));
+        const double worth = descent_.negligible(it_, lambda_0);
         const Move removal = neighbourhood_->cheapest_removal(it_);
-        Move move;
-        if (removal.position >= 0 && -removal.gain < lambda_0 - worth) {
-            move = removal;
-        } else {
-            if (!model.swap_free) move = neighbourhood_->find_swap(it_, worth);
-            if (move.column < 0) {
-                move = neighbourhood_->best_addition(it_);
-                if (move.gain <= lambda_0 + worth) {
-                    model.swap_free = true;
-                    if (removal.position >= 0) model.leaves_above = std::max(lambda_0, std::min(model.leaves_above, -removal.gain));
-                    model.enters_below = std::min(lambda_0, std::max(model.enters_below, move.gain));
-                    keep(model);
-                    return false;
-                }
-            }
+        if (removal.position >= 0 && -removal.gain < lambda_0 - worth) return removal;
+        if (!model.swap_free) {
+            const Move swap = neighbourhood_->find_swap(it_, worth);
+            if (swap.column >= 0) return swap;
         }
-        make(move);
-        model = it_.model();
-        return true;
+        const Move addition = neighbourhood_->best_addition(it_);
+        if (addition.gain > lambda_0 + worth) return addition;
+        settle(model, lambda_0, std::min(model.leaves_above, -removal.gain), std::max(model.enters_below, addition.gain));
+        return {};
+    }
+
+    // No single move improves the model at this lambda_0, nor between these two.
+    void settle(Model& model, double lambda_0, double leaves_above, double enters_below) {
+        model.swap_free = model.certain = true;
+        model.leaves_above = std::max(lambda_0, leaves_above);
+        model.enters_below = std::min(lambda_0, enters_below);
+        keep(model);
     }
 
     void keep(const Model& model) {
@@ -274,10 +272,10 @@ class PathFitter {
     // A size beyond what has been seen, from the largest smaller model; in vain if no column improves that.
     void grow_to(int size) {
         while (!pool_.of_size(size)) {
-            int smaller = size - 1;
-            while (!pool_.of_size(smaller)) --smaller;
-            grow(*pool_.of_size(smaller));
-            if (!pool_.of_size(smaller + 1)) return;
+            const Model& smaller = pool_.largest_below(size);
+            const int next = smaller.counted + 1;
+            grow(smaller);
+            if (!pool_.of_size(next)) return;
         }
     }
 
@@ -296,12 +294,25 @@ class PathFitter {
 
     // The model itself if it stands at lambda_0 for certain, else what a descent from it finds (which may exceed max_support).
     Model certified(Model model, double lambda_0) {
-        do {
-            if (model.certain && model.stands_at(lambda_0)) continue;
+        if (!(model.certain && model.stands_at(lambda_0))) {
             it_.load(model);
             model = descent_.solve(it_, lambda_0, options_.max_support, Radius::certain);
             keep(model);
-        } while (neighbourhood_ && model.counted <= options_.max_support && escape(model, lambda_0));
+        }
+        while (neighbourhood_ && model.counted <= options_.max_support) {
+            const Move move = find_move(model, lambda_0);
+            if (move.position < 0 && move.column < 0) break;
+            make(move);
+            const Model next = descent_.solve(it_, lambda_0, options_.max_support, Radius::certain);
+            // A gain that the fit does not keep (the hinge's smoothing, P near zero) is none, and one out of bounds is not taken.
+            const bool falls = next.objective(lambda_0) < model.objective(lambda_0) - worth_a_move * std::abs(model.objective(lambda_0));
+            if (next.counted > options_.max_support || !falls) {
+                settle(model, lambda_0, lambda_0, lambda_0);
+                break;
+            }
+            model = next;
+            keep(model);
+        }
         return model;
     }
 

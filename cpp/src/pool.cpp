@@ -1,5 +1,7 @@
 #include "ellzero/pool.hpp"
 
+#include <cmath>
+
 namespace ellzero {
 
 bool Pool::insert(const Model& model) {
@@ -13,7 +15,8 @@ bool Pool::insert(const Model& model) {
     }
     // Of two fits of one support the one that knows more of where it stands is kept.
     const auto knowledge = [](const Model& one) { return 2 * one.certain + one.swap_free; };
-    if (knowledge(model) >= knowledge(kept)) {
+    const double rounding = 1e-9 * std::abs(kept.cost);
+    if (model.cost < kept.cost - rounding || (model.cost <= kept.cost + rounding && knowledge(model) >= knowledge(kept))) {
         const bool searched = kept.searched || model.searched;
         kept = model;
         kept.searched = searched;

@@ -76,7 +76,8 @@ void Quadratic::set_damping(double relative) {
     damping_.resize(order_);
     for (int64_t k = 0; k < order_; ++k) {
         const double scale = k + 1 < ld_ ? problem_.entry_curvature(columns_[k]) : problem_.broad_loss().curvature_bound();
-        damping_[k] = relative * std::max({hessian_[k * ld_ + k], scale, 1e-300});
+        // A zero column (an unpenalized one) has nothing but rounding in its row: it is held, and out of the others' way.
+        damping_[k] = scale > 0.0 ? relative * std::max({hessian_[k * ld_ + k], scale, 1e-300}) : 1.0;
     }
 }
 
@@ -121,7 +122,7 @@ bool Quadratic::solve_face(const Iterate& it, const std::vector<double>& at) {
     std::vector<double> held(order_, 0.0);
     std::vector<double> sign(order_, 0.0);
     for (int64_t k = 0; k < order_; ++k) {
-        bool is_free = true;
+        bool is_free = k == size || problem_.X.square(it.support[k]) > 0.0;
         if (k < size && kinks) {
             const int32_t j = it.support[k];
             held[k] = at[k] - it.beta[k];
@@ -179,6 +180,7 @@ void Quadratic::descend(const Iterate& it) {
     for (int cycle = 0; cycle < most_cycles; ++cycle) {
         double moved = 0.0, value = 0.0;
         for (int64_t k = 0; k < order_; ++k) {
+            if (k < size && problem_.X.square(it.support[k]) <= 0.0) continue;
             const double steep = hessian_[k * ld_ + k] + damping_[k];
             double change = -scratch_[k] / steep;
             if (k < size) {

@@ -140,7 +140,7 @@ def fit_grid(
         part = replace(options, progress=partial_progress(options.progress, k, count))
         found.append(solve_path(at, part, seeds=found[-1].by_size if found else None))
     for k in range(count - 2, -1, -1):
-        if len(found[k].lambda_0) == 0:
+        if len(found[k].lambda_0) == 0 or options.algorithm == "iht":
             continue
         again = replace(options, lambda_0=found[k].lambda_0, progress=None)
         seeds = join_models(found[k].by_size, found[k + 1].by_size)

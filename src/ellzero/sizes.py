@@ -31,6 +31,7 @@ WORTH_A_FEATURE = 1e-10
 # Rounds of search and change of the multiplier under a norm constraint, and steps of a search for the multiplier.
 MOST_ROUNDS = 10
 MULTIPLIER_STEPS = 100
+ALL_BUT_ZERO = 1e30  # a multiplier under which every free coefficient vanishes
 UNBOUNDED_SHARE = 0.3  # of the progress: the models without the bound
 
 
@@ -300,7 +301,10 @@ def on_support(problem: Problem, options: PathOptions, model: Model, radius: flo
         return fit, 0.0
     if radius == 0.0 and not problem.held_away_from_zero():
         alone = replace(refit, sizes=(0,), max_support=0)
-        return sized_models(problem, solve_path(at_multiplier(problem, 1e30), alone, sweep=False))[0], 0.0
+        b = sized_models(problem, solve_path(at_multiplier(problem, ALL_BUT_ZERO), alone, sweep=False))[0].intercept
+        none = np.zeros(0, dtype=np.int32)
+        value = problem.objective(none, np.zeros(0), b, 0.0)
+        return make_model(problem, none, np.zeros(0), b, np.nan, value), 0.0
     # 1 / norm is nearly linear in the multiplier: secant steps on it, inside a bracket whose upper end is feasible.
     low, low_norm = 0.0, norm
     high = 1e-6
@@ -310,7 +314,7 @@ def on_support(problem: Problem, options: PathOptions, model: Model, radius: flo
             break
         low, low_norm = high, norm
         high *= 10.0
-        if high > 1e30:
+        if high > ALL_BUT_ZERO:
             raise InvalidInputError(f"max_norm = {radius:g} leaves no model.")
     for step in range(MULTIPLIER_STEPS):
         if norm >= radius * (1.0 - 1e-9) or high - low <= 1e-12 * high:

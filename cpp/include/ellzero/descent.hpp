@@ -26,6 +26,9 @@ class Descent {
     // Position of the support coordinate whose removal costs least, counted ones only; -1 if there is none.
     int cheapest(const Iterate& it, double* cost);
 
+    // An amount of objective that is not worth a step.
+    double negligible(const Iterate& it, double lambda_0) const;
+
     // One cycle of Algorithm 1 over the listed columns; returns the largest surrogate decrease. `trace`, if given, receives
     // for every step that moved: the column, the step and P after it.
     struct Step {
@@ -44,8 +47,6 @@ class Descent {
     bool drop(Iterate& it, double lambda_0, Model& current);
     bool enter(Iterate& it, double lambda_0, Radius radius, Model& current);
     bool enter_jointly(Iterate& it, double lambda_0, const Screening::Result& found, Model& current);
-    double negligible(const Iterate& it, double lambda_0) const;
-
     const Problem& problem_;
     Refit refit_;
     Screening screening_;

@@ -15,8 +15,10 @@ class Exchange {
     // The model without its cheapest feature, or with the column that gains most; false if there is none.
     bool shrink(const Model& model, Model& out);
     bool grow(const Model& model, Model& out);
-    // Tries the swaps in their order, each from what the last one left; whether any lowered G.
-    bool try_swaps(Model& model, const std::vector<Swap>& swaps, size_t most_failures);
+    // Tries the swaps in their order, each from what the last one left, until a refit has refused so many; whether any lowered G.
+    bool try_swaps(Model& model, const std::vector<Swap>& swaps, size_t refusals);
+    SwapModel& swaps() { return swaps_; }
+    const SwapModel& swaps() const { return swaps_; }
 
   private:
     const Problem& problem_;

@@ -13,12 +13,13 @@ class Line {
     explicit Line(const Problem& problem) : problem_(problem) {}
 
     struct Minimum {
-        double at, gain;  // of the true loss, before lambda_0 is paid
+        double at, gain;     // of the true loss, before lambda_0 is paid
+        double shift = 0.0;  // of the intercept, if it is taken along
     };
     // `slope` is z_j . r at eta. A minimum that provably gains at most `needed` may be left unfinished: its gain is then zero.
     // With `take_intercept` the intercept is minimised along: it must be at its minimum at eta.
     Minimum along(const double* eta, int32_t j, double slope, double needed = 0.0, bool take_intercept = false);
-    // Adds the best constant to eta; returns the true loss there.
+    // Adds the best constant to eta and returns it.
     double settle(std::vector<double>& eta);
 
   private:

@@ -17,6 +17,9 @@ class LocalSearch {
   public:
     explicit LocalSearch(const Problem& problem);
 
+    // Larger models are left as they are: ranking costs p times the square of their size.
+    static constexpr int largest = 512;
+
     // Improves the pool's models of these sizes; `report` hears the share of the work that is done and the size at hand.
     using Report = std::function<void(double fraction, int size)>;
     void run(Pool& pool, const std::set<int>& sizes, const Report& report);
@@ -25,10 +28,11 @@ class LocalSearch {
     std::vector<int32_t> selected(const Pool& pool) const;
     void search_among(const std::vector<int32_t>& columns, Pool& pool, const std::set<int>& sizes);
     bool look_outside(Pool& pool, const std::set<int>& sizes);
+    // The features of these models, as many models as fit into the swap model's memory.
+    std::vector<int32_t> features_from(const Pool& pool, const std::vector<int>& sizes, size_t start) const;
 
     const Problem& problem_;
     Exchange whole_;
-    SwapModel swaps_;
     std::set<int32_t> promising_;  // columns that were ranked well
 };
 

@@ -13,7 +13,8 @@ struct Move {
     int position = -1;    // in the iterate's support: what leaves, -1 if nothing does
     int32_t column = -1;  // what enters, -1 if nothing does
     double at = 0.0;
-    double gain = 0.0;    // of G
+    double shift = 0.0;   // of the intercept
+    double gain = 0.0;    // of G; negative if the move costs
 };
 
 class Neighbourhood {
@@ -29,13 +30,11 @@ class Neighbourhood {
     // The addition that gains most.
     Move best_addition(const Iterate& it);
 
-    bool exhaustive() const { return candidates_ >= problem_.columns(); }
-
   private:
     // The best column to enter at eta if it gains more than `needed`.
     Move best_entry(const Iterate& it, const double* eta, const double* slopes, double needed);
-    // What G rises by when a feature leaves; eta becomes that without it.
-    double removal_cost(const Iterate& it, size_t position, std::vector<double>& eta);
+    // The move that takes a feature out; eta becomes that without it.
+    Move removal(const Iterate& it, size_t position, std::vector<double>& eta);
 
     const Problem& problem_;
     const int64_t candidates_;

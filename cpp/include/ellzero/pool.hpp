@@ -4,6 +4,7 @@
 // that is worth keeping, and the best at a lambda_0 is on their lower envelope.
 #pragma once
 
+#include <iterator>
 #include <limits>
 #include <map>
 #include <vector>
@@ -20,6 +21,8 @@ class Pool {
     const Model& best(double lambda_0, int most) const;
     // Null if no model of that size has been seen.
     const Model* of_size(int size) const;
+    // The largest model with fewer features; the null model is always there.
+    const Model& largest_below(int size) const { return std::prev(best_.lower_bound(size))->second; }
     int largest() const { return best_.rbegin()->first; }
     std::vector<int> sizes() const;
     std::vector<Model> by_size(int most = unlimited) const;

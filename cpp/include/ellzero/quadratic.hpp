@@ -19,8 +19,6 @@ class Quadratic {
     // with d. False (and nothing done) if too much differs.
     bool adapt(const Iterate& it, const std::vector<double>& d);
 
-    void forget() { hessian_.clear(); }
-
     // Minimises the model with gradient g (support, then intercept). `damping` is relative to the scale of H.
     const std::vector<double>& minimise(const Iterate& it, const std::vector<double>& g, double damping);
     // m(step): the predicted change of G.

@@ -24,25 +24,29 @@ struct Swap {
 class SwapModel {
   public:
     // The model is renewed when D has changed by more than `most_drift` of itself.
-    SwapModel(const Problem& problem, double most_drift) : problem_(problem), most_drift_(most_drift), hessian_(problem) {}
+    SwapModel(const Problem& problem, double most_drift);
 
     // The best swap for each of about `most` columns, those that promise most, best first. The iterate minimises G on its support;
     // `slopes` are z_j . r for all columns.
     std::vector<Swap> rank(const Iterate& it, const double* slopes, size_t most);
     // Brings D up to date with the iterate and reads what these features miss, many to one read of X; false where G is flat and
-    // there is no model.
+    // there is no model. Others may be forgotten: `capacity` features are kept.
     bool follow(const Iterate& it, const std::vector<int32_t>& features);
+    size_t capacity() const { return capacity_; }
 
   private:
     void read_products(const std::vector<int32_t>& columns);
+    void rank_tiles(const Iterate& it, const double* slopes, size_t most, int64_t begin, int64_t end, std::vector<Swap>& list) const;
 
     const Problem& problem_;
     const double most_drift_;
-    Quadratic hessian_;
+    size_t capacity_;
     std::vector<double> d_;               // D, of the time when the products were read
     double scale_ = 1.0;                  // the present D is about this multiple of it
     std::vector<float> diagonal_, sums_;  // z_j'D z_j, z_j'D 1
     std::unordered_map<int32_t, std::vector<float>> products_;  // feature -> its products with all columns
+    Quadratic hessian_;                   // of the iterate that is ranked
+    std::vector<double> variance_;        // v
 };
 
 }  // namespace ellzero
