@@ -64,7 +64,7 @@ template <class T>
 ELLZERO_INLINE void products_of(const T* x, int64_t stride, int64_t first, int64_t count, int64_t n, const double* r,
                                 int64_t sides, double* out, int64_t ld) {
     // Rows in blocks: four columns' blocks stay in the nearest cache while all right sides pass over them.
-    constexpr int64_t block = 1024;
+    constexpr int64_t block = 512;
     for (int64_t start = 0; start < n; start += block) {
         const int64_t rows = n - start < block ? n - start : block;
         for (int64_t c = 0; c < count; c += 4) {
@@ -229,6 +229,11 @@ ELLZERO_SIMD void solve_backward(const double* factor, int64_t order, const doub
         const double inverse = 1.0 / factor[a * (a + 1) / 2 + a];
         rows[4 * a] = s0 * inverse, rows[4 * a + 1] = s1 * inverse, rows[4 * a + 2] = s2 * inverse, rows[4 * a + 3] = s3 * inverse;
     }
+}
+
+ELLZERO_SIMD void widen(double a, const float* x, int64_t n, double* out) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) out[i] = a * static_cast<double>(x[i]);
 }
 
 ELLZERO_SIMD void improve_best(double cost, double pull, double inverse, const double* row, const double* slope,

@@ -24,17 +24,26 @@ constexpr int worth_a_second_start = 32;
 constexpr double inner_drift = 1.0;
 constexpr double outer_drift = Penalty::infinity;
 constexpr int64_t models_per_read = 8;
+
+// Leaves every second size, from the first or the second on by turns, and the largest.
+void thin_out(std::set<int>& sizes, int turn) {
+    const int largest = *sizes.rbegin();
+    std::erase_if(sizes, [&, index = turn](int size) mutable { return index++ % 2 != 0 && size != largest; });
+}
 }  // namespace
 
 LocalSearch::LocalSearch(const Problem& problem)
     : problem_(problem), whole_(problem, outer_drift) {}
 
 void LocalSearch::run(Pool& pool, const std::set<int>& sizes, const Report& report) {
-    const int most_looks = problem_.X.design().bytes() <= small_bytes ? looks_at_small : looks_at_large;
+    const bool large = problem_.X.design().bytes() > small_bytes;
+    const int most_looks = large ? looks_at_large : looks_at_small;
     std::set<int> open;  // sizes whose models have not been held against all columns
     for (const int size : sizes)
         if (size > 0 && pool.of_size(size)) open.insert(size);
     for (int look = 0; look < most_looks && !open.empty(); ++look) {
+        // Neighbouring sizes find much the same columns.
+        if (large) thin_out(open, look);
         const bool found = look_outside(pool, open);
         report((2 * look + 1) / (2.0 * most_looks), pool.largest());
         if (!found && look > 0) break;

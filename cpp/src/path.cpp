@@ -292,8 +292,9 @@ class PathFitter {
         }
     }
 
-    // The model itself if it stands at lambda_0 for certain, else what a descent from it finds (which may exceed max_support).
-    Model certified(Model model, double lambda_0) {
+    // The model itself if it stands at lambda_0 for certain, else what a descent from it finds. That may exceed max_support; at the
+    // first point of a path, exact moves do not lead there.
+    Model certified(Model model, double lambda_0, bool is_first) {
         if (!(model.certain && model.stands_at(lambda_0))) {
             it_.load(model);
             model = descent_.solve(it_, lambda_0, options_.max_support, Radius::certain);
@@ -304,9 +305,9 @@ class PathFitter {
             if (move.position < 0 && move.column < 0) break;
             make(move);
             const Model next = descent_.solve(it_, lambda_0, options_.max_support, Radius::certain);
-            // A gain that the fit does not keep (the hinge's smoothing, P near zero) is none, and one out of bounds is not taken.
+            // A gain that the fit does not keep (the hinge's smoothing, P near zero) is none.
             const bool falls = next.objective(lambda_0) < model.objective(lambda_0) - worth_a_move * std::abs(model.objective(lambda_0));
-            if (next.counted > options_.max_support || !falls) {
+            if (!falls || (is_first && next.counted > options_.max_support)) {
                 settle(model, lambda_0, lambda_0, lambda_0);
                 break;
             }
@@ -331,7 +332,7 @@ class PathFitter {
                 Model found = pool_.best(lambda_0, options_.max_support);
                 const double worth = worth_a_change * std::abs(found.objective(lambda_0));
                 if (known[index] && held.objective(lambda_0) <= found.objective(lambda_0) + worth) continue;
-                found = certified(std::move(found), lambda_0);
+                found = certified(std::move(found), lambda_0, index == 0);
                 if (found.counted > options_.max_support) {
                     if (known[index]) continue;
                     // The best model of an allowed size would grow: the path ends before this lambda_0.
@@ -362,7 +363,7 @@ class PathFitter {
                 if (k > 0 && lambda_0 <= lower) lambda_0 = std::sqrt(upper * lower);
                 if (k > 0 && lambda_0 < options_.lambda_min_ratio * out_.lambda_0.front()) break;
                 const double before = vertices[k].model.objective(lambda_0);
-                Model found = certified(vertices[k].model, lambda_0);
+                Model found = certified(vertices[k].model, lambda_0, k == 0);
                 if (found.counted > options_.max_support) break;
                 changed |= found.objective(lambda_0) < before - worth_a_change * std::abs(before);
                 if (!out_.models.empty() && found.support == out_.models.back().support) continue;

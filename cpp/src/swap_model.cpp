@@ -96,7 +96,7 @@ void SwapModel::rank_tiles(const Iterate& it, const double* slopes, size_t most,
     for (int64_t tile = begin; tile < end; ++tile) {
         const int64_t first = tile * width, count = std::min(width, p - first);
         for (int64_t a = 0; a < order; ++a) {
-            for (int64_t l = 0; l < count; ++l) t[a * width + l] = scale_ * static_cast<double>(rows[a][first + l]);
+            kernels::widen(scale_, rows[a] + first, count, t.data() + a * width);
             std::fill(t.begin() + a * width + count, t.begin() + (a + 1) * width, 0.0);
         }
         kernels::solve_forward(hessian_.factor(), order, t.data(), left);

@@ -112,6 +112,12 @@ def test_at_support_fills_the_sizes_between():
         path.at_support(-1)
 
 
+def test_the_null_model_alone():
+    for algorithm, swaps in (("cd", "ranked"), ("local_search", "ranked"), ("local_search", "exhaustive")):
+        path = ez.fit_path(X, LABELS, max_support=0, algorithm=algorithm, swaps=swaps)
+        assert path.support_size.tolist() == [0]
+
+
 def test_unpenalized_features_are_in_and_not_counted():
     path = ez.fit_path(X, LABELS, unpenalized=[7, 9], lambda_2=1e-3, max_support=3)
     for k, model in enumerate(path):

@@ -118,6 +118,29 @@ def test_paths_by_hard_thresholding(loss):
     assert (np.diff(own.lambda_0) < 0).all()
 
 
+def test_step_survives_an_interpolated_response():
+    """Where P is zero its rounding must not be taken for a failure of the step."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((12, 16))
+        problem = make_problem(X, 2.0 * X[:, 0], loss="squared_error")
+        null = ez.fit_path(X, 2.0 * X[:, 0], loss="squared_error", lambda_0=1e9)[0]
+        _, step = threshold(problem, null, size=14)
+        centred = X - X.mean(axis=0)
+        assert step <= 1.2 * max(1.0, np.linalg.eigvalsh(centred.T @ centred / 12)[-1])
+
+
+def test_constant_columns_stay_out():
+    for loss in LOSSES:
+        X, y, _ = random_problem(1, p=6)
+        X[:, 3] = 3.3
+        models = ez.fit_sizes(X, target(y, loss), [5, 6], algorithm="iht", loss=loss)
+        assert models.reached.tolist() == [True, False]
+        path = ez.fit_path(X, target(y, loss), loss=loss, unpenalized=[3], lambda_2=1e-3)
+        assert np.isfinite(path.objective).all()
+        assert np.abs(path.coef.toarray()).max() < 100.0
+
+
 def test_one_goal_only():
     problem, path, _ = setup(1, "logistic")
     with pytest.raises(ez.InvalidInputError, match="either lambda_0 or size"):

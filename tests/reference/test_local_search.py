@@ -104,6 +104,19 @@ def test_coordinate_descent_alone_has_improving_swaps():
     assert violated > 0
 
 
+@pytest.mark.parametrize("swaps", ["q_best", "exhaustive"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_exact_moves_end_where_gains_are_rounding(loss, swaps):
+    """Twins, separable or interpolated data, lambda_0 = 0: a swap there and back gains the same noise each time."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = np.tile(rng.standard_normal((6, 5)), 2)
+        y = target(rng.standard_normal(6), loss)
+        grid = [0.1, 0.01, 1e-3, 1e-4, 1e-6, 0.0]
+        path = ez.fit_path(X, y, loss=loss, lambda_0=grid, algorithm="local_search", swaps=swaps)
+        assert len(path) == len(grid)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_q_best_with_all_columns_is_exhaustive(loss):
     X, y = correlated(3, 50, 15, 4, loss)

@@ -22,6 +22,9 @@ void products(const float* x, int64_t stride, int64_t first, int64_t count, int6
 void axpy(double a, const double* x, int64_t n, double* out);
 void axpy(double a, const float* x, int64_t n, double* out);
 
+// out = a * x
+void widen(double a, const float* x, int64_t n, double* out);
+
 // sum += sum_i w_i (x_i - pivot) and square += sum_i w_i (x_i - pivot)^2
 void moments(const double* x, const double* w, int64_t n, double pivot, double& sum, double& square);
 void moments(const float* x, const double* w, int64_t n, double pivot, double& sum, double& square);
