@@ -12,7 +12,7 @@ namespace {
 // look is cheap.
 constexpr int looks_at_large = 2;
 constexpr int looks_at_small = 6;
-constexpr int64_t small_bytes = int64_t{32} << 20;
+constexpr int64_t small_bytes = int64_t{4} << 20;
 // Columns that join the selection for each model of a look.
 constexpr size_t promising_per_model = 64;
 // Ranked swaps that a refit refuses before the next model's turn.

@@ -12,9 +12,10 @@ import pytest
 import ellzero as ez
 
 LONG_FIT = """
-    import sys, time
+    import signal, sys, time
     import numpy as np
     import ellzero as ez
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job starts with Ctrl-C ignored
     X, y, _ = ez.datasets.make_classification(1500, 3000, 400, s=0.2, random_state=0)
     print("fitting", flush=True)
     try:
