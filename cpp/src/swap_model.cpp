@@ -12,8 +12,9 @@ namespace {
 constexpr double least_left = 1e-5;
 constexpr int64_t tiles_per_chunk = 16;
 constexpr int64_t work_between_polls = 1'000'000'000;  // multiplications
-// The products may take up to this share of X, but a few features always fit.
+// The products may take up to this share of X or this many bytes, whichever is more; but a few features always fit.
 constexpr double memory_share = 1.0 / 8.0;
+constexpr double free_bytes = 64.0 * (1 << 20);
 constexpr double least_capacity = 64.0;
 
 bool better(const Swap& a, const Swap& b) { return a.change != b.change ? a.change < b.change : a.column < b.column; }
@@ -28,8 +29,8 @@ void keep_best(std::vector<Swap>& list, size_t most) {
 
 SwapModel::SwapModel(const Problem& problem, double most_drift)
     : problem_(problem), most_drift_(most_drift), hessian_(problem) {
-    const double bytes = static_cast<double>(problem.X.design().bytes()) / static_cast<double>(problem.columns());
-    capacity_ = static_cast<size_t>(std::max(least_capacity, memory_share * bytes / sizeof(float)));
+    const double bytes = std::max(memory_share * static_cast<double>(problem.X.design().bytes()), free_bytes);
+    capacity_ = static_cast<size_t>(std::max(least_capacity, bytes / static_cast<double>(problem.columns()) / sizeof(float)));
 }
 
 bool SwapModel::follow(const Iterate& it, const std::vector<int32_t>& features) {
