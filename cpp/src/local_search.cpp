@@ -24,6 +24,7 @@ constexpr int worth_a_second_start = 32;
 constexpr double inner_drift = 1.0;
 constexpr double outer_drift = Penalty::infinity;
 constexpr int64_t models_per_read = 8;
+constexpr int64_t worth_a_team = 10'000;  // rows
 
 // Leaves every second size, from the first or the second on by turns, and the largest.
 void thin_out(std::set<int>& sizes, int turn) {
@@ -68,7 +69,9 @@ std::vector<int32_t> LocalSearch::selected(const Pool& pool) const {
 
 // All sizes in turn, down and up, each started from its neighbour's result too.
 void LocalSearch::search_among(const std::vector<int32_t>& columns, Pool& pool, const std::set<int>& sizes) {
-    const Selection selection(problem_, columns);
+    // With few rows each task is too short to be worth handing out.
+    Team alone(1);
+    const Selection selection(problem_, columns, problem_.rows() < worth_a_team ? alone : problem_.X.team());
     Exchange exchange(selection.problem(), inner_drift);
     Pool inner;
     for (const Model& model : pool.by_size()) inner.insert(selection.inside(model));

@@ -14,11 +14,11 @@ const T* take(const T* from, const std::vector<int32_t>& columns, std::vector<T>
 
 }  // namespace
 
-Selection::Selection(const Problem& whole, std::vector<int32_t> columns)
+Selection::Selection(const Problem& whole, std::vector<int32_t> columns, Team& team)
     : columns_(std::move(columns)), design_(whole.X.design().select(columns_)) {
     const Columns& X = whole.X;
     X_ = std::make_unique<Columns>(*design_, take(X.means(), columns_, mean_), take(X.scales(), columns_, scale_),
-                                   take(X.squares(), columns_, square_), X.team(), X.monitor());
+                                   take(X.squares(), columns_, square_), team, X.monitor());
     Penalty penalty = whole.penalty;
     penalty.lower = take(whole.penalty.lower, columns_, lower_);
     penalty.upper = take(whole.penalty.upper, columns_, upper_);

@@ -10,8 +10,8 @@ namespace ellzero {
 
 class Selection {
   public:
-    // `columns` increasing; all unpenalized columns must be among them.
-    Selection(const Problem& whole, std::vector<int32_t> columns);
+    // `columns` increasing; all unpenalized columns must be among them. `team` does the work.
+    Selection(const Problem& whole, std::vector<int32_t> columns, Team& team);
     Selection(const Selection&) = delete;
     Selection& operator=(const Selection&) = delete;
 
