@@ -33,8 +33,9 @@ constexpr double latest_approach = 1e-4;
 // a quarter or at least this many features.
 constexpr int least_beyond = 8;
 int beyond(int size) { return size + std::min(std::max(least_beyond, size / 4), std::numeric_limits<int>::max() - size); }
-// A path has a model of every size up to this one.
-constexpr int complete_up_to = 128;
+// A path has a model of every size up to this one; local search, whose sizes help each other, up to a larger one.
+constexpr int complete_up_to = 64;
+constexpr int searched_up_to = 128;
 // Backward elimination takes out this share of a large support at once, one feature of a small one.
 constexpr int elimination_share = 64;
 
@@ -76,7 +77,7 @@ class PathFitter {
             forward();
             if (options_.algorithm != Algorithm::iht) {
                 backward();
-                fill();
+                fill(complete_up_to);
             }
         }
         adopt_seeds();
@@ -96,8 +97,9 @@ class PathFitter {
 
     void search() {
         std::set<int> sizes(options_.sizes.begin(), options_.sizes.end());
+        if (options_.sweep) fill(searched_up_to);
         for (const int size : pool_.sizes())
-            if (options_.sweep && size <= complete_up_to) sizes.insert(size);
+            if (options_.sweep && size <= searched_up_to) sizes.insert(size);
         for (const Model& model : out_.models) sizes.insert(model.counted);
         sizes.erase(sizes.upper_bound(LocalSearch::largest), sizes.end());
         LocalSearch(problem_).run(pool_, sizes, [&](double fraction, int size) {
@@ -262,8 +264,8 @@ class PathFitter {
     }
 
     // Sizes that both sweeps jumped over, or met only in poor models: the next smaller model plus its best column.
-    void fill() {
-        for (int size = 1; size <= std::min(pool_.largest(), complete_up_to); ++size) {
+    void fill(int most) {
+        for (int size = 1; size <= std::min(pool_.largest(), most); ++size) {
             const Model *smaller = pool_.of_size(size - 1), *model = pool_.of_size(size);
             if (smaller && !(model && model->cost <= smaller->cost)) grow(*smaller);
         }
