@@ -33,8 +33,7 @@ void thin_out(std::set<int>& sizes, int turn) {
 }
 }  // namespace
 
-LocalSearch::LocalSearch(const Problem& problem)
-    : problem_(problem), whole_(problem, outer_drift) {}
+LocalSearch::LocalSearch(const Problem& problem) : problem_(problem), whole_(problem, outer_drift) {}
 
 void LocalSearch::run(Pool& pool, const std::set<int>& sizes, const Report& report) {
     const bool large = problem_.X.design().bytes() > small_bytes;
@@ -61,7 +60,7 @@ void LocalSearch::run(Pool& pool, const std::set<int>& sizes, const Report& repo
 
 std::vector<int32_t> LocalSearch::selected(const Pool& pool) const {
     std::set<int32_t> columns = promising_;
-    for (const Model& model : pool.by_size()) columns.insert(model.support.begin(), model.support.end());
+    for (const Model& model : pool.by_size(largest + 1)) columns.insert(model.support.begin(), model.support.end());
     for (int64_t j = 0; problem_.penalty.unpenalized && j < problem_.columns(); ++j)
         if (problem_.penalty.unpenalized[j]) columns.insert(static_cast<int32_t>(j));
     return {columns.begin(), columns.end()};
@@ -74,7 +73,7 @@ void LocalSearch::search_among(const std::vector<int32_t>& columns, Pool& pool, 
     const Selection selection(problem_, columns, problem_.rows() < worth_a_team ? alone : problem_.X.team());
     Exchange exchange(selection.problem(), inner_drift);
     Pool inner;
-    for (const Model& model : pool.by_size()) inner.insert(selection.inside(model));
+    for (const Model& model : pool.by_size(largest + 1)) inner.insert(selection.inside(model));
     std::map<int, std::vector<int32_t>> shrunk, grown;  // what the neighbours have been made of
     std::vector<int> order(sizes.begin(), sizes.end());
     bool changed = true;

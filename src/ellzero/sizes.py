@@ -267,7 +267,9 @@ def bound_norms(
             if other.objective >= best.objective * (1.0 - 1e-9):
                 break
             best, multiplier = other, its_multiplier
-        out[problem.counted(best.support)] = best
+        has = problem.counted(best.support)
+        if has not in out or best.objective < out[has].objective:
+            out[has] = best
         before.append(best)
         if options.progress is not None:
             options.progress(UNBOUNDED_SHARE + (1.0 - UNBOUNDED_SHARE) * (count + 1) / len(wanted), 0.0, size)
