@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 import ellzero as ez
 from benchmarks.cases import Case, dense_case
-from benchmarks.path import ATTEMPTS, compare, referee
+from benchmarks.path import compare, referee
 from benchmarks.report import processor, table
-from benchmarks.tools import R_SCRIPTS, REPEATS, SECONDS_FOR_REPEATS, Run, run, save_case, save_for_r
+from benchmarks.tools import R_SCRIPTS, REPEATS, SECONDS_FOR_REPEATS, run_patiently, save_case, save_for_r
 from ellzero import _core
 from ellzero.model import Model
 from ellzero.problem import make_problem
@@ -149,33 +149,20 @@ def timing_table(case: Case, tools: tuple[tuple[str, int], ...], folder: Path) -
     if any(tool in R_SCRIPTS for tool, _ in tools):
         save_for_r(case, folder)
     seconds: dict[str, float] = {}
-    reference: tuple[Array, NDArray[np.int64]] | None = None
+    outcomes: dict[str, tuple[Array, NDArray[np.int64]]] = {}
     rows = []
     for tool, threads in tools:
-        result: Run | str = ""
-        crashes = 0
-        for attempt in range(ATTEMPTS):
-            result = run(tool, threads, folder, 600.0, attempt)
-            if not (isinstance(result, str) and result.startswith("crashed")):
-                break
-            crashes += 1
-        note = f" after {crashes} crash{'es' if crashes > 1 else ''}" if crashes and isinstance(result, Run) else ""
-        print(
-            f"{case.name}: {tool} x{threads}: {result if isinstance(result, str) else f'{result.seconds:.3f} s'}{note}",
-            flush=True,
-        )
+        result, note = run_patiently(case, tool, threads, folder, 600.0)
         if isinstance(result, str):
             rows.append([tool, str(threads), result, *["-"] * 7])
             continue
         seconds.setdefault(tool, result.seconds)
         values, sizes = referee(case, result)
-        if tool == "ellzero, local search":
-            reference = values, sizes
-        against = ("-", "-", "-") if reference is None or tool.startswith("ellzero,") else compare(reference, (values, sizes))
-        if tool == "ellzero":
-            plain = values, sizes
-        if tool == "ellzero, local search" and threads == 1:
-            against = compare(reference, plain) if reference is not None else against
+        outcomes.setdefault(tool, (values, sizes))
+        # Our local search is held against every peer and, in its own row, against our coordinate descent.
+        other = "ellzero" if tool == "ellzero, local search" and threads == 1 else tool
+        known = "ellzero, local search" in outcomes and (other != tool or not tool.startswith("ellzero"))
+        against = compare(outcomes["ellzero, local search"], outcomes[other]) if known else ("-", "-", "-")
         searched = seconds.get("ellzero, local search", np.nan)
         rows.append(
             [
@@ -206,7 +193,7 @@ def timing_table(case: Case, tools: tuple[tuple[str, int], ...], folder: Path) -
 
 def recovery(draws: int) -> str:
     """n = p = 1000, k = 25: F1 of the support, tuned on a second outcome vector as in the paper."""
-    scores: dict[str, list[tuple[float, int, float]]] = {}
+    scores: dict[str, list[tuple[float, int]]] = {}
     seconds: dict[str, list[float]] = {}
     shrinkage = np.geomspace(100.0, 1e-4, 10) / 1000
     for seed in range(draws):
@@ -217,9 +204,9 @@ def recovery(draws: int) -> str:
         valid = np.where(rng.random(1000) < 1.0 / (1.0 + np.exp(-X @ beta)), 1.0, -1.0)
         true = set(np.flatnonzero(beta).tolist())
 
-        def score(support: Any, loss: float, true: set[int] = true) -> tuple[float, int, float]:
+        def score(support: Any, true: set[int] = true) -> tuple[float, int]:
             found = {int(j) for j in support}
-            return 2.0 * len(found & true) / (len(found) + len(true)), len(found), loss
+            return 2.0 * len(found & true) / (len(found) + len(true)), len(found)
 
         for name, algorithm in (("L0L2, CD", "cd"), ("L0L2, local search", "local_search")):
             start = time.perf_counter()
@@ -227,10 +214,9 @@ def recovery(draws: int) -> str:
             seconds.setdefault(name, []).append(time.perf_counter() - start)
             models = [model for path in grid for model in path]
             losses = [float(np.logaddexp(0.0, -valid * (X[:, m.support] @ m.values + m.intercept)).mean()) for m in models]
-            k = int(np.argmin(losses))
-            scores.setdefault(name, []).append(score(models[k].support, losses[k]))
+            scores.setdefault(name, []).append(score(models[int(np.argmin(losses))].support))
         for name, support, took in peers(X, y.astype(np.float64), valid):
-            scores.setdefault(name, []).append(score(support, np.nan))
+            scores.setdefault(name, []).append(score(support))
             seconds.setdefault(name, []).append(took)
         print(
             f"recovery, draw {seed}: " + ", ".join(f"{name} {found[-1][0]:.2f}" for name, found in scores.items()), flush=True

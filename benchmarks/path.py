@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 import ellzero as ez
 from benchmarks.cases import Case, dense_case, sparse_case
 from benchmarks.report import processor, table
-from benchmarks.tools import R_SCRIPTS, Run, run, save_case, save_for_r
+from benchmarks.tools import ATTEMPTS, R_SCRIPTS, REPEATS, Run, run_patiently, save_case, save_for_r
 
 Array = NDArray[np.float64]
 NEARLY_SEPARABLE = 30  # models with more features are listed apart
 WORSE = 1e-4
-ATTEMPTS = 3  # of a tool that crashes
 
 
 @dataclass(frozen=True)
@@ -83,18 +82,7 @@ def measure(case: Case, plan: Plan, folder: Path, timeout: float) -> list[list[s
     reference: tuple[Array, NDArray[np.int64]] | None = None
     seconds = np.nan
     for tool, threads in plan.tools:
-        result: Run | str = ""
-        crashes = 0
-        for attempt in range(ATTEMPTS):
-            result = run(tool, threads, folder, timeout, attempt)
-            if not (isinstance(result, str) and result.startswith("crashed")):
-                break
-            crashes += 1
-        note = f" after {crashes} crash{'es' if crashes > 1 else ''}" if crashes and isinstance(result, Run) else ""
-        print(
-            f"{case.name}: {tool} x{threads}: {result if isinstance(result, str) else f'{result.seconds:.3f} s'}{note}",
-            flush=True,
-        )
+        result, note = run_patiently(case, tool, threads, folder, timeout)
         if isinstance(result, str):
             rows.append([tool, str(threads), result, *["-"] * 7])
             continue
@@ -157,8 +145,6 @@ norms and checks for NaN; memory growth is the peak resident memory during the f
 
 
 def main() -> None:
-    from benchmarks.tools import REPEATS
-
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="only p = 2,000")
     parser.add_argument("--only", default="", help="only cases whose name contains this text")

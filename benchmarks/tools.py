@@ -26,6 +26,7 @@ from benchmarks.cases import Case
 Array = NDArray[np.float64]
 SECONDS_FOR_REPEATS = 20.0
 REPEATS = 5
+ATTEMPTS = 3  # of a tool that crashes
 R_SCRIPTS = {"glmnet": ("glmnet.R",), "L0Learn": ("l0learn.R", "CD"), "L0Learn with swaps": ("l0learn.R", "CDPSI")}
 # fastsparsegams often crashes with its default of 3; these are tried in turn.
 ACTIVE_SET_NUMS = (3, 2, 4)
@@ -181,6 +182,21 @@ def run(tool: str, threads: int, folder: Path, timeout: float, attempt: int = 0)
     out = np.load(folder / "out.npz")
     coef = sparse.csr_matrix(sparse.load_npz(folder / "coef.npz"))
     return Run(float(out["seconds"]), out["lambda_0"], coef, out["intercept"], float(out["reads"]), float(out["memory_growth"]))
+
+
+def run_patiently(case: Case, tool: str, threads: int, folder: Path, timeout: float) -> tuple[Run | str, str]:
+    """Run a tool that may crash up to ATTEMPTS times, and say so; the note tells how often it crashed before its result."""
+    result: Run | str = ""
+    crashes = 0
+    for attempt in range(ATTEMPTS):
+        result = run(tool, threads, folder, timeout, attempt)
+        if not (isinstance(result, str) and result.startswith("crashed")):
+            break
+        crashes += 1
+    note = f" after {crashes} crash{'es' if crashes > 1 else ''}" if crashes and isinstance(result, Run) else ""
+    shown = result if isinstance(result, str) else f"{result.seconds:.3f} s"
+    print(f"{case.name}: {tool} x{threads}: {shown}{note}", flush=True)
+    return result, note
 
 
 def read_r_output(folder: Path) -> Run:

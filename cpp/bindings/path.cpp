@@ -49,7 +49,8 @@ void add_unpenalized(Model& model, const Penalty& penalty, int64_t columns) {
     }
 }
 
-std::vector<Model> unpack(const nb::dict& packed, const Penalty& penalty, int64_t p) {
+std::vector<Model> unpack(const nb::dict& packed, const BoundProblem& problem) {
+    const Penalty penalty = problem.penalty();
     const auto starts = nb::cast<Vector<int64_t>>(packed["starts"]);
     const auto columns = nb::cast<Vector<int32_t>>(packed["columns"]);
     const auto values = nb::cast<Vector<double>>(packed["values"]);
@@ -59,7 +60,7 @@ std::vector<Model> unpack(const nb::dict& packed, const Penalty& penalty, int64_
         out[k].support.assign(columns.data() + starts.data()[k], columns.data() + starts.data()[k + 1]);
         out[k].beta.assign(values.data() + starts.data()[k], values.data() + starts.data()[k + 1]);
         out[k].intercept = intercept.data()[k];
-        add_unpenalized(out[k], penalty, p);
+        add_unpenalized(out[k], penalty, problem.core->columns());
         for (const int32_t j : out[k].support) out[k].counted += penalty.counted(j);
     }
     return out;
@@ -93,9 +94,8 @@ nb::dict fit(const BoundProblem& self, const std::string& algorithm, const std::
     Monitor monitor(check_signals, reporter(progress));
     PathOptions options{parse_algorithm(algorithm), parse_swaps(swaps), q, first_improvement, lambda_0, sizes, n_lambda,
                         lambda_min_ratio, max_support, sweep, {}};
+    if (seeds) options.seeds = unpack(*seeds, self);
     PathResult result;
-    Team idle(1);
-    if (seeds) options.seeds = unpack(*seeds, self.problem(self.columns(idle, monitor)).penalty, self.core->columns());
     {
         nb::gil_scoped_release release;
         Team team(threads);
@@ -144,11 +144,7 @@ nb::dict cycles(const BoundProblem& self, double lambda_0, int count) {
 // One run of hard thresholding from a given model: at lambda_0 if `size` is negative, else with at most `size` features.
 nb::dict threshold(const BoundProblem& self, const nb::dict& start, double lambda_0, int size, int threads) {
     Monitor monitor(check_signals, {});
-    Model from;
-    {
-        Team idle(1);
-        from = unpack(start, self.problem(self.columns(idle, monitor)).penalty, self.core->columns()).at(0);
-    }
+    const Model from = unpack(start, self).at(0);
     Model found;
     double curvature = 0.0;
     {

@@ -24,10 +24,13 @@ Columns BoundProblem::columns(Team& team, Monitor& monitor) const {
     return Columns(*core, mean ? mean->data() : nullptr, scale ? scale->data() : nullptr, square.data(), team, monitor);
 }
 
+Penalty BoundProblem::penalty() const {
+    return {lambda_1, lambda_2, lower ? lower->data() : nullptr, upper ? upper->data() : nullptr,
+            unpenalized ? unpenalized->data() : nullptr};
+}
+
 Problem BoundProblem::problem(const Columns& columns) const {
-    const Penalty penalty{lambda_1, lambda_2, lower ? lower->data() : nullptr, upper ? upper->data() : nullptr,
-                          unpenalized ? unpenalized->data() : nullptr};
-    return {columns, loss, y.data(), w.data(), penalty, intercept, tolerance};
+    return {columns, loss, y.data(), w.data(), penalty(), intercept, tolerance};
 }
 
 void register_problem(nb::module_& m) {

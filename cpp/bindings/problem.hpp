@@ -25,6 +25,7 @@ struct BoundProblem {
     double lambda_1, lambda_2, tolerance;
     bool intercept;
 
+    Penalty penalty() const;
     Columns columns(Team& team, Monitor& monitor) const;
     Problem problem(const Columns& columns) const;
 };

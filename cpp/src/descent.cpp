@@ -256,4 +256,11 @@ bool Descent::extend(Iterate& it) {
     return true;
 }
 
+bool Descent::shrink(Iterate& it) {
+    const int position = cheapest(it, nullptr);
+    if (position < 0) return false;
+    it.remove(static_cast<size_t>(position));
+    return true;
+}
+
 }  // namespace ellzero

@@ -65,9 +65,7 @@ bool Exchange::improve(Model& model) {
 
 bool Exchange::shrink(const Model& model, Model& out) {
     it_.load(model);
-    const int position = descent_.cheapest(it_, nullptr);
-    if (position < 0) return false;
-    it_.remove(static_cast<size_t>(position));
+    if (!descent_.shrink(it_)) return false;
     out = descent_.refit(it_);
     return true;
 }

@@ -102,10 +102,7 @@ class PathFitter {
             if (options_.sweep && size <= searched_up_to) sizes.insert(size);
         for (const Model& model : out_.models) sizes.insert(model.counted);
         sizes.erase(sizes.upper_bound(LocalSearch::largest), sizes.end());
-        LocalSearch(problem_).run(pool_, sizes, [&](double fraction, int size) {
-            const auto [begin, end] = stage_;
-            problem_.X.monitor().report(begin + (end - begin) * fraction, 0.0, size);
-        });
+        LocalSearch(problem_).run(pool_, sizes, [&](double fraction, int size) { report(fraction, 0.0, size); });
     }
 
     // The penalised iteration at each lambda_0, started from the last.
@@ -201,8 +198,9 @@ class PathFitter {
     void keep(const Model& model) {
         if (model.counted <= explored_) pool_.insert(model);
     }
-    void report(double fraction, double lambda_0) {
-        problem_.X.monitor().report(stage_.first + (stage_.second - stage_.first) * fraction, lambda_0, it_.counted);
+    void report(double fraction, double lambda_0) { report(fraction, lambda_0, it_.counted); }
+    void report(double fraction, double lambda_0, int size) {
+        problem_.X.monitor().report(stage_.first + (stage_.second - stage_.first) * fraction, lambda_0, size);
     }
 
     // Solves at one lambda_0, started from the last; whether the model is small enough to go on.
@@ -255,10 +253,7 @@ class PathFitter {
         if (std::ssize(it_.support) > Refit::largest) return;
         while (it_.counted > 1) {
             problem_.X.monitor().poll();
-            for (int left = std::max(1, it_.counted / elimination_share); left > 0; --left) {
-                const int position = descent_.cheapest(it_, nullptr);
-                it_.remove(static_cast<size_t>(position));
-            }
+            for (int left = std::max(1, it_.counted / elimination_share); left > 0; --left) descent_.shrink(it_);
             keep(descent_.refit(it_));
         }
     }

@@ -165,7 +165,8 @@ def automatic_grid(problem: Problem, name: str, options: PathOptions) -> Array:
         first = problem.loss.curvature_bound if np.isfinite(problem.loss.curvature_bound) else 1.0
         first *= float(problem.square.max(initial=0.0))
     else:
-        null = solve_path(problem, replace(options, lambda_0=np.zeros(0), n_lambda=1, progress=None)).models
+        null_only = replace(options, algorithm="cd", swaps="ranked", lambda_0=np.zeros(0), n_lambda=1, progress=None)
+        null = solve_path(problem, null_only).models
         support, values, b = to_user_scale(problem, null)[0]
         r = problem.w * problem.loss.gradient(problem.eta(support, values, b), problem.y)
         slope = problem.design.rmatvec(r) - (0.0 if problem.mean is None else problem.mean * r.sum())

@@ -39,9 +39,11 @@ def path_options(
     if not 0.0 < tolerance < 1.0:
         raise InvalidInputError(f"tol must be between 0 and 1, got {tol!r}.")
     as_choice("algorithm", algorithm, ALGORITHMS)
-    if algorithm != "local_search" and (as_choice("swaps", swaps, SWAPS) != "ranked" or q is not None):
+    as_choice("swaps", swaps, SWAPS)
+    as_choice("improvement", improvement, IMPROVEMENTS)
+    if algorithm != "local_search" and (swaps != "ranked" or q is not None):
         raise InvalidInputError(f"swaps and q belong to algorithm='local_search', got algorithm={algorithm!r}.")
-    if as_choice("improvement", improvement, IMPROVEMENTS) != "best" and (algorithm != "local_search" or swaps == "ranked"):
+    if improvement != "best" and (algorithm != "local_search" or swaps == "ranked"):
         raise InvalidInputError("improvement belongs to swaps='q_best' and 'exhaustive' of algorithm='local_search'.")
     if q is not None and swaps != "q_best":
         raise InvalidInputError(f"q is the number of candidates of swaps='q_best', got swaps={swaps!r}.")
@@ -51,7 +53,7 @@ def path_options(
         lambda_min_ratio=ratio,
         max_support=None if max_support is None else as_count("max_support", max_support, 0),
         algorithm=algorithm,
-        swaps=as_choice("swaps", swaps, SWAPS),
+        swaps=swaps,
         q=None if q is None else as_count("q", q, 1),
         improvement=improvement,
         tol=tolerance,

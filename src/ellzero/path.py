@@ -100,7 +100,7 @@ class Path:
         asked for, from the path's models and by the path's algorithm; :func:`fit_sizes` does that for many sizes at once.
         """
         k = as_count("k", k, 0)
-        columns = self.problem.counted(np.arange(self.problem.design.shape[1], dtype=np.int32))
+        columns = self.problem.countable()
         if k > columns:
             raise InvalidInputError(f"k must be at most the {columns} features that lambda_0 applies to, got {k}.")
         if k not in self.sized:

@@ -86,6 +86,10 @@ class Problem:
         lower, upper = self.penalty.lower, self.penalty.upper
         return bool((lower is not None and (lower > 0.0).any()) or (upper is not None and (upper < 0.0).any()))
 
+    def countable(self) -> int:
+        """How many features of X could pay lambda_0: no model is larger."""
+        return self.counted(np.arange(self.design.shape[1], dtype=np.int32))
+
     def counted(self, support: NDArray[np.int32]) -> int:
         """How many of these features pay lambda_0."""
         mask = self.penalty.unpenalized

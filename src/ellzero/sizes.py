@@ -207,9 +207,7 @@ def fit_sizes(
         unpenalized=unpenalized,
         n_jobs=n_jobs,
     )
-    # No model has more features than there are columns.
-    columns = problem.counted(np.arange(problem.design.shape[1], dtype=np.int32))
-    inside = tuple(int(size) for size in np.unique(np.minimum(wanted, columns)))
+    inside = tuple(int(size) for size in np.unique(np.minimum(wanted, problem.countable())))
     sweep = replace(options, sizes=inside, max_support=inside[-1], n_lambda=len(problem.y), lambda_min_ratio=1e-12)
     if radius is not None and options.progress is not None:
         whole = options.progress

@@ -23,9 +23,8 @@ class Descent {
     double next_lambda_0(Iterate& it);
     // Adds the column that gains most; false if none gains.
     bool extend(Iterate& it);
-    // Position of the support coordinate whose removal costs least, counted ones only; -1 if there is none.
-    int cheapest(const Iterate& it, double* cost);
-
+    // Takes out the counted feature whose removal costs least; false if there is none.
+    bool shrink(Iterate& it);
     // An amount of objective that is not worth a step.
     double negligible(const Iterate& it, double lambda_0) const;
 
@@ -43,10 +42,13 @@ class Descent {
         double at, gain;
     };
     Entry best_entry(Iterate& it);
+    // Position of the support coordinate whose removal costs least, counted ones only; -1 if there is none.
+    int cheapest(const Iterate& it, double* cost);
     bool descend(Iterate& it, double lambda_0, double target = Penalty::infinity);
     bool drop(Iterate& it, double lambda_0, Model& current);
     bool enter(Iterate& it, double lambda_0, Radius radius, Model& current);
     bool enter_jointly(Iterate& it, double lambda_0, const Screening::Result& found, Model& current);
+
     const Problem& problem_;
     Refit refit_;
     Screening screening_;
