@@ -5,4 +5,5 @@ NB_MODULE(_core, m) {
     ellzero::bindings::register_design(m);
     ellzero::bindings::register_problem(m);
     ellzero::bindings::register_path(m);
+    ellzero::bindings::register_search(m);
 }

@@ -37,5 +37,6 @@ void check_signals();
 void register_design(nb::module_& m);
 void register_problem(nb::module_& m);
 void register_path(nb::module_& m);
+void register_search(nb::module_& m);
 
 }  // namespace ellzero::bindings

@@ -1,0 +1,266 @@
+#include "ellzero/search.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <map>
+
+#include "models.hpp"
+
+namespace ellzero::bindings {
+namespace {
+
+// Lists of different lengths as one array and where each starts.
+template <class T>
+struct Ragged {
+    std::vector<int64_t> starts{0};
+    std::vector<T> values;
+
+    template <class List>
+    void add(const List& list) {
+        values.insert(values.end(), list.begin(), list.end());
+        starts.push_back(std::ssize(values));
+    }
+    void put(nb::dict& out, const std::string& name) {
+        out[(name + "_starts").c_str()] = to_numpy(std::move(starts));
+        out[name.c_str()] = to_numpy(std::move(values));
+    }
+};
+
+template <class T>
+Vector<T> array(const nb::dict& from, const std::string& name) {
+    return nb::cast<Vector<T>>(from[name.c_str()]);
+}
+
+template <class T>
+std::vector<T> take(const nb::dict& from, const std::string& name) {
+    const auto values = array<T>(from, name);
+    return {values.data(), values.data() + values.shape(0)};
+}
+
+template <class T>
+std::vector<T> take(const nb::dict& from, const std::string& name, size_t k) {
+    const auto starts = array<int64_t>(from, name + "_starts");
+    const auto values = array<T>(from, name);
+    return {values.data() + starts.data()[k], values.data() + starts.data()[k + 1]};
+}
+
+// The row of `alpha` that holds each node's dual point, or -1, and these rows one after another.
+void put_tree(nb::dict& out, const TreeRecord& tree) {
+    std::vector<int64_t> row;
+    std::vector<float> alpha;
+    int64_t rows = 0;
+    size_t total = 0;
+    for (const auto& point : tree.alpha) total += point.size();
+    alpha.reserve(total);
+    for (const auto& point : tree.alpha) {
+        row.push_back(point.empty() ? -1 : rows++);
+        alpha.insert(alpha.end(), point.begin(), point.end());
+    }
+    out["parent"] = to_numpy(std::vector<int64_t>(tree.parent));
+    out["branch"] = to_numpy(std::vector<int32_t>(tree.branch));
+    out["side"] = to_numpy(std::vector<int8_t>(tree.side));
+    out["row"] = to_numpy(std::move(row));
+    out["alpha"] = to_numpy(std::move(alpha));
+}
+
+TreeRecord take_tree(const nb::dict& from, int64_t n) {
+    TreeRecord tree{take<int64_t>(from, "parent"), take<int32_t>(from, "branch"), take<int8_t>(from, "side"), {}};
+    const auto alpha = array<float>(from, "alpha");
+    for (const int64_t row : take<int64_t>(from, "row")) {
+        tree.alpha.emplace_back();
+        if (row >= 0) tree.alpha.back().assign(alpha.data() + row * n, alpha.data() + (row + 1) * n);
+    }
+    return tree;
+}
+
+nb::dict put_snapshot(const Search::Snapshot& snapshot) {
+    nb::dict out = pack({snapshot.incumbent});
+    put_tree(out, snapshot.tree);
+    std::vector<double> low, high;
+    for (const Box& box : snapshot.boxes) {
+        low.push_back(box.low);
+        high.push_back(box.high);
+    }
+    out["kept"] = to_numpy(std::vector<int32_t>(snapshot.columns));
+    out["low"] = to_numpy(std::move(low));
+    out["high"] = to_numpy(std::move(high));
+    std::vector<int64_t> id, depth, state_of;
+    std::vector<int32_t> decision;
+    std::vector<uint8_t> in, dives;
+    std::vector<double> bound, start, mu, smoothing;
+    std::map<const State*, int64_t> places;
+    std::vector<const State*> states;
+    for (const Node& node : snapshot.open) {
+        id.push_back(node.id);
+        depth.push_back(node.depth);
+        bound.push_back(node.bound);
+        decision.push_back(node.decision.column);
+        in.push_back(node.decision.in);
+        dives.push_back(node.dives);
+        const auto [place, fresh] = places.emplace(node.state.get(), std::ssize(states));
+        if (fresh) states.push_back(node.state.get());
+        state_of.push_back(place->second);
+    }
+    Ragged<int32_t> inside, box_column, columns, near;
+    Ragged<uint64_t> outside;
+    Ragged<float> box_low, box_high;
+    Ragged<double> beta;
+    for (const State* state : states) {
+        inside.add(state->in);
+        outside.add(state->out);
+        std::vector<int32_t> column;
+        std::vector<float> lows, highs;
+        for (const auto& box : state->boxes) {
+            column.push_back(box.column);
+            lows.push_back(box.low);
+            highs.push_back(box.high);
+        }
+        box_column.add(column);
+        box_low.add(lows);
+        box_high.add(highs);
+        columns.add(state->columns);
+        beta.add(state->beta);
+        near.add(state->near);
+        start.push_back(state->intercept);
+        mu.push_back(state->mu);
+        smoothing.push_back(state->smoothing);
+    }
+    inside.put(out, "state_in");
+    outside.put(out, "state_out");
+    box_column.put(out, "box_column");
+    box_low.put(out, "box_low");
+    box_high.put(out, "box_high");
+    columns.put(out, "state_columns");
+    beta.put(out, "state_beta");
+    near.put(out, "state_near");
+    out["state_intercept"] = to_numpy(std::move(start));
+    out["state_mu"] = to_numpy(std::move(mu));
+    out["state_smoothing"] = to_numpy(std::move(smoothing));
+    out["node_id"] = to_numpy(std::move(id));
+    out["node_depth"] = to_numpy(std::move(depth));
+    out["node_bound"] = to_numpy(std::move(bound));
+    out["node_decision"] = to_numpy(std::move(decision));
+    out["node_in"] = to_numpy(std::move(in));
+    out["node_dives"] = to_numpy(std::move(dives));
+    out["node_state"] = to_numpy(std::move(state_of));
+    out["closed"] = to_numpy(std::vector<double>{snapshot.closed});
+    out["counters"] = to_numpy(std::vector<int64_t>{snapshot.nodes_done, snapshot.picks, snapshot.rooted});
+    return out;
+}
+
+Search::Snapshot take_snapshot(const nb::dict& from, const BoundProblem& problem) {
+    Search::Snapshot out;
+    out.incumbent = unpack(from, problem).at(0);
+    out.incumbent.cost = array<double>(from, "cost").data()[0];
+    out.tree = take_tree(from, problem.core->rows());
+    out.columns = take<int32_t>(from, "kept");
+    const auto low = array<double>(from, "low"), high = array<double>(from, "high");
+    for (size_t j = 0; j < low.shape(0); ++j) out.boxes.push_back({low.data()[j], high.data()[j]});
+    const auto start = array<double>(from, "state_intercept"), mu = array<double>(from, "state_mu");
+    const auto smoothing = array<double>(from, "state_smoothing");
+    std::vector<std::shared_ptr<const State>> states;
+    for (size_t s = 0; s < start.shape(0); ++s) {
+        State state{take<int32_t>(from, "state_in", s), take<uint64_t>(from, "state_out", s), {},
+                    take<int32_t>(from, "state_columns", s), take<double>(from, "state_beta", s),
+                    start.data()[s], mu.data()[s], smoothing.data()[s], take<int32_t>(from, "state_near", s)};
+        const auto column = take<int32_t>(from, "box_column", s);
+        const auto lows = take<float>(from, "box_low", s), highs = take<float>(from, "box_high", s);
+        for (size_t b = 0; b < column.size(); ++b) state.boxes.push_back({column[b], lows[b], highs[b]});
+        states.push_back(std::make_shared<const State>(std::move(state)));
+    }
+    const auto id = array<int64_t>(from, "node_id"), depth = array<int64_t>(from, "node_depth");
+    const auto state_of = array<int64_t>(from, "node_state");
+    const auto bound = array<double>(from, "node_bound");
+    const auto decision = array<int32_t>(from, "node_decision");
+    const auto in = array<uint8_t>(from, "node_in"), dives = array<uint8_t>(from, "node_dives");
+    for (size_t k = 0; k < id.shape(0); ++k)
+        out.open.push_back({id.data()[k], static_cast<int>(depth.data()[k]), bound.data()[k], states.at(state_of.data()[k]),
+                            {decision.data()[k], in.data()[k] != 0}, dives.data()[k] != 0});
+    out.closed = array<double>(from, "closed").data()[0];
+    const auto counters = array<int64_t>(from, "counters");
+    out.nodes_done = counters.data()[0];
+    out.picks = counters.data()[1];
+    out.rooted = counters.data()[2] != 0;
+    return out;
+}
+
+// Keeps alive what the search borrows.
+struct BoundSearch {
+    nb::object owner;
+    const BoundProblem& bound;
+    Team team{1};
+    Monitor quiet;
+    Columns columns;
+    Problem problem;
+    Search search;
+
+    BoundSearch(nb::object problem_object, const ExactOptions& options, const nb::dict& incumbent, int threads)
+        : owner(std::move(problem_object)),
+          bound(nb::cast<const BoundProblem&>(owner)),
+          columns(bound.columns(team, quiet)),
+          problem(bound.problem(columns)),
+          search(problem, options, with_cost(incumbent), threads) {}
+
+    Model with_cost(const nb::dict& packed) const {
+        Model model = unpack(packed, bound).at(0);
+        model.cost = array<double>(packed, "cost").data()[0];
+        return model;
+    }
+};
+
+std::string run(BoundSearch& self, double seconds, int64_t node_limit, const nb::object& report) {
+    Monitor monitor([&] {
+        check_signals();
+        if (report.is_none()) return;
+        nb::gil_scoped_acquire acquire;
+        report();
+    }, {});
+    nb::gil_scoped_release release;
+    switch (self.search.run(seconds, node_limit, monitor)) {
+        case SearchStatus::finished: return "finished";
+        case SearchStatus::node_limit: return "node_limit";
+        case SearchStatus::stopped: break;
+    }
+    return "time_limit";
+}
+
+}  // namespace
+
+void register_search(nb::module_& m) {
+    nb::exception<WitnessLost>(m, "WitnessLost", PyExc_AssertionError);
+    nb::class_<BoundSearch>(m, "Search", "Branch and bound on one problem; it can be stopped, looked at and continued.")
+        .def(
+            "__init__",
+            [](BoundSearch* self, nb::object problem, double lambda_0, int64_t k, double gap, double free_bound,
+               const nb::dict& incumbent, int threads) {
+                const ExactOptions options{lambda_0, k, gap, free_bound};
+                new (self) BoundSearch(std::move(problem), options, incumbent, threads);
+            },
+            nb::arg("problem"), nb::kw_only(), nb::arg("lambda_0"), nb::arg("k"), nb::arg("gap"), nb::arg("free_bound"),
+            nb::arg("incumbent"), nb::arg("threads"))
+        .def("follow", [](BoundSearch& self, const nb::dict& witness, double objective) {
+            self.search.follow(self.with_cost(witness), objective);
+        }, nb::arg("witness"), nb::arg("objective"), "Raise WitnessLost when a node that holds this solution is cut off.")
+        .def("run", &run, nb::kw_only(), nb::arg("seconds"), nb::arg("node_limit"), nb::arg("report").none(),
+             "Work until finished or stopped; `report` is called about ten times a second.")
+        .def("incumbent", [](const BoundSearch& self) { return pack({self.search.incumbent()}); })
+        .def("tree", [](const BoundSearch& self) {
+            nb::dict out;
+            put_tree(out, self.search.tree());
+            return out;
+        })
+        .def("snapshot", [](const BoundSearch& self) { return put_snapshot(self.search.snapshot()); })
+        .def("restore", [](BoundSearch& self, const nb::dict& snapshot) {
+            self.search.restore(take_snapshot(snapshot, self.bound));
+        }, nb::arg("snapshot"))
+        .def_prop_ro("objective", [](const BoundSearch& self) { return self.search.objective(); })
+        .def_prop_ro("lower_bound", [](const BoundSearch& self) { return self.search.lower_bound(); })
+        .def_prop_ro("nodes", [](const BoundSearch& self) { return self.search.nodes(); })
+        .def_prop_ro("open", [](const BoundSearch& self) { return self.search.open(); })
+        .def_prop_ro("passes", [](const BoundSearch& self) { return self.search.passes(); })
+        .def_prop_ro("newton_steps", [](const BoundSearch& self) { return self.search.newton_steps(); })
+        .def_prop_ro("columns_left", [](const BoundSearch& self) { return self.search.columns_left(); });
+}
+
+}  // namespace ellzero::bindings

@@ -1,0 +1,97 @@
+// What happens at one node: relax, price, bound, tighten, round, and choose the feature to branch on.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "ellzero/region.hpp"
+#include "ellzero/relaxation.hpp"
+
+namespace ellzero {
+
+struct Node {
+    int64_t id = 0;
+    int depth = 0;
+    double bound = -Penalty::infinity;
+    std::shared_ptr<const State> state;  // of the parent
+    Decision decision;
+    bool dives = false;  // its children are taken before better ones
+};
+
+struct ExactOptions {
+    double lambda_0 = 0.0;
+    int64_t k = 0;             // at most so many features; the number of columns if there is no limit
+    double gap = 1e-4;         // relative
+    double free_bound = 0.0;   // see Region
+    int strong_depth = 4;      // candidates of nodes above this depth are tried before one is chosen
+};
+
+// The best solution so far, shared by all threads.
+class Incumbent {
+  public:
+    virtual ~Incumbent() = default;
+    virtual double objective() const = 0;
+    // A solution in the node's numbering of columns.
+    virtual void offer(const Model& model) = 0;
+    double prune_at(double gap) const { return objective() - gap * std::abs(objective()); }
+    // Solutions above are of no interest. A little above the incumbent, whose objective is only known up to rounding.
+    double cutoff() const { return objective() + 1e-9 * std::abs(objective()); }
+};
+
+// A known good solution that must not be cut off; tests follow it through the tree.
+struct Witness {
+    Model model;
+    double objective = 0.0;
+};
+
+struct WitnessLost : std::logic_error {
+    using std::logic_error::logic_error;
+};
+
+class NodeSolver {
+  public:
+    NodeSolver(const Problem& problem, const ExactOptions& options, Incumbent& incumbent, const Witness* witness);
+
+    struct Outcome {
+        double bound = -Penalty::infinity;
+        std::vector<float> alpha;             // proves the bound; empty if the region is empty
+        std::shared_ptr<const State> state;   // for the children; null if the node is closed
+        int32_t branch = -1;                  // -1 with a state: the same region again
+    };
+    Outcome run(const Node& node);
+
+    // The minimum of G on a support, to nearly full precision.
+    Model refit(const std::vector<int32_t>& support, const std::vector<double>& beta, double intercept);
+
+    Region& region() { return region_; }
+    int64_t newton_steps() const { return relaxation_.newton_steps; }
+    int64_t passes = 0;  // over the free columns
+
+  private:
+    void start(const State& state);
+    void price(const std::vector<int32_t>& columns);
+    bool add_violators(const std::vector<int32_t>& columns);
+    double relaxed_value() const;
+    void round();
+    int32_t choose_branch(const Node& node, double bound);
+    double try_child(const std::vector<Relaxation::Coordinate>& coordinates, size_t place, bool in);
+    std::shared_ptr<State> state_for_children();
+    void check_witness(const Node& node, double bound, const char* what) const;
+
+    const Problem& problem_;
+    const ExactOptions& options_;
+    Incumbent& incumbent_;
+    const Witness* witness_;
+    Region region_;
+    Relaxation relaxation_, other_;
+    DualPoint dual_;
+    std::vector<double> v_;
+    std::vector<uint8_t> working_;
+    std::vector<int32_t> near_, all_;
+    std::vector<double> values_;
+    std::vector<std::vector<int32_t>> tried_;  // supports that were rounded to lately
+};
+
+}  // namespace ellzero

@@ -1,0 +1,90 @@
+// The part of the solutions that a node stands for: which features are in, out or free, and the box of each coefficient. A dual
+// point bounds the objective over it, and so fixes features and shrinks boxes.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "ellzero/dual.hpp"
+#include "ellzero/envelope.hpp"
+
+namespace ellzero {
+
+// What a node leaves to its children: its region, as changes of the root's, and where their relaxations start.
+struct State {
+    struct Shrunk {
+        int32_t column;
+        float low, high;  // rounded outward
+    };
+    std::vector<int32_t> in;
+    std::vector<uint64_t> out;  // a bit per column
+    std::vector<Shrunk> boxes;
+
+    std::vector<int32_t> columns;
+    std::vector<double> beta;
+    double intercept = 0.0, mu = 0.0, smoothing = 0.0;
+    std::vector<int32_t> near;  // columns that may soon enter
+};
+
+// A feature of which the parent decided: column -1 is no decision.
+struct Decision {
+    int32_t column = -1;
+    bool in = false;
+};
+
+class Region {
+  public:
+    // At most k features (k may exceed the columns), each at lambda_0. `free_bound` holds unpenalized features that nothing else holds.
+    Region(const Problem& problem, double lambda_0, int64_t k, double free_bound);
+
+    enum class Status : uint8_t { free, in, out, always };
+
+    // False if the region holds nothing better than `cutoff`.
+    bool load(const State& state, Decision decision, double cutoff);
+    void store(State& state) const;
+
+    Status status(int32_t j) const { return status_[j]; }
+    const Box& box(int32_t j) const { return box_[j]; }
+    const std::vector<int32_t>& in() const { return in_; }
+    const std::vector<int32_t>& free() const { return free_; }
+    // Unpenalized features, and those of them that have neither a penalty nor bounds of their own.
+    const std::vector<int32_t>& always() const { return always_; }
+    const std::vector<int32_t>& unheld() const { return unheld_; }
+    // How many free features may still come in; may exceed the number of free ones.
+    int64_t left() const { return k_ - std::ssize(in_); }
+    bool limited() const { return left() < std::ssize(free_); }
+    double lambda_0() const { return lambda_0_; }
+
+    // The lower bound of the objective over the region that theta proves; v_j = x_j . theta for all columns that are not out.
+    double bound(const DualPoint& dual, const std::vector<double>& v);
+    // Fixes features and shrinks boxes with the last bound(): what they lose is above the cutoff. False as in load().
+    bool tighten(const std::vector<double>& v, double cutoff);
+    // Whether a solution is in the region.
+    bool contains(const Model& model) const;
+
+    // Makes the present boxes those of the root, so that states need not repeat them.
+    void keep_boxes() { root_ = box_; }
+    const std::vector<Box>& boxes() const { return root_; }
+    void set_boxes(const std::vector<Box>& boxes) { root_ = boxes; }
+    // How many features were fixed by the last tighten().
+    int64_t fixed() const { return fixed_; }
+
+  private:
+    bool cap_boxes(double cutoff);
+    void shrink(int32_t j, double base, double cutoff, double v);
+    double noise(int32_t j) const { return norms_[j] * dual_norm_; }
+
+    const Problem& problem_;
+    double lambda_0_;
+    int64_t k_;
+    std::vector<Box> root_, box_;
+    std::vector<double> norms_;  // of rounding errors in x_j . theta, per unit of the dual's norm
+    std::vector<Status> status_;
+    std::vector<int32_t> in_, free_, always_, unheld_;
+    // of the last bound
+    double value_ = 0.0, last_ = 0.0, next_ = 0.0, dual_norm_ = 0.0;
+    std::vector<double> gains_, rewards_;
+    int64_t fixed_ = 0;
+};
+
+}  // namespace ellzero

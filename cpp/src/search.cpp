@@ -1,0 +1,333 @@
+#include "ellzero/search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+#include <utility>
+
+namespace ellzero {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Stopped {};
+
+constexpr int64_t picks_per_dive = 16;
+// Rounds at the root: each solves it again with what the last one fixed, while that is at least this share of the columns.
+constexpr int root_rounds = 5;
+constexpr double worth_another_round = 0.1;
+// The columns that are left are copied if they are at most this share of all.
+constexpr double worth_copying = 0.5;
+
+}  // namespace
+
+// The incumbent as the node solvers see it.
+class Search::SharedIncumbent : public Incumbent {
+  public:
+    explicit SharedIncumbent(Search& search) : search_(search) {}
+    double objective() const override { return search_.objective(); }
+    void offer(const Model& model) override { search_.offer(model); }
+
+  private:
+    Search& search_;
+};
+
+// What one thread works with: its own view of the columns, since those count their reads and poll.
+struct Search::Workplace {
+    Workplace(Search& search, int threads)
+        : team(threads),
+          monitor([&search] { if (search.stop_) throw Stopped{}; }, {}),
+          X(search.inner().X.design(), search.inner().X.means(), search.inner().X.scales(), search.inner().X.squares(), team, monitor),
+          problem{X, search.inner().loss, search.inner().y, search.inner().w, search.inner().penalty, search.inner().intercept,
+                  search.inner().tolerance},
+          incumbent(search) {
+        if (search.witness_) {
+            witness = *search.witness_;
+            if (search.selection_) witness.model = search.selection_->inside(witness.model);
+        }
+        solver = std::make_unique<NodeSolver>(problem, search.options_, incumbent, search.witness_ ? &witness : nullptr);
+        if (!search.boxes_.empty()) solver->region().set_boxes(search.boxes_);
+    }
+
+    Team team;
+    Monitor monitor;
+    Columns X;
+    Problem problem;
+    SharedIncumbent incumbent;
+    Witness witness;
+    std::unique_ptr<NodeSolver> solver;
+};
+
+Search::Search(const Problem& problem, const ExactOptions& options, const Model& incumbent, int threads)
+    : problem_(problem), options_(options), threads_(threads), best_(incumbent), objective_(incumbent.objective(options.lambda_0)) {
+    auto state = std::make_shared<State>();
+    state->columns = incumbent.support;
+    state->beta = incumbent.beta;
+    state->intercept = incumbent.intercept;
+    // A feature of the incumbent is worth what its penalty costs; the multiplier of k is of that order.
+    double spent = 1e-3 * std::abs(objective());
+    for (const double b : incumbent.beta) spent += problem.penalty.lambda_2 * b * b;
+    state->mu = spent / static_cast<double>(std::max(incumbent.counted, 1));
+    queue_.insert(make_child({}, std::move(state), {}, -Penalty::infinity));
+}
+
+Search::~Search() = default;
+
+void Search::follow(const Model& witness, double objective) {
+    witness_ = std::make_unique<Witness>(Witness{witness, objective});
+}
+
+double Search::lower_bound() const {
+    const std::lock_guard lock(mutex_);
+    double out = std::min(objective(), closed_);
+    if (!queue_.empty()) out = std::min(out, queue_.begin()->bound);
+    if (dive_) out = std::min(out, dive_->bound);
+    for (const auto& [id, node] : in_work_) out = std::min(out, node.bound);
+    return out;
+}
+
+int64_t Search::open() const {
+    const std::lock_guard lock(mutex_);
+    return std::ssize(queue_) + std::ssize(in_work_) + (dive_ ? 1 : 0);
+}
+
+void Search::offer(const Model& model) {
+    const std::lock_guard lock(mutex_);
+    const double value = model.objective(options_.lambda_0);
+    if (model.counted > options_.k || !(value < objective())) return;
+    best_ = selection_ ? selection_->outside(model) : model;
+    objective_ = value;
+}
+
+Node Search::make_child(const Node& parent, std::shared_ptr<const State> state, Decision decision, double bound) {
+    Node child;
+    child.id = std::ssize(tree_.parent);
+    child.depth = decision.column >= 0 ? parent.depth + 1 : parent.depth;
+    child.bound = bound;
+    child.state = std::move(state);
+    child.decision = decision;
+    tree_.parent.push_back(child.id == 0 ? -1 : parent.id);
+    tree_.branch.push_back(decision.column >= 0 && selection_ ? columns_[decision.column] : decision.column);
+    tree_.side.push_back(decision.in);
+    tree_.alpha.emplace_back();
+    return child;
+}
+
+bool Search::launch(const std::vector<std::function<void()>>& bodies, Clock::time_point until, Monitor& monitor) {
+    std::atomic<int> busy = static_cast<int>(bodies.size());
+    std::vector<std::thread> threads;
+    stop_ = false;
+    for (const auto& body : bodies)
+        threads.emplace_back([&] {
+            try {
+                body();
+            } catch (const Stopped&) {
+            } catch (...) {
+                const std::lock_guard lock(mutex_);
+                failure_ = std::current_exception();
+                stop_ = true;
+            }
+            const std::lock_guard lock(mutex_);
+            --busy;
+            changed_.notify_all();
+        });
+    std::exception_ptr interrupted;
+    bool late = false;
+    {
+        std::unique_lock lock(mutex_);
+        while (busy > 0) {
+            changed_.wait_for(lock, std::chrono::milliseconds(20));
+            lock.unlock();
+            try {
+                if (!stop_) monitor.poll();
+            } catch (...) {
+                interrupted = std::current_exception();
+                stop_ = true;
+            }
+            lock.lock();
+            late = late || (busy > 0 && Clock::now() >= until);
+            if (late || out_of_nodes_) stop_ = true;
+            if (stop_) changed_.notify_all();
+        }
+    }
+    for (auto& thread : threads) thread.join();
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+    if (interrupted) std::rethrow_exception(interrupted);
+    return !stop_;
+}
+
+SearchStatus Search::run(double seconds, int64_t node_limit, Monitor& monitor) {
+    const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::min(seconds, 1e8)));
+    node_limit_ = node_limit;
+    out_of_nodes_ = false;
+    bool through = true;
+    if (!rooted_) through = launch({[this] { process_root(); }}, until, monitor);
+    if (through && rooted_) through = launch(std::vector<std::function<void()>>(threads_, [this] { work(); }), until, monitor);
+    // Nodes that were left in the middle are as open as before.
+    for (auto& [id, node] : in_work_) {
+        if (!node.dives) --picks_;
+        queue_.insert(std::move(node));
+    }
+    in_work_.clear();
+    if (queue_.empty() && !dive_) return SearchStatus::finished;
+    return out_of_nodes_ ? SearchStatus::node_limit : SearchStatus::stopped;
+}
+
+void Search::process_root() {
+    Workplace place(*this, threads_);
+    for (int round = 0;; ++round) {
+        Node node = *queue_.begin();
+        if (nodes_done_ >= node_limit_) {
+            out_of_nodes_ = true;
+            return;
+        }
+        NodeSolver::Outcome outcome = place.solver->run(node);
+        passes_ = place.solver->passes;
+        newton_steps_ = place.solver->newton_steps();
+        const std::lock_guard lock(mutex_);
+        queue_.clear();
+        const bool again = outcome.state && round + 1 < root_rounds &&
+                           static_cast<double>(place.solver->region().fixed()) >= worth_another_round * static_cast<double>(problem_.columns());
+        if (again) {
+            ++nodes_done_;
+            tree_.alpha[node.id] = std::move(outcome.alpha);
+            queue_.insert(make_child(node, outcome.state, {}, outcome.bound));
+            continue;
+        }
+        if (outcome.state) {
+            place.solver->region().keep_boxes();
+            boxes_ = place.solver->region().boxes();
+            auto state = std::make_shared<State>(*outcome.state);
+            state->boxes.clear();
+            compact(*state, outcome.branch);
+            outcome.state = std::move(state);
+        }
+        rooted_ = true;
+        finish(node, std::move(outcome));
+        return;
+    }
+}
+
+// Leaves out the columns that the root fixed to zero: from here on nodes speak of those that are left.
+void Search::compact(State& state, int32_t& branch) {
+    std::vector<int32_t> place(problem_.columns(), -1);
+    columns_.clear();
+    for (int64_t j = 0; j < problem_.columns(); ++j)
+        if (!(state.out[j >> 6] >> (j & 63) & 1)) {
+            place[j] = static_cast<int32_t>(columns_.size());
+            columns_.push_back(static_cast<int32_t>(j));
+        }
+    if (static_cast<double>(columns_.size()) > worth_copying * static_cast<double>(problem_.columns())) {
+        columns_.clear();
+        return;
+    }
+    for (auto* list : {&state.in, &state.columns, &state.near})
+        for (int32_t& j : *list) j = place[j];
+    state.out.assign((columns_.size() + 63) / 64, 0);
+    branch = place[branch];
+    std::vector<Box> boxes;
+    for (const int32_t j : columns_) boxes.push_back(boxes_[j]);
+    boxes_ = std::move(boxes);
+    select_columns();
+}
+
+void Search::select_columns() {
+    serial_ = std::make_unique<Team>(1);
+    selection_ = std::make_unique<Selection>(problem_, columns_, *serial_);
+}
+
+void Search::work() {
+    Workplace place(*this, 1);
+    Node node;
+    while (pick(node)) {
+        NodeSolver::Outcome outcome = place.solver->run(node);
+        const std::lock_guard lock(mutex_);
+        in_work_.erase(node.id);
+        passes_ += std::exchange(place.solver->passes, 0);
+        finish(node, std::move(outcome));
+        changed_.notify_all();
+    }
+}
+
+bool Search::pick(Node& node) {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        if (stop_) return false;
+        if (dive_ || !queue_.empty()) {
+            if (nodes_done_ + std::ssize(in_work_) >= node_limit_) {
+                out_of_nodes_ = true;
+                return false;
+            }
+            if (dive_) {
+                node = std::move(*dive_);
+                dive_.reset();
+            } else {
+                node = queue_.extract(queue_.begin()).value();
+                ++picks_;
+            }
+            if (node.bound >= prune_at()) {
+                closed_ = std::min(closed_, node.bound);
+                ++nodes_done_;
+                continue;
+            }
+            in_work_.emplace(node.id, node);
+            return true;
+        }
+        if (in_work_.empty()) {
+            changed_.notify_all();
+            return false;
+        }
+        changed_.wait(lock);
+    }
+}
+
+void Search::finish(const Node& node, NodeSolver::Outcome outcome) {
+    ++nodes_done_;
+    tree_.alpha[node.id] = std::move(outcome.alpha);
+    if (!outcome.state) {
+        closed_ = std::min(closed_, outcome.bound);
+        return;
+    }
+    Node out = make_child(node, outcome.state, {outcome.branch, false}, outcome.bound);
+    Node in = make_child(node, outcome.state, {outcome.branch, true}, outcome.bound);
+    queue_.insert(std::move(out));
+    const bool dives = node.dives || picks_ % picks_per_dive == 1;
+    if (dives && !dive_) {
+        in.dives = true;
+        dive_ = std::move(in);
+    } else {
+        queue_.insert(std::move(in));
+    }
+}
+
+Search::Snapshot Search::snapshot() const {
+    const std::lock_guard lock(mutex_);
+    Snapshot out{best_, tree_, columns_, boxes_, {queue_.begin(), queue_.end()}, closed_, nodes_done_, picks_, rooted_};
+    if (dive_) out.open.push_back(*dive_);
+    for (const auto& [id, node] : in_work_) {
+        if (!node.dives) --out.picks;
+        out.open.push_back(node);
+    }
+    return out;
+}
+
+void Search::restore(Snapshot snapshot) {
+    best_ = std::move(snapshot.incumbent);
+    objective_ = best_.objective(options_.lambda_0);
+    tree_ = std::move(snapshot.tree);
+    columns_ = std::move(snapshot.columns);
+    boxes_ = std::move(snapshot.boxes);
+    if (!columns_.empty()) select_columns();
+    queue_.clear();
+    dive_.reset();
+    for (Node& node : snapshot.open) {
+        if (node.dives && !dive_) dive_ = std::move(node);
+        else queue_.insert(std::move(node));
+    }
+    closed_ = snapshot.closed;
+    nodes_done_ = snapshot.nodes_done;
+    picks_ = snapshot.picks;
+    rooted_ = snapshot.rooted;
+}
+
+}  // namespace ellzero
