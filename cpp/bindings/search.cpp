@@ -88,7 +88,7 @@ nb::dict put_snapshot(const Search::Snapshot& snapshot) {
     std::vector<int64_t> id, depth, state_of;
     std::vector<int32_t> decision;
     std::vector<uint8_t> in, dives;
-    std::vector<double> bound, start, mu, smoothing;
+    std::vector<double> bound, start, mu;
     std::map<const State*, int64_t> places;
     std::vector<const State*> states;
     for (const Node& node : snapshot.open) {
@@ -104,7 +104,7 @@ nb::dict put_snapshot(const Search::Snapshot& snapshot) {
     }
     Ragged<int32_t> inside, box_column, columns, near;
     Ragged<uint64_t> outside;
-    Ragged<float> box_low, box_high;
+    Ragged<float> box_low, box_high, alpha;
     Ragged<double> beta;
     for (const State* state : states) {
         inside.add(state->in);
@@ -124,7 +124,7 @@ nb::dict put_snapshot(const Search::Snapshot& snapshot) {
         near.add(state->near);
         start.push_back(state->intercept);
         mu.push_back(state->mu);
-        smoothing.push_back(state->smoothing);
+        alpha.add(state->alpha);
     }
     inside.put(out, "state_in");
     outside.put(out, "state_out");
@@ -134,9 +134,9 @@ nb::dict put_snapshot(const Search::Snapshot& snapshot) {
     columns.put(out, "state_columns");
     beta.put(out, "state_beta");
     near.put(out, "state_near");
+    alpha.put(out, "state_alpha");
     out["state_intercept"] = to_numpy(std::move(start));
     out["state_mu"] = to_numpy(std::move(mu));
-    out["state_smoothing"] = to_numpy(std::move(smoothing));
     out["node_id"] = to_numpy(std::move(id));
     out["node_depth"] = to_numpy(std::move(depth));
     out["node_bound"] = to_numpy(std::move(bound));
@@ -158,12 +158,11 @@ Search::Snapshot take_snapshot(const nb::dict& from, const BoundProblem& problem
     const auto low = array<double>(from, "low"), high = array<double>(from, "high");
     for (size_t j = 0; j < low.shape(0); ++j) out.boxes.push_back({low.data()[j], high.data()[j]});
     const auto start = array<double>(from, "state_intercept"), mu = array<double>(from, "state_mu");
-    const auto smoothing = array<double>(from, "state_smoothing");
     std::vector<std::shared_ptr<const State>> states;
     for (size_t s = 0; s < start.shape(0); ++s) {
         State state{take<int32_t>(from, "state_in", s), take<uint64_t>(from, "state_out", s), {},
                     take<int32_t>(from, "state_columns", s), take<double>(from, "state_beta", s),
-                    start.data()[s], mu.data()[s], smoothing.data()[s], take<int32_t>(from, "state_near", s)};
+                    start.data()[s], mu.data()[s], take<float>(from, "state_alpha", s), take<int32_t>(from, "state_near", s)};
         const auto column = take<int32_t>(from, "box_column", s);
         const auto lows = take<float>(from, "box_low", s), highs = take<float>(from, "box_high", s);
         for (size_t b = 0; b < column.size(); ++b) state.boxes.push_back({column[b], lows[b], highs[b]});

@@ -47,17 +47,23 @@ class Dense : public Design {
               Team& team) const override {
         const int64_t order = std::ssize(list) + 1;
         std::fill(out, out + order * order, 0.0);
-        // Rows in blocks: the packed block stays in cache and is small beside X, whatever the number of rows.
-        const int64_t block = std::min<int64_t>(rows(), 512);
+        // Rows without weight (beyond the margin of a hinge) cost nothing. The others come in blocks: the packed block stays in
+        // cache and is small beside X, whatever the number of rows.
+        std::vector<int32_t> used;
+        for (int64_t i = 0; i < rows(); ++i)
+            if (d[i] != 0.0) used.push_back(static_cast<int32_t>(i));
+        const int64_t count = std::ssize(used), block = std::min<int64_t>(count, 512);
+        const bool all = count == rows();
         std::vector<double> root(block), packed(block * order);
-        for (int64_t start = 0; start < rows(); start += block) {
-            const int64_t n = std::min(block, rows() - start);
-            for (int64_t i = 0; i < n; ++i) root[i] = std::sqrt(d[start + i]);
+        for (int64_t start = 0; start < count; start += block) {
+            const int64_t n = std::min(block, count - start);
+            for (int64_t i = 0; i < n; ++i) root[i] = std::sqrt(d[used[start + i]]);
             team.run(order, 8, [&](int64_t begin, int64_t end, int) {
                 for (int64_t c = begin; c < end; ++c) {
                     double* target = packed.data() + c * block;
                     if (c + 1 == order) std::copy(root.begin(), root.begin() + n, target);
-                    else kernels::pack(column(list[c]) + start, root.data(), mean[c], scale[c], n, target);
+                    else if (all) kernels::pack(column(list[c]) + start, root.data(), mean[c], scale[c], n, target);
+                    else kernels::pack(column(list[c]), &used[start], root.data(), mean[c], scale[c], n, target);
                 }
             }, order * n);
             team.run(order, 4, [&](int64_t begin, int64_t end, int) {

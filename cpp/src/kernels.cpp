@@ -110,6 +110,12 @@ ELLZERO_INLINE void pack_of(const T* x, const double* root, double mean, double 
     for (int64_t i = 0; i < n; ++i) out[i] = scale * root[i] * (static_cast<double>(x[i]) - mean);
 }
 
+template <class T>
+ELLZERO_INLINE void pack_of(const T* x, const int32_t* rows, const double* root, double mean, double scale, int64_t n, double* out) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) out[i] = scale * root[i] * (static_cast<double>(x[rows[i]]) - mean);
+}
+
 }  // namespace
 
 ELLZERO_SIMD void dots(const double* x, int64_t stride, const int32_t* columns, int64_t first, int64_t count, int64_t n,
@@ -145,6 +151,13 @@ ELLZERO_SIMD void pack(const double* x, const double* root, double mean, double 
 }
 ELLZERO_SIMD void pack(const float* x, const double* root, double mean, double scale, int64_t n, double* out) {
     pack_of(x, root, mean, scale, n, out);
+}
+
+ELLZERO_SIMD void pack(const double* x, const int32_t* rows, const double* root, double mean, double scale, int64_t n, double* out) {
+    pack_of(x, rows, root, mean, scale, n, out);
+}
+ELLZERO_SIMD void pack(const float* x, const int32_t* rows, const double* root, double mean, double scale, int64_t n, double* out) {
+    pack_of(x, rows, root, mean, scale, n, out);
 }
 
 ELLZERO_SIMD void gram_rows(const double* packed, int64_t stride, int64_t n, int64_t begin, int64_t end, double* gram,

@@ -8,7 +8,8 @@
 namespace ellzero {
 namespace {
 constexpr int most_rounds = 80;
-// Smoothing of the hinge at the root, how fast it falls, and where further smoothing changes nothing but the last digits.
+// Smoothing of the hinge.
+const double node_smoothing = getenv("EZ_TAU") ? atof(getenv("EZ_TAU")) : 0.1;
 constexpr double first_smoothing = 0.1, smoothing_factor = 0.2, last_smoothing = 1e-9;
 // A node's value is known well enough for branching when its error is this share of what is missing to prune it.
 constexpr double good_enough = 0.05;
@@ -98,41 +99,53 @@ NodeSolver::Outcome NodeSolver::run(const Node& node) {
     }
     start(from);
     const bool hinge = problem_.loss.kind == LossKind::hinge;
-    double tau = from.smoothing > 0.0 ? from.smoothing : first_smoothing;
+    if (hinge) relaxation_.smooth(node_smoothing, from.alpha.empty() ? nullptr : &from.alpha);
     double floor = std::max(good_enough * (incumbent_.prune_at(options_.gap) - node.bound), precision * incumbent_.objective());
     if (!std::isfinite(floor)) floor = 1e-3 * std::abs(incumbent_.objective());
     double best = -Penalty::infinity, value = 0.0;
     std::vector<double> best_v;
     DualPoint best_dual;
-    bool nothing_to_add = false;
+    int at_the_floor = 0;
     for (int round = 0; round < most_rounds; ++round) {
-        if (hinge) relaxation_.smooth(tau);
         relaxation_.solve(floor);
         make_dual(problem_, relaxation_.residual(), relaxation_.curvature(), region_.unheld(), dual_);
-        if (!nothing_to_add) {
-            price(near_);
-            if (add_violators(near_)) continue;
-        }
+        if (hinge) relaxation_.recentre();
+        const double prune_at = incumbent_.prune_at(options_.gap), size = std::abs(incumbent_.objective());
+        value = relaxed_value();
+        const auto accurate = [&](double bound) {
+            return value - bound <= std::max(value < prune_at ? good_enough * (prune_at - bound) : 0.0, precision * size);
+        };
+        const auto refine = [&] {
+            if (floor <= 1e-16 * size && ++at_the_floor > (hinge ? 50 : 0)) return false;
+            floor = std::max(floor * (hinge ? 0.3 : 0.03), 1e-17 * size);
+            return true;
+        };
+        // First the columns that matter most: what they say is nearly what all would.
+        const std::vector<int32_t> few = likely_columns();
         price(region_.in());
         price(region_.always());
+        price(few);
+        const double estimate = region_.bound(dual_, v_, few);
+        if (estimate < prune_at) {
+            if (add_violators(few)) continue;
+            if (!accurate(estimate) && refine()) continue;
+        }
         price(region_.free());
         ++passes;
         const double bound = region_.bound(dual_, v_);
-        value = relaxed_value();
         if (bound > best) {
             best = bound;
             best_v = v_;
             best_dual = dual_;
         }
-        const double prune_at = incumbent_.prune_at(options_.gap), size = std::abs(incumbent_.objective());
         if (std::max(best, node.bound) >= prune_at) break;
-        nothing_to_add = !add_violators(region_.free());
-        if (!nothing_to_add) continue;
-        const double error = value - best;
-        if (error <= std::max(value < prune_at ? good_enough * (prune_at - best) : 0.0, precision * size)) break;
-        if (hinge && tau > last_smoothing) tau = std::max(tau * smoothing_factor, last_smoothing);
-        else if (floor <= 1e-16 * size) break;
-        floor = std::max(floor * 0.03, 1e-17 * size);
+        choose_near();
+        if (add_violators(region_.free())) continue;
+        if (accurate(best) || !refine()) break;
+    }
+    if (getenv("EZ_TRACE")) {
+        int nz = 0, fr = 0; for (size_t k = 0; k < relaxation_.coordinates().size(); ++k) { nz += relaxation_.coordinates()[k].beta != 0.0; fr += relaxation_.coordinates()[k].beta != 0.0 && relaxation_.share(k) < 1; }
+        fprintf(stderr, "node %ld depth %d in %zu free %zu parent %.6f D %.6f R %.6f W %zu nz %d frac %d newton %ld passes %ld tau %.1e mu %.3g\n", node.id, node.depth, region_.in().size(), region_.free().size(), node.bound, best, value, relaxation_.coordinates().size(), nz, fr, relaxation_.newton_steps, passes, relaxation_.smoothing(), relaxation_.mu());
     }
     out.bound = std::max(best, node.bound);
     out.alpha = best_dual.alpha;
@@ -150,7 +163,10 @@ NodeSolver::Outcome NodeSolver::run(const Node& node) {
     }
     v_ = best_v;
     out.branch = choose_branch(node, out.bound);
-    if (out.branch >= 0) out.state = state_for_children();
+    if (out.branch < 0) return out;
+    auto state = state_for_children();
+    if (hinge) state->alpha = out.alpha;
+    out.state = std::move(state);
     return out;
 }
 
@@ -164,7 +180,12 @@ std::shared_ptr<State> NodeSolver::state_for_children() {
         }
     state->intercept = relaxation_.intercept();
     state->mu = relaxation_.mu();
-    state->smoothing = std::min(relaxation_.smoothing() / smoothing_factor, first_smoothing);
+    state->near = near_;
+    return state;
+}
+
+// The columns that are next to enter, by their slopes at the last full pass.
+void NodeSolver::choose_near() {
     std::vector<std::pair<float, int32_t>> ratios;
     for (const int32_t j : region_.free()) {
         const double ratio = std::abs(v_[j]) / Envelope(region_.box(j), relaxation_.charge(), problem_.penalty).threshold(-v_[j]);
@@ -175,9 +196,18 @@ std::shared_ptr<State> NodeSolver::state_for_children() {
         std::nth_element(ratios.begin(), ratios.begin() + most, ratios.end());
         ratios.resize(most);
     }
-    for (const auto& [ratio, j] : ratios) state->near.push_back(j);
-    std::sort(state->near.begin(), state->near.end());
-    return state;
+    near_.clear();
+    for (const auto& [ratio, j] : ratios) near_.push_back(j);
+    std::sort(near_.begin(), near_.end());
+}
+
+std::vector<int32_t> NodeSolver::likely_columns() const {
+    std::vector<int32_t> out;
+    for (const auto& c : relaxation_.coordinates())
+        if (c.free) out.push_back(c.column);
+    for (const int32_t j : near_)
+        if (!working_[j]) out.push_back(j);
+    return out;
 }
 
 // Keeps what is in and the features that pay most of their charge, and refits.
@@ -294,7 +324,7 @@ double NodeSolver::try_child(const std::vector<Relaxation::Coordinate>& coordina
             if (c.free) c = {c.column, {0.0, 0.0}, false, 0.0};
         most = Penalty::infinity;
     }
-    other_.smooth(relaxation_.smoothing());
+    if (problem_.loss.kind == LossKind::hinge) other_.smooth(relaxation_.smoothing(), &dual_.alpha);
     other_.begin(std::move(child), relaxation_.intercept(), options_.lambda_0, relaxation_.mu(), most);
     other_.solve(1e-4 * std::abs(incumbent_.objective()), strong_steps);
     return other_.value() + options_.lambda_0 * static_cast<double>(region_.in().size() + (in ? 1 : 0));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ellzero/kernels.hpp"
 
@@ -12,6 +13,10 @@ constexpr int sweeps_per_round = 2;
 // A sweep that gains less than this share of what was gained ends the search.
 constexpr double negligible = 1e-9;
 constexpr double least_pivot = 1e-13;
+// Larger faces are solved by conjugate gradients.
+constexpr int64_t largest_factor = 96;
+constexpr int most_gradients = 60;
+constexpr double gradients_tolerance = 1e-4;
 }  // namespace
 
 double PiecewiseModel::minimise(std::vector<double>& x, const std::vector<const Envelope*>& envelopes,
@@ -75,6 +80,51 @@ bool PiecewiseModel::factorise(int64_t m) {
     return true;
 }
 
+bool PiecewiseModel::solve_by_factor(const std::vector<double>& x) {
+    const int64_t m = std::ssize(face_);
+    factor_.resize(m * m);
+    for (int64_t a = 0; a < m; ++a) {
+        for (int64_t b = 0; b <= a; ++b) factor_[a * m + b] = hessian_[face_[a] * ld_ + face_[b]];
+        if (face_[a] < size_) factor_[a * m + a] += (*envelopes_)[face_[a]]->curvature(x[face_[a]]);
+    }
+    if (!factorise(m)) return false;
+    for (int64_t a = 0; a < m; ++a) rhs_[a] = (rhs_[a] - kernels::dot(&factor_[a * m], rhs_.data(), a)) / factor_[a * m + a];
+    for (int64_t a = m; a-- > 0;) {
+        rhs_[a] /= factor_[a * m + a];
+        kernels::axpy(-rhs_[a], &factor_[a * m], a, rhs_.data());
+    }
+    return true;
+}
+
+// Conjugate gradients with the diagonal as preconditioner: a large face is well conditioned or solved by more rounds.
+bool PiecewiseModel::solve_by_gradients(const std::vector<double>& x) {
+    const int64_t m = std::ssize(face_);
+    std::vector<double> diagonal(m), extra(m, 0.0), z(m), step(m, 0.0), along(m), image(m), wide(order_, 0.0);
+    for (int64_t a = 0; a < m; ++a) {
+        if (face_[a] < size_) extra[a] = (*envelopes_)[face_[a]]->curvature(x[face_[a]]);
+        diagonal[a] = hessian_[face_[a] * ld_ + face_[a]] + extra[a];
+        if (!(diagonal[a] > 0.0)) return false;
+        along[a] = z[a] = rhs_[a] / diagonal[a];
+    }
+    double rho = kernels::dot(rhs_.data(), z.data(), m);
+    const double enough = gradients_tolerance * gradients_tolerance * rho;
+    for (int k = 0; k < most_gradients && rho > enough; ++k) {
+        for (int64_t a = 0; a < m; ++a) wide[face_[a]] = along[a];
+        for (int64_t a = 0; a < m; ++a) image[a] = kernels::dot(&hessian_[face_[a] * ld_], wide.data(), order_) + extra[a] * along[a];
+        const double bend = kernels::dot(along.data(), image.data(), m);
+        if (!(bend > 0.0)) break;
+        const double t = rho / bend;
+        kernels::axpy(t, along.data(), m, step.data());
+        kernels::axpy(-t, image.data(), m, rhs_.data());
+        for (int64_t a = 0; a < m; ++a) z[a] = rhs_[a] / diagonal[a];
+        const double next = kernels::dot(rhs_.data(), z.data(), m);
+        for (int64_t a = 0; a < m; ++a) along[a] = z[a] + next / rho * along[a];
+        rho = next;
+    }
+    rhs_ = std::move(step);
+    return true;
+}
+
 bool PiecewiseModel::face_step(std::vector<double>& x) {
     face_.clear();
     rhs_.clear();
@@ -90,23 +140,16 @@ bool PiecewiseModel::face_step(std::vector<double>& x) {
     }
     const int64_t m = std::ssize(face_);
     if (m == 0) return true;
-    factor_.resize(m * m);
-    for (int64_t a = 0; a < m; ++a) {
-        for (int64_t b = 0; b <= a; ++b) factor_[a * m + b] = hessian_[face_[a] * ld_ + face_[b]];
-        if (face_[a] < size_) factor_[a * m + a] += (*envelopes_)[face_[a]]->curvature(x[face_[a]]);
-    }
-    if (!factorise(m)) return true;  // the sweeps alone decide
-    for (int64_t a = 0; a < m; ++a) rhs_[a] = (rhs_[a] - kernels::dot(&factor_[a * m], rhs_.data(), a)) / factor_[a * m + a];
-    for (int64_t a = m; a-- > 0;) {
-        rhs_[a] /= factor_[a * m + a];
-        kernels::axpy(-rhs_[a], &factor_[a * m], a, rhs_.data());
-    }
-    // To the first place where a piece ends.
-    double length = 1.0, end = 0.0;
+    if (m <= largest_factor ? !solve_by_factor(x) : !solve_by_gradients(x)) return true;  // the sweeps alone decide
+    // Each coordinate to where its piece ends, if the model likes that; else all of them to where the first piece ends.
+    double length = 1.0;
+    std::vector<double> whole(m);
+    std::vector<double> ends(m, std::numeric_limits<double>::infinity());
     int64_t first = -1;
     for (int64_t a = 0; a < m; ++a) {
         const int64_t k = face_[a];
-        if (k == size_) continue;
+        whole[a] = rhs_[a];
+        if (k == size_ || rhs_[a] == 0.0) continue;
         const Envelope& e = *(*envelopes_)[k];
         const double side = x[k] > 0.0 ? 1.0 : -1.0, at = std::abs(x[k]), step = side * rhs_[a], knee = e.knee(x[k]);
         const double far = x[k] > 0.0 ? e.box().high : -e.box().low;
@@ -114,21 +157,40 @@ bool PiecewiseModel::face_step(std::vector<double>& x) {
         double stop;
         if (step > 0.0) stop = at < knee ? knee : far;
         else stop = at > knee ? std::max(knee, near) : near;
-        if (step == 0.0 || std::isinf(stop)) continue;
+        if (std::isinf(stop)) continue;
         const double reach = (stop - at) / step;
+        if (reach < 1.0) {
+            ends[a] = side * stop;
+            whole[a] = ends[a] - x[k];
+        }
         if (reach < length) {
             length = reach;
-            first = k;
-            end = side * stop;
+            first = a;
         }
+    }
+    const std::vector<double> before = gradient_;
+    const auto take = [&](const std::vector<double>& steps) {
+        double change = 0.0;
+        for (int64_t a = 0; a < m; ++a)
+            if (steps[a] != 0.0) move(face_[a], steps[a]);
+        for (int64_t a = 0; a < m; ++a) {
+            const int64_t k = face_[a];
+            change += 0.5 * (before[k] + gradient_[k]) * steps[a];
+            if (k < size_) change += (*envelopes_)[k]->value(x[k] + steps[a]) - (*envelopes_)[k]->value(x[k]);
+        }
+        return change;
+    };
+    bool clipped = true;
+    if (!(take(whole) <= 0.0)) {
+        gradient_ = before;
+        for (int64_t a = 0; a < m; ++a) whole[a] = length * rhs_[a];
+        take(whole);
+        clipped = false;
     }
     for (int64_t a = 0; a < m; ++a) {
         const int64_t k = face_[a];
-        const double step = k == first ? end - x[k] : length * rhs_[a];
-        if (step == 0.0) continue;
-        move(k, step);
-        if (k == size_) intercept_ += step;
-        else x[k] = k == first ? end : x[k] + step;
+        if (k == size_) intercept_ += whole[a];
+        else x[k] = std::isfinite(ends[a]) && (clipped || a == first) ? ends[a] : x[k] + whole[a];
     }
     return first < 0;
 }

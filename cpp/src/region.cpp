@@ -112,7 +112,7 @@ void Region::store(State& state) const {
     for (const int32_t j : free_) keep(j, knee);
 }
 
-double Region::bound(const DualPoint& dual, const std::vector<double>& v) {
+double Region::bound(const DualPoint& dual, const std::vector<double>& v, const std::vector<int32_t>& free) {
     dual_norm_ = dual.norm;
     const Penalty& penalty = problem_.penalty;
     double total = dual.loss_part, size = std::abs(total);
@@ -128,7 +128,7 @@ double Region::bound(const DualPoint& dual, const std::vector<double>& v) {
     for (const int32_t j : in_) take(gain_of(j) - lambda_0_);
     for (const int32_t j : always_) take(gain_of(j));
     rewards_.clear();
-    for (const int32_t j : free_) {
+    for (const int32_t j : free) {
         const double reward = gain_of(j) - lambda_0_;
         if (reward > 0.0) rewards_.push_back(reward);
     }

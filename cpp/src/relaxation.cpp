@@ -9,6 +9,8 @@ namespace ellzero {
 namespace {
 // Added to the diagonal of H, relative to the curvature of the broad loss: rows off the hinge's bend have none of their own.
 constexpr double damping = 1e-7;
+// Logistic curvatures may be off by this share: a step then falls a little short, and the next one makes up for it.
+constexpr double curvature_tolerance = 0.1;
 constexpr int most_line_steps = 30;
 // A step length is good where the slope is between zero and this share of its start.
 constexpr double good_slope = 0.1;
@@ -21,8 +23,10 @@ Relaxation::Relaxation(const Problem& problem)
     : problem_(problem),
       loss_(problem.loss),
       eta_(problem.rows()),
+      shift_(problem.rows(), 0.0),
       r_(problem.rows()),
       d_(problem.rows()),
+      gram_(problem.X, problem.loss.kind == LossKind::logistic ? curvature_tolerance : 0.0),
       along_(problem.rows()),
       trial_(problem.rows()),
       trial_r_(problem.rows()) {}
@@ -101,8 +105,20 @@ void Relaxation::solve_at_charge(double floor, int most_steps) {
     evaluate();
 }
 
-double Relaxation::evaluate() {
-    return loss_.evaluate(problem_.rows(), eta_.data(), problem_.y, problem_.w, r_.data(), d_.data());
+void Relaxation::smooth(double tau, const std::vector<float>* alpha) {
+    loss_ = problem_.loss.smoothed(tau);
+    // a = clip(alpha + z / tau) is the plain smoothing's at z + tau alpha.
+    for (size_t i = 0; i < shift_.size(); ++i) shift_[i] = alpha ? -problem_.y[i] * tau * (*alpha)[i] : 0.0;
+}
+
+void Relaxation::recentre() {
+    for (size_t i = 0; i < shift_.size(); ++i)
+        shift_[i] = problem_.w[i] > 0.0 ? loss_.smoothing * r_[i] / problem_.w[i] : 0.0;  // r = -w y alpha
+}
+
+void Relaxation::evaluate() {
+    for (size_t i = 0; i < eta_.size(); ++i) trial_[i] = eta_[i] + shift_[i];
+    loss_.evaluate(problem_.rows(), trial_.data(), problem_.y, problem_.w, r_.data(), d_.data());
 }
 
 bool Relaxation::step(double floor) {
@@ -128,7 +144,7 @@ bool Relaxation::step(double floor) {
     }
     g_.push_back(kernels::sum(r_.data(), problem_.rows()));
     if (active_.empty() && !problem_.intercept) return false;
-    X.gram(columns_, d_.data(), model_.hessian());
+    gram_.get(columns_, d_, model_.hessian());
     const size_t ld = columns_.size() + 1;
     const double broad = problem_.broad_loss().curvature_bound();
     for (size_t a = 0; a < columns_.size(); ++a)
@@ -157,7 +173,7 @@ bool Relaxation::step(double floor) {
 double Relaxation::line_search(const std::vector<double>& to) {
     const int64_t n = problem_.rows();
     const auto slope_at = [&](double t) {
-        for (int64_t i = 0; i < n; ++i) trial_[i] = eta_[i] + t * along_[i];
+        for (int64_t i = 0; i < n; ++i) trial_[i] = eta_[i] + shift_[i] + t * along_[i];
         loss_.residual(n, trial_.data(), problem_.y, problem_.w, trial_r_.data());
         double slope = kernels::dot(trial_r_.data(), along_.data(), n);
         for (size_t a = 0; a < active_.size(); ++a) {

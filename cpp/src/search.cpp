@@ -182,8 +182,8 @@ void Search::process_root() {
             return;
         }
         NodeSolver::Outcome outcome = place.solver->run(node);
-        passes_ = place.solver->passes;
-        newton_steps_ = place.solver->newton_steps();
+        passes_ += std::exchange(place.solver->passes, 0);
+        newton_steps_ += place.solver->take_newton_steps();
         const std::lock_guard lock(mutex_);
         queue_.clear();
         const bool again = outcome.state && round + 1 < root_rounds &&
@@ -244,6 +244,7 @@ void Search::work() {
         const std::lock_guard lock(mutex_);
         in_work_.erase(node.id);
         passes_ += std::exchange(place.solver->passes, 0);
+        newton_steps_ += place.solver->take_newton_steps();
         finish(node, std::move(outcome));
         changed_.notify_all();
     }

@@ -32,6 +32,9 @@ void moments(const float* x, const double* w, int64_t n, double pivot, double& s
 // out_i = scale * root_i * (x_i - mean): a column as the weighted Gram matrix needs it
 void pack(const double* x, const double* root, double mean, double scale, int64_t n, double* out);
 void pack(const float* x, const double* root, double mean, double scale, int64_t n, double* out);
+// The same for listed rows: out_i = scale * root_i * (x_(rows_i) - mean)
+void pack(const double* x, const int32_t* rows, const double* root, double mean, double scale, int64_t n, double* out);
+void pack(const float* x, const int32_t* rows, const double* root, double mean, double scale, int64_t n, double* out);
 
 // gram[i * ld + j] += a_i . a_j for i in [begin, end), j <= i, where column c starts at packed + c * stride
 void gram_rows(const double* packed, int64_t stride, int64_t n, int64_t begin, int64_t end, double* gram, int64_t ld);

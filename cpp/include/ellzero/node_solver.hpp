@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "ellzero/region.hpp"
@@ -66,13 +67,17 @@ class NodeSolver {
     Model refit(const std::vector<int32_t>& support, const std::vector<double>& beta, double intercept);
 
     Region& region() { return region_; }
-    int64_t newton_steps() const { return relaxation_.newton_steps; }
+    int64_t take_newton_steps() {
+        return std::exchange(relaxation_.newton_steps, 0) + std::exchange(other_.newton_steps, 0);
+    }
     int64_t passes = 0;  // over the free columns
 
   private:
     void start(const State& state);
     void price(const std::vector<int32_t>& columns);
     bool add_violators(const std::vector<int32_t>& columns);
+    void choose_near();
+    std::vector<int32_t> likely_columns() const;
     double relaxed_value() const;
     void round();
     int32_t choose_branch(const Node& node, double bound);

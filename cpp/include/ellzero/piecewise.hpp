@@ -24,6 +24,9 @@ class PiecewiseModel {
     // Newton's step within the present pieces, as far as they reach. Whether it went all the way.
     bool face_step(std::vector<double>& x);
     void move(int64_t k, double step);
+    // The face's step into rhs_; false if the model is flat there.
+    bool solve_by_factor(const std::vector<double>& x);
+    bool solve_by_gradients(const std::vector<double>& x);
     bool factorise(int64_t order);
 
     std::vector<double> hessian_;

@@ -22,7 +22,8 @@ struct State {
 
     std::vector<int32_t> columns;
     std::vector<double> beta;
-    double intercept = 0.0, mu = 0.0, smoothing = 0.0;
+    double intercept = 0.0, mu = 0.0;
+    std::vector<float> alpha;   // the parent's dual point, for the hinge
     std::vector<int32_t> near;  // columns that may soon enter
 };
 
@@ -56,7 +57,9 @@ class Region {
     double lambda_0() const { return lambda_0_; }
 
     // The lower bound of the objective over the region that theta proves; v_j = x_j . theta for all columns that are not out.
-    double bound(const DualPoint& dual, const std::vector<double>& v);
+    double bound(const DualPoint& dual, const std::vector<double>& v) { return bound(dual, v, free_); }
+    // The same as if the other free columns were not there: an estimate from above.
+    double bound(const DualPoint& dual, const std::vector<double>& v, const std::vector<int32_t>& free);
     // Fixes features and shrinks boxes with the last bound(): what they lose is above the cutoff. False as in load().
     bool tighten(const std::vector<double>& v, double cutoff);
     // Whether a solution is in the region.

@@ -8,6 +8,7 @@
 
 #include "ellzero/piecewise.hpp"
 #include "ellzero/problem.hpp"
+#include "ellzero/working_gram.hpp"
 
 namespace ellzero {
 
@@ -25,8 +26,11 @@ class Relaxation {
     // Starts anew from these coordinates. `most` is the largest sum of shares, infinite if there is no such constraint.
     void begin(std::vector<Coordinate> coordinates, double intercept, double lambda_0, double mu, double most);
     void add(int32_t column, const Box& box);
-    // The hinge is solved as smoothed by this width; the other losses have none.
-    void smooth(double tau) { loss_ = problem_.loss.smoothed(tau); }
+    // The hinge is smoothed around a dual point alpha (none: zero): f(z) = max over a in [0, 1] of a z - tau/2 (a - alpha)^2. Where
+    // alpha is optimal the smoothed problem has the solution of the true one, whatever tau: the method of multipliers.
+    void smooth(double tau, const std::vector<float>* alpha = nullptr);
+    // Moves that centre to the present dual point.
+    void recentre();
     double smoothing() const { return loss_.smoothing; }
 
     // Improves until a step promises less than `floor`.
@@ -48,7 +52,7 @@ class Relaxation {
   private:
     void solve_at_charge(double floor, int most_steps);
     bool step(double floor);
-    double evaluate();
+    void evaluate();
     void set_envelopes();
     double total_share() const;
     double line_search(const std::vector<double>& to);
@@ -58,7 +62,8 @@ class Relaxation {
     std::vector<Coordinate> coordinates_;
     std::vector<Envelope> envelopes_;
     double intercept_ = 0.0, lambda_0_ = 0.0, mu_ = 0.0, most_ = 0.0;
-    std::vector<double> eta_, r_, d_;
+    std::vector<double> eta_, shift_, r_, d_;  // the smoothed hinge is evaluated at eta + shift
+    WorkingGram gram_;
     PiecewiseModel model_;
     // scratch
     std::vector<int32_t> columns_;
