@@ -10,6 +10,7 @@ namespace {
 constexpr int most_rounds = 80;
 // Smoothing of the hinge.
 const double node_smoothing = getenv("EZ_TAU") ? atof(getenv("EZ_TAU")) : 0.1;
+const int hinge_steps = getenv("EZ_STEPS") ? atoi(getenv("EZ_STEPS")) : 100;
 constexpr double first_smoothing = 0.1, smoothing_factor = 0.2, last_smoothing = 1e-9;
 // A node's value is known well enough for branching when its error is this share of what is missing to prune it.
 constexpr double good_enough = 0.05;
@@ -23,6 +24,7 @@ constexpr size_t strong_candidates = 8;
 constexpr int strong_steps = 4;
 constexpr double integral = 1e-6;  // shares this close to 0 or 1
 constexpr size_t remembered = 64;
+const double probe_margin = getenv("EZ_PM") ? atof(getenv("EZ_PM")) : 1.2;
 }  // namespace
 
 NodeSolver::NodeSolver(const Problem& problem, const ExactOptions& options, Incumbent& incumbent, const Witness* witness)
@@ -107,7 +109,7 @@ NodeSolver::Outcome NodeSolver::run(const Node& node) {
     DualPoint best_dual;
     int at_the_floor = 0;
     for (int round = 0; round < most_rounds; ++round) {
-        relaxation_.solve(floor);
+        relaxation_.solve(floor, hinge ? hinge_steps : 100);
         make_dual(problem_, relaxation_.residual(), relaxation_.curvature(), region_.unheld(), dual_);
         if (hinge) relaxation_.recentre();
         const double prune_at = incumbent_.prune_at(options_.gap), size = std::abs(incumbent_.objective());
@@ -145,10 +147,12 @@ NodeSolver::Outcome NodeSolver::run(const Node& node) {
     }
     if (getenv("EZ_TRACE")) {
         int nz = 0, fr = 0; for (size_t k = 0; k < relaxation_.coordinates().size(); ++k) { nz += relaxation_.coordinates()[k].beta != 0.0; fr += relaxation_.coordinates()[k].beta != 0.0 && relaxation_.share(k) < 1; }
-        fprintf(stderr, "node %ld depth %d in %zu free %zu parent %.6f D %.6f R %.6f W %zu nz %d frac %d newton %ld passes %ld tau %.1e mu %.3g\n", node.id, node.depth, region_.in().size(), region_.free().size(), node.bound, best, value, relaxation_.coordinates().size(), nz, fr, relaxation_.newton_steps, passes, relaxation_.smoothing(), relaxation_.mu());
+        double zs = 0; for (size_t k = 0; k < relaxation_.coordinates().size(); ++k) if (relaxation_.coordinates()[k].free) zs += relaxation_.share(k); fprintf(stderr, "Z %.3f node %ld depth %d in %zu free %zu parent %.6f D %.6f R %.6f W %zu nz %d frac %d newton %ld passes %ld tau %.1e mu %.3g\n", zs, node.id, node.depth, region_.in().size(), region_.free().size(), node.bound, best, value, relaxation_.coordinates().size(), nz, fr, relaxation_.newton_steps, passes, relaxation_.smoothing(), relaxation_.mu());
     }
     out.bound = std::max(best, node.bound);
     out.alpha = best_dual.alpha;
+    bound_ = best;
+    dual_ = best_dual;
     if (follows) check_witness(node, best, "bound");
     round();
     if (out.bound >= incumbent_.prune_at(options_.gap)) return out;
@@ -208,6 +212,74 @@ std::vector<int32_t> NodeSolver::likely_columns() const {
     for (const int32_t j : near_)
         if (!working_[j]) out.push_back(j);
     return out;
+}
+
+std::vector<std::vector<float>> NodeSolver::probe() {
+    const double gap = incumbent_.cutoff() - bound_;
+    const double curvature = std::accumulate(relaxation_.curvature().begin(), relaxation_.curvature().end(), 0.0);
+    struct Candidate {
+        double gain;
+        size_t place;
+        double from;
+    };
+    std::vector<Candidate> candidates;
+    const auto& coordinates = relaxation_.coordinates();
+    for (size_t k = 0; k < coordinates.size(); ++k) {
+        const auto& c = coordinates[k];
+        if (region_.status(c.column) != Region::Status::free || c.beta == 0.0) continue;
+        const Box& box = region_.box(c.column);
+        const double pull = std::abs(v_[c.column]);
+        // Where 0.7 h/2 t^2 + lambda_2 t^2 - pull t + lambda_0 = gap, more or less.
+        const double a = problem_.penalty.lambda_2 + 0.35 * curvature * problem_.X.square(c.column);
+        const double rest = probe_margin * gap - options_.lambda_0;
+        const double t = rest > 0.0 ? (pull + std::sqrt(pull * pull + 4.0 * a * rest)) / (2.0 * a) : pull / a;
+        const double reach = std::min(Envelope(box, relaxation_.charge(), problem_.penalty).knee(c.beta), c.beta > 0.0 ? box.high : -box.low);
+        if (t < 0.8 * reach) candidates.push_back({reach / t, k, t});
+    }
+    std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) { return a.gain > b.gain; });
+    std::vector<std::vector<float>> proofs;
+    constexpr size_t batch = Columns::most_sides / 2;
+    const int64_t n = problem_.rows(), p = problem_.columns();
+    std::vector<double> thetas(batch * n), products(batch * p);
+    int64_t shrunk = 0;
+    double before = 0, after = 0;
+    for (size_t first = 0; first < candidates.size(); first += batch) {
+        const size_t count = std::min(batch, candidates.size() - first);
+        std::vector<DualPoint> duals(count);
+        for (size_t c = 0; c < count; ++c) {
+            const Candidate& candidate = candidates[first + c];
+            std::vector<Relaxation::Coordinate> child = coordinates;
+            for (auto& each : child) each.box = region_.box(each.column);
+            auto& mine = child[candidate.place];
+            mine.free = false;
+            if (mine.beta > 0.0) mine.box.low = candidate.from;
+            else mine.box.high = -candidate.from;
+            if (problem_.loss.kind == LossKind::hinge) other_.smooth(relaxation_.smoothing(), &dual_.alpha);
+            const double most = region_.limited() ? static_cast<double>(region_.left() - 1) : Penalty::infinity;
+            other_.begin(std::move(child), relaxation_.intercept(), options_.lambda_0, relaxation_.mu(), most);
+            other_.solve(0.02 * gap, 4);
+            make_dual(problem_, other_.residual(), other_.curvature(), region_.unheld(), duals[c]);
+            std::copy(duals[c].theta.begin(), duals[c].theta.end(), thetas.begin() + static_cast<std::ptrdiff_t>(c) * n);
+        }
+        problem_.X.products(thetas.data(), static_cast<int64_t>(count), products.data());
+        for (size_t c = 0; c < count; ++c) {
+            const int32_t j = coordinates[candidates[first + c].place].column;
+            if (region_.status(j) != Region::Status::free) continue;
+            std::copy(products.begin() + static_cast<std::ptrdiff_t>(c) * p, products.begin() + static_cast<std::ptrdiff_t>(c + 1) * p, v_.begin());
+            const Box old = region_.box(j);
+            const double bb = region_.bound(duals[c], v_);
+            region_.tighten(v_, incumbent_.cutoff());
+            const double width = coordinates[candidates[first + c].place].beta > 0.0 ? region_.box(j).high / old.high : region_.box(j).low / old.low;
+            if (getenv("EZ_PROBE")) fprintf(stderr, "probe %d from %.3f bound %.4f (est %.4f) gap %.4f box %.3f %.3f -> %.3f %.3f\n", j, candidates[first + c].from, bb, other_.value(), gap, old.low, old.high, region_.box(j).low, region_.box(j).high);
+            if (width < 0.9) {
+                proofs.push_back(duals[c].alpha);
+                ++shrunk;
+            }
+        }
+    }
+    if (getenv("EZ_TRACE")) fprintf(stderr, "probed %zu shrunk %ld free %zu\n", candidates.size(), shrunk, region_.free().size());
+    (void)before; (void)after;
+    return proofs;
 }
 
 // Keeps what is in and the features that pay most of their charge, and refits.

@@ -11,6 +11,9 @@ namespace {
 constexpr double damping = 1e-7;
 // Logistic curvatures may be off by this share: a step then falls a little short, and the next one makes up for it.
 constexpr double curvature_tolerance = 0.1;
+// From so many columns on their Gram matrix costs more than it saves, if they fit into the cache.
+const int64_t worth_packing = getenv("EZ_PACK") ? atoi(getenv("EZ_PACK")) : 100;
+constexpr int64_t most_packed = int64_t{1} << 22;
 constexpr int most_line_steps = 30;
 // A step length is good where the slope is between zero and this share of its start.
 constexpr double good_slope = 0.1;
@@ -144,16 +147,15 @@ bool Relaxation::step(double floor) {
     }
     g_.push_back(kernels::sum(r_.data(), problem_.rows()));
     if (active_.empty() && !problem_.intercept) return false;
-    gram_.get(columns_, d_, model_.hessian());
-    const size_t ld = columns_.size() + 1;
     const double broad = problem_.broad_loss().curvature_bound();
-    for (size_t a = 0; a < columns_.size(); ++a)
-        model_.hessian()[a * ld + a] += damping * broad * X.square(columns_[a]);
-    if (problem_.intercept) model_.hessian()[ld * ld - 1] += damping * broad;
-    const double change = model_.minimise(x_, pieces_, g_, problem_.intercept);
+    damping_.assign(columns_.size() + 1, damping * broad);
+    for (size_t a = 0; a < columns_.size(); ++a) damping_[a] *= X.square(columns_[a]);
+    const std::unique_ptr<QuadraticForm> form = make_form();
+    PiecewiseModel model(*form, pieces_, g_, damping_, problem_.intercept);
+    const double change = model.minimise(x_, 0.1 * floor);
     if (!(-change > floor)) return false;
 
-    std::fill(along_.begin(), along_.end(), model_.intercept_step());
+    std::fill(along_.begin(), along_.end(), model.intercept_step());
     for (size_t a = 0; a < active_.size(); ++a) {
         const double move = x_[a] - coordinates_[active_[a]].beta;
         if (move != 0.0) X.axpy(columns_[a], move, along_.data());
@@ -161,12 +163,22 @@ bool Relaxation::step(double floor) {
     const double length = line_search(x_);
     if (length == 0.0) return false;
     kernels::axpy(length, along_.data(), problem_.rows(), eta_.data());
-    intercept_ += length * model_.intercept_step();
+    intercept_ += length * model.intercept_step();
     for (size_t a = 0; a < active_.size(); ++a) {
         double& beta = coordinates_[active_[a]].beta;
         beta = length == 1.0 ? x_[a] : beta + length * (x_[a] - beta);
     }
     return true;
+}
+
+std::unique_ptr<QuadraticForm> Relaxation::make_form() {
+    const auto size = static_cast<int64_t>(columns_.size());
+    if (size >= worth_packing && size * problem_.rows() <= most_packed) {
+        std::vector<double> packed;
+        if (const int64_t rows = problem_.X.pack(columns_, d_.data(), packed); rows >= 0)
+            return std::make_unique<PackedForm>(std::move(packed), rows);
+    }
+    return std::make_unique<GramForm>(gram_, columns_, d_);
 }
 
 // The objective is convex along the step: full length if it still falls there, else where its slope is nearly zero.

@@ -184,8 +184,20 @@ void Search::process_root() {
         NodeSolver::Outcome outcome = place.solver->run(node);
         passes_ += std::exchange(place.solver->passes, 0);
         newton_steps_ += place.solver->take_newton_steps();
+        std::vector<std::vector<float>> proofs;
+        if (outcome.state && round < (getenv("EZ_ROUNDS") ? atoi(getenv("EZ_ROUNDS")) : 0)) proofs = place.solver->probe();
         const std::lock_guard lock(mutex_);
         queue_.clear();
+        if (!proofs.empty()) {
+            tree_.alpha[node.id] = std::move(outcome.alpha);
+            nodes_done_ += 1 + std::ssize(proofs);
+            for (auto& alpha : proofs) {
+                node = make_child(node, nullptr, {}, outcome.bound);
+                tree_.alpha[node.id] = std::move(alpha);
+            }
+            queue_.insert(make_child(node, place.solver->state_for_children(), {}, outcome.bound));
+            continue;
+        }
         const bool again = outcome.state && round + 1 < root_rounds &&
                            static_cast<double>(place.solver->region().fixed()) >= worth_another_round * static_cast<double>(problem_.columns());
         if (again) {

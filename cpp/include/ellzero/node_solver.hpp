@@ -63,6 +63,12 @@ class NodeSolver {
     };
     Outcome run(const Node& node);
 
+    // After run() left the node open: dual points that each forbid large coefficients of some feature that the relaxation uses. The
+    // region has shrunk accordingly; empty if nothing is to be had.
+    std::vector<std::vector<float>> probe();
+    // The region as probe() left it.
+    std::shared_ptr<State> state_for_children();
+
     // The minimum of G on a support, to nearly full precision.
     Model refit(const std::vector<int32_t>& support, const std::vector<double>& beta, double intercept);
 
@@ -82,7 +88,6 @@ class NodeSolver {
     void round();
     int32_t choose_branch(const Node& node, double bound);
     double try_child(const std::vector<Relaxation::Coordinate>& coordinates, size_t place, bool in);
-    std::shared_ptr<State> state_for_children();
     void check_witness(const Node& node, double bound, const char* what) const;
 
     const Problem& problem_;
@@ -96,6 +101,7 @@ class NodeSolver {
     std::vector<uint8_t> working_;
     std::vector<int32_t> near_, all_;
     std::vector<double> values_;
+    double bound_ = 0.0;         // of the last run
     std::vector<std::vector<int32_t>> tried_;  // supports that were rounded to lately
 };
 

@@ -1,40 +1,48 @@
-// The quadratic model of a node's relaxation: g.s + s'Hs/2 plus the envelopes, minimised over a few coordinates and the intercept.
+// The model of a node's relaxation around a point: g.s + s'Hs/2 plus the envelopes, minimised over a few coordinates and the
+// intercept. Sweeps over the coordinates find the pieces of the envelopes, Newton's steps the minimum within them.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "ellzero/envelope.hpp"
+#include "ellzero/quadratic_form.hpp"
 
 namespace ellzero {
 
 class PiecewiseModel {
   public:
-    // H (row-major of order ld, lower triangle) is taken over; the intercept, if there is one, is its last row.
-    std::vector<double>& hessian() { return hessian_; }
-    // `x` are the coordinates now, g the gradient of the smooth part there (the intercept last). Afterwards x holds the minimiser
-    // and the return value the change of the model.
-    double minimise(std::vector<double>& x, const std::vector<const Envelope*>& envelopes, const std::vector<double>& g,
-                    bool intercept);
+    // `damping` is added to H's diagonal; without an intercept its coordinate is left alone.
+    PiecewiseModel(QuadraticForm& form, const std::vector<const Envelope*>& envelopes, const std::vector<double>& g,
+                   const std::vector<double>& damping, bool intercept)
+        : form_(form), envelopes_(envelopes), g_(g), damping_(damping), size_(std::ssize(envelopes)), intercept_(intercept) {}
+
+    // `x` are the coordinates now. Afterwards it holds the minimiser, but for what gains less than `floor`, and the return value
+    // is the change of the model.
+    double minimise(std::vector<double>& x, double floor);
     // How far the intercept moved.
-    double intercept_step() const { return intercept_; }
+    double intercept_step() const { return intercept_step_; }
 
   private:
-    double sweep(std::vector<double>& x);
-    // Newton's step within the present pieces, as far as they reach. Whether it went all the way.
-    bool face_step(std::vector<double>& x);
+    double slope(int64_t k) const { return g_[k] + form_.slope(k) + damping_[k] * step_[k]; }
     void move(int64_t k, double step);
-    // The face's step into rhs_; false if the model is flat there.
-    bool solve_by_factor(const std::vector<double>& x);
-    bool solve_by_gradients(const std::vector<double>& x);
-    bool factorise(int64_t order);
+    double value(const std::vector<double>& x) const;
+    double sweep(std::vector<double>& x);
+    // Newton's step within the present pieces, each coordinate as far as its piece reaches. Whether all went the whole way.
+    bool face_step(std::vector<double>& x);
+    // Conjugate gradients on the face: face_move_ solves H s = right_ there. False if the model is flat.
+    bool solve_face(const std::vector<double>& x);
 
-    std::vector<double> hessian_;
-    int64_t size_ = 0, ld_ = 1, order_ = 0;  // coordinates, + 1, + intercept
-    const std::vector<const Envelope*>* envelopes_ = nullptr;
-    double intercept_ = 0.0;
-    std::vector<double> gradient_, factor_, rhs_;
+    QuadraticForm& form_;
+    const std::vector<const Envelope*>& envelopes_;
+    const std::vector<double>& g_;
+    const std::vector<double>& damping_;
+    int64_t size_;
+    bool intercept_;
+    double intercept_step_ = 0.0;
+    std::vector<double> step_;  // s
     std::vector<int64_t> face_;
+    std::vector<double> right_, face_move_;
 };
 
 }  // namespace ellzero

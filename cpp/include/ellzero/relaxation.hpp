@@ -4,11 +4,11 @@
 // charge (z of the perspective reformulation) sum to what is left of k.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "ellzero/piecewise.hpp"
 #include "ellzero/problem.hpp"
-#include "ellzero/working_gram.hpp"
 
 namespace ellzero {
 
@@ -55,6 +55,7 @@ class Relaxation {
     void evaluate();
     void set_envelopes();
     double total_share() const;
+    std::unique_ptr<QuadraticForm> make_form();
     double line_search(const std::vector<double>& to);
 
     const Problem& problem_;
@@ -64,10 +65,9 @@ class Relaxation {
     double intercept_ = 0.0, lambda_0_ = 0.0, mu_ = 0.0, most_ = 0.0;
     std::vector<double> eta_, shift_, r_, d_;  // the smoothed hinge is evaluated at eta + shift
     WorkingGram gram_;
-    PiecewiseModel model_;
     // scratch
     std::vector<int32_t> columns_;
-    std::vector<double> slopes_, along_, trial_, trial_r_, x_, g_;
+    std::vector<double> slopes_, along_, trial_, trial_r_, x_, g_, damping_;
     std::vector<size_t> active_;
     std::vector<const Envelope*> pieces_;
 };
