@@ -106,26 +106,16 @@ void Columns::axpy(int32_t j, double a, double* out) const {
     bytes_read_ += static_cast<double>(design_.bytes(j));
 }
 
-Columns::Moments Columns::moments_of(std::span<const int32_t> columns) const {
-    Moments out;
-    for (const int32_t j : columns) {
-        out.mean.push_back(mean(j));
-        out.scale.push_back(scale(j));
-        bytes_read_ += static_cast<double>(design_.bytes(j));
-    }
-    return out;
-}
-
 void Columns::gram(std::span<const int32_t> columns, const double* d, std::vector<double>& out) const {
     const size_t order = columns.size() + 1;
     out.resize(order * order);
-    const Moments moments = moments_of(columns);
-    design_.gram(columns, moments.mean.data(), moments.scale.data(), d, out.data(), team_);
-}
-
-int64_t Columns::pack(std::span<const int32_t> columns, const double* d, std::vector<double>& out) const {
-    const Moments moments = moments_of(columns);
-    return design_.pack(columns, moments.mean.data(), moments.scale.data(), d, out);
+    std::vector<double> means(columns.size()), scales(columns.size());
+    for (size_t c = 0; c < columns.size(); ++c) {
+        means[c] = mean(columns[c]);
+        scales[c] = scale(columns[c]);
+        bytes_read_ += static_cast<double>(design_.bytes(columns[c]));
+    }
+    design_.gram(columns, means.data(), scales.data(), d, out.data(), team_);
 }
 
 }  // namespace ellzero

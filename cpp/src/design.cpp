@@ -72,23 +72,6 @@ class Dense : public Design {
         }
     }
 
-    int64_t pack(std::span<const int32_t> list, const double* mean, const double* scale, const double* d,
-                 std::vector<double>& out) const override {
-        std::vector<int32_t> used;
-        std::vector<double> root;
-        for (int64_t i = 0; i < rows(); ++i)
-            if (d[i] != 0.0) {
-                used.push_back(static_cast<int32_t>(i));
-                root.push_back(std::sqrt(d[i]));
-            }
-        const int64_t size = std::ssize(list), n = std::ssize(used);
-        out.resize((size + 1) * n);
-        for (int64_t c = 0; c < size; ++c)
-            kernels::pack(column(list[c]), used.data(), root.data(), mean[c], scale[c], n, out.data() + c * n);
-        std::copy(root.begin(), root.end(), out.begin() + size * n);
-        return n;
-    }
-
     std::unique_ptr<Design> select(std::span<const int32_t> list) const override;
 
   private:
@@ -167,10 +150,6 @@ class Csc : public Design {
             }
         }, size * bytes() / (entry_bytes * columns()) * size);
         for (int64_t a = 0; a < size; ++a) sums[a] = (sums[a] - mean[a] * total) * scale[a];
-    }
-
-    int64_t pack(std::span<const int32_t>, const double*, const double*, const double*, std::vector<double>&) const override {
-        return -1;
     }
 
     std::unique_ptr<Design> select(std::span<const int32_t> list) const override;

@@ -16,8 +16,6 @@ constexpr int64_t most_gradients = 30;
 }  // namespace
 
 double PiecewiseModel::minimise(std::vector<double>& x, double floor) {
-    step_.assign(size_ + 1, 0.0);
-    intercept_step_ = 0.0;
     const double start = value(x);
     double gained = 0.0;
     for (int round = 0; round < most_rounds; ++round) {
@@ -30,15 +28,9 @@ double PiecewiseModel::minimise(std::vector<double>& x, double floor) {
     return value(x) - start;
 }
 
-void PiecewiseModel::move(int64_t k, double step) {
-    step_[k] += step;
-    if (k == size_) intercept_step_ += step;
-    form_.move(k, step);
-}
-
 double PiecewiseModel::value(const std::vector<double>& x) const {
     double total = 0.5 * form_.value();
-    for (int64_t k = 0; k <= size_; ++k) total += g_[k] * step_[k] + 0.5 * damping_[k] * step_[k] * step_[k];
+    for (int64_t k = 0; k <= size_; ++k) total += form_.at(k) * (g_[k] + 0.5 * damping_[k] * form_.at(k));
     for (int64_t k = 0; k < size_; ++k) total += envelopes_[k]->value(x[k]);
     return total;
 }
@@ -51,13 +43,13 @@ double PiecewiseModel::sweep(std::vector<double>& x) {
         const double step = to - x[k];
         if (step == 0.0) continue;
         gained += 0.5 * h * step * step;
-        move(k, step);
+        form_.move(k, step);
         x[k] = to;
     }
     if (intercept_) {
         const double h = std::max(form_.diagonal(size_) + damping_[size_], 1e-300), step = -slope(size_) / h;
         gained += 0.5 * h * step * step;
-        move(size_, step);
+        form_.move(size_, step);
     }
     return gained;
 }
@@ -131,15 +123,15 @@ bool PiecewiseModel::face_step(std::vector<double>& x) {
             const double target = k == size_ ? 0.0 : length == 1.0 ? to[a] : from[k] + length * face_move_[a];
             const double step = k == size_ ? length * face_move_[a] : target - from[k];
             if (step == 0.0) continue;
-            move(k, step);
+            form_.move(k, step);
             if (k < size_) x[k] = target;
         }
     };
     go(1.0);
     if (shortest < 1.0 && value(x) > before) {
         for (int64_t a = 0; a < m; ++a)
-            if (const int64_t k = face_[a]; k == size_) move(k, -face_move_[a]);
-            else move(k, from[k] - x[k]);
+            if (const int64_t k = face_[a]; k == size_) form_.move(k, -face_move_[a]);
+            else form_.move(k, from[k] - x[k]);
         x = from;
         go(shortest);
     }

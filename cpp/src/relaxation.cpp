@@ -11,9 +11,6 @@ namespace {
 constexpr double damping = 1e-7;
 // Logistic curvatures may be off by this share: a step then falls a little short, and the next one makes up for it.
 constexpr double curvature_tolerance = 0.1;
-// From so many columns on their Gram matrix costs more than it saves, if they fit into the cache.
-const int64_t worth_packing = getenv("EZ_PACK") ? atoi(getenv("EZ_PACK")) : 100;
-constexpr int64_t most_packed = int64_t{1} << 22;
 constexpr int most_line_steps = 30;
 // A step length is good where the slope is between zero and this share of its start.
 constexpr double good_slope = 0.1;
@@ -55,7 +52,7 @@ void Relaxation::add(int32_t column, const Box& box) {
 
 void Relaxation::set_envelopes() {
     envelopes_.clear();
-    for (const Coordinate& c : coordinates_) envelopes_.emplace_back(c.box, c.free ? charge() : 0.0, problem_.penalty);
+    for (const Coordinate& c : coordinates_) envelopes_.emplace_back(c.box, c.free ? c.discount * charge() : 0.0, problem_.penalty);
 }
 
 double Relaxation::total_share() const {
@@ -150,8 +147,8 @@ bool Relaxation::step(double floor) {
     const double broad = problem_.broad_loss().curvature_bound();
     damping_.assign(columns_.size() + 1, damping * broad);
     for (size_t a = 0; a < columns_.size(); ++a) damping_[a] *= X.square(columns_[a]);
-    const std::unique_ptr<QuadraticForm> form = make_form();
-    PiecewiseModel model(*form, pieces_, g_, damping_, problem_.intercept);
+    QuadraticForm form(gram_, columns_, d_);
+    PiecewiseModel model(form, pieces_, g_, damping_, problem_.intercept);
     const double change = model.minimise(x_, 0.1 * floor);
     if (!(-change > floor)) return false;
 
@@ -169,16 +166,6 @@ bool Relaxation::step(double floor) {
         beta = length == 1.0 ? x_[a] : beta + length * (x_[a] - beta);
     }
     return true;
-}
-
-std::unique_ptr<QuadraticForm> Relaxation::make_form() {
-    const auto size = static_cast<int64_t>(columns_.size());
-    if (size >= worth_packing && size * problem_.rows() <= most_packed) {
-        std::vector<double> packed;
-        if (const int64_t rows = problem_.X.pack(columns_, d_.data(), packed); rows >= 0)
-            return std::make_unique<PackedForm>(std::move(packed), rows);
-    }
-    return std::make_unique<GramForm>(gram_, columns_, d_);
 }
 
 // The objective is convex along the step: full length if it still falls there, else where its slope is nearly zero.

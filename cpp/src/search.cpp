@@ -13,9 +13,6 @@ using Clock = std::chrono::steady_clock;
 struct Stopped {};
 
 constexpr int64_t picks_per_dive = 16;
-// Rounds at the root: each solves it again with what the last one fixed, while that is at least this share of the columns.
-constexpr int root_rounds = 5;
-constexpr double worth_another_round = 0.1;
 // The columns that are left are copied if they are at most this share of all.
 constexpr double worth_copying = 0.5;
 
@@ -175,49 +172,26 @@ SearchStatus Search::run(double seconds, int64_t node_limit, Monitor& monitor) {
 
 void Search::process_root() {
     Workplace place(*this, threads_);
-    for (int round = 0;; ++round) {
-        Node node = *queue_.begin();
-        if (nodes_done_ >= node_limit_) {
-            out_of_nodes_ = true;
-            return;
-        }
-        NodeSolver::Outcome outcome = place.solver->run(node);
-        passes_ += std::exchange(place.solver->passes, 0);
-        newton_steps_ += place.solver->take_newton_steps();
-        std::vector<std::vector<float>> proofs;
-        if (outcome.state && round < (getenv("EZ_ROUNDS") ? atoi(getenv("EZ_ROUNDS")) : 0)) proofs = place.solver->probe();
-        const std::lock_guard lock(mutex_);
-        queue_.clear();
-        if (!proofs.empty()) {
-            tree_.alpha[node.id] = std::move(outcome.alpha);
-            nodes_done_ += 1 + std::ssize(proofs);
-            for (auto& alpha : proofs) {
-                node = make_child(node, nullptr, {}, outcome.bound);
-                tree_.alpha[node.id] = std::move(alpha);
-            }
-            queue_.insert(make_child(node, place.solver->state_for_children(), {}, outcome.bound));
-            continue;
-        }
-        const bool again = outcome.state && round + 1 < root_rounds &&
-                           static_cast<double>(place.solver->region().fixed()) >= worth_another_round * static_cast<double>(problem_.columns());
-        if (again) {
-            ++nodes_done_;
-            tree_.alpha[node.id] = std::move(outcome.alpha);
-            queue_.insert(make_child(node, outcome.state, {}, outcome.bound));
-            continue;
-        }
-        if (outcome.state) {
-            place.solver->region().keep_boxes();
-            boxes_ = place.solver->region().boxes();
-            auto state = std::make_shared<State>(*outcome.state);
-            state->boxes.clear();
-            compact(*state, outcome.branch);
-            outcome.state = std::move(state);
-        }
-        rooted_ = true;
-        finish(node, std::move(outcome));
+    const Node node = *queue_.begin();
+    if (nodes_done_ >= node_limit_) {
+        out_of_nodes_ = true;
         return;
     }
+    NodeSolver::Outcome outcome = place.solver->run(node);
+    const std::lock_guard lock(mutex_);
+    passes_ += place.solver->passes;
+    newton_steps_ += place.solver->take_newton_steps();
+    queue_.clear();
+    if (outcome.state) {
+        place.solver->region().keep_boxes();
+        boxes_ = place.solver->region().boxes();
+        auto state = std::make_shared<State>(*outcome.state);
+        state->boxes.clear();
+        compact(*state, outcome.branch);
+        outcome.state = std::move(state);
+    }
+    rooted_ = true;
+    finish(node, std::move(outcome));
 }
 
 // Leaves out the columns that the root fixed to zero: from here on nodes speak of those that are left.
@@ -296,13 +270,18 @@ bool Search::pick(Node& node) {
 
 void Search::finish(const Node& node, NodeSolver::Outcome outcome) {
     ++nodes_done_;
-    tree_.alpha[node.id] = std::move(outcome.alpha);
+    // Further dual points of the same region are only children, one below the other.
+    Node last = node;
+    for (size_t k = 0; k < outcome.proofs.size(); ++k) {
+        if (k > 0) last = make_child(last, nullptr, {}, outcome.bound);
+        tree_.alpha[last.id] = std::move(outcome.proofs[k]);
+    }
     if (!outcome.state) {
         closed_ = std::min(closed_, outcome.bound);
         return;
     }
-    Node out = make_child(node, outcome.state, {outcome.branch, false}, outcome.bound);
-    Node in = make_child(node, outcome.state, {outcome.branch, true}, outcome.bound);
+    Node out = make_child(last, outcome.state, {outcome.branch, false}, outcome.bound);
+    Node in = make_child(last, outcome.state, {outcome.branch, true}, outcome.bound);
     queue_.insert(std::move(out));
     const bool dives = node.dives || picks_ % picks_per_dive == 1;
     if (dives && !dive_) {

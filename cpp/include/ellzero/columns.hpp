@@ -44,9 +44,8 @@ class Columns {
     void curvatures(const double* d, std::vector<float>& diagonal, std::vector<float>& sums) const;
     // out += a z_j
     void axpy(int32_t j, double a, double* out) const;
-    // see Design::gram and Design::pack
+    // see Design::gram
     void gram(std::span<const int32_t> columns, const double* d, std::vector<double>& out) const;
-    int64_t pack(std::span<const int32_t> columns, const double* d, std::vector<double>& out) const;
 
     // How often X was read, in units of the whole of X.
     double reads() const { return bytes_read_ / static_cast<double>(std::max<int64_t>(design_.bytes(), 1)); }
@@ -56,10 +55,6 @@ class Columns {
     template <class Body>
     void for_pieces(const Body& body) const;
     void standardise(std::span<const int32_t> columns, double r_sum, double* out) const;
-    struct Moments {
-        std::vector<double> mean, scale;
-    };
-    Moments moments_of(std::span<const int32_t> columns) const;
 
     const Design& design_;
     const double* mean_;

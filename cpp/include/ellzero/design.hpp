@@ -44,11 +44,6 @@ class Design {
     virtual void gram(std::span<const int32_t> columns, const double* mean, const double* scale, const double* d,
                       double* out, Team& team) const = 0;
 
-    // The factor of that matrix: columns of diag(sqrt(d)) Z one after another, rows without weight left out. Returns their length, or
-    // -1 for storages that are not made for it.
-    virtual int64_t pack(std::span<const int32_t> columns, const double* mean, const double* scale, const double* d,
-                         std::vector<double>& out) const = 0;
-
     // A copy of the listed columns.
     virtual std::unique_ptr<Design> select(std::span<const int32_t> columns) const = 0;
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -57,17 +58,12 @@ class NodeSolver {
 
     struct Outcome {
         double bound = -Penalty::infinity;
-        std::vector<float> alpha;             // proves the bound; empty if the region is empty
-        std::shared_ptr<const State> state;   // for the children; null if the node is closed
-        int32_t branch = -1;                  // -1 with a state: the same region again
+        // Dual points: each one's bound, fixings and boxes hold for the next. None if the region was empty from the start.
+        std::vector<std::vector<float>> proofs;
+        std::shared_ptr<const State> state;  // for the children; null if the node is closed
+        int32_t branch = -1;
     };
     Outcome run(const Node& node);
-
-    // After run() left the node open: dual points that each forbid large coefficients of some feature that the relaxation uses. The
-    // region has shrunk accordingly; empty if nothing is to be had.
-    std::vector<std::vector<float>> probe();
-    // The region as probe() left it.
-    std::shared_ptr<State> state_for_children();
 
     // The minimum of G on a support, to nearly full precision.
     Model refit(const std::vector<int32_t>& support, const std::vector<double>& beta, double intercept);
@@ -80,15 +76,31 @@ class NodeSolver {
 
   private:
     void start(const State& state);
-    void price(const std::vector<int32_t>& columns);
-    bool add_violators(const std::vector<int32_t>& columns);
-    void choose_near();
-    std::vector<int32_t> likely_columns() const;
-    double relaxed_value() const;
+    void restart();
+    void begin(const std::vector<Relaxation::Coordinate>& coordinates, double intercept, double mu);
+    // Solves the relaxation until its bound is good enough for what follows: bound_, dual_ and v_.
+    void bound_node(const Node& node);
+    // Solves a relaxation and prices its columns in turn, until its dual point proves `wanted` or its error is accepted. The
+    // best dual point is returned, with v_ = X' theta.
+    using Accurate = std::function<bool(double value, double bound)>;
+    double prove(Relaxation& relaxation, double floor, const std::function<double()>& wanted, const Accurate& accurate, DualPoint& best);
+    // Fixes features with the bound, then with dual points made for that. False if nothing in the region is left.
+    bool tighten(Outcome& out);
+    bool fix_groups(Outcome& out);
+    bool fix_group(std::span<const size_t> group, double discount, Outcome& out);
+    void price(const std::vector<int32_t>& columns, const DualPoint& dual);
+    // Free columns outside the relaxation that its solution violates most, and whether there were any.
+    bool add_violators(const std::vector<int32_t>& columns, Relaxation& to);
+    void choose_near(const Relaxation& relaxation);
+    std::vector<int32_t> likely_columns(const Relaxation& relaxation) const;
+    double value_of(const Relaxation& relaxation) const;
     void round();
     int32_t choose_branch(const Node& node, double bound);
-    double try_child(const std::vector<Relaxation::Coordinate>& coordinates, size_t place, bool in);
-    void check_witness(const Node& node, double bound, const char* what) const;
+    double try_child(size_t place, bool in);
+    std::shared_ptr<State> state_for_children();
+    void check_witness(const Node& node, bool lost, const char* what) const;
+    bool hinge() const { return problem_.loss.kind == LossKind::hinge; }
+    double most_shares(int64_t fewer = 0) const;
 
     const Problem& problem_;
     const ExactOptions& options_;
@@ -96,12 +108,11 @@ class NodeSolver {
     const Witness* witness_;
     Region region_;
     Relaxation relaxation_, other_;
+    double bound_ = 0.0;
     DualPoint dual_;
-    std::vector<double> v_;
-    std::vector<uint8_t> working_;
-    std::vector<int32_t> near_, all_;
-    std::vector<double> values_;
-    double bound_ = 0.0;         // of the last run
+    std::vector<double> v_, values_;
+    std::vector<uint8_t> working_;             // columns of the relaxation
+    std::vector<int32_t> near_;
     std::vector<std::vector<int32_t>> tried_;  // supports that were rounded to lately
 };
 

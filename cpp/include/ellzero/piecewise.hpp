@@ -21,11 +21,10 @@ class PiecewiseModel {
     // is the change of the model.
     double minimise(std::vector<double>& x, double floor);
     // How far the intercept moved.
-    double intercept_step() const { return intercept_step_; }
+    double intercept_step() const { return form_.at(size_); }
 
   private:
-    double slope(int64_t k) const { return g_[k] + form_.slope(k) + damping_[k] * step_[k]; }
-    void move(int64_t k, double step);
+    double slope(int64_t k) const { return g_[k] + form_.slope(k) + damping_[k] * form_.at(k); }
     double value(const std::vector<double>& x) const;
     double sweep(std::vector<double>& x);
     // Newton's step within the present pieces, each coordinate as far as its piece reaches. Whether all went the whole way.
@@ -39,8 +38,6 @@ class PiecewiseModel {
     const std::vector<double>& damping_;
     int64_t size_;
     bool intercept_;
-    double intercept_step_ = 0.0;
-    std::vector<double> step_;  // s
     std::vector<int64_t> face_;
     std::vector<double> right_, face_move_;
 };

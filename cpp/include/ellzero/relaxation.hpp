@@ -4,7 +4,6 @@
 // charge (z of the perspective reformulation) sum to what is left of k.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "ellzero/piecewise.hpp"
@@ -21,11 +20,12 @@ class Relaxation {
         Box box;
         bool free;  // pays the charge
         double beta;
+        double discount = 1.0;  // this share of it
     };
 
     // Starts anew from these coordinates. `most` is the largest sum of shares, infinite if there is no such constraint.
     void begin(std::vector<Coordinate> coordinates, double intercept, double lambda_0, double mu, double most);
-    void add(int32_t column, const Box& box);
+    void add(int32_t column, const Box& box);  // free
     // The hinge is smoothed around a dual point alpha (none: zero): f(z) = max over a in [0, 1] of a z - tau/2 (a - alpha)^2. Where
     // alpha is optimal the smoothed problem has the solution of the true one, whatever tau: the method of multipliers.
     void smooth(double tau, const std::vector<float>* alpha = nullptr);
@@ -55,7 +55,6 @@ class Relaxation {
     void evaluate();
     void set_envelopes();
     double total_share() const;
-    std::unique_ptr<QuadraticForm> make_form();
     double line_search(const std::vector<double>& to);
 
     const Problem& problem_;
