@@ -241,6 +241,8 @@ void register_search(nb::module_& m) {
         .def("follow", [](BoundSearch& self, const nb::dict& witness, double objective) {
             self.search.follow(self.with_cost(witness), objective);
         }, nb::arg("witness"), nb::arg("objective"), "Raise WitnessLost when a node that holds this solution is cut off.")
+        .def("start_from", [](BoundSearch& self, const BoundSearch& other) { self.search.start_from(other.search); }, nb::arg("other"),
+             "Start the root's relaxation where that of another search ended.")
         .def("run", &run, nb::kw_only(), nb::arg("seconds"), nb::arg("node_limit"), nb::arg("report").none(),
              "Work until finished or stopped; `report` is called about ten times a second.")
         .def("incumbent", [](const BoundSearch& self) { return pack({self.search.incumbent()}); })

@@ -27,8 +27,12 @@ constexpr int strong_steps = 4;
 constexpr double integral = 1e-6;  // shares this close to 0 or 1
 constexpr size_t remembered = 64;
 // Groups are fixed where the gap is at most this share of the charge; how much of their room the shares of a group may take.
-constexpr double small_gap = 0.75, group_size = 0.35;
+constexpr double small_gap = 0.75, group_size = 0.25;
+// With more groups than that it is better to branch first.
+constexpr double most_groups = 32.0;
+// A node is solved again while that many times in turn at least this share of its free features was fixed.
 constexpr int most_tightenings = 30;
+constexpr double worth_another = 0.05;
 }  // namespace
 
 NodeSolver::NodeSolver(const Problem& problem, const ExactOptions& options, Incumbent& incumbent, const Witness* witness)
@@ -72,7 +76,7 @@ NodeSolver::Outcome NodeSolver::run(const Node& node) {
             return out;
         }
         const int64_t fixed = before - std::ssize(region_.free());
-        if (k >= most_tightenings || fixed * 20 < before) break;
+        if (k >= most_tightenings || static_cast<double>(fixed) < worth_another * static_cast<double>(before)) break;
         restart();
     }
     out.branch = choose_branch(node, out.bound);
@@ -151,10 +155,6 @@ void NodeSolver::bound_node(const Node& node) {
     bound_ = prove(relaxation_, floor, prune_at, [&](double value, double bound) {
         return value - bound <= std::max(value < prune_at() ? good_enough * (prune_at() - bound) : 0.0, precision * size);
     }, dual_);
-    if (getenv("EZ_TRACE")) {
-        int nz = 0; double zs = 0; for (size_t k = 0; k < relaxation_.coordinates().size(); ++k) { nz += relaxation_.coordinates()[k].beta != 0.0; if (relaxation_.coordinates()[k].free) zs += relaxation_.share(k); }
-        fprintf(stderr, "node %ld depth %d in %zu free %zu parent %.6f D %.6f R %.6f W %zu nz %d Z %.3f newton %ld passes %ld mu %.3g\n", node.id, node.depth, region_.in().size(), region_.free().size(), node.bound, bound_, value_of(relaxation_), relaxation_.coordinates().size(), nz, zs, relaxation_.newton_steps, passes, relaxation_.mu());
-    }
 }
 
 double NodeSolver::prove(Relaxation& relaxation, double floor, const std::function<double()>& wanted, const Accurate& accurate,
@@ -213,10 +213,13 @@ bool NodeSolver::fix_groups(Outcome& out) {
     const double charge = relaxation_.charge(), gap = (incumbent_.cutoff() - bound_) / charge;
     if (!(gap < small_gap)) return true;
     const double room = group_size * (1.0 - gap), discount = std::max(1.0 - 1.1 * gap / (1.0 - 1.5 * room), 0.02);
-    std::vector<size_t> group;
-    double shares = 0.0;
     const auto& coordinates = relaxation_.coordinates();
-    int64_t groups = 0, fixed_before = std::ssize(region_.free());
+    double shares = 0.0;
+    for (size_t k = 0; k < coordinates.size(); ++k)
+        if (coordinates[k].free) shares += relaxation_.share(k);
+    if (shares > most_groups * room) return true;
+    shares = 0.0;
+    std::vector<size_t> group;
     for (size_t k = 0; k < coordinates.size(); ++k) {
         const double share = relaxation_.share(k);
         if (region_.status(coordinates[k].column) == Region::Status::free && share > 0.0 && share <= room) {
@@ -224,12 +227,10 @@ bool NodeSolver::fix_groups(Outcome& out) {
             shares += share;
         }
         if (group.empty() || (shares < room && k + 1 < coordinates.size())) continue;
-        ++groups;
         if (!fix_group(group, discount, out)) return false;
         group.clear();
         shares = 0.0;
     }
-    if (getenv("EZ_TRACE")) fprintf(stderr, "   groups %ld gap %.3f discount %.3f fixed %ld\n", groups, gap, discount, fixed_before - std::ssize(region_.free()));
     return true;
 }
 
@@ -243,15 +244,13 @@ bool NodeSolver::fix_group(std::span<const size_t> group, double discount, Outco
     other_.begin(std::move(coordinates), relaxation_.intercept(), charge, 0.0, Penalty::infinity);
     DualPoint dual;
     const auto near = near_;
-    const double got = prove(other_, 0.01 * (charge - gap), [&] { return incumbent_.cutoff(); },
-                             [&](double value, double bound) { return value - bound <= 0.05 * (charge - gap); }, dual);
+    prove(other_, 0.01 * (charge - gap), [&] { return incumbent_.cutoff(); },
+          [&](double value, double bound) { return value - bound <= 0.05 * (charge - gap); }, dual);
     near_ = near;
     std::fill(working_.begin(), working_.end(), 0);
     for (const auto& c : relaxation_.coordinates()) working_[c.column] = 1;
     const size_t before = region_.free().size();
     region_.bound(dual, v_);
-    if (getenv("EZ_TRACE")) { double top = 0, ex = 0; for (size_t k : group) { const int32_t j = relaxation_.coordinates()[k].column; top = std::max(top, gain(v_[j], region_.box(j), problem_.penalty)); } for (int32_t j : region_.free()) ex += std::max(gain(v_[j], region_.box(j), problem_.penalty) - charge, 0.0);
-      fprintf(stderr, "     group %zu D %.5f -> %.5f (value %.5f) top s %.4f of charge %.4f excess %.4f W %zu\n", group.size(), bound_, got, other_.value() + options_.lambda_0 * region_.in().size(), top, charge, ex, other_.coordinates().size()); }
     const bool left = region_.tighten(v_, incumbent_.cutoff());
     if (!left || region_.free().size() < before) out.proofs.push_back(dual.alpha);
     return left;

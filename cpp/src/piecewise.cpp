@@ -88,11 +88,11 @@ bool PiecewiseModel::face_step(std::vector<double>& x) {
     for (int64_t k = 0; k < size_; ++k) {
         const Envelope& e = *envelopes_[k];
         if (x[k] == 0.0 || x[k] <= e.box().low || x[k] >= e.box().high) continue;
-        face_.push_back(k);
+        face_.push_back(static_cast<int32_t>(k));
         right_.push_back(-slope(k) - e.slope(x[k]));
     }
     if (intercept_) {
-        face_.push_back(size_);
+        face_.push_back(static_cast<int32_t>(size_));
         right_.push_back(-slope(size_));
     }
     const int64_t m = std::ssize(face_);

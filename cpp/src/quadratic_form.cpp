@@ -9,6 +9,7 @@ QuadraticForm::QuadraticForm(WorkingGram& gram, std::span<const int32_t> columns
     gram.get(columns, d, matrix_);
     for (int64_t i = 0; i < order_; ++i)
         for (int64_t j = 0; j < i; ++j) matrix_[j * order_ + i] = matrix_[i * order_ + j];
+    rounded_.assign(matrix_.begin(), matrix_.end());
 }
 
 void QuadraticForm::move(int64_t k, double step) {
@@ -18,10 +19,10 @@ void QuadraticForm::move(int64_t k, double step) {
 
 double QuadraticForm::value() const { return kernels::dot(at_.data(), slopes_.data(), order_); }
 
-void QuadraticForm::multiply(const std::vector<int64_t>& face, const std::vector<double>& along, std::vector<double>& out) {
+void QuadraticForm::multiply(const std::vector<int32_t>& face, const std::vector<double>& along, std::vector<double>& out) {
     wide_.assign(order_, 0.0);
     for (size_t a = 0; a < face.size(); ++a) wide_[face[a]] = along[a];
-    for (size_t a = 0; a < face.size(); ++a) out[a] = kernels::dot(&matrix_[face[a] * order_], wide_.data(), order_);
+    kernels::dots(rounded_.data(), order_, face.data(), 0, std::ssize(face), order_, wide_.data(), out.data());
 }
 
 }  // namespace ellzero

@@ -70,6 +70,21 @@ Search::Search(const Problem& problem, const ExactOptions& options, const Model&
 
 Search::~Search() = default;
 
+void Search::start_from(const Search& other) {
+    if (!other.root_ || rooted_) return;
+    auto state = std::make_shared<State>();
+    state->columns = other.root_->columns;
+    state->beta = other.root_->beta;
+    state->intercept = other.root_->intercept;
+    state->mu = other.root_->mu;
+    state->alpha = other.root_->alpha;
+    state->near = other.root_->near;
+    Node root = *queue_.begin();
+    root.state = std::move(state);
+    queue_.clear();
+    queue_.insert(std::move(root));
+}
+
 void Search::follow(const Model& witness, double objective) {
     witness_ = std::make_unique<Witness>(Witness{witness, objective});
 }
@@ -182,6 +197,7 @@ void Search::process_root() {
     passes_ += place.solver->passes;
     newton_steps_ += place.solver->take_newton_steps();
     queue_.clear();
+    root_ = place.solver->state_for_children();
     if (outcome.state) {
         place.solver->region().keep_boxes();
         boxes_ = place.solver->region().boxes();

@@ -64,6 +64,8 @@ class NodeSolver {
         int32_t branch = -1;
     };
     Outcome run(const Node& node);
+    // What the node leaves behind, also if it was closed.
+    std::shared_ptr<State> state_for_children();
 
     // The minimum of G on a support, to nearly full precision.
     Model refit(const std::vector<int32_t>& support, const std::vector<double>& beta, double intercept);
@@ -97,7 +99,6 @@ class NodeSolver {
     void round();
     int32_t choose_branch(const Node& node, double bound);
     double try_child(size_t place, bool in);
-    std::shared_ptr<State> state_for_children();
     void check_witness(const Node& node, bool lost, const char* what) const;
     bool hinge() const { return problem_.loss.kind == LossKind::hinge; }
     double most_shares(int64_t fewer = 0) const;

@@ -38,7 +38,7 @@ class PiecewiseModel {
     const std::vector<double>& damping_;
     int64_t size_;
     bool intercept_;
-    std::vector<int64_t> face_;
+    std::vector<int32_t> face_;
     std::vector<double> right_, face_move_;
 };
 

@@ -30,8 +30,10 @@ struct TreeRecord {
 
 class Search {
   public:
-    // `incumbent` is any solution; the problem's columns and arrays must outlive the search.
+    // `incumbent` is any solution; the problem's columns and arrays must outlive the search. The root's relaxation starts there.
     Search(const Problem& problem, const ExactOptions& options, const Model& incumbent, int threads);
+    // The root's relaxation starts from what another search left at its own (the same columns, other penalties).
+    void start_from(const Search& other);
     ~Search();
 
     void follow(const Model& witness, double objective);
@@ -93,6 +95,7 @@ class Search {
     std::unique_ptr<Selection> selection_;
     std::vector<Box> boxes_;
     bool rooted_ = false;
+    std::shared_ptr<const State> root_;  // what it left, in the columns of X
 
     mutable std::mutex mutex_;
     std::condition_variable changed_;
