@@ -14,6 +14,7 @@ LAYERS = [
     ["options", "datasets"],
     ["path"],
     ["grid", "sizes"],
+    ["exact"],
     ["report"],
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

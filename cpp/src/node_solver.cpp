@@ -249,11 +249,9 @@ bool NodeSolver::fix_group(std::span<const size_t> group, double discount, Outco
     near_ = near;
     std::fill(working_.begin(), working_.end(), 0);
     for (const auto& c : relaxation_.coordinates()) working_[c.column] = 1;
-    const size_t before = region_.free().size();
     region_.bound(dual, v_);
-    const bool left = region_.tighten(v_, incumbent_.cutoff());
-    if (!left || region_.free().size() < before) out.proofs.push_back(dual.alpha);
-    return left;
+    out.proofs.push_back(std::move(dual.alpha));  // also if it shrinks no more than a box
+    return region_.tighten(v_, incumbent_.cutoff());
 }
 
 std::shared_ptr<State> NodeSolver::state_for_children() {

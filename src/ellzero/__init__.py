@@ -10,6 +10,10 @@ from importlib.metadata import version
 
 from ellzero import datasets
 from ellzero.errors import EllzeroError, InvalidInputError
+from ellzero.exact.certificate import Certificate
+from ellzero.exact.solution import ExactSolution
+from ellzero.exact.solve import CertifiedPath, certify_path, solve
+from ellzero.exact.verifier import VerificationReport, verify
 from ellzero.grid import PathGrid, fit_grid
 from ellzero.model import Model
 from ellzero.path import Path, fit_path, lambda_grid
@@ -20,13 +24,18 @@ from ellzero.stationarity import StationarityReport, check_stationarity
 __version__ = version("ellzero")
 
 __all__ = [
+    "Certificate",
+    "CertifiedPath",
     "EllzeroError",
+    "ExactSolution",
     "InvalidInputError",
     "Model",
     "Path",
     "PathGrid",
     "Sizes",
     "StationarityReport",
+    "VerificationReport",
+    "certify_path",
     "check_stationarity",
     "datasets",
     "fit_grid",
@@ -34,4 +43,6 @@ __all__ = [
     "fit_sizes",
     "lambda_grid",
     "objective",
+    "solve",
+    "verify",
 ]

@@ -53,3 +53,53 @@ def fit_path(problem: Problem, *, algorithm: str, swaps: str, q: int, first_impr
 def hard_thresholding(problem: Problem, *, start: dict, lambda_0: float, size: int, threads: int) -> dict: ...
 
 def coordinate_descent(problem: Problem, lambda_0: float, cycles: int) -> dict: ...
+
+class WitnessLost(AssertionError):
+    pass
+
+class Search:
+    """
+    Branch and bound on one problem; it can be stopped, looked at and continued.
+    """
+
+    def __init__(self, problem: object, *, lambda_0: float, k: int, gap: float, free_bound: float, incumbent: dict, threads: int) -> None: ...
+
+    def follow(self, witness: dict, objective: float) -> None:
+        """Raise WitnessLost when a node that holds this solution is cut off."""
+
+    def start_from(self, other: Search) -> None:
+        """Start the root's relaxation where that of another search ended."""
+
+    def run(self, *, seconds: float, node_limit: int, report: object | None) -> str:
+        """
+        Work until finished or stopped; `report` is called about ten times a second.
+        """
+
+    def incumbent(self) -> dict: ...
+
+    def tree(self) -> dict: ...
+
+    def snapshot(self) -> dict: ...
+
+    def restore(self, snapshot: dict) -> None: ...
+
+    @property
+    def objective(self) -> float: ...
+
+    @property
+    def lower_bound(self) -> float: ...
+
+    @property
+    def nodes(self) -> int: ...
+
+    @property
+    def open(self) -> int: ...
+
+    @property
+    def passes(self) -> int: ...
+
+    @property
+    def newton_steps(self) -> int: ...
+
+    @property
+    def columns_left(self) -> int: ...

@@ -1,0 +1,157 @@
+"""The proof of a solution as a file: what the problem is, the solution, and the tree with its dual points.
+
+The format is described in docs/certificate.md; `ellzero.exact.verifier` reads it without any of the solver's code.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ellzero.exact.verifier import digest, fingerprint_matrix, fingerprint_vector
+from ellzero.model import Model
+from ellzero.problem import Problem
+
+__all__ = ["Certificate", "Claim", "save_arrays"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """What a certificate claims of its problem."""
+
+    lambda_0: float
+    k: int | None
+    bound: float | None  # assumed of the features that lambda_0 counts
+    free_bound: float | None  # assumed of unpenalized features that nothing else holds
+    objective: float
+    lower_bound: float
+    status: str
+    gap_asked: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Certificate:
+    """A proof that anyone can check: :func:`ellzero.verify` needs it and the data, nothing else.
+
+    Attributes
+    ----------
+    header : dict, settings and claims
+    arrays : dict of arrays, the solution and the tree
+    conditional : whether it rests on an assumed bound of the coefficients
+
+    """
+
+    problem: Problem
+    claim: Claim
+    model: Model
+    tree: dict[str, NDArray[Any]]
+
+    @property
+    def conditional(self) -> bool:
+        """Whether it rests on an assumed bound of the coefficients."""
+        return self.claim.bound is not None or self.claim.free_bound is not None
+
+    @cached_property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The solution, the tree and the parts of the problem that are not there for every problem."""
+        problem, penalty = self.problem, self.problem.penalty
+        n = len(problem.y)
+        out: dict[str, NDArray[Any]] = {
+            "support": self.model.support.astype(np.int64),
+            "coef": self.model.values,
+            "intercept": np.array(self.model.intercept),
+            **self.tree,
+        }
+        out["alpha"] = out["alpha"].reshape(-1, n)
+        if not (problem.w == problem.w[0]).all():
+            out["weights"] = problem.w
+        if problem.classes is not None:
+            kinds = "iufbU"
+            out["classes"] = problem.classes if problem.classes.dtype.kind in kinds else problem.classes.astype(str)
+        for name, value in (("lower", penalty.lower), ("upper", penalty.upper), ("spread", problem.spread)):
+            if value is not None:
+                out[name] = value
+        if penalty.unpenalized is not None:
+            out["unpenalized"] = np.flatnonzero(penalty.unpenalized).astype(np.int64)
+        return out
+
+    @cached_property
+    def header(self) -> dict[str, Any]:
+        """Settings and claims, with checksums of the data and of everything else."""
+        problem, claim = self.problem, self.claim
+        X = stored(problem)
+        storage = "sparse" if sparse.issparse(X) else "dense"
+        n, p = problem.design.shape
+        header: dict[str, Any] = {
+            "format": "ellzero certificate",
+            "version": 1,
+            "loss": problem.loss.name,
+            "lambda_0": claim.lambda_0,
+            "lambda_1": problem.penalty.lambda_1,
+            "lambda_2": problem.penalty.lambda_2,
+            "k": claim.k,
+            "fit_intercept": problem.fit_intercept,
+            "standardize": problem.spread is not None,
+            "bound": claim.bound,
+            "free_bound": claim.free_bound,
+            "n": n,
+            "p": p,
+            "storage": storage,
+            "fingerprint_X": fingerprint_matrix(X, storage),
+            "fingerprint_y": fingerprint_vector(problem.y),
+            "objective": claim.objective,
+            "lower_bound": claim.lower_bound,
+            "status": claim.status,
+            "gap_asked": claim.gap_asked,
+        }
+        return {**header, "digest": digest(header, self.arrays)}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the file (NumPy's npz; no pickled objects). An interrupted write leaves an older file as it was."""
+        save_arrays(path, self.header, self.arrays)
+
+    def __repr__(self) -> str:
+        claim = self.claim
+        on = ", conditional" if self.conditional else ""
+        size = self.tree["alpha"].nbytes / 1e6
+        return (
+            f"Certificate({self.problem.loss.name}, objective {claim.objective:.8g}, lower bound {claim.lower_bound:.8g}{on}, "
+            f"{len(self.tree['parent'])} nodes, {size:.1f} MB)"
+        )
+
+
+def stored(problem: Problem) -> Any:
+    """X as the design holds it."""
+    design: Any = problem.design
+    return design.matrix if hasattr(design, "matrix") else design.array
+
+
+def save_arrays(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    """A header and arrays as an npz file that is there as a whole or not at all."""
+    target = Path(path)
+    text = np.frombuffer(json.dumps(finite(header)).encode(), dtype=np.uint8)
+    handle, name = tempfile.mkstemp(dir=target.parent or ".", prefix=target.name, suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            np.savez(stream, **{"header": text, **arrays})  # type: ignore[arg-type]
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(name, target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def finite(header: dict[str, Any]) -> dict[str, Any]:
+    """JSON has no infinity."""
+    return {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in header.items()}

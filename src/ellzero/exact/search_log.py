@@ -1,0 +1,60 @@
+"""What a search says about itself: one line on a terminal, a line every second elsewhere, or the caller's own function."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TextIO
+
+__all__ = ["SearchCallback", "SearchProgress", "as_search_log"]
+
+LINE_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class SearchProgress:
+    """Where a search stands."""
+
+    objective: float
+    lower_bound: float
+    gap: float
+    nodes: int
+    open: int
+    seconds: float
+
+
+SearchCallback = Callable[[SearchProgress], None]
+
+
+class SearchLog:
+    """Writes a line about once a second, and the last one always."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self.terminal = stream.isatty()
+        self.last: SearchProgress | None = None
+        self.drawn = time.monotonic()
+
+    def __call__(self, now: SearchProgress) -> None:
+        last_time = time.monotonic() - self.drawn
+        if last_time < LINE_SECONDS and now.open > 0:
+            return
+        before = self.last.nodes if self.last else 0
+        rate = (now.nodes - before) / max(last_time, 1e-9)
+        self.last, self.drawn = now, time.monotonic()
+        text = (
+            f"incumbent {now.objective:.8g}  bound {now.lower_bound:.8g}  gap {100 * now.gap:.3g} %  "
+            f"nodes {now.nodes}  open {now.open}  {rate:.1f}/s  {now.seconds:.1f} s"
+        )
+        end = "\n" if now.open == 0 else ""
+        self.stream.write(f"\r{text}   {end}" if self.terminal else f"ellzero: {text}\n")
+        self.stream.flush()
+
+
+def as_search_log(progress: bool | SearchCallback) -> SearchCallback | None:
+    """False: nothing; True: standard error; a function: that function."""
+    if callable(progress):
+        return progress
+    return SearchLog(sys.stderr) if progress else None

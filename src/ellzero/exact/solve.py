@@ -1,0 +1,309 @@
+"""The exact solver's public face: one problem, or all points of a path."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ellzero.errors import InvalidInputError
+from ellzero.exact.branch_and_bound import NO_LIMIT, SearchOptions, branch_and_bound
+from ellzero.exact.search_log import SearchCallback, as_search_log
+from ellzero.exact.solution import ExactSolution
+from ellzero.model import Model
+from ellzero.path import Path
+from ellzero.problem import Problem, make_problem
+from ellzero.sizes import Sizes
+from ellzero.solvers.packing import make_model
+from ellzero.validation import as_choice, as_count, as_nonnegative, as_threads
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["CertifiedPath", "certify_path", "solve"]
+
+Array = NDArray[np.float64]
+
+
+def solve(
+    X: object,
+    y: ArrayLike,
+    *,
+    loss: str = "logistic",
+    lambda_0: float | None = None,
+    k: int | None = None,
+    lambda_1: float = 0.0,
+    lambda_2: float = 0.0,
+    bound: float | str | None = None,
+    gap: float = 1e-4,
+    time_limit: float | None = None,
+    node_limit: int | None = None,
+    warm_start: Model | ArrayLike | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    fit_intercept: bool = True,
+    standardize: bool = False,
+    sample_weight: ArrayLike | None = None,
+    lower: ArrayLike | None = None,
+    upper: ArrayLike | None = None,
+    unpenalized: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    progress: bool | SearchCallback = False,
+) -> ExactSolution:
+    """The best model there is, with a proof of how close to the best it is.
+
+    Minimises ``sum_i w_i f(eta_i, y_i) + lambda_0 ||beta||_0 + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2`` over all models,
+    or over those with at most ``k`` features, by branch and bound.
+
+    Parameters
+    ----------
+    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized :
+        The problem, as in :func:`fit_path`.
+    lambda_0 : float
+        What each feature costs.
+    k : int
+        The largest number of features (not counting unpenalized ones). At least one of ``lambda_0`` and ``k`` must be given.
+    bound : None, a number or "heuristic"
+        None: coefficients are limited by nothing but the penalties and ``lower`` and ``upper``; the proof is unconditional.
+        A number: ``|beta_j| <= bound`` is assumed of the features that lambda_0 counts (of the standardised ones with
+        ``standardize``). "heuristic": 1.2 times the largest coefficient that local search finds, the paper's assumption.
+        Small bounds make problems easier, and the certificate says that it rests on them. Without ``lambda_1`` and ``lambda_2``
+        nothing else limits the coefficients, and one of the two must be given.
+    gap : float
+        The search ends when ``(objective - lower_bound) / |objective|`` is at most this.
+    time_limit, node_limit : seconds and nodes, None for no limit
+        The best solution and the lower bound so far are returned, with the status saying so. Ctrl-C does the same.
+    warm_start : Model or array of p coefficients, optional
+        A solution to begin with; local search starts from it too.
+    checkpoint : path, optional
+        The search is written to this file now and then, and goes on from it if it is there. It is removed at the end.
+    n_jobs : int, optional
+        Threads, one if None. With one thread a search is deterministic.
+    progress : bool or function
+        True shows incumbent, bound, gap and nodes; a function is called with a ``SearchProgress`` about ten times a second.
+
+    Returns
+    -------
+    ExactSolution
+
+    Examples
+    --------
+    >>> import ellzero as ez
+    >>> X, y, truth = ez.datasets.make_classification(200, 100, 3, s=3.0, random_state=0)
+    >>> solution = ez.solve(X, y, k=3, lambda_2=0.01)
+    >>> solution.status, solution.support.tolist()
+    ('optimal', [0, 33, 66])
+    >>> report = ez.verify(solution.certificate, X, y)
+    >>> report.valid, report.conditional, report.gap <= 1e-4
+    (True, False, True)
+
+    """
+    problem = make_problem(
+        X,
+        y,
+        loss=loss,
+        lambda_1=lambda_1,
+        lambda_2=lambda_2,
+        fit_intercept=fit_intercept,
+        standardize=standardize,
+        sample_weight=sample_weight,
+        lower=lower,
+        upper=upper,
+        unpenalized=unpenalized,
+        n_jobs=n_jobs,
+    )
+    if lambda_0 is None and k is None:
+        raise InvalidInputError("lambda_0 or k must be given.")
+    options = replace(
+        search_options(bound, gap, time_limit, node_limit, n_jobs, progress),
+        lambda_0=0.0 if lambda_0 is None else as_nonnegative("lambda_0", lambda_0),
+        k=None if k is None else as_count("k", k, 0),
+        checkpoint=checkpoint,
+    )
+    starts = [] if warm_start is None else [as_start(problem, warm_start, options.lambda_0)]
+    return branch_and_bound(problem, options, starts)[0]
+
+
+def search_options(
+    bound: float | str | None,
+    gap: float,
+    time_limit: float | None,
+    node_limit: int | None,
+    n_jobs: int | None,
+    progress: bool | SearchCallback,
+) -> SearchOptions:
+    """The validated options that all points of a path share."""
+    if isinstance(bound, str):
+        as_choice("bound", bound, ("heuristic",))
+    elif bound is not None and as_nonnegative("bound", bound) == 0.0:
+        raise InvalidInputError("bound must be positive.")
+    return SearchOptions(
+        lambda_0=0.0,
+        k=None,
+        bound=bound if bound is None or isinstance(bound, str) else float(bound),
+        gap=as_nonnegative("gap", gap),
+        time_limit=np.inf if time_limit is None else as_nonnegative("time_limit", time_limit),
+        node_limit=NO_LIMIT if node_limit is None else as_count("node_limit", node_limit, 0),
+        threads=as_threads(n_jobs),
+        progress=as_search_log(progress),
+    )
+
+
+def as_start(problem: Problem, start: Model | ArrayLike, lambda_0: float) -> Model:
+    """A model to begin with, inside the problem's bounds."""
+    if isinstance(start, Model):
+        if start.n_features != problem.design.shape[1]:
+            raise InvalidInputError(f"warm_start must have {problem.design.shape[1]} coefficients, got {start.n_features}.")
+        support, values, intercept = start.support, start.values, start.intercept
+    else:
+        try:
+            support, values = problem.split(start)
+        except InvalidInputError as error:
+            raise InvalidInputError(str(error).replace("coef", "warm_start", 1)) from None
+        intercept = 0.0
+    values = problem.clip(support, values)
+    intercept = intercept if problem.fit_intercept else 0.0
+    return make_model(problem, support, values, intercept, lambda_0, problem.objective(support, values, intercept, lambda_0))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CertifiedPath:
+    """A path or a list of sizes with a proof for each point.
+
+    Attributes
+    ----------
+    solutions : list of ExactSolution, one per point
+    lambda_0, k : (m,) what each point was solved for; nan and -1 where it does not apply
+    objective, lower_bound, gap : (m,)
+    status : list of str
+
+    """
+
+    solutions: list[ExactSolution]
+
+    def __len__(self) -> int:
+        return len(self.solutions)
+
+    def __getitem__(self, index: int) -> ExactSolution:
+        return self.solutions[index]
+
+    @property
+    def lambda_0(self) -> Array:
+        """The penalty of each point; zero for sizes."""
+        return np.array([solution.certificate.claim.lambda_0 for solution in self.solutions])
+
+    @property
+    def k(self) -> NDArray[np.int64]:
+        """The largest number of features of each point; -1 where there is no limit."""
+        limits = [solution.certificate.claim.k for solution in self.solutions]
+        return np.array([-1 if limit is None else limit for limit in limits], dtype=np.int64)
+
+    @property
+    def objective(self) -> Array:
+        """Recomputed from the raw data."""
+        return np.array([solution.objective for solution in self.solutions])
+
+    @property
+    def lower_bound(self) -> Array:
+        """What is proved at each point."""
+        return np.array([solution.lower_bound for solution in self.solutions])
+
+    @property
+    def gap(self) -> Array:
+        """The proved relative gaps."""
+        return np.array([solution.gap for solution in self.solutions])
+
+    @property
+    def status(self) -> list[str]:
+        """How each point ended."""
+        return [solution.status for solution in self.solutions]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per point, as a pandas data frame."""
+        import pandas as pd
+
+        columns: dict[str, Any] = {
+            "lambda_0": self.lambda_0,
+            "k": self.k,
+            "support_size": [len(solution.support) for solution in self.solutions],
+            "objective": self.objective,
+            "lower_bound": self.lower_bound,
+            "gap": self.gap,
+            "status": self.status,
+            "nodes": [solution.nodes for solution in self.solutions],
+            "seconds": [solution.seconds for solution in self.solutions],
+        }
+        return pd.DataFrame(columns)
+
+    def __repr__(self) -> str:
+        lines = [f"{'point':>12} {'features':>8} {'objective':>14} {'lower bound':>14} {'gap':>9}  status"]
+        for solution in self.solutions:
+            claim = solution.certificate.claim
+            point = f"k = {claim.k}" if claim.k is not None else f"{claim.lambda_0:.6g}"
+            lines.append(
+                f"{point:>12} {len(solution.support):8d} {solution.objective:14.8g} {solution.lower_bound:14.8g} "
+                f"{solution.gap:9.2e}  {solution.status}"
+            )
+        return "\n".join(lines)
+
+
+def certify_path(
+    path: Path | Sizes,
+    *,
+    bound: float | str | None = None,
+    gap: float = 1e-4,
+    time_limit: float | None = None,
+    node_limit: int | None = None,
+    n_jobs: int | None = None,
+    progress: bool | SearchCallback = False,
+) -> CertifiedPath:
+    """Prove how good every model of a path (or of a list of sizes) is, and improve those that are not the best.
+
+    Neighbours share their work: each search starts from the models of all points and from its neighbour's relaxation.
+
+    Parameters
+    ----------
+    path : what :func:`fit_path` or :func:`fit_sizes` returned (sizes without ``max_norm``)
+    bound, gap, node_limit, n_jobs, progress :
+        As in :func:`solve`, for each point.
+    time_limit : seconds for each point
+
+    Returns
+    -------
+    CertifiedPath
+        Ctrl-C ends it with the points that are done and the one it was at.
+
+    Examples
+    --------
+    >>> import ellzero as ez
+    >>> X, y, truth = ez.datasets.make_classification(200, 60, 3, s=3.0, random_state=0)
+    >>> proofs = ez.certify_path(ez.fit_sizes(X, y, [1, 2, 3], lambda_2=0.01))
+    >>> proofs.k.tolist(), proofs.status
+    ([1, 2, 3], ['optimal', 'optimal', 'optimal'])
+
+    """
+    common = search_options(bound, gap, time_limit, node_limit, n_jobs, progress)
+    if isinstance(path, Sizes):
+        if path.max_norm is not None:
+            raise InvalidInputError(
+                "path must be a list of sizes without max_norm: no bound is proved under a norm constraint."
+            )
+        points = [replace(common, k=int(size)) for size in path.sizes]
+    elif isinstance(path, Path):
+        points = [replace(common, lambda_0=float(value)) for value in path.lambda_0]
+    else:
+        raise InvalidInputError(f"path must be what fit_path or fit_sizes returned, got {type(path).__name__}.")
+    problem = path.problem
+    models = list(path) if isinstance(path, Sizes) else [*path, *path.sized.values()]
+    solutions: list[ExactSolution] = []
+    neighbour = None
+    for options in points:
+        starts = [as_start(problem, model, options.lambda_0) for model in models]
+        solution, neighbour = branch_and_bound(problem, options, starts, neighbour, heuristic=False)
+        solutions.append(solution)
+        models.append(solution.model)
+        if solution.status == "interrupted":
+            break
+    return CertifiedPath(solutions)

@@ -1,0 +1,230 @@
+"""What a dual point proves about a part of the problem: bounds, fixed features and narrower boxes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+from ellzero.exact.verifier.data import UNIT, dense, products, require
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Index = NDArray[np.int64]
+Point = tuple[Array, float, Array, Array]  # loss terms of D, the size of their parts, v = Z^T theta, rounding errors of v
+
+BATCH_BYTES = 64 * 2**20
+ROUND = 2.0**-48  # 16 units: covers the few roundings of any closed form here, relative to the sizes that enter it
+SLACK = 1e-12  # boxes are kept larger by this share, so that no rounding of a change of scale can cut a solution off
+
+
+def loss_values(name: str, eta: Array, y: Array) -> Array:
+    """f(eta, y)."""
+    if name == "squared_error":
+        return 0.5 * (y - eta) ** 2
+    if name == "logistic":
+        return np.logaddexp(0.0, -y * eta)
+    short = np.maximum(0.0, 1.0 - y * eta)
+    return short if name == "hinge" else short**2
+
+
+def dual_terms(name: str, theta: Array, y: Array, w: Array) -> tuple[Array, Array]:
+    """-w f*(-theta / w), row by row, and the size of the parts that it is summed from."""
+    size, divisor = np.abs(theta), np.where(w > 0.0, w, 1.0)
+    if name == "hinge":
+        return size, size
+    if name == "logistic":
+        ratio, rest = size / divisor, (w - size) / divisor
+        entropy = -w * (xlogy(ratio, ratio) + xlogy(rest, rest))
+        return entropy, entropy + w
+    linear, square = (theta * y, theta**2 / divisor / 2.0) if name == "squared_error" else (size, size**2 / divisor / 4.0)
+    return linear - square, np.abs(linear) + square
+
+
+def balance(theta: Array) -> Array:
+    """A dual point moved towards zero until its sum is exactly zero: what a free intercept asks of a dual point.
+
+    On a grid of 2^-50 of the total, all sums are exact in float64. Lowering magnitudes never leaves a loss's domain.
+    """
+    exponent = math.frexp(float(np.abs(theta).sum()))[1]
+    if exponent < -900:
+        return np.zeros_like(theta)  # so small that the grid would underflow
+    grid = math.ldexp(1.0, exponent - 50)
+    theta = np.trunc(theta / grid) * grid
+    excess = float(theta.sum())
+    heavy = np.flatnonzero(np.sign(theta) == np.sign(excess))
+    heavy = heavy[np.argsort(-np.abs(theta[heavy]), kind="stable")]
+    size = np.abs(theta[heavy])
+    before = np.cumsum(size) - size
+    theta[heavy] = math.copysign(1.0, excess) * (size - np.clip(abs(excess) - before, 0.0, size))
+    require(theta.sum() == 0.0, "a dual point could not be balanced for the intercept.")
+    return theta
+
+
+@dataclass(frozen=True)
+class State:
+    """What is known below a node: features that are not listed are zero there."""
+
+    index: Index  # ascending
+    inside: Mask  # in, or unpenalized; the others are free
+    low: Array
+    high: Array
+    chosen: int  # counted features that are in
+
+    def keep(self, mask: Mask) -> State:
+        """The state without the features outside the mask."""
+        return replace(self, index=self.index[mask], inside=self.inside[mask], low=self.low[mask], high=self.high[mask])
+
+    def decide(self, feature: int, side: int) -> State | None:
+        """The state with one more decision, None if it contradicts what is known."""
+        at = int(np.searchsorted(self.index, feature))
+        if at == len(self.index) or self.index[at] != feature:
+            return None if side else self
+        if self.inside[at]:
+            return self if side else None
+        here = np.arange(len(self.index)) == at
+        return replace(self, inside=self.inside | here, chosen=self.chosen + 1) if side else self.keep(~here)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The problem as certificate and data define it; coefficients on the penalised scale."""
+
+    loss: str
+    lambda_0: float
+    lambda_1: float
+    lambda_2: float
+    k: int
+    fit_intercept: bool
+    X: Any
+    y: Array
+    w: Array
+    spread: Array
+    norm: Array  # sqrt(sum_i w_i z_ij^2), for bounds of rounding errors
+    counted: Mask
+    low: Array
+    high: Array
+
+    def evaluate(self, coef: Array, intercept: float) -> tuple[float, float]:
+        """The objective of a model, and a number that it certainly does not exceed."""
+        support = np.flatnonzero(coef)
+        columns = dense(self.X[:, support])
+        eta = columns @ coef[support] + intercept
+        error = (len(support) + 4) * UNIT * (np.abs(columns) @ np.abs(coef[support]) + abs(intercept))
+        beta = coef[support] * self.spread[support]
+        penalty = [self.lambda_0] * int(self.counted[support].sum())
+        penalty += (self.lambda_1 * np.abs(beta) + self.lambda_2 * beta**2).tolist()
+        worst = np.maximum(
+            loss_values(self.loss, eta - error, self.y), loss_values(self.loss, eta + error, self.y)
+        )  # f is convex
+        values = [exact_sum(np.append(self.w * f, penalty)) for f in (loss_values(self.loss, eta, self.y), worst)]
+        require(math.isfinite(values[0] + values[1]), "the objective of the solution is not finite.")
+        return values[0], values[1] * (1.0 + 4.0 * ROUND)
+
+    def root(self) -> State:
+        """Nothing decided."""
+        return State(np.arange(len(self.counted), dtype=np.int64), ~self.counted, self.low, self.high, 0)
+
+    def cap(self, state: State, upper: float) -> State | None:
+        """What the penalties alone imply for solutions not worse than `upper`: losses are never negative."""
+        room = upper - self.lambda_0 * state.chosen
+        if state.chosen > self.k or room < 0.0:
+            return None
+        if state.chosen == self.k or room < self.lambda_0:
+            state = state.keep(state.inside)
+        reach = np.where(state.inside, self._largest(room), self._largest(max(room - self.lambda_0, 0.0)))
+        low, high = np.maximum(state.low, -reach), np.minimum(state.high, reach)
+        return None if (low > high).any() else replace(state, low=low, high=high)
+
+    def _largest(self, room: float) -> float:
+        """The root of lambda_1 M + lambda_2 M^2 = room; infinite without penalties."""
+        divisor = self.lambda_1 + math.hypot(self.lambda_1, 2.0 * math.sqrt(self.lambda_2) * math.sqrt(room))
+        return 2.0 * room / divisor * (1.0 + SLACK) if divisor > 0.0 else math.inf
+
+    def points(self, alpha: NDArray[Any], rows: Index) -> Iterator[Point | None]:
+        """What each row of alpha (-1: none) gives, in this order; one product with X serves many rows."""
+        n, p = self.X.shape
+        step = int(np.clip(BATCH_BYTES // (8 * max(n, p)), 1, 256))
+        for start in range(0, len(rows), step):
+            batch = rows[start : start + step]
+            theta = self._theta(alpha[batch[batch >= 0]].astype(np.float64))
+            terms, parts = dual_terms(self.loss, theta, self.y, self.w)
+            v = products(theta, self.X) / self.spread
+            length = np.sqrt((theta**2 / np.where(self.w > 0.0, self.w, 1.0)).sum(axis=1))
+            radius = (n + 8) * UNIT * length  # Cauchy-Schwarz: sum_i |theta_i z_ij| <= norm_j * length
+            known = zip(terms, parts.sum(axis=1), v, radius, strict=True)
+            for row in batch:
+                own = next(known) if row >= 0 else None
+                yield own and (own[0], float(own[1]), own[2], own[3] * self.norm)
+
+    def _theta(self, alpha: Array) -> Array:
+        if self.loss == "squared_error":
+            theta = self.w * alpha
+        else:
+            alpha = np.clip(alpha, 0.0, np.inf if self.loss == "squared_hinge" else 1.0)
+            theta = self.y * (self.w * alpha)
+        return np.array([balance(row) for row in theta]).reshape(theta.shape) if self.fit_intercept else theta
+
+    def narrow(self, state: State, point: Point, upper: float) -> tuple[float, State | None]:
+        """D at a dual point and the state after all that D and `upper` imply; None: nothing is left below `upper`."""
+        terms, gauge, v, error = point[0], point[1], point[2][state.index], point[3][state.index]
+        free, kappa = ~state.inside, self.k - state.chosen
+        s = np.maximum(self._support_function(v - error, state), self._support_function(v + error, state))  # convex in v
+        net = s - self.lambda_0 * self.counted[state.index]
+        gains = np.sort(net[free & (net > 0.0)])[::-1]
+        terms = np.concatenate((terms, -net[state.inside], -gains[:kappa]))
+        bound = exact_sum(terms) - ROUND * (gauge + float(np.abs(terms).sum()))
+        if not math.isfinite(bound):
+            return -math.inf, state
+        if bound > upper:
+            return math.inf, None
+        least = gains[kappa - 1] if 0 < kappa <= len(gains) else 0.0
+        next_one = gains[kappa] if kappa < len(gains) else 0.0
+        bound_in = np.where(free, bound + np.maximum(least - net, 0.0), bound)
+        out = free & (bound_in > upper)
+        enter = free & (bound + np.maximum(net - next_one, 0.0) > upper)
+        chosen = state.chosen + int(enter.sum())
+        if (out & enter).any() or chosen > self.k:
+            return math.inf, None
+        low, high = self._peel(state, v, error, bound_in + s, upper)
+        return bound, replace(state, inside=state.inside | enter, low=low, high=high, chosen=chosen).keep(~out)
+
+    def _support_function(self, v: Array, state: State) -> Array:
+        """An upper bound, tight up to rounding, of max v beta - lambda_1 |beta| - lambda_2 beta^2 over the boxes."""
+        over = np.maximum(np.abs(v) - self.lambda_1, 0.0)
+        beta = over / (2.0 * self.lambda_2) if self.lambda_2 > 0.0 else np.where(over > 0.0, np.inf, 0.0)
+        beta = np.clip(np.copysign(beta, v), state.low, state.high)  # concave: the nearest point to the free maximiser
+        bounded = np.isfinite(beta)
+        beta = np.where(bounded, beta, 0.0)
+        gain, price = v * beta, self.lambda_1 * np.abs(beta) + self.lambda_2 * beta**2
+        return np.where(bounded, gain - price + ROUND * (np.abs(gain) + price), np.inf)
+
+    def _peel(self, state: State, v: Array, error: Array, rest: Array, upper: float) -> tuple[Array, Array]:
+        """Boxes without the outer parts where rest - (v beta - lambda_1 |beta| - lambda_2 beta^2) exceeds `upper`.
+
+        `rest` is the bound with feature j in, less j's own term. Zero is never cut off; boxes away from zero are left alone.
+        """
+        around_zero = (state.low <= 0.0) & (state.high >= 0.0)
+        constant = rest - upper - ROUND * (np.abs(rest) + upper)
+        high = np.minimum(state.high, self._last_root(self.lambda_1 - (v + error), constant))
+        low = np.maximum(state.low, -self._last_root(self.lambda_1 + (v - error), constant))
+        return np.where(around_zero, low, state.low), np.where(around_zero, high, state.high)
+
+    def _last_root(self, slope: Array, constant: Array) -> Array:
+        """Beyond it (and beyond zero) lambda_2 m^2 + slope m + constant is positive; infinite where it is not."""
+        squares, product = slope**2, 4.0 * self.lambda_2 * constant
+        inner = squares - product + ROUND * (squares + np.abs(product))  # a double root must not be taken for none
+        root = np.sqrt(np.maximum(inner, 0.0))
+        falling = np.where(inner < 0.0, 0.0, (root - slope) / (2.0 * self.lambda_2)) if self.lambda_2 > 0.0 else np.inf
+        last = np.maximum(np.where(slope > 0.0, -2.0 * constant / (slope + root), falling), 0.0) * (1.0 + SLACK)
+        return np.where(np.isfinite(inner), last, np.inf)
+
+
+def exact_sum(terms: Array) -> float:
+    """Correctly rounded; NaN for what is out of range."""
+    return math.fsum(terms.tolist()) if np.abs(terms).sum() < 1e300 else math.nan

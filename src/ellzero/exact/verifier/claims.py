@@ -1,0 +1,199 @@
+"""What the file claims: read with suspicion, every type, shape and range checked."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.errors import InvalidInputError
+from ellzero.exact.verifier.bounds import SLACK, Problem
+from ellzero.exact.verifier.data import (
+    Refused,
+    as_matrix,
+    digest,
+    fingerprint_matrix,
+    fingerprint_vector,
+    moments,
+    require,
+    require_all,
+)
+from ellzero.exact.verifier.tree import Tree
+
+Array = NDArray[np.float64]
+Header = dict[str, Any]
+Arrays = dict[str, NDArray[Any]]
+
+FORMAT, VERSION = "ellzero certificate", 1
+LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error")
+TOLERANCE = 1e-9  # how well claims must agree with what is found here
+
+NUMBERS = ("lambda_0", "lambda_1", "lambda_2", "gap_asked", "objective", "lower_bound", "n", "p", "k", "bound", "free_bound")
+WHOLE, NULLABLE, SIGNED = ("n", "p", "k"), ("k", "bound", "free_bound"), ("objective", "lower_bound")
+FLAGS, WORDS = ("fit_intercept", "standardize"), {"loss": LOSSES, "storage": ("dense", "sparse"), "status": None}
+KINDS: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {  # (kinds of dtype, names of the sizes): arrays
+    ("i", ("nodes",)): ("parent", "branch", "side", "row"),
+    ("f", ("points", "n")): ("alpha",),
+    ("i", ("nonzeros",)): ("support",),
+    ("f", ("nonzeros",)): ("coef",),
+    ("f", ()): ("intercept",),
+    ("f", ("p",)): ("lower", "upper", "spread"),
+    ("f", ("n",)): ("weights",),
+    ("i", ("others",)): ("unpenalized",),
+    ("iufbU", ("two",)): ("classes",),
+}
+ARRAYS = {name: form for form, names in KINDS.items() for name in names}
+NEEDED = {"parent", "branch", "side", "row", "alpha", "support", "coef", "intercept"}
+RANGES = {"support": (0, "p"), "unpenalized": (0, "p"), "parent": (-1, "nodes"), "branch": (-1, "p"), "row": (-1, "points")}
+
+
+def load(certificate: Any) -> tuple[Header, Arrays]:
+    """Header and arrays of a certificate, or of the file that holds one."""
+    is_path = isinstance(certificate, (str, os.PathLike))
+    if not is_path and not (hasattr(certificate, "header") and hasattr(certificate, "arrays")):
+        raise InvalidInputError(f"certificate must be a path or a certificate, got {type(certificate).__name__}.")
+    try:
+        if not is_path:
+            return dict(certificate.header), {name: np.asarray(array) for name, array in certificate.arrays.items()}
+        with open(certificate, "rb") as stream, np.load(stream, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        return dict(json.loads(arrays.pop("header").tobytes().decode())), arrays
+    except FileNotFoundError:
+        raise
+    except Exception as error:  # a damaged file fails in many ways (zip, zlib, npy, UTF-8, JSON): all mean the same
+        raise Refused(f"this cannot be read as a certificate: {type(error).__name__}: {error}") from None
+
+
+def check_header(header: Header, arrays: Arrays) -> None:
+    """Format, digest, and the type and range of every entry."""
+    require(header.get("format") == FORMAT, f"this is not an {FORMAT}.")
+    require(header.get("version") == VERSION, f"version {header.get('version')!r} of certificates is unknown here.")
+    try:
+        found = digest(header, arrays)
+    except (TypeError, ValueError) as error:
+        raise Refused(f"the certificate holds what no certificate can hold: {error}") from None
+    require(header.get("digest") == found, "the digest does not match: the certificate was altered or damaged.")
+    for name in NUMBERS:
+        value = header.get(name)
+        if value is None and name in NULLABLE and name in header:
+            continue
+        good = isinstance(value, int if name in WHOLE else (int, float)) and not isinstance(value, bool)
+        least = -1e300 if name in SIGNED else 1 if name in ("n", "p") else 0
+        require(good and least <= value < 1e300, f"{name} is missing or no usable number: {value!r:.40}.")  # type: ignore[operator]
+    for name in FLAGS:
+        require(isinstance(header.get(name), bool), f"{name} is missing or neither true nor false.")
+    for name, known in WORDS.items():
+        word = header.get(name)
+        require(isinstance(word, str) and (known is None or word in known), f"{name} is missing or unknown: {word!r}.")
+
+
+def check_arrays(header: Header, arrays: Arrays) -> Arrays:
+    """The arrays that a certificate may have, with types, shapes and ranges checked, widened to 64 bits (but for alpha)."""
+    missing = (NEEDED | {"spread"} if header["standardize"] else NEEDED) - arrays.keys()
+    missing |= {"classes"} - arrays.keys() if header["loss"] != "squared_error" else set()
+    require(not missing, f"arrays are missing: {', '.join(sorted(missing))}.")
+    sizes, checked = {"n": header["n"], "p": header["p"], "two": 2}, {}
+    for name in (name for name in ARRAYS if name in arrays):
+        array = arrays[name].reshape(()) if name == "intercept" and arrays[name].shape == (1,) else arrays[name]
+        kinds, shape = ARRAYS[name]
+        fits = array.ndim == len(shape) and all(sizes.setdefault(s, d) == d for s, d in zip(shape, array.shape, strict=True))
+        require(fits and array.dtype.kind in kinds, f"{name} has the wrong shape {array.shape} or type {array.dtype}.")
+        if kinds == "f":
+            # Sums of float32 numbers are finite in float64: row sums find what is not finite without a mask of alpha's size.
+            total = array.sum(axis=-1, dtype=np.float64) if name == "alpha" else array
+            good = ~np.isnan(total) if name in ("lower", "upper") else np.isfinite(total)
+            require_all(good, f"{name} contains numbers that are not finite")
+        keep = name == "alpha" or kinds == ARRAYS["classes"][0]
+        checked[name] = array if keep else array.astype(np.float64 if kinds == "f" else np.int64)
+    require(checked["alpha"].dtype == np.float32, "alpha must be of type float32.")
+    for name, (low, high) in RANGES.items():
+        values = checked.get(name, np.zeros(0, np.int64))
+        require_all((values >= low) & (values < sizes.get(high, 0)), f"{name} contains numbers out of range")
+    for name in ("support", "unpenalized"):
+        values = checked.get(name, np.zeros(0, np.int64))
+        require(len(np.unique(values)) == len(values), f"{name} lists a feature twice.")
+    return checked
+
+
+def read_target(header: Header, arrays: Arrays, y: Any, w: Array) -> Array:
+    """The target as -1 / +1 or numbers; refused if it is not the certificate's."""
+    values = np.asarray(y)
+    values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+    require(values.shape == w.shape, f"y has shape {values.shape}, the certificate is for {len(w)} rows.")
+    if header["loss"] == "squared_error":
+        target, known = values.astype(np.float64), True
+    else:
+        labels = values.astype(str) if arrays["classes"].dtype.kind == "U" else values
+        first, second = (np.broadcast_to(labels == label, w.shape) for label in arrays["classes"])
+        target, known = np.where(second, 1.0, -1.0), bool((first | second)[w > 0.0].all())
+    same = known and fingerprint_vector(target) == header.get("fingerprint_y")
+    require(same and np.isfinite(target).all(), "y is not the target that the certificate was made for.")
+    return target
+
+
+def check_spread(spread: Array, square: Array, second: Array) -> None:
+    """Spreads must be those of the data: sqrt(square); one for a constant column."""
+    # A mean far from zero takes digits from the deviations: there, less agreement can be asked for.
+    allowed = np.minimum(TOLERANCE + 1e-14 * np.sqrt(second / square), 1e-3)
+    constant = (spread == 1.0) & (square <= 1e-24 * second)
+    right = (spread > 0.0) & (constant | (np.abs(spread - np.sqrt(square)) <= allowed * spread))
+    require_all(right, "spread is not that of the data")
+
+
+def read_problem(header: Header, arrays: Arrays, X: object, y: object) -> Problem:
+    """The problem, refused if X or y are not those of the certificate."""
+    n, p = header["n"], header["p"]
+    try:
+        matrix = as_matrix(X)
+        require(tuple(matrix.shape) == (n, p), f"X has shape {tuple(matrix.shape)}, the certificate is for {(n, p)}.")
+        same = fingerprint_matrix(matrix, header["storage"]) == header.get("fingerprint_X")
+        require(same, "X is not the matrix that the certificate was made for.")
+        w = arrays.get("weights", np.full(n, 1.0 / n))
+        require((w >= 0.0).all() and abs(w.sum() - 1.0) <= TOLERANCE, "weights are negative or do not sum to one.")
+        target = read_target(header, arrays, y, w)
+    except (TypeError, ValueError) as error:
+        raise Refused(f"X or y cannot be read as numbers: {error}") from None
+    variance, second = moments(matrix, w)
+    require(np.isfinite(second).all(), "X contains numbers that are not finite or too large to square.")
+    spread = arrays.get("spread", np.ones(p))
+    if header["standardize"]:
+        check_spread(spread, variance if header["fit_intercept"] else second, second)
+    counted = np.ones(p, dtype=bool)
+    counted[arrays.get("unpenalized", [])] = False
+    low, high = arrays.get("lower", np.full(p, -np.inf)), arrays.get("upper", np.full(p, np.inf))
+    ordered = (low <= high).all() and (low < np.inf).all() and (high > -np.inf).all()
+    require(ordered and (low <= 0.0)[counted].all() and (high >= 0.0)[counted].all(), "lower and upper are not in order.")
+    bound, free_bound = (math.inf if header[name] is None else header[name] for name in ("bound", "free_bound"))
+    limit = np.where(counted, bound, free_bound)
+    low, high = np.maximum(low * spread, -limit), np.minimum(high * spread, limit)
+    low, high = low - SLACK * np.abs(low), high + SLACK * np.abs(high)
+    l0, l1, l2 = (float(header[name]) for name in ("lambda_0", "lambda_1", "lambda_2"))
+    k = p if header["k"] is None else header["k"]
+    norm = np.sqrt(second) / spread
+    return Problem(header["loss"], l0, l1, l2, k, header["fit_intercept"], matrix, target, w, spread, norm, counted, low, high)
+
+
+def read_solution(arrays: Arrays, problem: Problem) -> tuple[Array, float]:
+    """Coefficients (of all features) and intercept; refused if they do not satisfy the constraints."""
+    coef, intercept = np.zeros(len(problem.counted)), float(arrays["intercept"])
+    coef[arrays["support"]] = arrays["coef"]
+    used = int(problem.counted[coef != 0.0].sum())
+    require(used <= problem.k, f"the solution uses {used} features, k allows {problem.k}.")
+    beta = coef * problem.spread
+    inside = (beta >= problem.low) & (beta <= problem.high)
+    require_all(inside, "the solution violates lower, upper or the assumed bound")
+    require(problem.fit_intercept or intercept == 0.0, "the solution has an intercept, the problem has none.")
+    return coef, intercept
+
+
+def read_tree(arrays: Arrays, problem: Problem) -> Tree:
+    """The tree, refused if it is none."""
+    parent, branch = arrays["parent"], arrays["branch"]
+    shaped = len(parent) and parent[0] == -1 and (parent[1:] >= 0).all() and (parent < np.arange(len(parent))).all()
+    require(shaped, "the tree is malformed: the root must come first and every parent before its children.")
+    require(branch[0] == -1 and problem.counted[branch[branch >= 0]].all(), "the tree splits what cannot be split.")
+    return Tree(parent, branch, arrays["side"], arrays["row"], arrays["alpha"])

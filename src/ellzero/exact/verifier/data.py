@@ -1,0 +1,124 @@
+"""The data that a certificate speaks of: X in whatever container, checksums, and refusals."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from ellzero.errors import InvalidInputError
+
+Array = NDArray[np.float64]
+
+CHUNK_BYTES = 16 * 2**20
+UNIT = 2.0**-52
+
+
+class Refused(Exception):
+    """The certificate cannot be checked any further; the arguments are the reasons."""
+
+
+def require(condition: object, reason: str) -> None:
+    """Refuse what does not hold."""
+    if not condition:
+        raise Refused(reason)
+
+
+def require_all(good: Any, reason: str) -> None:
+    """Refuse what does not hold everywhere."""
+    if not np.all(good):
+        raise Refused(f"{reason} (first at {int(np.argmin(good))}).")
+
+
+def digest(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Checksum of a whole certificate but for the header's own entry "digest"."""
+    rest = {name: value for name, value in header.items() if name != "digest"}
+    sha = hashlib.sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode())
+    for name in sorted(set(arrays) - {"header"}):
+        array = np.asarray(arrays[name])
+        sha.update((name + array.dtype.str + repr(tuple(map(int, array.shape)))).encode())
+        sha.update(np.ascontiguousarray(array).data if array.size else b"")
+    return sha.hexdigest()
+
+
+def fingerprint_vector(v: ArrayLike) -> str:
+    """Checksum of a vector's shape and float64 values (the encoded target)."""
+    values = np.asarray(v, dtype=np.float64) + 0.0  # -0.0 and 0.0 are the same number: both become 0.0
+    return hashlib.sha256(repr(tuple(map(int, values.shape))).encode() + values.tobytes()).hexdigest()
+
+
+def fingerprint_matrix(X: object, storage: str) -> str:
+    """Checksum of a matrix's shape and float64 values, whatever its container; `storage` is "dense" or "sparse"."""
+    if storage not in ("dense", "sparse"):
+        raise InvalidInputError(f"storage must be 'dense' or 'sparse', got {storage!r}.")
+    matrix = as_matrix(X)
+    sha = hashlib.sha256(repr(tuple(map(int, matrix.shape))).encode())
+    if storage == "dense":
+        for _, block in blocks(matrix):
+            sha.update((block + 0.0).tobytes(order="F"))
+        return sha.hexdigest()
+    csc = matrix if sparse.issparse(matrix) else sparse.csc_matrix(np.asarray(matrix, dtype=np.float64))
+    for values, dtype in ((csc.indptr, np.int64), (csc.indices, np.int64), (csc.data, np.float64)):
+        for start in range(0, len(values), CHUNK_BYTES // 8):
+            sha.update(values[start : start + CHUNK_BYTES // 8].astype(dtype).tobytes())
+    return sha.hexdigest()
+
+
+def as_matrix(X: Any) -> Any:
+    """X as canonical CSC (float64, no explicit zeros), or as something two-dimensional whose columns can be sliced."""
+    if sparse.issparse(X):
+        csc = sparse.csc_matrix(X, dtype=np.float64)
+        if not csc.has_canonical_format or not csc.data.all():
+            csc = csc.copy()  # it may share the caller's arrays
+            csc.sum_duplicates()
+            csc.eliminate_zeros()
+        return csc
+    X = X.to_numpy() if hasattr(X, "to_numpy") else X
+    matrix = X if hasattr(X, "shape") and hasattr(X, "__getitem__") else np.asarray(X)
+    if len(matrix.shape) != 2:
+        raise InvalidInputError(f"X must be a matrix, got shape {tuple(matrix.shape)}.")
+    return matrix
+
+
+def dense(part: Any) -> Array:
+    """A part of X as a float64 array."""
+    return np.asarray(part.toarray() if sparse.issparse(part) else part, dtype=np.float64)
+
+
+def blocks(matrix: Any) -> Iterator[tuple[slice, Array]]:
+    """Dense float64 blocks of columns of bounded size: views where X is float64, never a second copy of X."""
+    n, p = matrix.shape
+    step = max(1, CHUNK_BYTES // (8 * max(n, 1)))
+    for start in range(0, p, step):
+        part = slice(start, min(start + step, p))
+        yield part, dense(matrix[:, part])
+
+
+def moments(matrix: Any, w: Array) -> tuple[Array, Array]:
+    """Weighted variance (about the mean, in two passes) and second moment of every column."""
+    if sparse.issparse(matrix):
+        mean, deviation, pattern = matrix.T @ w, matrix.copy(), matrix.copy()
+        deviation.data = (matrix.data - np.repeat(mean, np.diff(matrix.indptr))) ** 2
+        pattern.data = np.ones(matrix.nnz)
+        zeros = w.sum() - pattern.T @ w
+        zeros[zeros < len(w) * UNIT] = 0.0  # rounding only: a full column has no zeros
+        return deviation.T @ w + mean**2 * zeros, matrix.power(2).T @ w
+    variance, second = np.empty((2, matrix.shape[1]))
+    for part, block in blocks(matrix):
+        variance[part], second[part] = w @ (block - w @ block) ** 2, w @ block**2
+    return variance, second
+
+
+def products(theta: Array, matrix: Any) -> Array:
+    """The products theta X for a stack of row vectors theta, summed in float64."""
+    if sparse.issparse(matrix):
+        return np.ascontiguousarray((matrix.T @ theta.T).T)
+    out = np.empty((len(theta), matrix.shape[1]))
+    for part, block in blocks(matrix):
+        out[:, part] = theta @ block
+    return out

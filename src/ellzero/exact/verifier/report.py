@@ -1,0 +1,121 @@
+"""The verdict."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ellzero.exact.verifier.claims import (
+    TOLERANCE,
+    Header,
+    check_arrays,
+    check_header,
+    load,
+    read_problem,
+    read_solution,
+    read_tree,
+)
+from ellzero.exact.verifier.data import Refused
+
+
+@dataclass(frozen=True, repr=False)
+class VerificationReport:
+    """What a certificate proves: `lower_bound` was derived here and owes nothing to the claims in the file."""
+
+    valid: bool
+    objective: float = math.nan
+    lower_bound: float = -math.inf
+    gap: float = math.inf
+    claimed_lower_bound: float = math.nan
+    conditional: bool = False
+    nodes: int = 0
+    leaves: int = 0
+    open_leaves: int = 0
+    reasons: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        above = self.objective - self.lower_bound
+        paper = above / self.lower_bound if self.lower_bound > 0.0 else math.inf
+        verdict = ("valid, conditional" if self.conditional else "valid") if self.valid else "NOT VALID"
+        lines = [
+            f"Certificate: {verdict}",
+            f"  objective    {self.objective:.12g}",
+            f"  lower bound  {self.lower_bound:.12g} (proved), {self.claimed_lower_bound:.12g} (claimed)",
+            f"  gap          {self.gap:.3e} of the objective; (UB - LB) / LB = {paper:.3e}",
+            f"  tree         {self.nodes} nodes, {self.leaves} leaves, {self.open_leaves} open",
+        ]
+        return "\n".join(lines + [f"  - {reason}" for reason in self.reasons])
+
+    __str__ = __repr__
+
+
+def verify(certificate: Any, X: object, y: object) -> VerificationReport:
+    """Check a certificate (or the file that holds it) against the data, trusting nothing that it claims.
+
+    Parameters
+    ----------
+    certificate : path, or an object with `header` and `arrays`
+    X : array, data frame or sparse matrix of shape (n, p), as given to the solver
+    y : labels or numbers of shape (n,), as given to the solver
+
+    Returns
+    -------
+    VerificationReport
+        Not valid, with the reasons, for whatever is wrong with the certificate or if it belongs to other data. Exceptions
+        are kept for a missing file and for arguments that are no certificate.
+
+    """
+    claimed = math.nan
+    try:
+        header, arrays = load(certificate)
+        check_header(header, arrays)
+        claimed = float(header["lower_bound"])
+        with np.errstate(all="ignore"):  # what overflows becomes infinite or NaN, and proves nothing
+            arrays = check_arrays(header, arrays)
+            problem = read_problem(header, arrays, X, y)
+            objective, upper = problem.evaluate(*read_solution(arrays, problem))
+            enough = objective - header["gap_asked"] * abs(objective)
+            least, leaves, unsolved = read_tree(arrays, problem).walk(problem, upper, enough)
+    except Refused as refusal:
+        return VerificationReport(valid=False, claimed_lower_bound=claimed, reasons=list(refusal.args))
+    lower = min(objective, least)
+    gap = (objective - lower) / (abs(objective) if abs(objective) >= 1e-9 else 1.0)
+    faults = faults_of(header, objective, lower, gap)
+    return VerificationReport(
+        valid=not faults,
+        objective=objective,
+        lower_bound=lower,
+        gap=gap,
+        claimed_lower_bound=claimed,
+        conditional=header["bound"] is not None or header["free_bound"] is not None,
+        nodes=len(arrays["parent"]),
+        leaves=leaves,
+        open_leaves=unsolved,
+        reasons=faults + remarks_on(header, leaves, unsolved),
+    )
+
+
+def faults_of(header: Header, objective: float, lower: float, gap: float) -> list[str]:
+    """Claims that what was found here does not bear out."""
+    tolerance, faults = max(TOLERANCE * abs(objective), 1e-12), []
+    if abs(header["objective"] - objective) > tolerance:
+        faults.append(f"the solution's objective is {objective:.15g}, not {header['objective']:.15g} as claimed.")
+    if header["lower_bound"] > lower + tolerance:
+        faults.append(f"the tree proves the lower bound {lower:.15g} only, not {header['lower_bound']:.15g} as claimed.")
+    if header["status"] == "optimal" and gap > header["gap_asked"] * (1.0 + 1e-6) + 1e-12:
+        faults.append(f"the status is 'optimal' but the proved gap is {gap:.6g}, not {header['gap_asked']:.6g} as asked for.")
+    return faults
+
+
+def remarks_on(header: Header, leaves: int, unsolved: int) -> list[str]:
+    """What a reader of a valid certificate should know."""
+    remarks = []
+    for name, which in (("bound", "the features that lambda_0 counts"), ("free_bound", "unpenalized features")):
+        if header[name] is not None:
+            remarks.append(f"conditional on |beta_j| <= {header[name]:.6g} for {which} (on the penalised scale).")
+    if unsolved:
+        remarks.append(f"{unsolved} of {leaves} leaves are open: the search stopped early ({header['status']}).")
+    return remarks

@@ -1,0 +1,66 @@
+"""The tree of decisions: whether its leaves cover everything, and what they prove together."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.exact.verifier.bounds import Index, Problem, State
+from ellzero.exact.verifier.data import Refused
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The decisions, one node per entry, and the dual points."""
+
+    parent: Index
+    branch: Index
+    side: Index
+    row: Index
+    alpha: NDArray[Any]
+
+    def order(self) -> Index:
+        """The nodes depth first; refuses a tree whose leaves do not cover the whole space."""
+        children: list[list[int]] = [[] for _ in self.parent]
+        for node, parent in enumerate(self.parent.tolist()[1:], start=1):
+            children[parent].append(node)
+        for node, below in enumerate(children):
+            made = sorted((int(self.branch[child]), int(self.side[child])) for child in below)
+            halves = len(made) == 2 and made[0][0] == made[1][0] >= 0 and (made[0][1], made[1][1]) == (0, 1)
+            if made and not halves and not (len(made) == 1 and made[0][0] == -1):
+                raise Refused(f"node {node} of the tree has a missing child or children that do not cover it.")
+        order, stack = [], [0]
+        while stack:
+            order.append(stack.pop())
+            stack.extend(reversed(children[order[-1]]))
+        return np.array(order, dtype=np.int64)
+
+    def walk(self, problem: Problem, upper: float, enough: float) -> tuple[float, int, int]:
+        """The least bound of all leaves, the number of leaves and of those that are open: not solved and below `enough`."""
+        order, waiting = self.order(), np.bincount(self.parent[1:], minlength=len(self.parent))
+        states: dict[int, tuple[float, State | None]] = {-1: (0.0, problem.root())}  # no loss or penalty is negative
+        least, leaves, unsolved = math.inf, 0, 0
+        for node, point in zip(order.tolist(), problem.points(self.alpha, self.row[order]), strict=True):
+            parent = int(self.parent[node])
+            bound, state = states[parent]
+            if parent >= 0:
+                waiting[parent] -= 1
+                if not waiting[parent]:
+                    del states[parent]  # only what later nodes need stays in memory
+            if state is not None and self.branch[node] >= 0:
+                state = state.decide(int(self.branch[node]), int(self.side[node]))
+            state = None if state is None else problem.cap(state, upper)
+            if state is not None and point is not None:
+                found, state = problem.narrow(state, point, upper)
+                bound = max(bound, found)
+            bound = bound if state is not None else math.inf
+            if waiting[node]:
+                states[node] = bound, state
+            else:
+                least, leaves = min(least, bound), leaves + 1
+                unsolved += point is None and bound < enough
+        return least, leaves, unsolved

@@ -1,0 +1,67 @@
+"""The exact solver against two other solvers on problems that are too large to enumerate: SCIP (MIQP) and HiGHS (MILP)."""
+
+import numpy as np
+import pytest
+from pyscipopt import Model, quicksum
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+import ellzero as ez
+
+
+def draw(seed, n, p, loss):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p)) + 0.5 * rng.standard_normal((n, 1))
+    beta = np.zeros(p)
+    beta[rng.choice(p, 4, replace=False)] = [1.5, -1.2, 1.0, 0.8]
+    y = X @ beta + 0.3 + 0.7 * rng.standard_normal(n)
+    return X, y if loss == "squared_error" else np.where(y > 0.3, 1, -1)
+
+
+def solve_hinge(X, y, lambda_0, lambda_1, k, big):
+    """min sum(t) / n + lambda_0 sum(z) + lambda_1 sum(u + v) over t, u, v, z and the intercept; u, v <= big z, sum(z) <= k."""
+    n, p = X.shape
+    margins, none, E = y[:, None] * X, np.zeros((p, n)), np.eye(p)
+    slopes = np.c_[np.eye(n), margins, -margins, np.zeros((n, p)), y[:, None]]
+    switches = np.c_[none, -E, -E, big * E, np.zeros((p, 1))]
+    counts = np.r_[np.zeros(n + 2 * p), np.ones(p), 0.0][None]
+    cost = np.r_[np.full(n, 1.0 / n), np.full(2 * p, lambda_1), np.full(p, lambda_0), 0.0]
+    low = np.r_[np.zeros(n + 3 * p), -np.inf]
+    high = np.r_[np.full(n, np.inf), np.full(2 * p, big), np.ones(p), np.inf]
+    rows = sparse.csr_matrix(np.r_[slopes, switches, -counts])
+    found = milp(
+        cost,
+        integrality=np.r_[np.zeros(n + 2 * p), np.ones(p), 0.0],
+        bounds=Bounds(low, high),
+        constraints=LinearConstraint(rows, np.r_[np.ones(n), np.zeros(p), -k]),
+        options={"mip_rel_gap": 1e-7, "time_limit": 20.0},
+    )
+    assert found.status == 0, found.message
+    return found.fun
+
+
+def solve_squares(X, y, lambda_0, lambda_2, k, big):
+    """min t + lambda_0 sum(z) with t >= the squared residuals and lambda_2 ||b||^2, |b| <= big z."""
+    n, p = X.shape
+    scip = Model()
+    scip.hideOutput()
+    scip.setParam("limits/gap", 1e-7)
+    scip.setParam("limits/time", 20.0)
+    scip.setParam("numerics/feastol", 1e-8)
+    b = [scip.addVar(lb=-big, ub=big) for _ in range(p)]
+    z = [scip.addVar(vtype="B") for _ in range(p)]
+    r = [scip.addVar(lb=None) for _ in range(n)]
+    t, intercept = scip.addVar(lb=0.0), scip.addVar(lb=None)
+    s = [scip.addVar(lb=0.0) for _ in range(p)]
+    for i in range(n):
+        scip.addCons(r[i] == y[i] - intercept - quicksum(X[i, j] * b[j] for j in range(p)))
+    for j in range(p):
+        scip.addCons(b[j] <= big * z[j])
+        scip.addCons(b[j] >= -big * z[j])
+        scip.addCons(b[j] * b[j] <= s[j] * z[j])
+    scip.addCons(quicksum(z) <= k)
+    scip.addCons(quicksum(r[i] * r[i] for i in range(n)) <= 2.0 * n * t)
+    scip.setObjective(t + lambda_0 * quicksum(z) + lambda_2 * quicksum(s), "minimize")
+    scip.optimize()
+    assert scip.getStatus() in ("optimal", "gaplimit"), scip.getStatus()
+    return scip.getObjVal()
