@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <map>
 
 #include "models.hpp"
@@ -64,10 +65,13 @@ void put_tree(nb::dict& out, const TreeRecord& tree) {
     out["alpha"] = to_numpy(std::move(alpha));
 }
 
-TreeRecord take_tree(const nb::dict& from, int64_t n) {
+TreeRecord take_tree(const nb::dict& from) {
     TreeRecord tree{take<int64_t>(from, "parent"), take<int32_t>(from, "branch"), take<int8_t>(from, "side"), {}};
     const auto alpha = array<float>(from, "alpha");
-    for (const int64_t row : take<int64_t>(from, "row")) {
+    const std::vector<int64_t> rows = take<int64_t>(from, "row");
+    const auto count = std::count_if(rows.begin(), rows.end(), [](int64_t row) { return row >= 0; });
+    const int64_t n = count > 0 ? static_cast<int64_t>(alpha.shape(0)) / count : 0;
+    for (const int64_t row : rows) {
         tree.alpha.emplace_back();
         if (row >= 0) tree.alpha.back().assign(alpha.data() + row * n, alpha.data() + (row + 1) * n);
     }
@@ -153,7 +157,7 @@ Search::Snapshot take_snapshot(const nb::dict& from, const BoundProblem& problem
     Search::Snapshot out;
     out.incumbent = unpack(from, problem).at(0);
     out.incumbent.cost = array<double>(from, "cost").data()[0];
-    out.tree = take_tree(from, problem.core->rows());
+    out.tree = take_tree(from);
     out.columns = take<int32_t>(from, "kept");
     const auto low = array<double>(from, "low"), high = array<double>(from, "high");
     for (size_t j = 0; j < low.shape(0); ++j) out.boxes.push_back({low.data()[j], high.data()[j]});

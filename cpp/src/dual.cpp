@@ -127,8 +127,14 @@ void make_dual(const Problem& problem, const std::vector<double>& r, const std::
     if (problem.intercept) centre(problem, alpha);
     out.alpha.assign(alpha.begin(), alpha.end());
     out.theta.resize(n);
-    for (int64_t i = 0; i < n; ++i)
-        out.theta[i] = problem.w[i] * clip(loss, out.alpha[i]) * (regression ? 1.0 : problem.y[i]);
+    if (problem.penalty.lambda_2 == 0.0) {
+        out.alpha.resize(2 * n);
+        for (int64_t i = 0; i < n; ++i) out.alpha[n + i] = static_cast<float>(alpha[i] - static_cast<double>(out.alpha[i]));
+    }
+    for (int64_t i = 0; i < n; ++i) {
+        const double rest = std::ssize(out.alpha) > n ? static_cast<double>(out.alpha[n + i]) : 0.0;
+        out.theta[i] = problem.w[i] * clip(loss, static_cast<double>(out.alpha[i]) + rest) * (regression ? 1.0 : problem.y[i]);
+    }
     if (problem.intercept) balance(out.theta);
     // Neumaier's sum, lowered by what rounding can have done to its terms.
     double total = 0.0, lost = 0.0, size = 0.0, square = 0.0;

@@ -12,8 +12,10 @@ constexpr int most_rounds = 200;
 // Newton steps between two of its updates.
 constexpr double node_smoothing = 0.8;
 constexpr int steps_per_update = 2;
-// Of the refit of a support: down to where smoothing changes nothing but the last digits.
-constexpr double first_smoothing = 0.1, smoothing_factor = 0.2, last_smoothing = 1e-9;
+// Where precision is wanted the smoothing falls as well: in a refit, and after so many refinements of a node.
+constexpr double least_smoothing = 1e-4;
+constexpr int patient_refinements = 10;
+constexpr int rounds_compared = 5;
 // A node's value is known well enough for branching when its error is this share of what is missing to prune it.
 constexpr double good_enough = 0.05;
 constexpr double precision = 1e-10;  // relative: closer no bound can be expected
@@ -76,7 +78,7 @@ NodeSolver::Outcome NodeSolver::run(const Node& node) {
             return out;
         }
         const int64_t fixed = before - std::ssize(region_.free());
-        if (k >= most_tightenings || static_cast<double>(fixed) < worth_another * static_cast<double>(before)) break;
+        if (k >= most_tightenings || fixed == 0 || static_cast<double>(fixed) < worth_another * static_cast<double>(before)) break;
         restart();
     }
     out.branch = choose_branch(node, out.bound);
@@ -163,16 +165,18 @@ double NodeSolver::prove(Relaxation& relaxation, double floor, const std::functi
     double best_bound = -Penalty::infinity;
     std::vector<double> best_v;
     DualPoint dual;
-    int at_the_floor = 0;
+    int at_the_floor = 0, refined = 0;
+    double tau = node_smoothing;
     const auto refine = [&] {
+        if (++refined > patient_refinements) tau = std::max(0.7 * tau, least_smoothing);
         if (floor <= 1e-16 * size && ++at_the_floor > (hinge() ? 50 : 0)) return false;
         floor = std::max(floor * (hinge() ? 0.3 : 0.03), 1e-17 * size);
         return true;
     };
     for (int round = 0; round < most_rounds; ++round) {
         relaxation.solve(floor, hinge() ? steps_per_update : 100);
-        make_dual(problem_, relaxation.residual(), relaxation.curvature(), region_.unheld(), dual);
-        if (hinge()) relaxation.recentre();
+        make_dual(problem_, relaxation.residual(), relaxation.curvature(), unheld_columns(relaxation), dual);
+        if (hinge()) relaxation.recentre(tau);
         const double value = value_of(relaxation);
         // First the columns that matter most: what they say is nearly what all would.
         const std::vector<int32_t> few = likely_columns(relaxation);
@@ -286,6 +290,17 @@ void NodeSolver::choose_near(const Relaxation& relaxation) {
     std::sort(near_.begin(), near_.end());
 }
 
+// At a bound of its own the slope of an unpenalized coordinate may have either sign.
+std::vector<int32_t> NodeSolver::unheld_columns(const Relaxation& relaxation) const {
+    std::vector<int32_t> out;
+    if (region_.unheld().empty()) return out;
+    for (const auto& c : relaxation.coordinates())
+        if (region_.status(c.column) == Region::Status::always && c.beta > problem_.penalty.low(c.column) &&
+            c.beta < problem_.penalty.high(c.column))
+            out.push_back(c.column);
+    return out;
+}
+
 std::vector<int32_t> NodeSolver::likely_columns(const Relaxation& relaxation) const {
     std::vector<int32_t> out;
     for (const auto& c : relaxation.coordinates())
@@ -335,14 +350,21 @@ Model NodeSolver::refit(const std::vector<int32_t>& support, const std::vector<d
     const double size = std::abs(incumbent_.objective());
     if (hinge()) {
         const double charged = options_.lambda_0 * static_cast<double>(support.size());
-        for (double tau = first_smoothing;; tau = std::max(tau * smoothing_factor, last_smoothing)) {
-            other_.smooth(tau);
-            other_.solve(std::min(1e-6 * size, 0.01 * tau));
-            // The smoothing can have hidden no more than tau / 2.
-            if (tau == last_smoothing || other_.value() + charged - tau > incumbent_.objective()) break;
+        double tau = node_smoothing, last = Penalty::infinity;
+        other_.smooth(tau);
+        for (int round = 1; round <= most_rounds; ++round) {
+            other_.solve(1e-17 * size, 5);
+            tau = std::max(0.5 * tau, least_smoothing);
+            other_.recentre(tau);
+            // The values need not fall one by one: several are compared at a time.
+            if (round % rounds_compared != 0) continue;
+            const double value = other_.value(), gained = last - value;
+            if (gained <= 1e-13 * size || value + charged - incumbent_.objective() > 100.0 * gained) break;
+            last = value;
         }
+    } else {
+        other_.solve(1e-17 * size);
     }
-    other_.solve(1e-17 * size);
     Model model;
     model.cost = other_.value();
     model.intercept = other_.intercept();

@@ -111,9 +111,10 @@ void Relaxation::smooth(double tau, const std::vector<float>* alpha) {
     for (size_t i = 0; i < shift_.size(); ++i) shift_[i] = alpha ? -problem_.y[i] * tau * (*alpha)[i] : 0.0;
 }
 
-void Relaxation::recentre() {
+void Relaxation::recentre(double tau) {
+    loss_ = problem_.loss.smoothed(tau);
     for (size_t i = 0; i < shift_.size(); ++i)
-        shift_[i] = problem_.w[i] > 0.0 ? loss_.smoothing * r_[i] / problem_.w[i] : 0.0;  // r = -w y alpha
+        shift_[i] = problem_.w[i] > 0.0 ? tau * r_[i] / problem_.w[i] : 0.0;  // r = -w y alpha
 }
 
 void Relaxation::evaluate() {

@@ -11,10 +11,10 @@ import ellzero as ez
 
 def draw(seed, n, p, loss):
     rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, p)) + 0.5 * rng.standard_normal((n, 1))
+    X = rng.standard_normal((n, p)) + 0.3 * rng.standard_normal((n, 1))
     beta = np.zeros(p)
     beta[rng.choice(p, 4, replace=False)] = [1.5, -1.2, 1.0, 0.8]
-    y = X @ beta + 0.3 + 0.7 * rng.standard_normal(n)
+    y = X @ beta + 0.3 + 0.3 * rng.standard_normal(n)
     return X, y if loss == "squared_error" else np.where(y > 0.3, 1, -1)
 
 

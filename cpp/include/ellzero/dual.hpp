@@ -8,7 +8,8 @@
 namespace ellzero {
 
 struct DualPoint {
-    // theta_i = y_i w_i alpha_i (w_i alpha_i for squared error). In single precision, since any theta will do: what a certificate keeps.
+    // theta_i = y_i w_i alpha_i (w_i alpha_i for squared error). In single precision, since any theta will do: what a certificate
+    // keeps. Without lambda_2 a slope beyond lambda_1 costs a large multiple of itself: there the rest of each alpha_i follows.
     std::vector<float> alpha;
     std::vector<double> theta;
     double loss_part = 0.0;  // -sum_i w_i f*(-theta_i / w_i), rounded down

@@ -95,6 +95,7 @@ class NodeSolver {
     bool add_violators(const std::vector<int32_t>& columns, Relaxation& to);
     void choose_near(const Relaxation& relaxation);
     std::vector<int32_t> likely_columns(const Relaxation& relaxation) const;
+    std::vector<int32_t> unheld_columns(const Relaxation& relaxation) const;
     double value_of(const Relaxation& relaxation) const;
     void round();
     int32_t choose_branch(const Node& node, double bound);

@@ -29,8 +29,8 @@ class Relaxation {
     // The hinge is smoothed around a dual point alpha (none: zero): f(z) = max over a in [0, 1] of a z - tau/2 (a - alpha)^2. Where
     // alpha is optimal the smoothed problem has the solution of the true one, whatever tau: the method of multipliers.
     void smooth(double tau, const std::vector<float>* alpha = nullptr);
-    // Moves that centre to the present dual point.
-    void recentre();
+    // Moves that centre to the present dual point; a smaller width takes the next one closer to the solution.
+    void recentre(double tau);
     double smoothing() const { return loss_.smoothing; }
 
     // Improves until a step promises less than `floor`.

@@ -72,7 +72,12 @@ class Certificate:
             "intercept": np.array(self.model.intercept),
             **self.tree,
         }
-        out["alpha"] = out["alpha"].reshape(-1, n)
+        points = (
+            out["alpha"].reshape(np.count_nonzero(out["row"] >= 0), -1) if out["alpha"].size else np.zeros((0, n), np.float32)
+        )
+        out["alpha"] = np.ascontiguousarray(points[:, :n])
+        if points.shape[1] > n:
+            out["alpha_rest"] = np.ascontiguousarray(points[:, n:])
         if not (problem.w == problem.w[0]).all():
             out["weights"] = problem.w
         if problem.classes is not None:

@@ -146,13 +146,14 @@ class Problem:
         divisor = self.lambda_1 + math.hypot(self.lambda_1, 2.0 * math.sqrt(self.lambda_2) * math.sqrt(room))
         return 2.0 * room / divisor * (1.0 + SLACK) if divisor > 0.0 else math.inf
 
-    def points(self, alpha: NDArray[Any], rows: Index) -> Iterator[Point | None]:
+    def points(self, alpha: NDArray[Any], rest: NDArray[Any] | None, rows: Index) -> Iterator[Point | None]:
         """What each row of alpha (-1: none) gives, in this order; one product with X serves many rows."""
         n, p = self.X.shape
         step = int(np.clip(BATCH_BYTES // (8 * max(n, p)), 1, 256))
         for start in range(0, len(rows), step):
             batch = rows[start : start + step]
-            theta = self._theta(alpha[batch[batch >= 0]].astype(np.float64))
+            used = batch[batch >= 0]
+            theta = self._theta(alpha[used].astype(np.float64) + (0.0 if rest is None else rest[used]))
             terms, parts = dual_terms(self.loss, theta, self.y, self.w)
             v = products(theta, self.X) / self.spread
             length = np.sqrt((theta**2 / np.where(self.w > 0.0, self.w, 1.0)).sum(axis=1))

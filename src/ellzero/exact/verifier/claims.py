@@ -37,7 +37,7 @@ WHOLE, NULLABLE, SIGNED = ("n", "p", "k"), ("k", "bound", "free_bound"), ("objec
 FLAGS, WORDS = ("fit_intercept", "standardize"), {"loss": LOSSES, "storage": ("dense", "sparse"), "status": None}
 KINDS: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {  # (kinds of dtype, names of the sizes): arrays
     ("i", ("nodes",)): ("parent", "branch", "side", "row"),
-    ("f", ("points", "n")): ("alpha",),
+    ("f", ("points", "n")): ("alpha", "alpha_rest"),
     ("i", ("nonzeros",)): ("support",),
     ("f", ("nonzeros",)): ("coef",),
     ("f", ()): ("intercept",),
@@ -104,10 +104,10 @@ def check_arrays(header: Header, arrays: Arrays) -> Arrays:
         require(fits and array.dtype.kind in kinds, f"{name} has the wrong shape {array.shape} or type {array.dtype}.")
         if kinds == "f":
             # Sums of float32 numbers are finite in float64: row sums find what is not finite without a mask of alpha's size.
-            total = array.sum(axis=-1, dtype=np.float64) if name == "alpha" else array
+            total = array.sum(axis=-1, dtype=np.float64) if kinds == "f" and array.ndim == 2 else array
             good = ~np.isnan(total) if name in ("lower", "upper") else np.isfinite(total)
             require_all(good, f"{name} contains numbers that are not finite")
-        keep = name == "alpha" or kinds == ARRAYS["classes"][0]
+        keep = name.startswith("alpha") or kinds == ARRAYS["classes"][0]
         checked[name] = array if keep else array.astype(np.float64 if kinds == "f" else np.int64)
     require(checked["alpha"].dtype == np.float32, "alpha must be of type float32.")
     for name, (low, high) in RANGES.items():
@@ -196,4 +196,4 @@ def read_tree(arrays: Arrays, problem: Problem) -> Tree:
     shaped = len(parent) and parent[0] == -1 and (parent[1:] >= 0).all() and (parent < np.arange(len(parent))).all()
     require(shaped, "the tree is malformed: the root must come first and every parent before its children.")
     require(branch[0] == -1 and problem.counted[branch[branch >= 0]].all(), "the tree splits what cannot be split.")
-    return Tree(parent, branch, arrays["side"], arrays["row"], arrays["alpha"])
+    return Tree(parent, branch, arrays["side"], arrays["row"], arrays["alpha"], arrays.get("alpha_rest"))

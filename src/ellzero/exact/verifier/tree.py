@@ -22,6 +22,7 @@ class Tree:
     side: Index
     row: Index
     alpha: NDArray[Any]
+    rest: NDArray[Any] | None  # of alpha: its further digits
 
     def order(self) -> Index:
         """The nodes depth first; refuses a tree whose leaves do not cover the whole space."""
@@ -44,7 +45,7 @@ class Tree:
         order, waiting = self.order(), np.bincount(self.parent[1:], minlength=len(self.parent))
         states: dict[int, tuple[float, State | None]] = {-1: (0.0, problem.root())}  # no loss or penalty is negative
         least, leaves, unsolved = math.inf, 0, 0
-        for node, point in zip(order.tolist(), problem.points(self.alpha, self.row[order]), strict=True):
+        for node, point in zip(order.tolist(), problem.points(self.alpha, self.rest, self.row[order]), strict=True):
             parent = int(self.parent[node])
             bound, state = states[parent]
             if parent >= 0:
