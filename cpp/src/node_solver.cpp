@@ -12,9 +12,11 @@ constexpr int most_rounds = 200;
 // Newton steps between two of its updates.
 constexpr double node_smoothing = 0.8;
 constexpr int steps_per_update = 2;
-// Where precision is wanted the smoothing falls as well: in a refit, and after so many refinements of a node.
+// Where precision is wanted the smoothing falls as well: in a refit, and after so many refinements of a node
+// that has few coordinates (many are ill-conditioned then).
 constexpr double least_smoothing = 1e-4;
 constexpr int patient_refinements = 10;
+constexpr size_t few_coordinates = 64;
 constexpr int rounds_compared = 5;
 // A node's value is known well enough for branching when its error is this share of what is missing to prune it.
 constexpr double good_enough = 0.05;
@@ -28,6 +30,8 @@ constexpr size_t strong_candidates = 8;
 constexpr int strong_steps = 4;
 constexpr double integral = 1e-6;  // shares this close to 0 or 1
 constexpr size_t remembered = 64;
+// Leaves times rows up to which the last feature is enumerated.
+constexpr int64_t most_enumerated = 2'000'000;
 // Groups are fixed where the gap is at most this share of the charge; how much of their room the shares of a group may take.
 constexpr double small_gap = 0.75, group_size = 0.25;
 // With more groups than that it is better to branch first.
@@ -80,6 +84,10 @@ NodeSolver::Outcome NodeSolver::run(const Node& node) {
         const int64_t fixed = before - std::ssize(region_.free());
         if (k >= most_tightenings || fixed == 0 || static_cast<double>(fixed) < worth_another * static_cast<double>(before)) break;
         restart();
+    }
+    if (worth_enumerating()) {
+        enumerate(out);
+        return out;
     }
     out.branch = choose_branch(node, out.bound);
     if (out.branch >= 0) out.state = state_for_children();
@@ -168,7 +176,7 @@ double NodeSolver::prove(Relaxation& relaxation, double floor, const std::functi
     int at_the_floor = 0, refined = 0;
     double tau = node_smoothing;
     const auto refine = [&] {
-        if (++refined > patient_refinements) tau = std::max(0.7 * tau, least_smoothing);
+        if (++refined > patient_refinements && relaxation.coordinates().size() <= few_coordinates) tau = std::max(0.7 * tau, least_smoothing);
         if (floor <= 1e-16 * size && ++at_the_floor > (hinge() ? 50 : 0)) return false;
         floor = std::max(floor * (hinge() ? 0.3 : 0.03), 1e-17 * size);
         return true;
@@ -268,7 +276,8 @@ std::shared_ptr<State> NodeSolver::state_for_children() {
         }
     state->intercept = relaxation_.intercept();
     state->mu = relaxation_.mu();
-    state->near = near_;
+    for (const int32_t j : near_)
+        if (region_.status(j) == Region::Status::free) state->near.push_back(j);
     if (hinge()) state->alpha = dual_.alpha;
     return state;
 }
@@ -375,6 +384,62 @@ Model NodeSolver::refit(const std::vector<int32_t>& support, const std::vector<d
         model.counted += problem_.penalty.counted(c.column);
     }
     return model;
+}
+
+bool NodeSolver::worth_enumerating() const {
+    return region_.limited() && region_.left() == 1 && std::ssize(region_.free()) * problem_.rows() <= most_enumerated;
+}
+
+// With one more feature the node is a list of convex problems of a few features each, and no pass over X is needed for them.
+void NodeSolver::enumerate(Outcome& out) {
+    std::vector<Relaxation::Coordinate> inside;
+    for (auto c : relaxation_.coordinates())
+        if (const auto status = region_.status(c.column); status == Region::Status::in || status == Region::Status::always) {
+            c.free = false;
+            c.box = region_.box(c.column);
+            inside.push_back(c);
+        }
+    std::vector<int32_t> candidates = region_.free();
+    std::sort(candidates.begin(), candidates.end(), [&](int32_t a, int32_t b) { return std::abs(v_[a]) > std::abs(v_[b]); });
+    candidates.push_back(-1);
+    out.bound = Penalty::infinity;
+    for (const int32_t j : candidates) {
+        std::vector<Relaxation::Coordinate> coordinates = inside;
+        if (j >= 0) coordinates.push_back({j, region_.box(j), false, 0.0});
+        const double size = std::abs(incumbent_.objective()), prune_at = incumbent_.prune_at(options_.gap);
+        double tau = node_smoothing, floor = 0.01 * size, bound = -Penalty::infinity;
+        if (hinge()) other_.smooth(tau, &dual_.alpha);
+        other_.begin(std::move(coordinates), relaxation_.intercept(), 0.0, 0.0, Penalty::infinity);
+        DualPoint dual, best;
+        for (int round = 0; round < most_rounds && bound < prune_at; ++round) {
+            other_.solve(floor);
+            make_dual(problem_, other_.residual(), other_.curvature(), unheld_columns(other_), dual);
+            price(region_.in(), dual);
+            price(region_.always(), dual);
+            if (j >= 0) v_[j] = problem_.X.dot(j, dual.theta.data(), 0.0);
+            if (const double found = region_.bound(dual, v_, {}, j); found > bound) {
+                bound = found;
+                best = dual;
+            }
+            if (value_of(other_) + (j >= 0 ? options_.lambda_0 : 0.0) - bound <= precision * size) break;
+            if (!hinge() && floor <= 1e-16 * size) break;
+            floor = std::max(floor * 0.03, 1e-17 * size);
+            tau = std::max(0.7 * tau, least_smoothing);
+            if (hinge()) other_.recentre(tau);
+        }
+        if (bound < prune_at) {
+            std::vector<int32_t> support;
+            std::vector<double> beta;
+            for (const auto& c : other_.coordinates()) {
+                support.push_back(c.column);
+                beta.push_back(c.beta);
+            }
+            incumbent_.offer(refit(support, beta, other_.intercept()));
+        }
+        out.bound = std::min(out.bound, bound);
+        out.leaves.push_back({j, std::move(best.alpha), bound});
+        problem_.X.monitor().poll();
+    }
 }
 
 int32_t NodeSolver::choose_branch(const Node& node, double bound) {

@@ -112,7 +112,7 @@ void Region::store(State& state) const {
     for (const int32_t j : free_) keep(j, knee);
 }
 
-double Region::bound(const DualPoint& dual, const std::vector<double>& v, const std::vector<int32_t>& free) {
+double Region::bound(const DualPoint& dual, const std::vector<double>& v, const std::vector<int32_t>& free, int32_t also_in) {
     dual_norm_ = dual.norm;
     const Penalty& penalty = problem_.penalty;
     double total = dual.loss_part, size = std::abs(total);
@@ -127,6 +127,7 @@ double Region::bound(const DualPoint& dual, const std::vector<double>& v, const 
     };
     for (const int32_t j : in_) take(gain_of(j) - lambda_0_);
     for (const int32_t j : always_) take(gain_of(j));
+    if (also_in >= 0) take(gain_of(also_in) - lambda_0_);
     rewards_.clear();
     for (const int32_t j : free) {
         const double reward = gain_of(j) - lambda_0_;

@@ -292,6 +292,13 @@ void Search::finish(const Node& node, NodeSolver::Outcome outcome) {
         if (k > 0) last = make_child(last, nullptr, {}, outcome.bound);
         tree_.alpha[last.id] = std::move(outcome.proofs[k]);
     }
+    for (auto& leaf : outcome.leaves) {
+        ++nodes_done_;
+        const Node in = leaf.column < 0 ? make_child(last, nullptr, {}, leaf.bound)
+                                        : make_child(last, nullptr, {leaf.column, true}, leaf.bound);
+        tree_.alpha[in.id] = std::move(leaf.alpha);
+        if (leaf.column >= 0) last = make_child(last, nullptr, {leaf.column, false}, leaf.bound);
+    }
     if (!outcome.state) {
         closed_ = std::min(closed_, outcome.bound);
         return;

@@ -34,7 +34,7 @@ def solve_hinge(X, y, lambda_0, lambda_1, k, big):
         integrality=np.r_[np.zeros(n + 2 * p), np.ones(p), 0.0],
         bounds=Bounds(low, high),
         constraints=LinearConstraint(rows, np.r_[np.ones(n), np.zeros(p), -k]),
-        options={"mip_rel_gap": 1e-7, "time_limit": 20.0},
+        options={"mip_rel_gap": 1e-7, "time_limit": 120.0},
     )
     assert found.status == 0, found.message
     return found.fun
@@ -46,7 +46,7 @@ def solve_squares(X, y, lambda_0, lambda_2, k, big):
     scip = Model()
     scip.hideOutput()
     scip.setParam("limits/gap", 1e-7)
-    scip.setParam("limits/time", 20.0)
+    scip.setParam("limits/time", 120.0)
     scip.setParam("numerics/feastol", 1e-8)
     b = [scip.addVar(lb=-big, ub=big) for _ in range(p)]
     z = [scip.addVar(vtype="B") for _ in range(p)]
@@ -65,3 +65,44 @@ def solve_squares(X, y, lambda_0, lambda_2, k, big):
     scip.optimize()
     assert scip.getStatus() in ("optimal", "gaplimit"), scip.getStatus()
     return scip.getObjVal()
+
+
+def both(seed, n, p, loss, lambda_0, shrinkage, k):
+    X, y = draw(seed, n, p, loss)
+    name = "lambda_1" if loss == "hinge" else "lambda_2"
+    sol = ez.solve(X, y, loss=loss, lambda_0=lambda_0, k=k, gap=1e-7, n_jobs=1, **{name: shrinkage})
+    big = 1.5 * np.abs(sol.coef).max(initial=0.0) + 0.2
+    other = (solve_hinge if loss == "hinge" else solve_squares)(X, y, lambda_0, shrinkage, p if k is None else k, big)
+    assert sol.objective == pytest.approx(other, rel=1e-5), (seed, sol.status)
+    assert sol.lower_bound <= other * (1.0 + 1e-6), (seed, sol.status)
+    assert sol.status == "optimal", (seed, sol.gap)
+    return sol
+
+
+@pytest.mark.parametrize(
+    ("seed", "n", "p", "lambda_0", "lambda_1", "k"),
+    [
+        *((seed, 40, 50, 0.0, 0.1, 2) for seed in (0, 1, 2)),
+        *((seed, 40, 50, 0.05, 0.1, 3) for seed in (3, 4, 5)),
+        *((seed, 40, 50, 0.2, 0.05, None) for seed in (0, 6)),
+        (7, 50, 60, 0.0, 0.1, 2),
+        (0, 60, 100, 0.0, 0.1, 2),
+    ],
+)
+def test_hinge_is_a_milp(seed, n, p, lambda_0, lambda_1, k):
+    both(seed, n, p, "hinge", lambda_0, lambda_1, k)
+
+
+@pytest.mark.parametrize(
+    ("seed", "n", "p", "lambda_0", "lambda_2", "k"),
+    [
+        *((seed, 40, 50, 0.0, 0.5, 3) for seed in (0, 1, 2, 3)),
+        *((seed, 40, 50, 0.1, 0.5, 2) for seed in (4, 5)),
+        (0, 40, 50, 0.5, 0.3, None),
+        (6, 50, 60, 0.1, 0.5, 2),
+        (1, 60, 100, 0.1, 0.5, 2),
+        (1, 60, 80, 0.0, 0.5, 3),
+    ],
+)
+def test_squared_error_is_a_miqp(seed, n, p, lambda_0, lambda_2, k):
+    both(seed, n, p, "squared_error", lambda_0, lambda_2, k)

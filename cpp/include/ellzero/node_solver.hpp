@@ -62,6 +62,13 @@ class NodeSolver {
         std::vector<std::vector<float>> proofs;
         std::shared_ptr<const State> state;  // for the children; null if the node is closed
         int32_t branch = -1;
+        // Where one more feature is allowed, each of the free ones in turn: all the rest of the node.
+        struct Leaf {
+            int32_t column;  // in; -1: none of them
+            std::vector<float> alpha;
+            double bound;
+        };
+        std::vector<Leaf> leaves;
     };
     Outcome run(const Node& node);
     // What the node leaves behind, also if it was closed.
@@ -98,6 +105,8 @@ class NodeSolver {
     std::vector<int32_t> unheld_columns(const Relaxation& relaxation) const;
     double value_of(const Relaxation& relaxation) const;
     void round();
+    bool worth_enumerating() const;
+    void enumerate(Outcome& out);
     int32_t choose_branch(const Node& node, double bound);
     double try_child(size_t place, bool in);
     void check_witness(const Node& node, bool lost, const char* what) const;

@@ -58,8 +58,8 @@ class Region {
 
     // The lower bound of the objective over the region that theta proves; v_j = x_j . theta for all columns that are not out.
     double bound(const DualPoint& dual, const std::vector<double>& v) { return bound(dual, v, free_); }
-    // The same as if the other free columns were not there: an estimate from above.
-    double bound(const DualPoint& dual, const std::vector<double>& v, const std::vector<int32_t>& free);
+    // The same as if the other free columns were out (an estimate from above, where they are not), with one more column in.
+    double bound(const DualPoint& dual, const std::vector<double>& v, const std::vector<int32_t>& free, int32_t also_in = -1);
     // Fixes features and shrinks boxes with the last bound(): what they lose is above the cutoff. False as in load().
     bool tighten(const std::vector<double>& v, double cutoff);
     // Whether a solution is in the region.
