@@ -245,6 +245,8 @@ void register_search(nb::module_& m) {
         .def("follow", [](BoundSearch& self, const nb::dict& witness, double objective) {
             self.search.follow(self.with_cost(witness), objective);
         }, nb::arg("witness"), nb::arg("objective"), "Raise WitnessLost when a node that holds this solution is cut off.")
+        .def("suggest", [](BoundSearch& self, const nb::dict& model) { self.search.suggest(self.with_cost(model)); }, nb::arg("model"),
+             "Another solution, which becomes the incumbent if it is better.")
         .def("start_from", [](BoundSearch& self, const BoundSearch& other) { self.search.start_from(other.search); }, nb::arg("other"),
              "Start the root's relaxation where that of another search ended.")
         .def("run", &run, nb::kw_only(), nb::arg("seconds"), nb::arg("node_limit"), nb::arg("report").none(),

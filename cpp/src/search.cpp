@@ -23,7 +23,9 @@ class Search::SharedIncumbent : public Incumbent {
   public:
     explicit SharedIncumbent(Search& search) : search_(search) {}
     double objective() const override { return search_.objective(); }
-    void offer(const Model& model) override { search_.offer(model); }
+    void offer(const Model& model) override {
+        search_.suggest(search_.selection_ ? search_.selection_->outside(model) : model);
+    }
 
   private:
     Search& search_;
@@ -103,11 +105,11 @@ int64_t Search::open() const {
     return std::ssize(queue_) + std::ssize(in_work_) + (dive_ ? 1 : 0);
 }
 
-void Search::offer(const Model& model) {
+void Search::suggest(const Model& model) {
     const std::lock_guard lock(mutex_);
     const double value = model.objective(options_.lambda_0);
     if (model.counted > options_.k || !(value < objective())) return;
-    best_ = selection_ ? selection_->outside(model) : model;
+    best_ = model;
     objective_ = value;
 }
 

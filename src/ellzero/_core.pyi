@@ -67,6 +67,9 @@ class Search:
     def follow(self, witness: dict, objective: float) -> None:
         """Raise WitnessLost when a node that holds this solution is cut off."""
 
+    def suggest(self, model: dict) -> None:
+        """Another solution, which becomes the incumbent if it is better."""
+
     def start_from(self, other: Search) -> None:
         """Start the root's relaxation where that of another search ended."""
 

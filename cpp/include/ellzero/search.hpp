@@ -37,6 +37,8 @@ class Search {
     ~Search();
 
     void follow(const Model& witness, double objective);
+    // Another solution, in the columns of X.
+    void suggest(const Model& model);
     // Works until the tree is finished, `seconds` have passed or the monitor stops it (then the exception passes on, and the search
     // can go on later).
     SearchStatus run(double seconds, int64_t node_limit, Monitor& monitor);
@@ -81,7 +83,6 @@ class Search {
     void finish(const Node& node, NodeSolver::Outcome outcome);
     Node make_child(const Node& parent, std::shared_ptr<const State> state, Decision decision, double bound);
     bool pick(Node& node);
-    void offer(const Model& model);  // in the nodes' numbering
     double prune_at() const { return objective() - options_.gap * std::abs(objective()); }
     const Problem& inner() const { return selection_ ? selection_->problem() : problem_; }
 
