@@ -69,9 +69,16 @@ def points_not_finite(header, arrays):
     arrays["alpha"][0, 3] = np.nan
 
 
+def split_leaf(arrays):
+    """The last leaf that has a sibling."""
+    return int([leaf for leaf in leaves_of(arrays) if arrays["branch"][leaf] >= 0][-1])
+
+
 def missing_leaf(header, arrays):
+    leaf = split_leaf(arrays)
     for name in ("parent", "branch", "side", "row"):
-        arrays[name] = arrays[name][:-1]
+        arrays[name] = np.delete(arrays[name], leaf)
+    arrays["parent"] -= arrays["parent"] > leaf
 
 
 def missing_root(header, arrays):
@@ -80,7 +87,8 @@ def missing_root(header, arrays):
 
 
 def side_flipped(header, arrays):
-    arrays["side"][-1] = 1 - arrays["side"][-1]
+    leaf = split_leaf(arrays)
+    arrays["side"][leaf] = 1 - arrays["side"][leaf]
 
 
 def all_sides_flipped(header, arrays):
@@ -215,8 +223,12 @@ def not_standardized(header, arrays):
     del arrays["spread"]
 
 
+def unpenalized_removed(header, arrays):
+    del arrays["unpenalized"]
+
+
 def unpenalized_added(header, arrays):
-    arrays["unpenalized"] = np.union1d(arrays["unpenalized"], arrays["support"])
+    arrays["unpenalized"] = np.union1d(arrays["unpenalized"], arrays["branch"][arrays["branch"] >= 0])
 
 
 def assumption_hidden(header, arrays):
@@ -299,7 +311,8 @@ TAMPERINGS = [
     ("weighted box", classes_exchanged, "y is not the target"),
     ("standardized", spread_changed, "spread is not that of the data"),
     ("standardized", not_standardized, VALUE),
-    ("standardized", unpenalized_added, VALUE),
+    ("standardized", unpenalized_removed, VALUE),
+    ("standardized", unpenalized_added, "the tree splits what cannot be split"),
     ("conditional", assumption_hidden, PROVES),
     ("conditional", assumption_weakened, PROVES),
     ("conditional", assumption_sharpened, "or the assumed bound"),

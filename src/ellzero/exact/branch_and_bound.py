@@ -26,11 +26,13 @@ __all__ = ["SearchOptions", "branch_and_bound"]
 
 Array = NDArray[np.float64]
 NO_LIMIT = 2**62
-HEURISTIC_FACTOR = 1.2  # the paper's M, times the largest coefficient that local search found
+HEURISTIC_FACTOR = 1.2  # the paper's M, times the largest coefficient of the first model
 # Unpenalized features that neither a penalty nor bounds hold are assumed to stay below this many times their largest
 # coefficient (or one): no dual point is orthogonal to them to the last digit.
 FREE_FACTOR = 10.0
-TOLERANCE = 1e-8  # of the local search
+TOLERANCE = 1e-8  # of the models that the search starts from
+# Local search costs as much as some nodes: problems that end before need none.
+NODES_BEFORE_LOCAL_SEARCH = 32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +63,7 @@ def branch_and_bound(
 ) -> tuple[ExactSolution, _core.Search]:
     """The solution, and the search that found it (a later one on a neighbouring problem can start from it).
 
-    `starts` are models to begin with; without `heuristic` they are refitted but not searched around.
+    `starts` are models to begin with; without `heuristic` nothing else is looked for.
     """
     begin = time.monotonic()
     checkpoint = None if options.checkpoint is None else Checkpoint(options.checkpoint, signature(problem, options))
@@ -69,23 +71,23 @@ def branch_and_bound(
     status = ""
     if saved is None:
         try:
-            incumbent = first_incumbent(problem, options, list(starts), heuristic, begin)
+            incumbent = find_incumbent(problem, options, list(starts), "cd" if heuristic else None, begin)
         except (KeyboardInterrupt, OutOfTime) as stopped:
             incumbent = null_model(problem, options)
             status = "time_limit" if isinstance(stopped, OutOfTime) else "interrupted"
-        kept = {"bound": assumed_bound(problem, options, incumbent), "free_bound": free_bound(problem, incumbent)}
+        bounds = {"bound": assumed_bound(problem, options, incumbent), "free_bound": free_bound(problem, incumbent)}
+        kept: dict[str, Any] = {**bounds, "searched": not heuristic}
     else:
         kept = saved[0]
         incumbent = null_model(problem, options)
     boxed = with_bound(problem, kept["bound"])
-    incumbent = clipped(boxed, options, incumbent)
     search = _core.Search(
         core_problem(boxed, TOLERANCE),
         lambda_0=options.lambda_0,
         k=problem.design.shape[1] if options.k is None else options.k,
         gap=options.gap,
         free_bound=np.inf if kept["free_bound"] is None else kept["free_bound"],
-        incumbent=to_core_scale(boxed, [replace(incumbent, objective=cost(boxed, incumbent))]),
+        incumbent=as_solution(boxed, incumbent),
         threads=options.threads,
     )
     if saved is not None:
@@ -93,11 +95,18 @@ def branch_and_bound(
     elif neighbour is not None:
         search.start_from(neighbour)
     if not status:
-        status = run(search, options, checkpoint, kept, begin)
+        status = run(boxed, search, options, checkpoint, kept, begin)
     return finish(problem, boxed, options, search, status, kept, begin), search
 
 
-def run(search: _core.Search, options: SearchOptions, checkpoint: Checkpoint | None, kept: dict[str, Any], begin: float) -> str:
+def run(
+    boxed: Problem,
+    search: _core.Search,
+    options: SearchOptions,
+    checkpoint: Checkpoint | None,
+    kept: dict[str, Any],
+    begin: float,
+) -> str:
     """Search until the end or a limit; an interrupt ends it like a limit."""
 
     def report() -> None:
@@ -108,12 +117,26 @@ def run(search: _core.Search, options: SearchOptions, checkpoint: Checkpoint | N
         if checkpoint is not None:
             checkpoint.write_if_due(search, kept)
 
+    def go_on(node_limit: int) -> str:
+        left = max(options.time_limit - (time.monotonic() - begin), 0.0)
+        return search.run(seconds=left, node_limit=node_limit, report=report)
+
     try:
-        status: str = search.run(
-            seconds=max(options.time_limit - (time.monotonic() - begin), 0.0), node_limit=options.node_limit, report=report
-        )
+        status = "node_limit"
+        if not kept["searched"]:
+            status = go_on(min(NODES_BEFORE_LOCAL_SEARCH, options.node_limit))
+            if status == "node_limit" and options.node_limit > NODES_BEFORE_LOCAL_SEARCH:
+                model = to_user_scale(boxed, search.incumbent())[0]
+                start = make_model(boxed, *model, options.lambda_0, boxed.objective(*model, options.lambda_0))
+                found = find_incumbent(boxed, options, [start], "local_search", begin)
+                search.suggest(as_solution(boxed, found))
+                kept["searched"] = True
+        if kept["searched"]:
+            status = go_on(options.node_limit)
     except KeyboardInterrupt:
         status = "interrupted"
+    except OutOfTime:
+        status = "time_limit"
     if options.progress is not None:
         report()
     if checkpoint is not None:
@@ -159,32 +182,37 @@ def finish(
     return ExactSolution(model, lower_bound, status, search.nodes, time.monotonic() - begin, certificate)
 
 
-def first_incumbent(problem: Problem, options: SearchOptions, starts: list[Model], heuristic: bool, begin: float) -> Model:
-    """The best model of local search (or of `starts`)."""
+def find_incumbent(problem: Problem, options: SearchOptions, starts: list[Model], algorithm: str | None, begin: float) -> Model:
+    """The best model that an algorithm finds from `starts`; without one the best of these."""
 
     def watch(*_: Any) -> None:
         if time.monotonic() - begin > options.time_limit:
             raise OutOfTime
 
     most = problem.countable() if options.k is None else min(options.k, problem.countable())
-    common: dict[str, Any] = {"algorithm": "local_search", "tol": TOLERANCE, "threads": options.threads, "progress": watch}
-    if options.k is None:
-        wanted = PathOptions(lambda_0=np.array([options.lambda_0]), **common)
-    else:
-        sizes = tuple(range(1, most + 1)) if most else (0,)
-        wanted = PathOptions(
-            lambda_0=np.zeros(0), sizes=sizes, max_support=most, n_lambda=len(problem.y), lambda_min_ratio=1e-12, **common
-        )
-    seeds = to_core_scale(problem, starts) if starts else None
-    found = solve_path(problem, wanted, seeds=seeds, sweep=heuristic or not starts)
-    models = [
-        make_model(problem, support, values, b, options.lambda_0, problem.objective(support, values, b, options.lambda_0))
-        for packed in (found.models, found.by_size)
-        for support, values, b in to_user_scale(problem, packed)
-        if problem.counted(support) <= most
-    ]
-    usable = [start for start in starts if problem.counted(start.support) <= most]
-    return min([*models, *usable, null_model(problem, options)], key=lambda model: model.objective)
+    models = [start for start in starts if problem.counted(start.support) <= most]
+    if algorithm is not None or not models:
+        common: dict[str, Any] = {
+            "algorithm": algorithm or "cd",
+            "tol": TOLERANCE,
+            "threads": options.threads,
+            "progress": watch,
+        }
+        if options.k is None:
+            wanted = PathOptions(lambda_0=np.array([options.lambda_0]), **common)
+        else:
+            sizes = tuple(range(1, most + 1)) if most else (0,)
+            wanted = PathOptions(
+                lambda_0=np.zeros(0), sizes=sizes, max_support=most, n_lambda=len(problem.y), lambda_min_ratio=1e-12, **common
+            )
+        found = solve_path(problem, wanted, seeds=to_core_scale(problem, starts) if starts else None)
+        models += [
+            make_model(problem, support, values, b, options.lambda_0, problem.objective(support, values, b, options.lambda_0))
+            for packed in (found.models, found.by_size)
+            for support, values, b in to_user_scale(problem, packed)
+            if problem.counted(support) <= most
+        ]
+    return min([*models, null_model(problem, options)], key=lambda model: model.objective)
 
 
 def null_model(problem: Problem, options: SearchOptions) -> Model:
@@ -196,9 +224,11 @@ def null_model(problem: Problem, options: SearchOptions) -> Model:
     return make_model(problem, support, values[support], 0.0, options.lambda_0, objective)
 
 
-def cost(problem: Problem, model: Model) -> float:
-    """G: the objective without its lambda_0 term, which is what the core keeps."""
-    return problem.objective(model.support, model.values, model.intercept, 0.0)
+def as_solution(problem: Problem, model: Model) -> dict[str, Any]:
+    """A model inside the problem's bounds, as the core takes it: with its cost G, without the lambda_0 term."""
+    values = problem.clip(model.support, model.values)
+    cost = problem.objective(model.support, values, model.intercept, 0.0)
+    return to_core_scale(problem, [replace(model, values=values, objective=cost)])
 
 
 def assumed_bound(problem: Problem, options: SearchOptions, incumbent: Model) -> float | None:
@@ -245,13 +275,6 @@ def with_bound(problem: Problem, bound: float | None) -> Problem:
     low = -limit if penalty.lower is None else np.maximum(penalty.lower, -limit)
     high = limit if penalty.upper is None else np.minimum(penalty.upper, limit)
     return replace(problem, penalty=replace(penalty, lower=low, upper=high))
-
-
-def clipped(problem: Problem, options: SearchOptions, model: Model) -> Model:
-    """The model inside the bounds of the problem."""
-    values = problem.clip(model.support, model.values)
-    objective = problem.objective(model.support, values, model.intercept, options.lambda_0)
-    return replace(model, values=values, objective=objective)
 
 
 def signature(problem: Problem, options: SearchOptions) -> dict[str, Any]:

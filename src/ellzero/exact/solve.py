@@ -68,7 +68,8 @@ def solve(
     bound : None, a number or "heuristic"
         None: coefficients are limited by nothing but the penalties and ``lower`` and ``upper``; the proof is unconditional.
         A number: ``|beta_j| <= bound`` is assumed of the features that lambda_0 counts (of the standardised ones with
-        ``standardize``). "heuristic": 1.2 times the largest coefficient that local search finds, the paper's assumption.
+        ``standardize``). "heuristic": 1.2 times the largest coefficient of the model that
+        coordinate descent finds, the paper's assumption.
         Small bounds make problems easier, and the certificate says that it rests on them. Without ``lambda_1`` and ``lambda_2``
         nothing else limits the coefficients, and one of the two must be given.
     gap : float
