@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint bench bench-search sanitize stubs clean
+.PHONY: demo test lint bench bench-search bench-exact sanitize stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
@@ -23,6 +23,10 @@ bench: $(VENV)/.built $(VENV)/.peers
 
 bench-search: $(VENV)/.built $(VENV)/.peers
 	$(BIN)/python -m benchmarks.local_search $(BENCH)
+
+# El0ps lives in an environment of its own (ELLZERO_EL0PS_PYTHON names its interpreter); ELLZERO_DATA names the folder with real data.
+bench-exact: $(VENV)/.built
+	$(BIN)/python -m benchmarks.exact $(BENCH)
 
 # The core's tests under AddressSanitizer and UndefinedBehaviorSanitizer, in an environment of its own that borrows the tools.
 SANITIZED := build/sanitized

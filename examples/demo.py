@@ -1,4 +1,4 @@
-"""Fit a path on generated data, print it, choose a model on held-out rows, compare algorithms, and draw the path.
+"""Fit a path on generated data, print it, choose a model on held-out rows, compare algorithms, prove a model optimal, and draw the path.
 
 Run it with `make demo`; the plot goes to demo/path.png.
 """
@@ -37,6 +37,7 @@ def main(folder: Path) -> None:
     print(f"\nthe features that generated the labels: {', '.join(f'x{j}' for j in truth.nonzero()[0])}")
 
     correlated_features()
+    exact_solution(folder)
 
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -62,6 +63,18 @@ def correlated_features() -> None:
         seconds = time.perf_counter() - start
         found = len(right & set(model.support.tolist()))
         print(f"{name:>20}: objective {model.objective:.4f}, {found} of {k} true features, {seconds:.2f} s")
+
+
+def exact_solution(folder: Path) -> None:
+    """The best model there is, with a proof that is checked from a file."""
+    n, p, k = 500, 1000, 5
+    print(f"\n{n} rows, {p} features: the best of all models with {k} features")
+    X, y, _ = ez.datasets.make_classification(n, p, k, s=1.5, random_state=3)
+    solution = ez.solve(X, y, k=k, lambda_2=0.01)
+    print(solution)
+    folder.mkdir(parents=True, exist_ok=True)
+    solution.certificate.save(folder / "proof.npz")
+    print(ez.verify(folder / "proof.npz", X, y))
 
 
 if __name__ == "__main__":

@@ -44,6 +44,15 @@ def test_import_direction():
             assert same_package or RANK[target] < RANK[part], f"{file} imports {module}"
 
 
+def test_verifier_shares_no_code_with_the_solver():
+    files = list((ROOT / "exact" / "verifier").glob("*.py"))
+    assert len(files) > 3
+    for file in files:
+        for module in imports(ast.parse(file.read_text())):
+            own = module.startswith("ellzero.exact.verifier") or module == "ellzero.errors"
+            assert own or not module.startswith("ellzero"), f"{file} imports {module}"
+
+
 def test_core_knows_no_python():
     sources = ROOT.parents[1] / "cpp"
     if not sources.exists():  # an installed wheel without the sources beside it

@@ -387,7 +387,7 @@ Model NodeSolver::refit(const std::vector<int32_t>& support, const std::vector<d
 }
 
 bool NodeSolver::worth_enumerating() const {
-    return region_.limited() && region_.left() == 1 && std::ssize(region_.free()) * problem_.rows() <= most_enumerated;
+    return incumbent_.roomy() && region_.limited() && region_.left() == 1 && std::ssize(region_.free()) * problem_.rows() <= most_enumerated;
 }
 
 // With one more feature the node is a list of convex problems of a few features each, and no pass over X is needed for them.

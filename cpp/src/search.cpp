@@ -15,6 +15,8 @@ struct Stopped {};
 constexpr int64_t picks_per_dive = 16;
 // The columns that are left are copied if they are at most this share of all.
 constexpr double worth_copying = 0.5;
+// Enumerated leaves come by the thousand; beyond this the tree grows by branching alone.
+constexpr int64_t most_bytes_of_leaves = int64_t{1} << 29;
 
 }  // namespace
 
@@ -26,6 +28,8 @@ class Search::SharedIncumbent : public Incumbent {
     void offer(const Model& model) override {
         search_.suggest(search_.selection_ ? search_.selection_->outside(model) : model);
     }
+
+    bool roomy() const override { return search_.proof_bytes_ < most_bytes_of_leaves; }
 
   private:
     Search& search_;
@@ -226,7 +230,7 @@ void Search::compact(State& state, int32_t& branch) {
         return;
     }
     for (auto* list : {&state.in, &state.columns, &state.near})
-        for (int32_t& j : *list) j = place[j];
+        for (int32_t& j : *list) j = place.at(j);
     state.out.assign((columns_.size() + 63) / 64, 0);
     branch = place[branch];
     std::vector<Box> boxes;
@@ -286,19 +290,24 @@ bool Search::pick(Node& node) {
     }
 }
 
+void Search::keep(const Node& node, std::vector<float> alpha) {
+    proof_bytes_ += std::ssize(alpha) * static_cast<int64_t>(sizeof(float));
+    tree_.alpha[node.id] = std::move(alpha);
+}
+
 void Search::finish(const Node& node, NodeSolver::Outcome outcome) {
     ++nodes_done_;
     // Further dual points of the same region are only children, one below the other.
     Node last = node;
     for (size_t k = 0; k < outcome.proofs.size(); ++k) {
         if (k > 0) last = make_child(last, nullptr, {}, outcome.bound);
-        tree_.alpha[last.id] = std::move(outcome.proofs[k]);
+        keep(last, std::move(outcome.proofs[k]));
     }
     for (auto& leaf : outcome.leaves) {
         ++nodes_done_;
         const Node in = leaf.column < 0 ? make_child(last, nullptr, {}, leaf.bound)
                                         : make_child(last, nullptr, {leaf.column, true}, leaf.bound);
-        tree_.alpha[in.id] = std::move(leaf.alpha);
+        keep(in, std::move(leaf.alpha));
         if (leaf.column >= 0) last = make_child(last, nullptr, {leaf.column, false}, leaf.bound);
     }
     if (!outcome.state) {
@@ -332,6 +341,8 @@ void Search::restore(Snapshot snapshot) {
     best_ = std::move(snapshot.incumbent);
     objective_ = best_.objective(options_.lambda_0);
     tree_ = std::move(snapshot.tree);
+    proof_bytes_ = 0;
+    for (const auto& alpha : tree_.alpha) proof_bytes_ += std::ssize(alpha) * static_cast<int64_t>(sizeof(float));
     columns_ = std::move(snapshot.columns);
     boxes_ = std::move(snapshot.boxes);
     if (!columns_.empty()) select_columns();

@@ -330,7 +330,7 @@ def test_a_perfect_fit():
 @pytest.mark.parametrize("loss", LOSSES)
 def test_threads_and_repetition(loss):
     rng = np.random.default_rng(11)
-    X = rng.standard_normal((50, 40))
+    X = rng.standard_normal((50, 25))
     y = X[:, :5].sum(axis=1) + 2.0 * rng.standard_normal(50)
     y = y if loss == "squared_error" else np.where(y > 0.0, 1, -1)
     scale = 3.0 if loss == "squared_error" else 1.0

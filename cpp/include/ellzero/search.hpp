@@ -81,6 +81,7 @@ class Search {
     void select_columns();
     void work();
     void finish(const Node& node, NodeSolver::Outcome outcome);
+    void keep(const Node& node, std::vector<float> alpha);
     Node make_child(const Node& parent, std::shared_ptr<const State> state, Decision decision, double bound);
     bool pick(Node& node);
     double prune_at() const { return objective() - options_.gap * std::abs(objective()); }
@@ -109,6 +110,7 @@ class Search {
     Model best_;                         // in the columns of X
     std::atomic<double> objective_;
     TreeRecord tree_;
+    std::atomic<int64_t> proof_bytes_{0};
     double closed_ = Penalty::infinity;  // the least bound of closed leaves
     int64_t nodes_done_ = 0, picks_ = 0, passes_ = 0, newton_steps_ = 0, node_limit_ = 0;
 };

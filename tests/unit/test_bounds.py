@@ -1,0 +1,297 @@
+"""The calculus of the dual bound: no dual point proves more than the truth, and nothing that is better is ever cut off."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from oracle import Model
+from problems import LOSSES
+
+from ellzero.exact.verifier.bounds import Problem, balance, dual_terms, exact_sum, loss_values
+
+
+ANY = 1e6  # an upper bound that implies nothing
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    """As `verify` does: what overflows proves nothing."""
+    with np.errstate(all="ignore"):
+        yield
+
+
+def tiny(seed, loss):
+    """A problem for the verifier, and G of every subset by the oracle."""
+    rng = np.random.default_rng([seed, LOSSES.index(loss)])
+    n, p = int(rng.integers(8, 16)), int(rng.integers(3, 6))
+    X = rng.standard_normal((n, p)) + rng.standard_normal(p) * rng.choice([0.0, 2.0])
+    signal = X @ (rng.standard_normal(p) * (rng.random(p) < 0.7)) + rng.standard_normal(n)
+    y = signal if loss == "squared_error" else np.where(signal > np.median(signal), 1.0, -1.0)
+    w = rng.uniform(0.2, 1.0, n) * (rng.random(n) < 0.9)
+    w[[np.argmax(y), np.argmin(y)]] = 1.0
+    w /= w.sum()
+    lambda_1, lambda_2 = float(rng.choice([0.0, 0.03])), float(rng.choice([0.0, 0.03]))
+    counted = np.ones(p, dtype=bool)
+    low, high = np.full(p, -np.inf), np.full(p, np.inf)
+    if lambda_1 == lambda_2 == 0.0 or rng.random() < 0.5:
+        low, high = -rng.uniform(0.0, 1.5, p), rng.uniform(0.0, 1.5, p)
+    elif rng.random() < 0.5:
+        low = np.zeros(p)
+    counted[0] = seed % 3 != 0
+    problem = Problem(
+        loss=loss,
+        lambda_0=float(rng.choice([0.0, 0.02, 0.05, 0.1])),
+        lambda_1=lambda_1,
+        lambda_2=lambda_2,
+        k=int(rng.integers(1, p + 1)),
+        fit_intercept=bool(rng.random() < 0.6),
+        X=X,
+        y=y,
+        w=w,
+        spread=np.ones(p),
+        norm=np.sqrt(w @ X**2),
+        counted=counted,
+        low=low,
+        high=high,
+    )
+    oracle = Model(X, y, loss, lambda_1, lambda_2, problem.fit_intercept, w, low, high, np.flatnonzero(~counted).tolist())
+    features = np.flatnonzero(counted).tolist()
+    fits = {
+        frozenset(subset): oracle.fit(frozenset(subset))
+        for size in range(min(problem.k, len(features)) + 1)
+        for subset in combinations(features, size)
+    }
+    return rng, problem, fits
+
+
+def draw_points(rng, problem, fits):
+    """Alpha of random dual points: without any sense, and near the residuals of good solutions."""
+    n, p = problem.X.shape
+    points = [rng.standard_normal(n) * scale for scale in (0.0, 0.5, 3.0)]
+    points += [rng.random(n), np.ones(n)]
+    for fit in rng.permutation(len(fits))[:4]:
+        found = list(fits.values())[fit]
+        margin = problem.X @ found.coef + found.intercept
+        slope = {
+            "squared_error": lambda: problem.y - margin,
+            "logistic": lambda: 1.0 / (1.0 + np.exp(problem.y * margin)),
+            "squared_hinge": lambda: 2.0 * np.maximum(0.0, 1.0 - problem.y * margin),
+            "hinge": lambda: (problem.y * margin < 1.0) + 0.0,
+        }[problem.loss]()
+        points += [slope, slope + 0.03 * rng.standard_normal(n)]
+    return np.array(points, dtype=np.float32)
+
+
+def formula(problem, state, theta):
+    """D as DESIGN.md has it, in plain loops."""
+    total = 0.0
+    for i in range(len(theta)):
+        if problem.w[i] == 0.0:
+            continue
+        t = theta[i] / problem.w[i]
+        a = abs(t)
+        total += problem.w[i] * {
+            "hinge": lambda a=a: a,
+            "squared_hinge": lambda a=a: a - a * a / 4.0,
+            "logistic": lambda a=a: -sum(u * np.log(u) for u in (a, 1.0 - a) if u > 0.0),
+            "squared_error": lambda t=t, i=i: t * problem.y[i] - t * t / 2.0,
+        }[problem.loss]()
+    gains = []
+    for place, j in enumerate(state.index):
+        v = float(problem.X[:, j] @ theta)
+        corners = [state.low[place], state.high[place], 0.0]
+        if problem.lambda_2 > 0.0:
+            corners += [(v - problem.lambda_1) / (2.0 * problem.lambda_2), (v + problem.lambda_1) / (2.0 * problem.lambda_2)]
+        corners = np.array([b for b in corners if np.isfinite(b) and state.low[place] <= b <= state.high[place]])
+        s = float((v * corners - problem.lambda_1 * np.abs(corners) - problem.lambda_2 * corners**2).max())
+        ends = (state.high[place], v) if v > 0.0 else (state.low[place], -v)
+        if problem.lambda_2 == 0.0 and np.isinf(ends[0]) and ends[1] > problem.lambda_1:
+            s = np.inf
+        if state.inside[place]:
+            total -= s - problem.lambda_0 * problem.counted[j]
+        else:
+            gains.append(max(s - problem.lambda_0, 0.0))
+    return total - sum(sorted(gains, reverse=True)[: problem.k - state.chosen])
+
+
+def nodes_of(rng, problem):
+    """The root and some nodes with decisions, as (state, in, out)."""
+    yield problem.root(), frozenset(), frozenset()
+    features = np.flatnonzero(problem.counted)
+    for _ in range(4):
+        state, inside, out = problem.root(), set(), set()
+        for j in rng.permutation(features)[: rng.integers(1, len(features) + 1)].tolist():
+            side = int(rng.random() < 0.5 and len(inside) < problem.k)
+            state = state.decide(j, side)
+            (inside if side else out).add(j)
+        yield state, frozenset(inside), frozenset(out)
+
+
+CASES = [(seed, loss) for loss in LOSSES for seed in range(12)]
+
+
+@pytest.mark.parametrize(("seed", "loss"), CASES)
+def test_no_dual_point_proves_more_than_the_truth(seed, loss):
+    rng, problem, fits = tiny(seed, loss)
+    alpha = draw_points(rng, problem, fits)
+    points = list(problem.points(alpha, None, np.arange(len(alpha))))
+    best = -np.inf
+    for state, inside, out in nodes_of(rng, problem):
+        values = {S: fit.value + problem.lambda_0 * len(S) for S, fit in fits.items() if inside <= S and not S & out}
+        support = min(values, key=values.get)
+        truth, coef = values[support], fits[support].coef
+        for upper in (ANY, truth * (1.0 + 1e-7) + 1e-12):
+            narrowed = state
+            for number, point in enumerate(points):
+                where = (seed, loss, number, sorted(inside), sorted(out), upper)
+                assert narrowed is not None, where
+                free = problem.narrow(state, point, ANY)[0]
+                assert free <= truth * (1.0 + 1e-8) + 1e-12, where
+                best = max(best, free / truth) if state.chosen == 0 and not out else best
+                bound, narrowed = problem.narrow(narrowed, point, upper)
+                assert bound <= truth * (1.0 + 1e-6) + 1e-11, where
+                # The best solution is still there: its features, its sizes, and no other feature forced in.
+                assert narrowed is not None, where
+                narrowed = problem.cap(narrowed, upper)
+                assert narrowed is not None, where
+                left = dict(zip(narrowed.index.tolist(), zip(narrowed.low, narrowed.high, strict=True), strict=True))
+                for j in np.flatnonzero(np.abs(coef) > 1e-6).tolist():
+                    assert j in left, where
+                    assert left[j][0] - 1e-4 <= coef[j] <= left[j][1] + 1e-4, where
+                forced = set(narrowed.index[narrowed.inside & problem.counted[narrowed.index]].tolist())
+                rivals = [S for S, value in values.items() if value <= truth * (1.0 + 1e-8)]
+                assert any(forced <= S for S in rivals), where
+    assert best > -np.inf
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_good_points_fix_features_and_shrink_boxes(loss):
+    """Else the test above would prove little."""
+    out = inside = shrunk = 0
+    for seed in range(12):
+        rng, problem, fits = tiny(seed, loss)
+        upper = min(fit.value + problem.lambda_0 * len(S) for S, fit in fits.items()) * (1.0 + 1e-7)
+        state = root = problem.cap(problem.root(), upper)
+        alpha = draw_points(rng, problem, fits)
+        for point in problem.points(alpha, None, np.arange(len(alpha))):
+            state = problem.narrow(state, point, upper)[1]
+        out += len(root.index) - len(state.index)
+        inside += state.chosen
+        kept = np.isin(root.index, state.index)
+        shrunk += int(((root.high - root.low)[kept] > 1.01 * (state.high - state.low)).sum())
+    assert min(out, inside, shrunk) >= 3, (out, inside, shrunk)
+
+
+@pytest.mark.parametrize(("seed", "loss"), CASES)
+def test_the_bound_is_the_formula(seed, loss):
+    rng, problem, fits = tiny(seed, loss)
+    alpha = draw_points(rng, problem, fits)
+    points = list(problem.points(alpha, None, np.arange(len(alpha))))
+    compared = 0
+    for state, _, _ in nodes_of(rng, problem):
+        for number, (row, point) in enumerate(zip(alpha.astype(float), points, strict=True)):
+            if loss == "squared_error":
+                theta = problem.w * row
+            else:
+                theta = problem.y * problem.w * np.clip(row, 0.0, np.inf if loss == "squared_hinge" else 1.0)
+            theta = balance(theta) if problem.fit_intercept else theta
+            expected = formula(problem, state, theta)
+            found = problem.narrow(state, point, ANY)[0]
+            if np.isfinite(expected):
+                assert found == pytest.approx(expected, rel=1e-9, abs=1e-9), (seed, loss, number)
+                compared += 1
+            assert found <= expected + 1e-9, (seed, loss, number)
+    assert compared > 0
+
+
+@pytest.mark.parametrize("penalty", [{"lambda_1": 0.1, "lambda_2": 0.0}, {"lambda_1": 0.0, "lambda_2": 0.1}])
+@pytest.mark.parametrize("lambda_0", [0.0, 0.5])
+def test_the_cap_is_where_the_penalty_takes_all(penalty, lambda_0):
+    """A perfect fit: nothing but the penalty is left of the objective, and the cap is the coefficient itself."""
+    x, half = np.array([[1.0], [-1.0], [2.0], [-2.0]]), np.full(4, 0.25)
+    common = {"loss": "squared_error", "k": 1, "fit_intercept": False, "X": x, "y": 3.0 * x[:, 0], "w": half, "spread": np.ones(1)}
+    limits = {"norm": np.ones(1), "counted": np.ones(1, dtype=bool), "low": np.full(1, -np.inf), "high": np.full(1, np.inf)}
+    problem = Problem(lambda_0=lambda_0, **penalty, **common, **limits)
+    value, upper = problem.evaluate(np.array([3.0]), 0.0)
+    assert value == pytest.approx(lambda_0 + penalty["lambda_1"] * 3.0 + penalty["lambda_2"] * 9.0)
+    for state in (problem.root(), problem.root().decide(0, 1)):
+        capped = problem.cap(state, upper)
+        assert 3.0 <= capped.high[0] <= 3.0 + 1e-9
+        assert -3.0 - 1e-9 <= capped.low[0] <= -3.0
+    assert problem.cap(problem.root().decide(0, 1), 0.9 * lambda_0 - 0.01) is None
+    free = problem.cap(problem.root(), 0.9 * lambda_0)
+    assert lambda_0 == 0.0 or len(free.index) == 0
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_strong_duality(loss):
+    """At the residuals of the whole problem's solution, the bound is its value: what is proved is not only true but enough."""
+    hits = 0
+    for seed in range(30):
+        rng, problem, fits = tiny(seed, loss)
+        problem = replace(problem, lambda_0=0.0, k=problem.X.shape[1])
+        everything = max(fits, key=len)
+        if len(everything) < problem.counted.sum() or loss == "hinge":
+            continue
+        found = fits[everything]
+        margin = problem.X @ found.coef + found.intercept
+        slope = {
+            "squared_error": problem.y - margin,
+            "logistic": 1.0 / (1.0 + np.exp(problem.y * margin)),
+            "squared_hinge": 2.0 * np.maximum(0.0, 1.0 - problem.y * margin),
+        }[loss]
+        state = problem.cap(problem.root(), found.value * (1.0 + 1e-9))
+        point = next(problem.points(slope[None].astype(np.float32), None, np.arange(1)))
+        bound = problem.narrow(state, point, ANY)[0]
+        assert bound <= found.value * (1.0 + 1e-9), seed
+        assert bound >= found.value * (1.0 - 1e-4), seed
+        hits += 1
+    assert hits >= 3 or loss == "hinge"
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("seed", range(5))
+def test_conjugates(seed, loss):
+    """-w f*(-theta / w) is the least value of w f(eta) + theta eta."""
+    rng = np.random.default_rng(seed)
+    eta = np.r_[np.linspace(-30.0, 30.0, 120_001), np.linspace(-2.0, 2.0, 40_001)]
+    for _ in range(10):
+        w = float(rng.uniform(0.01, 1.0))
+        y = float(rng.standard_normal() if loss == "squared_error" else rng.choice([-1.0, 1.0]))
+        alpha = float({"squared_error": 3.0 * rng.standard_normal(), "squared_hinge": 3.0 * rng.random()}.get(loss, rng.random()))
+        theta = w * alpha if loss == "squared_error" else w * y * alpha
+        term, size = dual_terms(loss, np.array([theta]), np.array([y]), np.array([w]))
+        least = float((w * loss_values(loss, eta, np.full_like(eta, y)) + theta * eta).min())
+        assert term[0] == pytest.approx(least, abs=1e-6), (seed, w, y, alpha)
+        assert term[0] <= least + 1e-12, (seed, w, y, alpha)
+        assert size[0] >= abs(term[0]), (seed, w, y, alpha)
+
+
+def test_conjugates_at_the_ends():
+    one = np.ones(1)
+    assert dual_terms("logistic", np.array([0.0]), one, one)[0][0] == 0.0
+    assert dual_terms("logistic", np.array([1.0]), one, one)[0][0] == 0.0
+    assert dual_terms("hinge", np.array([1.0]), one, one)[0][0] == 1.0
+    for loss in LOSSES:
+        assert dual_terms(loss, np.array([0.0]), one, np.array([0.0]))[0][0] == 0.0  # a row without weight
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_balance(seed):
+    rng = np.random.default_rng(seed)
+    theta = rng.standard_normal(int(rng.integers(1, 60))) * np.exp(rng.normal(0.0, rng.choice([0.1, 5.0]))) + rng.choice([0.0, 0.5])
+    balanced = balance(theta.copy())
+    assert balanced.sum() == 0.0, seed
+    assert exact_sum(balanced) == 0.0, seed
+    assert (np.abs(balanced) <= np.abs(theta)).all(), seed
+    assert (balanced * theta >= 0.0).all(), seed
+    # No more is taken away than the sum, but for the grid.
+    assert np.abs(balanced - theta).sum() <= abs(theta.sum()) + len(theta) * 1e-13 * np.abs(theta).sum(), seed
+
+
+def test_balance_at_the_ends():
+    for theta in ([0.0], [0.0, 0.0], [1e-310, 1e-310], [1.0], [-2.0, -3.0], [1e300, -1e300]):
+        balanced = balance(np.array(theta))
+        assert balanced.sum() == 0.0
+        assert (np.abs(balanced) <= np.abs(theta)).all()
