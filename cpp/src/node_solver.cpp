@@ -87,6 +87,8 @@ NodeSolver::Outcome NodeSolver::run(const Node& node) {
     }
     if (worth_enumerating()) {
         enumerate(out);
+        for (const auto& leaf : out.leaves)
+            check_witness(node, follows && leaf.bound > witness_->objective && leaf_of_witness() == leaf.column, "a leaf's bound is too high");
         return out;
     }
     out.branch = choose_branch(node, out.bound);
@@ -355,10 +357,12 @@ Model NodeSolver::refit(const std::vector<int32_t>& support, const std::vector<d
         const int32_t j = support[k];
         coordinates.push_back({j, {problem_.penalty.low(j), problem_.penalty.high(j)}, false, beta[k]});
     }
+    std::sort(coordinates.begin(), coordinates.end(), [](const auto& a, const auto& b) { return a.column < b.column; });
     other_.begin(std::move(coordinates), intercept, 0.0, 0.0, Penalty::infinity);
     const double size = std::abs(incumbent_.objective());
     if (hinge()) {
-        const double charged = options_.lambda_0 * static_cast<double>(support.size());
+        const auto counted = std::count_if(support.begin(), support.end(), [&](int32_t j) { return problem_.penalty.counted(j); });
+        const double charged = options_.lambda_0 * static_cast<double>(counted);
         double tau = node_smoothing, last = Penalty::infinity;
         other_.smooth(tau);
         for (int round = 1; round <= most_rounds; ++round) {
@@ -384,6 +388,14 @@ Model NodeSolver::refit(const std::vector<int32_t>& support, const std::vector<d
         model.counted += problem_.penalty.counted(c.column);
     }
     return model;
+}
+
+// The leaf that holds the witness: that of its one feature that is not in yet.
+int32_t NodeSolver::leaf_of_witness() const {
+    for (size_t k = 0; k < witness_->model.support.size(); ++k)
+        if (const int32_t j = witness_->model.support[k]; witness_->model.beta[k] != 0.0 && region_.status(j) == Region::Status::free)
+            return j;
+    return -1;
 }
 
 bool NodeSolver::worth_enumerating() const {

@@ -115,6 +115,25 @@ void Search::suggest(const Model& model) {
     if (model.counted > options_.k || !(value < objective())) return;
     best_ = model;
     objective_ = value;
+    polished_ = false;
+}
+
+// Solutions from outside are as precise as other algorithms need them; the search's own refit is better.
+void Search::polish(Workplace& place) {
+    Model model;
+    {
+        const std::lock_guard lock(mutex_);
+        if (polished_) return;
+        polished_ = true;
+        model = best_;
+    }
+    if (selection_) {
+        const auto kept = [&](int32_t j) { return std::binary_search(columns_.begin(), columns_.end(), j); };
+        if (!std::all_of(model.support.begin(), model.support.end(), kept)) return;
+        model = selection_->inside(model);
+    }
+    place.incumbent.offer(place.solver->refit(model.support, model.beta, model.intercept));
+    polished_ = true;
 }
 
 Node Search::make_child(const Node& parent, std::shared_ptr<const State> state, Decision decision, double bound) {
@@ -198,6 +217,7 @@ void Search::process_root() {
         out_of_nodes_ = true;
         return;
     }
+    polish(place);
     NodeSolver::Outcome outcome = place.solver->run(node);
     const std::lock_guard lock(mutex_);
     passes_ += place.solver->passes;
@@ -246,6 +266,7 @@ void Search::select_columns() {
 
 void Search::work() {
     Workplace place(*this, 1);
+    polish(place);
     Node node;
     while (pick(node)) {
         NodeSolver::Outcome outcome = place.solver->run(node);

@@ -107,6 +107,7 @@ class NodeSolver {
     std::vector<int32_t> unheld_columns(const Relaxation& relaxation) const;
     double value_of(const Relaxation& relaxation) const;
     void round();
+    int32_t leaf_of_witness() const;
     bool worth_enumerating() const;
     void enumerate(Outcome& out);
     int32_t choose_branch(const Node& node, double bound);

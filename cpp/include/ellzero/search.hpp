@@ -80,6 +80,7 @@ class Search {
     void compact(State& state, int32_t& branch);
     void select_columns();
     void work();
+    void polish(Workplace& place);
     void finish(const Node& node, NodeSolver::Outcome outcome);
     void keep(const Node& node, std::vector<float> alpha);
     Node make_child(const Node& parent, std::shared_ptr<const State> state, Decision decision, double bound);
@@ -109,6 +110,7 @@ class Search {
     std::exception_ptr failure_;
     Model best_;                         // in the columns of X
     std::atomic<double> objective_;
+    std::atomic<bool> polished_{false};
     TreeRecord tree_;
     std::atomic<int64_t> proof_bytes_{0};
     double closed_ = Penalty::infinity;  // the least bound of closed leaves
