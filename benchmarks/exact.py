@@ -332,7 +332,7 @@ def certification_jobs(quick: bool) -> list[tuple[Job, str]]:
         "heuristic": (1_000, 2_000) if quick else (10_000, 20_000, 30_000, 40_000, 50_000),
         None: (1_000,) if quick else (10_000, 20_000, 50_000),
     }
-    base = {"loss": "hinge", "gap": GAP, "n_jobs": 2, "time_limit": 10.0 if quick else 120.0}
+    base = {"loss": "hinge", "gap": GAP, "n_jobs": 2, "time_limit": 10.0 if quick else 180.0}
     jobs = []
     for bound, ps in sizes.items():
         for p in ps:
@@ -539,7 +539,7 @@ def real_entry(result: Outcome | str) -> str:
 def real_rows(section: Section, name: str, file: Path, quick: bool) -> list[list[str]]:
     data = {"file": str(file.resolve())}
     n = len(load(data)[1])
-    base = {"standardize": True, "bound": None, "gap": GAP, "time_limit": 2.0 if quick else 20.0, "n_jobs": 2}
+    base = {"standardize": True, "bound": None, "gap": GAP, "time_limit": 2.0 if quick else 10.0, "n_jobs": 2}
     rows = []
     for loss in ("logistic", "squared_hinge"):
         for shrinkage in (1.0,) if quick else (0.1, 1.0, 10.0):
@@ -549,7 +549,7 @@ def real_rows(section: Section, name: str, file: Path, quick: bool) -> list[list
 
 
 def real_data(quick: bool) -> Section:
-    section = Section("Real data", REAL.format(limit=2.0 if quick else 20.0, gap=GAP))
+    section = Section("Real data", REAL.format(limit=2.0 if quick else 10.0, gap=GAP))
     folder = os.environ.get("ELLZERO_DATA")
     rows: list[list[str]] = []
     for name, file in DATA_SETS.items():
