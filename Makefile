@@ -40,7 +40,8 @@ sanitize: $(VENV)/.built
 	$(SANITIZERS) $(SANITIZED)/bin/python -c "import ellzero._core as c; assert 'sanitized' in c.__file__, c.__file__"
 	$(SANITIZERS) $(SANITIZED)/bin/python -m pytest -p no:cacheprovider \
 	    tests/unit tests/contract tests/property tests/api/test_bad_input.py \
-	    tests/reference/test_algorithm_1.py tests/reference/test_hard_thresholding.py tests/reference/test_sizes.py
+	    tests/reference/test_algorithm_1.py tests/reference/test_hard_thresholding.py tests/reference/test_sizes.py \
+	    tests/reference/test_exact.py
 
 # The committed stub of the compiled module.
 stubs: $(VENV)/.built

@@ -2,41 +2,27 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <string>
 
 namespace ellzero {
 namespace {
-constexpr int most_rounds = 200;
-// Smoothing of the hinge: wide enough for well-conditioned steps, since the method of multipliers does not need it to vanish; and
-// Newton steps between two of its updates.
-constexpr double node_smoothing = 0.8;
+// Newton steps between two updates of the hinge's smoothing.
 constexpr int steps_per_update = 2;
-// Where precision is wanted the smoothing falls as well: in a refit, and after so many refinements of a node
-// that has few coordinates (many are ill-conditioned then).
-constexpr double least_smoothing = 1e-4;
+// After so many refinements of a node with few coordinates (many are ill-conditioned then) the smoothing falls.
 constexpr int patient_refinements = 10;
 constexpr size_t few_coordinates = 64;
-constexpr int rounds_compared = 5;
 // A node's value is known well enough for branching when its error is this share of what is missing to prune it.
 constexpr double good_enough = 0.05;
-constexpr double precision = 1e-10;  // relative: closer no bound can be expected
 // Violated columns that enter the working set at a time.
 constexpr size_t least_entering = 30;
 // Columns whose slope is near enough to enter are priced first, at most this share of all.
 constexpr double near_threshold = 0.5, near_share = 0.05;
 constexpr int64_t least_near = 500;
-constexpr size_t strong_candidates = 8;
-constexpr int strong_steps = 4;
-constexpr double integral = 1e-6;  // shares this close to 0 or 1
-constexpr size_t remembered = 64;
-// Leaves times rows up to which the last feature is enumerated.
-constexpr int64_t most_enumerated = 2'000'000;
 // Groups are fixed where the gap is at most this share of the charge; how much of their room the shares of a group may take.
 constexpr double small_gap = 0.75, group_size = 0.25;
 // With more groups than that it is better to branch first.
 constexpr double most_groups = 32.0;
-// A node is solved again while that many times in turn at least this share of its free features was fixed.
+// A node is solved again, at most so often, while at least this share of its free features was fixed.
 constexpr int most_tightenings = 30;
 constexpr double worth_another = 0.05;
 }  // namespace
@@ -319,191 +305,6 @@ std::vector<int32_t> NodeSolver::likely_columns(const Relaxation& relaxation) co
     for (const int32_t j : near_)
         if (!working_[j]) out.push_back(j);
     return out;
-}
-
-// Keeps what is in and the features that pay most of their charge, and refits.
-void NodeSolver::round() {
-    const auto& coordinates = relaxation_.coordinates();
-    std::vector<std::pair<double, size_t>> order;
-    std::vector<size_t> kept;
-    double total = 0.0;
-    for (size_t k = 0; k < coordinates.size(); ++k) {
-        if (!coordinates[k].free) {
-            kept.push_back(k);
-        } else if (coordinates[k].beta != 0.0) {
-            order.emplace_back(-std::abs(coordinates[k].beta), k);
-            total += relaxation_.share(k);
-        }
-    }
-    std::sort(order.begin(), order.end());
-    const int64_t most = region_.limited() ? region_.left() : std::min<int64_t>(region_.left(), std::llround(total));
-    for (size_t c = 0; c < order.size() && static_cast<int64_t>(c) < most; ++c) kept.push_back(order[c].second);
-    std::sort(kept.begin(), kept.end(), [&](size_t a, size_t b) { return coordinates[a].column < coordinates[b].column; });
-    std::vector<int32_t> support;
-    std::vector<double> beta;
-    for (const size_t k : kept) {
-        support.push_back(coordinates[k].column);
-        beta.push_back(coordinates[k].beta);
-    }
-    if (std::find(tried_.begin(), tried_.end(), support) != tried_.end()) return;
-    if (tried_.size() >= remembered) tried_.erase(tried_.begin());
-    tried_.push_back(support);
-    incumbent_.offer(refit(support, beta, relaxation_.intercept()));
-}
-
-Model NodeSolver::refit(const std::vector<int32_t>& support, const std::vector<double>& beta, double intercept) {
-    std::vector<Relaxation::Coordinate> coordinates;
-    for (size_t k = 0; k < support.size(); ++k) {
-        const int32_t j = support[k];
-        coordinates.push_back({j, {problem_.penalty.low(j), problem_.penalty.high(j)}, false, beta[k]});
-    }
-    std::sort(coordinates.begin(), coordinates.end(), [](const auto& a, const auto& b) { return a.column < b.column; });
-    other_.begin(std::move(coordinates), intercept, 0.0, 0.0, Penalty::infinity);
-    const double size = std::abs(incumbent_.objective());
-    if (hinge()) {
-        const auto counted = std::count_if(support.begin(), support.end(), [&](int32_t j) { return problem_.penalty.counted(j); });
-        const double charged = options_.lambda_0 * static_cast<double>(counted);
-        double tau = node_smoothing, last = Penalty::infinity;
-        other_.smooth(tau);
-        for (int round = 1; round <= most_rounds; ++round) {
-            other_.solve(1e-17 * size, 5);
-            tau = std::max(0.5 * tau, least_smoothing);
-            other_.recentre(tau);
-            // The values need not fall one by one: several are compared at a time.
-            if (round % rounds_compared != 0) continue;
-            const double value = other_.value(), gained = last - value;
-            if (gained <= 1e-13 * size || value + charged - incumbent_.objective() > 100.0 * gained) break;
-            last = value;
-        }
-    } else {
-        other_.solve(1e-17 * size);
-    }
-    Model model;
-    model.cost = other_.value();
-    model.intercept = other_.intercept();
-    for (const auto& c : other_.coordinates()) {
-        if (c.beta == 0.0 && problem_.penalty.counted(c.column)) continue;
-        model.support.push_back(c.column);
-        model.beta.push_back(c.beta);
-        model.counted += problem_.penalty.counted(c.column);
-    }
-    return model;
-}
-
-// The leaf that holds the witness: that of its one feature that is not in yet.
-int32_t NodeSolver::leaf_of_witness() const {
-    for (size_t k = 0; k < witness_->model.support.size(); ++k)
-        if (const int32_t j = witness_->model.support[k]; witness_->model.beta[k] != 0.0 && region_.status(j) == Region::Status::free)
-            return j;
-    return -1;
-}
-
-bool NodeSolver::worth_enumerating() const {
-    return incumbent_.roomy() && region_.limited() && region_.left() == 1 && std::ssize(region_.free()) * problem_.rows() <= most_enumerated;
-}
-
-// With one more feature the node is a list of convex problems of a few features each, and no pass over X is needed for them.
-void NodeSolver::enumerate(Outcome& out) {
-    std::vector<Relaxation::Coordinate> inside;
-    for (auto c : relaxation_.coordinates())
-        if (const auto status = region_.status(c.column); status == Region::Status::in || status == Region::Status::always) {
-            c.free = false;
-            c.box = region_.box(c.column);
-            inside.push_back(c);
-        }
-    std::vector<int32_t> candidates = region_.free();
-    std::sort(candidates.begin(), candidates.end(), [&](int32_t a, int32_t b) { return std::abs(v_[a]) > std::abs(v_[b]); });
-    candidates.push_back(-1);
-    out.bound = Penalty::infinity;
-    for (const int32_t j : candidates) {
-        std::vector<Relaxation::Coordinate> coordinates = inside;
-        if (j >= 0) coordinates.push_back({j, region_.box(j), false, 0.0});
-        const double size = std::abs(incumbent_.objective()), prune_at = incumbent_.prune_at(options_.gap);
-        double tau = node_smoothing, floor = 0.01 * size, bound = -Penalty::infinity;
-        if (hinge()) other_.smooth(tau, &dual_.alpha);
-        other_.begin(std::move(coordinates), relaxation_.intercept(), 0.0, 0.0, Penalty::infinity);
-        DualPoint dual, best;
-        for (int round = 0; round < most_rounds && bound < prune_at; ++round) {
-            other_.solve(floor);
-            make_dual(problem_, other_.residual(), other_.curvature(), unheld_columns(other_), dual);
-            price(region_.in(), dual);
-            price(region_.always(), dual);
-            if (j >= 0) v_[j] = problem_.X.dot(j, dual.theta.data(), 0.0);
-            if (const double found = region_.bound(dual, v_, {}, j); found > bound) {
-                bound = found;
-                best = dual;
-            }
-            if (value_of(other_) + (j >= 0 ? options_.lambda_0 : 0.0) - bound <= precision * size) break;
-            if (!hinge() && floor <= 1e-16 * size) break;
-            floor = std::max(floor * 0.03, 1e-17 * size);
-            tau = std::max(0.7 * tau, least_smoothing);
-            if (hinge()) other_.recentre(tau);
-        }
-        if (bound < prune_at) {
-            std::vector<int32_t> support;
-            std::vector<double> beta;
-            for (const auto& c : other_.coordinates()) {
-                support.push_back(c.column);
-                beta.push_back(c.beta);
-            }
-            incumbent_.offer(refit(support, beta, other_.intercept()));
-        }
-        out.bound = std::min(out.bound, bound);
-        out.leaves.push_back({j, std::move(best.alpha), bound});
-        problem_.X.monitor().poll();
-    }
-}
-
-int32_t NodeSolver::choose_branch(const Node& node, double bound) {
-    std::vector<std::pair<double, size_t>> candidates;
-    const auto& coordinates = relaxation_.coordinates();
-    for (size_t k = 0; k < coordinates.size(); ++k) {
-        if (region_.status(coordinates[k].column) != Region::Status::free) continue;
-        const double share = relaxation_.share(k);
-        if (share > integral && share < 1.0 - integral) candidates.emplace_back(-std::abs(coordinates[k].beta), k);
-    }
-    if (candidates.empty())  // integral but for rounding: any free feature that is used will do
-        for (size_t k = 0; k < coordinates.size(); ++k)
-            if (coordinates[k].beta != 0.0 && region_.status(coordinates[k].column) == Region::Status::free)
-                candidates.emplace_back(-std::abs(coordinates[k].beta), k);
-    // Fixing may have taken all that the relaxation used: any other free feature.
-    if (candidates.empty()) return region_.free().empty() ? -1 : region_.free().front();
-    std::sort(candidates.begin(), candidates.end());
-    if (node.depth >= options_.strong_depth || candidates.size() == 1) return coordinates[candidates[0].second].column;
-
-    candidates.resize(std::min(candidates.size(), strong_candidates));
-    const double missing = incumbent_.prune_at(options_.gap) - bound, now = value_of(relaxation_);
-    double best = -1.0;
-    int32_t chosen = -1;
-    for (const auto& [size, place] : candidates) {
-        double score = 1.0;
-        for (const bool in : {false, true}) score *= std::clamp(try_child(place, in) - now, 1e-6 * missing, missing);
-        if (score > best) {
-            best = score;
-            chosen = coordinates[place].column;
-        }
-    }
-    return chosen;
-}
-
-// The value of a child's relaxation on the working set alone.
-double NodeSolver::try_child(size_t place, bool in) {
-    std::vector<Relaxation::Coordinate> child = relaxation_.coordinates();
-    child[place].free = false;
-    if (!in) {
-        child[place].beta = 0.0;
-        child[place].box = {0.0, 0.0};
-    }
-    double most = most_shares(in);
-    if (most == 0.0) {
-        for (auto& c : child)
-            if (c.free) c = {c.column, {0.0, 0.0}, false, 0.0};
-        most = Penalty::infinity;
-    }
-    if (hinge()) other_.smooth(node_smoothing, &dual_.alpha);
-    other_.begin(std::move(child), relaxation_.intercept(), options_.lambda_0, relaxation_.mu(), most);
-    other_.solve(1e-4 * std::abs(incumbent_.objective()), strong_steps);
-    return other_.value() + options_.lambda_0 * static_cast<double>(region_.in().size() + (in ? 1 : 0));
 }
 
 }  // namespace ellzero

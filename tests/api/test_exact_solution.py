@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -167,7 +168,10 @@ BAD = {
     "short warm_start": ({**EASY, "warm_start": np.zeros(19)}, "warm_start must"),
     "nan warm_start": ({**EASY, "warm_start": np.full(20, np.nan)}, "warm_start"),
     "text warm_start": ({**EASY, "warm_start": "best"}, "warm_start"),
-    "warm_start of other data": ({**EASY, "warm_start": ez.fit_path(X[:, :5], Y)[0]}, "warm_start must have 20 coefficients, got 5"),
+    "warm_start of other data": (
+        {**EASY, "warm_start": ez.fit_path(X[:, :5], Y)[0]},
+        "warm_start must have 20 coefficients, got 5",
+    ),
     "checkpoint nowhere": ({**EASY, "checkpoint": "/nowhere/at/all"}, "checkpoint must be a file in an existing folder"),
     "loss": ({**EASY, "loss": "huber"}, "loss must be one of"),
     "n_jobs": ({**EASY, "n_jobs": 0}, "n_jobs must be"),
@@ -300,7 +304,7 @@ def test_progress_callback():
     seen = []
     sol = ez.solve(data, labels, time_limit=1.0, progress=seen.append, n_jobs=1, **ENDLESS_SETTINGS)
     assert len(seen) >= 3
-    for before, after in zip(seen, seen[1:], strict=False):
+    for before, after in pairwise(seen):
         assert after.objective <= before.objective
         assert after.lower_bound >= before.lower_bound
         assert after.nodes >= before.nodes
@@ -392,8 +396,21 @@ def test_checkpoints_of_all_kinds(tmp_path, loss, how):
 
 @pytest.mark.parametrize(
     "other",
-    [{"lambda_0": 0.006}, {"k": 5}, {"lambda_2": 0.004}, {"loss": "hinge"}, {"y": -Y}, {"X": X[:, ::-1]}, {"gap": 1e-3}]
-    + [{"sample_weight": WEIGHT}, {"upper": 0.3}, {"unpenalized": [1]}, {"standardize": True}, {"fit_intercept": False}, {"bound": 1.0}],
+    [
+        {"lambda_0": 0.006},
+        {"k": 5},
+        {"lambda_2": 0.004},
+        {"loss": "hinge"},
+        {"y": -Y},
+        {"X": X[:, ::-1]},
+        {"gap": 1e-3},
+        {"sample_weight": WEIGHT},
+        {"upper": 0.3},
+        {"unpenalized": [1]},
+        {"standardize": True},
+        {"fit_intercept": False},
+        {"bound": 1.0},
+    ],
     ids=lambda other: next(iter(other)),
 )
 def test_a_checkpoint_of_another_problem(tmp_path, other):
@@ -401,7 +418,7 @@ def test_a_checkpoint_of_another_problem(tmp_path, other):
     settings = {"X": X, "y": Y, "lambda_0": 0.005, "lambda_2": 0.003, "checkpoint": path}
     ez.solve(**settings, node_limit=1)
     before = path.read_bytes()
-    with pytest.raises(ez.InvalidInputError, match="checkpoint .* belongs to another problem"):
+    with pytest.raises(ez.InvalidInputError, match=r"checkpoint .* belongs to another problem"):
         ez.solve(**{**settings, **other})
     assert path.read_bytes() == before
 
@@ -411,7 +428,7 @@ def test_a_damaged_checkpoint(tmp_path, content):
     path = tmp_path / "search.npz"
     ez.solve(X, Y, lambda_0=0.005, lambda_2=0.003, node_limit=1, checkpoint=path)
     path.write_bytes(path.read_bytes()[:-100] if content is None else content)
-    with pytest.raises(ez.InvalidInputError, match="checkpoint .* cannot be read"):
+    with pytest.raises(ez.InvalidInputError, match=r"checkpoint .* cannot be read"):
         ez.solve(X, Y, lambda_0=0.005, lambda_2=0.003, checkpoint=path)
 
 

@@ -10,7 +10,6 @@ from problems import LOSSES
 
 from ellzero.exact.verifier.bounds import Problem, balance, dual_terms, exact_sum, loss_values
 
-
 ANY = 1e6  # an upper bound that implies nothing
 
 
@@ -65,20 +64,26 @@ def tiny(seed, loss):
     return rng, problem, fits
 
 
+def residual(problem, fit):
+    """Alpha of a solution: the loss's slope there."""
+    eta = problem.X @ fit.coef + fit.intercept
+    margin = problem.y * eta
+    return {
+        "squared_error": problem.y - eta,
+        "logistic": 1.0 / (1.0 + np.exp(margin)),
+        "squared_hinge": 2.0 * np.maximum(0.0, 1.0 - margin),
+        "hinge": (margin < 1.0) + 0.0,
+    }[problem.loss]
+
+
 def draw_points(rng, problem, fits):
     """Alpha of random dual points: without any sense, and near the residuals of good solutions."""
-    n, p = problem.X.shape
+    n = len(problem.y)
     points = [rng.standard_normal(n) * scale for scale in (0.0, 0.5, 3.0)]
     points += [rng.random(n), np.ones(n)]
     for fit in rng.permutation(len(fits))[:4]:
         found = list(fits.values())[fit]
-        margin = problem.X @ found.coef + found.intercept
-        slope = {
-            "squared_error": lambda: problem.y - margin,
-            "logistic": lambda: 1.0 / (1.0 + np.exp(problem.y * margin)),
-            "squared_hinge": lambda: 2.0 * np.maximum(0.0, 1.0 - problem.y * margin),
-            "hinge": lambda: (problem.y * margin < 1.0) + 0.0,
-        }[problem.loss]()
+        slope = residual(problem, found)
         points += [slope, slope + 0.03 * rng.standard_normal(n)]
     return np.array(points, dtype=np.float32)
 
@@ -91,12 +96,13 @@ def formula(problem, state, theta):
             continue
         t = theta[i] / problem.w[i]
         a = abs(t)
-        total += problem.w[i] * {
-            "hinge": lambda a=a: a,
-            "squared_hinge": lambda a=a: a - a * a / 4.0,
-            "logistic": lambda a=a: -sum(u * np.log(u) for u in (a, 1.0 - a) if u > 0.0),
-            "squared_error": lambda t=t, i=i: t * problem.y[i] - t * t / 2.0,
-        }[problem.loss]()
+        terms = {
+            "hinge": a,
+            "squared_hinge": a - a * a / 4.0,
+            "logistic": -sum(u * np.log(u) for u in (a, 1.0 - a) if u > 0.0),
+            "squared_error": t * problem.y[i] - t * t / 2.0,
+        }
+        total += problem.w[i] * terms[problem.loss]
     gains = []
     for place, j in enumerate(state.index):
         v = float(problem.X[:, j] @ theta)
@@ -136,7 +142,6 @@ def test_no_dual_point_proves_more_than_the_truth(seed, loss):
     rng, problem, fits = tiny(seed, loss)
     alpha = draw_points(rng, problem, fits)
     points = list(problem.points(alpha, None, np.arange(len(alpha))))
-    best = -np.inf
     for state, inside, out in nodes_of(rng, problem):
         values = {S: fit.value + problem.lambda_0 * len(S) for S, fit in fits.items() if inside <= S and not S & out}
         support = min(values, key=values.get)
@@ -148,7 +153,6 @@ def test_no_dual_point_proves_more_than_the_truth(seed, loss):
                 assert narrowed is not None, where
                 free = problem.narrow(state, point, ANY)[0]
                 assert free <= truth * (1.0 + 1e-8) + 1e-12, where
-                best = max(best, free / truth) if state.chosen == 0 and not out else best
                 bound, narrowed = problem.narrow(narrowed, point, upper)
                 assert bound <= truth * (1.0 + 1e-6) + 1e-11, where
                 # The best solution is still there: its features, its sizes, and no other feature forced in.
@@ -162,7 +166,6 @@ def test_no_dual_point_proves_more_than_the_truth(seed, loss):
                 forced = set(narrowed.index[narrowed.inside & problem.counted[narrowed.index]].tolist())
                 rivals = [S for S, value in values.items() if value <= truth * (1.0 + 1e-8)]
                 assert any(forced <= S for S in rivals), where
-    assert best > -np.inf
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -209,9 +212,9 @@ def test_the_bound_is_the_formula(seed, loss):
 @pytest.mark.parametrize("lambda_0", [0.0, 0.5])
 def test_the_cap_is_where_the_penalty_takes_all(penalty, lambda_0):
     """A perfect fit: nothing but the penalty is left of the objective, and the cap is the coefficient itself."""
-    x, half = np.array([[1.0], [-1.0], [2.0], [-2.0]]), np.full(4, 0.25)
-    common = {"loss": "squared_error", "k": 1, "fit_intercept": False, "X": x, "y": 3.0 * x[:, 0], "w": half, "spread": np.ones(1)}
-    limits = {"norm": np.ones(1), "counted": np.ones(1, dtype=bool), "low": np.full(1, -np.inf), "high": np.full(1, np.inf)}
+    x, one = np.array([[1.0], [-1.0], [2.0], [-2.0]]), np.ones(1)
+    common = {"loss": "squared_error", "k": 1, "fit_intercept": False, "X": x, "y": 3.0 * x[:, 0], "w": np.full(4, 0.25)}
+    limits = {"spread": one, "norm": one, "counted": one > 0.0, "low": -np.inf * one, "high": np.inf * one}
     problem = Problem(lambda_0=lambda_0, **penalty, **common, **limits)
     value, upper = problem.evaluate(np.array([3.0]), 0.0)
     assert value == pytest.approx(lambda_0 + penalty["lambda_1"] * 3.0 + penalty["lambda_2"] * 9.0)
@@ -224,30 +227,25 @@ def test_the_cap_is_where_the_penalty_takes_all(penalty, lambda_0):
     assert lambda_0 == 0.0 or len(free.index) == 0
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge", "squared_error"])
 def test_strong_duality(loss):
     """At the residuals of the whole problem's solution, the bound is its value: what is proved is not only true but enough."""
     hits = 0
     for seed in range(30):
-        rng, problem, fits = tiny(seed, loss)
+        _, problem, fits = tiny(seed, loss)
         problem = replace(problem, lambda_0=0.0, k=problem.X.shape[1])
         everything = max(fits, key=len)
-        if len(everything) < problem.counted.sum() or loss == "hinge":
+        if len(everything) < problem.counted.sum():
             continue
         found = fits[everything]
-        margin = problem.X @ found.coef + found.intercept
-        slope = {
-            "squared_error": problem.y - margin,
-            "logistic": 1.0 / (1.0 + np.exp(problem.y * margin)),
-            "squared_hinge": 2.0 * np.maximum(0.0, 1.0 - problem.y * margin),
-        }[loss]
+        slope = residual(problem, found)
         state = problem.cap(problem.root(), found.value * (1.0 + 1e-9))
         point = next(problem.points(slope[None].astype(np.float32), None, np.arange(1)))
         bound = problem.narrow(state, point, ANY)[0]
         assert bound <= found.value * (1.0 + 1e-9), seed
         assert bound >= found.value * (1.0 - 1e-4), seed
         hits += 1
-    assert hits >= 3 or loss == "hinge"
+    assert hits >= 3
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -259,7 +257,8 @@ def test_conjugates(seed, loss):
     for _ in range(10):
         w = float(rng.uniform(0.01, 1.0))
         y = float(rng.standard_normal() if loss == "squared_error" else rng.choice([-1.0, 1.0]))
-        alpha = float({"squared_error": 3.0 * rng.standard_normal(), "squared_hinge": 3.0 * rng.random()}.get(loss, rng.random()))
+        wide = {"squared_error": 3.0 * rng.standard_normal(), "squared_hinge": 3.0 * rng.random()}
+        alpha = float(wide.get(loss, rng.random()))
         theta = w * alpha if loss == "squared_error" else w * y * alpha
         term, size = dual_terms(loss, np.array([theta]), np.array([y]), np.array([w]))
         least = float((w * loss_values(loss, eta, np.full_like(eta, y)) + theta * eta).min())
@@ -280,7 +279,8 @@ def test_conjugates_at_the_ends():
 @pytest.mark.parametrize("seed", range(40))
 def test_balance(seed):
     rng = np.random.default_rng(seed)
-    theta = rng.standard_normal(int(rng.integers(1, 60))) * np.exp(rng.normal(0.0, rng.choice([0.1, 5.0]))) + rng.choice([0.0, 0.5])
+    size, scale = int(rng.integers(1, 60)), np.exp(rng.normal(0.0, rng.choice([0.1, 5.0])))
+    theta = scale * rng.standard_normal(size) + rng.choice([0.0, 0.5])
     balanced = balance(theta.copy())
     assert balanced.sum() == 0.0, seed
     assert exact_sum(balanced) == 0.0, seed

@@ -86,6 +86,12 @@ class NodeSolver {
     int64_t passes = 0;  // over the free columns
 
   private:
+    // Smoothing of the hinge: wide enough for well-conditioned steps, since the method of multipliers does not need it to vanish. Where
+    // precision is wanted it falls down to the least one.
+    static constexpr double node_smoothing = 0.8, least_smoothing = 1e-4;
+    static constexpr double precision = 1e-10;  // relative: closer no bound can be expected
+    static constexpr int most_rounds = 200;
+
     void start(const State& state);
     void restart();
     void begin(const std::vector<Relaxation::Coordinate>& coordinates, double intercept, double mu);

@@ -67,6 +67,16 @@ def verify(certificate: Any, X: object, y: object) -> VerificationReport:
         Not valid, with the reasons, for whatever is wrong with the certificate or if it belongs to other data. Exceptions
         are kept for a missing file and for arguments that are no certificate.
 
+    Examples
+    --------
+    >>> import ellzero as ez
+    >>> X, y, truth = ez.datasets.make_classification(100, 30, 2, s=3.0, random_state=0)
+    >>> solution = ez.solve(X, y, lambda_0=0.05, lambda_2=0.01)
+    >>> ez.verify(solution.certificate, X, y).valid
+    True
+    >>> ez.verify(solution.certificate, X, -y).reasons
+    ['y is not the target that the certificate was made for.']
+
     """
     claimed = math.nan
     try:
