@@ -1,4 +1,4 @@
-"""Fit a path on generated data, print it, choose a model on held-out rows, compare algorithms, prove a model optimal, and draw the path.
+"""Fit a path on generated data, choose a model on held-out rows, compare algorithms, prove a model optimal, and draw the path.
 
 Run it with `make demo`; the plot goes to demo/path.png.
 """

@@ -52,6 +52,9 @@ NodeSolver::Outcome NodeSolver::run(const Node& node) {
         out.bound = Penalty::infinity;
         return out;
     }
+    // A node's outcome depends on nothing but the node and the incumbent: a resumed search repeats the one that was killed.
+    relaxation_.forget();
+    other_.forget();
     start(*node.state);
     for (int k = 0;; ++k) {
         bound_node(node);

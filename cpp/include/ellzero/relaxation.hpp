@@ -26,6 +26,8 @@ class Relaxation {
     // Starts anew from these coordinates. `most` is the largest sum of shares, infinite if there is no such constraint.
     void begin(std::vector<Coordinate> coordinates, double intercept, double lambda_0, double mu, double most);
     void add(int32_t column, const Box& box);  // free
+    // Forgets the curvatures of earlier problems, so that what comes does not depend on them.
+    void forget() { gram_.forget(); }
     // The hinge is smoothed around a dual point alpha (none: zero): f(z) = max over a in [0, 1] of a z - tau/2 (a - alpha)^2. Where
     // alpha is optimal the smoothed problem has the solution of the true one, whatever tau: the method of multipliers.
     void smooth(double tau, const std::vector<float>* alpha = nullptr);

@@ -14,6 +14,8 @@ class WorkingGram {
     // A row's d may be off by `tolerance` times itself: losses whose curvature never stands still need not be followed exactly.
     WorkingGram(const Columns& X, double tolerance);
 
+    // Starts anew at the next call.
+    void forget() { d_.clear(); }
     // Lower triangle, row-major of order columns + 1, the intercept last.
     void get(std::span<const int32_t> columns, const std::vector<double>& d, std::vector<double>& out);
 
