@@ -1,0 +1,278 @@
+"""One solve of the exact benchmark in a process of its own, and what a correct solver would not report.
+
+python -m benchmarks.exact_runs FOLDER
+
+solves the job in the folder's job.json and writes out.json beside it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import ellzero as ez
+from benchmarks.tools import THREAD_VARIABLES, resident
+
+ROOT = Path(__file__).parent.parent
+N = 1000
+GAP = 1e-4
+REPEATS = 3
+SECONDS_FOR_REPEATS = 5.0  # longer problems run once
+SECONDS_TO_VERIFY = 600.0
+NODES_VERIFIED = 20_000  # larger trees take the verifier, which is plain NumPy, minutes
+
+
+@dataclass(frozen=True)
+class Job:
+    """A problem and how to solve it, for a process of its own."""
+
+    data: dict[str, Any]  # p and dtype of a Gaussian problem, or a file
+    options: dict[str, Any]  # of ez.solve
+    verify: bool = False
+    repeats: int = REPEATS
+
+    def name(self) -> str:
+        data = Path(self.data["file"]).stem if "file" in self.data else f"p = {self.data['p']:,}"
+        told = {key: value for key, value in self.options.items() if key not in ("gap", "time_limit")}
+        return f"{data}: " + ", ".join(f"{key}={shown(value)}" for key, value in told.items())
+
+
+@dataclass
+class Outcome:
+    """What one process found; the fields of the verification stay empty without one."""
+
+    seconds: float
+    own_seconds: float
+    nodes: int
+    status: str
+    size: int
+    objective: float  # of the referee
+    reported: float
+    lower_bound: float  # the solver's
+    reported_gap: float
+    growth: float = float("nan")  # of the peak resident memory, in bytes
+    valid: bool | None = None
+    verified_bound: float | None = None
+    verified_nodes: int | None = None
+    verify_seconds: float | None = None
+    certificate_bytes: int | None = None
+    trouble: str = ""  # why there is no verification
+
+    def bound(self) -> float:
+        return self.lower_bound if self.verified_bound is None else self.verified_bound
+
+    def gap(self) -> float:
+        return relative(self.objective, self.bound())
+
+
+def relative(objective: float, bound: float) -> float:
+    return (objective - bound) / max(abs(objective), 1e-300)
+
+
+def gaussian(p: int, dtype: str = "float64", n: int = N, seed: int = 0) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """The paper's certification problem: five of p independent features, signal-to-noise ratio 10, columns of unit variance."""
+    rng = np.random.default_rng(seed)
+    columns = rng.standard_normal((p, n), dtype=np.dtype(dtype).type)
+    signal = columns[np.arange(5) * p // 5].sum(axis=0, dtype=np.float64)
+    y = np.sign(signal + rng.normal(0.0, np.sqrt(np.var(signal) / 10.0), n))
+    for some in np.array_split(columns, max(1, p // 1000)):  # views: the standard deviation of all would copy all
+        some /= some.std(axis=1, keepdims=True)
+    return columns.T, y
+
+
+def load(data: dict[str, Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    if "file" not in data:
+        return gaussian(**data)
+    with np.load(data["file"]) as file:
+        return np.asfortranarray(file["X"], dtype=np.float64), file["y"].astype(np.float64)
+
+
+# Inside the process of a job.
+
+
+def warm_up(options: dict[str, Any], dtype: Any) -> None:
+    """Imports and first-call costs are not timed."""
+    X = np.random.default_rng(0).standard_normal((60, 8)).astype(dtype)
+    ez.solve(np.asfortranarray(X), np.sign(X[:, 0] + 0.5 * X[:, 1] * X[:, 2]), **options | {"time_limit": 1.0})
+
+
+def timed_solve(X: NDArray[Any], y: NDArray[np.float64], options: dict[str, Any]) -> tuple[Any, float]:
+    start = time.perf_counter()
+    solution = ez.solve(X, y, **options)
+    return solution, time.perf_counter() - start
+
+
+def outcome_of(solution: Any, seconds: float, X: NDArray[Any], y: NDArray[np.float64], options: dict[str, Any]) -> Outcome:
+    of_objective = ("loss", "lambda_0", "lambda_1", "lambda_2", "standardize", "fit_intercept")
+    chosen: dict[str, Any] = {key: options[key] for key in of_objective if key in options}
+    return Outcome(
+        seconds=seconds,
+        own_seconds=float(solution.seconds),
+        nodes=int(solution.nodes),
+        status=str(solution.status),
+        size=len(solution.support),
+        objective=float(ez.objective(X, y, solution.coef, solution.intercept, **chosen)),
+        reported=float(solution.objective),
+        lower_bound=float(solution.lower_bound),
+        reported_gap=float(solution.gap),
+    )
+
+
+def verify(solution: Any, X: NDArray[Any], y: NDArray[np.float64], outcome: Outcome, folder: Path) -> None:
+    """From the saved certificate, as a reader of the result would."""
+    path = folder / "certificate.npz"
+    solution.certificate.save(path)
+    start = time.perf_counter()
+    report = ez.verify(path, X, y)
+    outcome.verify_seconds = time.perf_counter() - start
+    outcome.valid = bool(report.valid)
+    outcome.verified_bound = float(report.lower_bound)
+    outcome.verified_nodes = int(report.nodes)
+    outcome.certificate_bytes = path.stat().st_size
+
+
+def work(folder: Path) -> None:
+    """The inside of the process: job.json to out.json, which is there before the verification starts."""
+    job = Job(**json.loads((folder / "job.json").read_text()))
+    X, y = load(job.data)
+    warm_up(job.options, X.dtype)
+    before = resident("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")  # resets the peak
+    solution, seconds = timed_solve(X, y, job.options)
+    growth = resident("VmHWM") - before
+    for _ in range(job.repeats - 1 if seconds < SECONDS_FOR_REPEATS else 0):
+        again, took = timed_solve(X, y, job.options)
+        if took < seconds:
+            solution, seconds = again, took
+    outcome = outcome_of(solution, seconds, X, y, job.options)
+    outcome.growth = growth
+    (folder / "out.json").write_text(json.dumps(asdict(outcome)))
+    if job.verify and solution.nodes <= NODES_VERIFIED:
+        verify(solution, X, y, outcome, folder)
+        (folder / "out.json").write_text(json.dumps(asdict(outcome)))
+
+
+# Outside it.
+
+
+def run_process(command: list[str], threads: int, timeout: float) -> tuple[str, str | None]:
+    """Standard output, and why the process did not end well."""
+    environment = dict(os.environ) | {name: str(threads) for name in (*THREAD_VARIABLES, "NUMBA_NUM_THREADS")}
+    try:
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout, check=False, cwd=ROOT)
+    except subprocess.TimeoutExpired:
+        return "", f"over {timeout:.0f} s"
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1][:120].replace("|", "/")
+        how = f"crashed (signal {-done.returncode})" if done.returncode < 0 else "failed"
+        return "", f"{how}: {last}"
+    return done.stdout, None
+
+
+def run(job: Job) -> Outcome | str:
+    """Solve in a process of its own; a string says why there is no result."""
+    limit = float(job.options.get("time_limit") or 600.0)
+    # Twice the limit: a solver that overruns it a little shall show by how much. The rest is for making the problem.
+    timeout = 120.0 + 2.0 * limit + REPEATS * SECONDS_FOR_REPEATS + (SECONDS_TO_VERIFY if job.verify else 0.0)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "job.json").write_text(json.dumps(asdict(job)))
+        command = [sys.executable, "-m", "benchmarks.exact_runs", name]
+        _, problem = run_process(command, int(job.options.get("n_jobs", 1)), timeout)
+        out = folder / "out.json"
+        result: Outcome | str = Outcome(**json.loads(out.read_text())) if out.exists() else problem or "no result"
+    if isinstance(result, str):
+        print(f"{job.name()}: {result}", flush=True)
+        return result
+    result.trouble = problem or ""
+    told = f"{result.seconds:.3f} s, {result.nodes} nodes, gap {percent(result.gap())}, {result.status}"
+    print(f"{job.name()}: {told}", flush=True)
+    return result
+
+
+def complaints(job: Job, result: Outcome | str) -> list[str]:
+    """What a correct solver would not report."""
+    if isinstance(result, str):
+        return [f"{job.name()}: {result}"]
+    found = [*wrong_numbers(result), *wrong_status(job, result), *(wrong_certificate(result) if job.verify else [])]
+    return [f"{job.name()}: {what}" for what in found]
+
+
+def wrong_numbers(result: Outcome) -> list[str]:
+    small = 1e-9 * max(abs(result.objective), 1e-3)
+    gap = relative(result.objective, result.lower_bound)
+    found = {
+        f"objective {result.reported!r}, the referee's is {result.objective!r}": result.reported - result.objective,
+        f"lower bound {result.bound()!r} above {result.objective!r}": max(0.0, result.bound() - result.objective),
+        f"gap {result.reported_gap!r}, but the two values say {gap!r}": 0.01 * (result.reported_gap - gap),
+    }
+    # Written so that NaN is found too.
+    return [what for what, excess in found.items() if not abs(excess) <= small]
+
+
+def wrong_status(job: Job, result: Outcome) -> list[str]:
+    limit = float(job.options.get("time_limit") or np.inf)
+    target = float(job.options.get("gap", GAP))
+    optimal = result.status == "optimal"
+    drift = abs(result.own_seconds - result.seconds)
+    found = {
+        f"{result.status} with a gap of {result.gap():.3e}": optimal != (result.gap() <= (1.0 + 1e-6) * target),
+        f"time_limit after {result.seconds:.1f} s of {limit:g}": result.status == "time_limit" and result.seconds < 0.9 * limit,
+        f"{result.seconds:.1f} s with a limit of {limit:g}": result.seconds > 1.1 * limit + 1.0,
+        f"reports {result.own_seconds:.3f} s, took {result.seconds:.3f} s": drift > 0.05 + 0.05 * result.seconds,
+    }
+    return [what for what, wrong in found.items() if wrong]
+
+
+def wrong_certificate(result: Outcome) -> list[str]:
+    if result.verified_bound is None:
+        return [] if result.nodes > NODES_VERIFIED else [f"no verification: {result.trouble}"]
+    lost = (result.lower_bound - result.verified_bound) / max(abs(result.objective), 1e-3)
+    found = {
+        "the certificate is not valid": not result.valid,
+        f"verified {result.verified_bound!r}, the solver says {result.lower_bound!r}": not lost <= 1e-7,
+        # It may have more: what was fixed before a branch is a node of the proof.
+        f"{result.nodes} nodes, but {result.verified_nodes} in the certificate": (result.verified_nodes or 0) < result.nodes,
+    }
+    return [what for what, wrong in found.items() if wrong]
+
+
+def contradictions(name: str, results: Sequence[tuple[str, Outcome]]) -> list[str]:
+    """Lower bounds above what somebody else reached on the same problem."""
+    return [
+        f"{name}: the bound {one.bound():.8f} of {who} is above {other.objective:.8f}, reached by {whose}"
+        for who, one in results
+        for whose, other in results
+        if who != whose and one.bound() > other.objective * (1.0 + 1e-9)
+    ]
+
+
+def percent(value: float) -> str:
+    return f"{100.0 * value:.2g} %"
+
+
+def seconds_shown(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}" if value < 10.0 else f"{value:.1f}"
+
+
+def shown(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def bound_shown(result: Outcome) -> str:
+    return f"{result.bound():.6f}" + (" (solver's)" if result.verified_bound is None else "")
+
+
+if __name__ == "__main__":
+    work(Path(sys.argv[1]))
