@@ -12,6 +12,8 @@ constexpr int rounds_compared = 5;
 constexpr size_t remembered = 64;
 // Leaves times rows up to which the last feature is enumerated.
 constexpr int64_t most_enumerated = 2'000'000;
+// Leaves come by the thousand; a tree larger than this grows by branching alone.
+constexpr int64_t most_bytes_of_leaves = int64_t{1} << 29;
 constexpr size_t strong_candidates = 8;
 constexpr int strong_steps = 4;
 constexpr double integral = 1e-6;  // shares this close to 0 or 1
@@ -95,7 +97,7 @@ int32_t NodeSolver::leaf_of_witness() const {
 }
 
 bool NodeSolver::worth_enumerating() const {
-    return incumbent_.roomy() && region_.limited() && region_.left() == 1 && std::ssize(region_.free()) * problem_.rows() <= most_enumerated;
+    return incumbent_.proof_bytes() < most_bytes_of_leaves && region_.limited() && region_.left() == 1 && std::ssize(region_.free()) * problem_.rows() <= most_enumerated;
 }
 
 // With one more feature the node is a list of convex problems of a few features each, and no pass over X is needed for them.

@@ -22,6 +22,8 @@ constexpr int64_t least_near = 500;
 constexpr double small_gap = 0.75, group_size = 0.25;
 // With more groups than that it is better to branch first.
 constexpr double most_groups = 32.0;
+// Each group leaves a dual point: a tree larger than this grows by one of them a node.
+constexpr int64_t most_bytes_of_groups = int64_t{1} << 31;
 // A node is solved again, at most so often, while at least this share of its free features was fixed.
 constexpr int most_tightenings = 30;
 constexpr double worth_another = 0.05;
@@ -214,7 +216,7 @@ bool NodeSolver::tighten(Outcome& out) {
 // point of that relaxation fixes the whole group. A single feature would need a branching of its own.
 bool NodeSolver::fix_groups(Outcome& out) {
     const double charge = relaxation_.charge(), gap = (incumbent_.cutoff() - bound_) / charge;
-    if (!(gap < small_gap)) return true;
+    if (!(gap < small_gap) || incumbent_.proof_bytes() > most_bytes_of_groups) return true;
     const double room = group_size * (1.0 - gap), discount = std::max(1.0 - 1.1 * gap / (1.0 - 1.5 * room), 0.02);
     const auto& coordinates = relaxation_.coordinates();
     double shares = 0.0;

@@ -15,8 +15,6 @@ struct Stopped {};
 constexpr int64_t picks_per_dive = 16;
 // The columns that are left are copied if they are at most this share of all.
 constexpr double worth_copying = 0.5;
-// Enumerated leaves come by the thousand; beyond this the tree grows by branching alone.
-constexpr int64_t most_bytes_of_leaves = int64_t{1} << 29;
 
 }  // namespace
 
@@ -29,7 +27,7 @@ class Search::SharedIncumbent : public Incumbent {
         search_.suggest(search_.selection_ ? search_.selection_->outside(model) : model);
     }
 
-    bool roomy() const override { return search_.proof_bytes_ < most_bytes_of_leaves; }
+    int64_t proof_bytes() const override { return search_.proof_bytes_; }
 
   private:
     Search& search_;

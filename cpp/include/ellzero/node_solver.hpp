@@ -37,8 +37,8 @@ class Incumbent {
     virtual double objective() const = 0;
     // A solution in the node's numbering of columns.
     virtual void offer(const Model& model) = 0;
-    // Whether the tree may still keep dual points by the thousand.
-    virtual bool roomy() const = 0;
+    // What the tree's dual points take: what makes many of them stops in time.
+    virtual int64_t proof_bytes() const = 0;
     double prune_at(double gap) const { return objective() - gap * std::abs(objective()); }
     // Solutions above are of no interest. A little above the incumbent, whose objective is only known up to rounding.
     double cutoff() const { return objective() + 1e-9 * std::abs(objective()); }
