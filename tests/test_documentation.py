@@ -21,16 +21,18 @@ def test_docstrings(name):
 
 
 def test_public_functions_have_running_examples():
-    for name in ("fit_path", "fit_grid", "lambda_grid", "objective", "check_stationarity"):
+    for name in ("fit_path", "fit_grid", "lambda_grid", "objective", "check_stationarity", "solve", "certify_path", "verify"):
         assert ">>>" in getattr(ellzero, name).__doc__, name
 
 
-def test_readme_example():
+def test_readme_example(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # the example writes a certificate
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
     assert blocks
     scope: dict[str, object] = {}
     for block in blocks:
         exec(compile(block, "README.md", "exec"), scope)
+    assert ellzero.verify("proof.npz", scope["X"], scope["y"]).valid
     assert scope["model"].support.tolist() == scope["truth"].nonzero()[0].tolist()  # type: ignore[attr-defined]
 
 
@@ -39,4 +41,5 @@ def test_demo(tmp_path, capsys):
     script["main"](tmp_path)
     out = capsys.readouterr().out
     assert "chosen model" in out
+    assert "Certificate: valid" in out
     assert (tmp_path / "path.png").stat().st_size > 10_000
