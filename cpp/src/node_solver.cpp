@@ -185,7 +185,7 @@ double NodeSolver::prove(Relaxation& relaxation, double floor, const std::functi
         price(region_.always(), dual);
         price(few, dual);
         const double estimate = region_.bound(dual, v_, few);
-        if (estimate < wanted()) {
+        if (estimate < wanted() && round + 1 < most_rounds) {  // the last round ends with a full pass in any case
             if (add_violators(few, relaxation)) continue;
             if (!accurate(value, estimate) && refine()) continue;
         }

@@ -158,7 +158,6 @@ void Region::shrink(int32_t j, double base, double cutoff, double v) {
 }
 
 bool Region::tighten(const std::vector<double>& v, double cutoff) {
-    fixed_ = 0;
     if (!std::isfinite(value_)) return true;
     std::vector<int32_t> still;
     for (const int32_t j : in_) shrink(j, value_ + gains_[j], cutoff, v[j]);
@@ -172,13 +171,11 @@ bool Region::tighten(const std::vector<double>& v, double cutoff) {
         if (with > cutoff && without > cutoff) return false;
         if (with > cutoff) {
             status_[j] = Status::out;
-            ++fixed_;
             continue;
         }
         if (without > cutoff) {
             status_[j] = Status::in;
             in_.push_back(j);
-            ++fixed_;
         } else {
             still.push_back(j);
         }

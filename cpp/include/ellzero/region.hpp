@@ -69,8 +69,6 @@ class Region {
     void keep_boxes() { root_ = box_; }
     const std::vector<Box>& boxes() const { return root_; }
     void set_boxes(const std::vector<Box>& boxes) { root_ = boxes; }
-    // How many features were fixed by the last tighten().
-    int64_t fixed() const { return fixed_; }
 
   private:
     bool cap_boxes(double cutoff);
@@ -87,7 +85,6 @@ class Region {
     // of the last bound
     double value_ = 0.0, last_ = 0.0, next_ = 0.0, dual_norm_ = 0.0;
     std::vector<double> gains_, rewards_;
-    int64_t fixed_ = 0;
 };
 
 }  // namespace ellzero
