@@ -24,17 +24,15 @@ void NodeSolver::round() {
     const auto& coordinates = relaxation_.coordinates();
     std::vector<std::pair<double, size_t>> order;
     std::vector<size_t> kept;
-    double total = 0.0;
     for (size_t k = 0; k < coordinates.size(); ++k) {
         if (!coordinates[k].free) {
             kept.push_back(k);
         } else if (coordinates[k].beta != 0.0) {
             order.emplace_back(-std::abs(coordinates[k].beta), k);
-            total += relaxation_.share(k);
         }
     }
     std::sort(order.begin(), order.end());
-    const int64_t most = region_.limited() ? region_.left() : std::min<int64_t>(region_.left(), std::llround(total));
+    const int64_t most = region_.limited() ? region_.left() : std::min<int64_t>(region_.left(), std::llround(relaxation_.total_share()));
     for (size_t c = 0; c < order.size() && static_cast<int64_t>(c) < most; ++c) kept.push_back(order[c].second);
     std::sort(kept.begin(), kept.end(), [&](size_t a, size_t b) { return coordinates[a].column < coordinates[b].column; });
     std::vector<int32_t> support;
@@ -97,7 +95,8 @@ int32_t NodeSolver::leaf_of_witness() const {
 }
 
 bool NodeSolver::worth_enumerating() const {
-    return incumbent_.proof_bytes() < most_bytes_of_leaves && region_.limited() && region_.left() == 1 && std::ssize(region_.free()) * problem_.rows() <= most_enumerated;
+    return incumbent_.proof_bytes() < most_bytes_of_leaves && region_.limited() && region_.left() == 1 &&
+           std::ssize(region_.free()) * problem_.rows() <= most_enumerated;
 }
 
 // With one more feature the node is a list of convex problems of a few features each, and no pass over X is needed for them.

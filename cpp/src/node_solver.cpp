@@ -90,21 +90,19 @@ NodeSolver::Outcome NodeSolver::run(const Node& node) {
 void NodeSolver::start(const State& state) {
     std::vector<Relaxation::Coordinate> coordinates;
     for (size_t k = 0; k < state.columns.size(); ++k) coordinates.push_back({state.columns[k], {}, false, state.beta[k]});
+    near_ = state.near;
     begin(coordinates, state.intercept, state.mu);
     if (hinge()) relaxation_.smooth(node_smoothing, state.alpha.empty() ? nullptr : &state.alpha);
-    near_.clear();
-    for (const int32_t j : state.near)
-        if (region_.status(j) == Region::Status::free) near_.push_back(j);
 }
 
 // The relaxation of the region as it is now, from the solution of what it was.
 void NodeSolver::restart() {
     begin(relaxation_.coordinates(), relaxation_.intercept(), relaxation_.mu());
     if (hinge()) relaxation_.smooth(node_smoothing, &dual_.alpha);
-    std::erase_if(near_, [&](int32_t j) { return region_.status(j) != Region::Status::free; });
 }
 
 void NodeSolver::begin(const std::vector<Relaxation::Coordinate>& from, double intercept, double mu) {
+    std::erase_if(near_, [&](int32_t j) { return region_.status(j) != Region::Status::free; });
     std::fill(working_.begin(), working_.end(), 0);
     std::vector<Relaxation::Coordinate> coordinates;
     const auto take = [&](int32_t j, double beta) {
@@ -219,11 +217,8 @@ bool NodeSolver::fix_groups(Outcome& out) {
     if (!(gap < small_gap) || incumbent_.proof_bytes() > most_bytes_of_groups) return true;
     const double room = group_size * (1.0 - gap), discount = std::max(1.0 - 1.1 * gap / (1.0 - 1.5 * room), 0.02);
     const auto& coordinates = relaxation_.coordinates();
+    if (relaxation_.total_share() > most_groups * room) return true;
     double shares = 0.0;
-    for (size_t k = 0; k < coordinates.size(); ++k)
-        if (coordinates[k].free) shares += relaxation_.share(k);
-    if (shares > most_groups * room) return true;
-    shares = 0.0;
     std::vector<size_t> group;
     for (size_t k = 0; k < coordinates.size(); ++k) {
         const double share = relaxation_.share(k);

@@ -76,13 +76,10 @@ Search::~Search() = default;
 
 void Search::start_from(const Search& other) {
     if (!other.root_ || rooted_) return;
-    auto state = std::make_shared<State>();
-    state->columns = other.root_->columns;
-    state->beta = other.root_->beta;
-    state->intercept = other.root_->intercept;
-    state->mu = other.root_->mu;
-    state->alpha = other.root_->alpha;
-    state->near = other.root_->near;
+    auto state = std::make_shared<State>(*other.root_);
+    state->in.clear();  // its region is that of another problem
+    state->out.clear();
+    state->boxes.clear();
     Node root = *queue_.begin();
     root.state = std::move(state);
     queue_.clear();

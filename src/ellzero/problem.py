@@ -42,16 +42,16 @@ class Problem:
     spread: Array | None  # of each column, None if columns are not scaled
     square: Array  # sum_i w_i z_ij^2 of the columns as the solvers see them
 
-    def split(self, coef: ArrayLike | sparse.spmatrix) -> tuple[NDArray[np.int32], Array]:
+    def split(self, coef: ArrayLike | sparse.spmatrix, name: str = "coef") -> tuple[NDArray[np.int32], Array]:
         """Indices and values of the nonzero coefficients of one model."""
         if sparse.issparse(coef):
             row = sparse.coo_matrix(coef)
             if row.shape not in ((1, self.design.shape[1]), (self.design.shape[1], 1)):
-                raise InvalidInputError(f"coef must hold {self.design.shape[1]} coefficients, got shape {row.shape}.")
+                raise InvalidInputError(f"{name} must hold {self.design.shape[1]} coefficients, got shape {row.shape}.")
             dense_index = row.col if row.shape[0] == 1 else row.row
             order = np.argsort(dense_index)
             return dense_index[order].astype(np.int32), np.asarray(row.data, dtype=np.float64)[order]
-        vector = as_vector("coef", np.ravel(np.asarray(coef)), self.design.shape[1])
+        vector = as_vector(name, np.ravel(np.asarray(coef)), self.design.shape[1])
         support = np.flatnonzero(vector).astype(np.int32)
         return support, vector[support]
 

@@ -208,7 +208,7 @@ def fit_sizes(
         n_jobs=n_jobs,
     )
     inside = tuple(int(size) for size in np.unique(np.minimum(wanted, problem.countable())))
-    sweep = replace(options, sizes=inside, max_support=inside[-1], n_lambda=len(problem.y), lambda_min_ratio=1e-12)
+    sweep = options.for_sizes(inside, len(problem.y))
     if radius is not None and options.progress is not None:
         whole = options.progress
         sweep = replace(sweep, progress=lambda fraction, at, size: whole(UNBOUNDED_SHARE * fraction, at, size))

@@ -54,7 +54,6 @@ class Region {
     // How many free features may still come in; may exceed the number of free ones.
     int64_t left() const { return k_ - std::ssize(in_); }
     bool limited() const { return left() < std::ssize(free_); }
-    double lambda_0() const { return lambda_0_; }
 
     // The lower bound of the objective over the region that theta proves; v_j = x_j . theta for all columns that are not out.
     double bound(const DualPoint& dual, const std::vector<double>& v) { return bound(dual, v, free_); }

@@ -40,6 +40,8 @@ class Relaxation {
 
     const std::vector<Coordinate>& coordinates() const { return coordinates_; }
     double share(size_t k) const { return envelopes_[k].share(coordinates_[k].beta); }
+    // Of all free coordinates.
+    double total_share() const;
     double intercept() const { return intercept_; }
     double mu() const { return mu_; }
     double charge() const { return lambda_0_ + mu_; }
@@ -56,7 +58,6 @@ class Relaxation {
     bool step(double floor);
     void evaluate();
     void set_envelopes();
-    double total_share() const;
     double line_search(const std::vector<double>& to);
 
     const Problem& problem_;

@@ -25,6 +25,9 @@ class Design(Protocol):
     core: _core.Design
     names: list[str] | None
 
+    def stored(self) -> Any:
+        """X as it is held: an array or a sparse matrix."""
+
     def matvec(self, columns: NDArray[np.int32], coef: Array) -> Array:
         """X[:, columns] @ coef in float64."""
 

@@ -34,6 +34,10 @@ class CscDesign:
     def __reduce__(self) -> tuple[Any, ...]:
         return CscDesign, (self.matrix,)  # the core's view of the arrays is made anew
 
+    def stored(self) -> Any:
+        """The matrix itself."""
+        return self.matrix
+
     def matvec(self, columns: NDArray[np.int32], coef: Array) -> Array:
         """X[:, columns] @ coef in float64."""
         return np.asarray(self.matrix[:, columns] @ coef, dtype=np.float64)

@@ -29,6 +29,10 @@ class DenseDesign:
     def __reduce__(self) -> tuple[Any, ...]:
         return DenseDesign, (self.array, self.names)  # the core's view of the array is made anew
 
+    def stored(self) -> NDArray[Any]:
+        """The array itself."""
+        return self.array
+
     def matvec(self, columns: NDArray[np.int32], coef: Array) -> Array:
         """X[:, columns] @ coef, accumulated in float64."""
         n = self.shape[0]

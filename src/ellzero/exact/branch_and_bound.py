@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from ellzero import _core
 from ellzero.errors import InvalidInputError
-from ellzero.exact.certificate import Certificate, Claim, stored
+from ellzero.exact.certificate import Certificate, Claim, fingerprint_design
 from ellzero.exact.checkpoint import Checkpoint
 from ellzero.exact.search_log import SearchCallback, SearchProgress
 from ellzero.exact.solution import ExactSolution, relative_gap
-from ellzero.exact.verifier import fingerprint_matrix, fingerprint_vector
+from ellzero.exact.verifier import fingerprint_vector
 from ellzero.model import Model
 from ellzero.problem import Problem
 from ellzero.solvers.packing import make_model, to_core_scale, to_user_scale
@@ -179,7 +179,7 @@ def finish(
         gap_asked=options.gap,
     )
     certificate = Certificate(problem, claim, model, search.tree())
-    return ExactSolution(model, lower_bound, status, search.nodes, time.monotonic() - begin, certificate)
+    return ExactSolution(certificate, search.nodes, time.monotonic() - begin)
 
 
 def find_incumbent(problem: Problem, options: SearchOptions, starts: list[Model], algorithm: str | None, begin: float) -> Model:
@@ -192,19 +192,10 @@ def find_incumbent(problem: Problem, options: SearchOptions, starts: list[Model]
     most = problem.countable() if options.k is None else min(options.k, problem.countable())
     models = [start for start in starts if problem.counted(start.support) <= most]
     if algorithm is not None or not models:
-        common: dict[str, Any] = {
-            "algorithm": algorithm or "cd",
-            "tol": TOLERANCE,
-            "threads": options.threads,
-            "progress": watch,
-        }
-        if options.k is None:
-            wanted = PathOptions(lambda_0=np.array([options.lambda_0]), **common)
-        else:
-            sizes = tuple(range(1, most + 1)) if most else (0,)
-            wanted = PathOptions(
-                lambda_0=np.zeros(0), sizes=sizes, max_support=most, n_lambda=len(problem.y), lambda_min_ratio=1e-12, **common
-            )
+        grid = np.array([options.lambda_0]) if options.k is None else np.zeros(0)
+        wanted = PathOptions(lambda_0=grid, algorithm=algorithm or "cd", tol=TOLERANCE, threads=options.threads, progress=watch)
+        if options.k is not None:
+            wanted = wanted.for_sizes(tuple(range(1, most + 1)) if most else (0,), len(problem.y))
         found = solve_path(problem, wanted, seeds=to_core_scale(problem, starts) if starts else None)
         models += [
             make_model(problem, support, values, b, options.lambda_0, problem.objective(support, values, b, options.lambda_0))
@@ -280,8 +271,6 @@ def with_bound(problem: Problem, bound: float | None) -> Problem:
 def signature(problem: Problem, options: SearchOptions) -> dict[str, Any]:
     """What a checkpoint must agree in with the call that continues it."""
     penalty = problem.penalty
-    X = stored(problem)
-    storage = "dense" if isinstance(X, np.ndarray) else "sparse"
     sides = {"lower": penalty.lower, "upper": penalty.upper, "unpenalized": penalty.unpenalized, "spread": problem.spread}
     return {
         "lambda_0": options.lambda_0,
@@ -292,7 +281,7 @@ def signature(problem: Problem, options: SearchOptions) -> dict[str, Any]:
         "lambda_1": penalty.lambda_1,
         "lambda_2": penalty.lambda_2,
         "fit_intercept": problem.fit_intercept,
-        "X": fingerprint_matrix(X, storage),
+        "X": fingerprint_design(problem)[1],
         "y": fingerprint_vector(problem.y),
         "w": fingerprint_vector(problem.w),
         **{name: None if side is None else fingerprint_vector(side.astype(np.float64)) for name, side in sides.items()},

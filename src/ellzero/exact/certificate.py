@@ -6,7 +6,6 @@ The format is described in docs/certificate.md; `ellzero.exact.verifier` reads i
 from __future__ import annotations
 
 import json
-import math
 import os
 import tempfile
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from ellzero.exact.verifier import digest, fingerprint_matrix, fingerprint_vecto
 from ellzero.model import Model
 from ellzero.problem import Problem
 
-__all__ = ["Certificate", "Claim", "save_arrays"]
+__all__ = ["Certificate", "Claim", "fingerprint_design", "save_arrays"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,8 +93,7 @@ class Certificate:
     def header(self) -> dict[str, Any]:
         """Settings and claims, with checksums of the data and of everything else."""
         problem, claim = self.problem, self.claim
-        X = stored(problem)
-        storage = "sparse" if sparse.issparse(X) else "dense"
+        storage, fingerprint = fingerprint_design(problem)
         n, p = problem.design.shape
         header: dict[str, Any] = {
             "format": "ellzero certificate",
@@ -112,7 +110,7 @@ class Certificate:
             "n": n,
             "p": p,
             "storage": storage,
-            "fingerprint_X": fingerprint_matrix(X, storage),
+            "fingerprint_X": fingerprint,
             "fingerprint_y": fingerprint_vector(problem.y),
             "objective": claim.objective,
             "lower_bound": claim.lower_bound,
@@ -135,16 +133,17 @@ class Certificate:
         )
 
 
-def stored(problem: Problem) -> Any:
-    """X as the design holds it."""
-    design: Any = problem.design
-    return design.matrix if hasattr(design, "matrix") else design.array
+def fingerprint_design(problem: Problem) -> tuple[str, str]:
+    """How X is stored, "dense" or "sparse", and its checksum."""
+    X = problem.design.stored()
+    storage = "sparse" if sparse.issparse(X) else "dense"
+    return storage, fingerprint_matrix(X, storage)
 
 
 def save_arrays(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
     """A header and arrays as an npz file that is there as a whole or not at all."""
     target = Path(path)
-    text = np.frombuffer(json.dumps(finite(header)).encode(), dtype=np.uint8)
+    text = np.frombuffer(json.dumps(header, allow_nan=False).encode(), dtype=np.uint8)
     handle, name = tempfile.mkstemp(dir=target.parent or ".", prefix=target.name, suffix=".part")
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -155,8 +154,3 @@ def save_arrays(path: str | os.PathLike[str], header: dict[str, Any], arrays: di
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-
-
-def finite(header: dict[str, Any]) -> dict[str, Any]:
-    """JSON has no infinity."""
-    return {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in header.items()}

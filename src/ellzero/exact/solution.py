@@ -39,12 +39,24 @@ class ExactSolution:
 
     """
 
-    model: Model
-    lower_bound: float
-    status: str
+    certificate: Certificate
     nodes: int
     seconds: float
-    certificate: Certificate
+
+    @property
+    def model(self) -> Model:
+        """The solution as a model that predicts."""
+        return self.certificate.model
+
+    @property
+    def lower_bound(self) -> float:
+        """No solution is better."""
+        return self.certificate.claim.lower_bound
+
+    @property
+    def status(self) -> str:
+        """How the search ended."""
+        return self.certificate.claim.status
 
     @property
     def coef(self) -> Array:

@@ -159,10 +159,7 @@ def as_start(problem: Problem, start: Model | ArrayLike, lambda_0: float) -> Mod
             raise InvalidInputError(f"warm_start must have {problem.design.shape[1]} coefficients, got {start.n_features}.")
         support, values, intercept = start.support, start.values, start.intercept
     else:
-        try:
-            support, values = problem.split(start)
-        except InvalidInputError as error:
-            raise InvalidInputError(str(error).replace("coef", "warm_start", 1)) from None
+        support, values = problem.split(start, "warm_start")
         intercept = 0.0
     values = problem.clip(support, values)
     intercept = intercept if problem.fit_intercept else 0.0
@@ -176,7 +173,7 @@ class CertifiedPath:
     Attributes
     ----------
     solutions : list of ExactSolution, one per point
-    lambda_0, k : (m,) what each point was solved for; nan and -1 where it does not apply
+    lambda_0, k : (m,) what each point was solved for; 0 and -1 where it does not apply
     objective, lower_bound, gap : (m,)
     status : list of str
 
@@ -298,13 +295,25 @@ def certify_path(
         raise InvalidInputError(f"path must be what fit_path or fit_sizes returned, got {type(path).__name__}.")
     problem = path.problem
     models = list(path) if isinstance(path, Sizes) else [*path, *path.sized.values()]
+    costs = [as_start(problem, model, 0.0) for model in models]  # their objective is G, which no lambda_0 changes
     solutions: list[ExactSolution] = []
     neighbour = None
     for options in points:
-        starts = [as_start(problem, model, options.lambda_0) for model in models]
+        starts = best_start(problem, costs, options)
         solution, neighbour = branch_and_bound(problem, options, starts, neighbour, heuristic=False)
         solutions.append(solution)
-        models.append(solution.model)
+        costs.append(as_start(problem, solution.model, 0.0))
         if solution.status == "interrupted":
             break
     return CertifiedPath(solutions)
+
+
+def best_start(problem: Problem, costs: list[Model], options: SearchOptions) -> list[Model]:
+    """The best of some models (whose objective is G) at one point; none if all have too many features."""
+    sized = [(problem.counted(model.support), model) for model in costs]
+    allowed = [
+        (model.objective + options.lambda_0 * size, model) for size, model in sized if options.k is None or size <= options.k
+    ]
+    if not allowed:
+        return []
+    return [as_start(problem, min(allowed, key=lambda entry: entry[0])[1], options.lambda_0)]

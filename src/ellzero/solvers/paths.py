@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,10 @@ class PathOptions:
     tol: float = 1e-6
     threads: int = 1
     progress: ProgressCallback | None = None
+
+    def for_sizes(self, sizes: tuple[int, ...], rows: int) -> PathOptions:
+        """The same, for models of these (increasing) sizes: the sweep ends at the largest, whatever lambda_0 is there."""
+        return replace(self, sizes=sizes, max_support=sizes[-1], n_lambda=rows, lambda_min_ratio=1e-12)
 
 
 @dataclass(frozen=True)
