@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <map>
@@ -91,7 +92,7 @@ nb::dict put_snapshot(const Search::Snapshot& snapshot) {
     out["high"] = to_numpy(std::move(high));
     std::vector<int64_t> id, depth, state_of;
     std::vector<int32_t> decision;
-    std::vector<uint8_t> in, dives;
+    std::vector<uint8_t> in, dives, waits;
     std::vector<double> bound, start, mu;
     std::map<const State*, int64_t> places;
     std::vector<const State*> states;
@@ -102,13 +103,14 @@ nb::dict put_snapshot(const Search::Snapshot& snapshot) {
         decision.push_back(node.decision.column);
         in.push_back(node.decision.in);
         dives.push_back(node.dives);
+        waits.push_back(node.waits);
         const auto [place, fresh] = places.emplace(node.state.get(), std::ssize(states));
         if (fresh) states.push_back(node.state.get());
         state_of.push_back(place->second);
     }
     Ragged<int32_t> inside, box_column, columns, near;
     Ragged<uint64_t> outside;
-    Ragged<float> box_low, box_high, alpha;
+    Ragged<float> box_low, box_high, alpha, shares;
     Ragged<double> beta;
     for (const State* state : states) {
         inside.add(state->in);
@@ -125,6 +127,7 @@ nb::dict put_snapshot(const Search::Snapshot& snapshot) {
         box_high.add(highs);
         columns.add(state->columns);
         beta.add(state->beta);
+        shares.add(state->shares);
         near.add(state->near);
         start.push_back(state->intercept);
         mu.push_back(state->mu);
@@ -137,6 +140,7 @@ nb::dict put_snapshot(const Search::Snapshot& snapshot) {
     box_high.put(out, "box_high");
     columns.put(out, "state_columns");
     beta.put(out, "state_beta");
+    shares.put(out, "state_shares");
     near.put(out, "state_near");
     alpha.put(out, "state_alpha");
     out["state_intercept"] = to_numpy(std::move(start));
@@ -147,6 +151,7 @@ nb::dict put_snapshot(const Search::Snapshot& snapshot) {
     out["node_decision"] = to_numpy(std::move(decision));
     out["node_in"] = to_numpy(std::move(in));
     out["node_dives"] = to_numpy(std::move(dives));
+    out["node_waits"] = to_numpy(std::move(waits));
     out["node_state"] = to_numpy(std::move(state_of));
     out["closed"] = to_numpy(std::vector<double>{snapshot.closed});
     out["counters"] = to_numpy(std::vector<int64_t>{snapshot.nodes_done, snapshot.picks, snapshot.rooted});
@@ -165,7 +170,7 @@ Search::Snapshot take_snapshot(const nb::dict& from, const BoundProblem& problem
     std::vector<std::shared_ptr<const State>> states;
     for (size_t s = 0; s < start.shape(0); ++s) {
         State state{take<int32_t>(from, "state_in", s), take<uint64_t>(from, "state_out", s), {},
-                    take<int32_t>(from, "state_columns", s), take<double>(from, "state_beta", s),
+                    take<int32_t>(from, "state_columns", s), take<double>(from, "state_beta", s), take<float>(from, "state_shares", s),
                     start.data()[s], mu.data()[s], take<float>(from, "state_alpha", s), take<int32_t>(from, "state_near", s)};
         const auto column = take<int32_t>(from, "box_column", s);
         const auto lows = take<float>(from, "box_low", s), highs = take<float>(from, "box_high", s);
@@ -177,9 +182,10 @@ Search::Snapshot take_snapshot(const nb::dict& from, const BoundProblem& problem
     const auto bound = array<double>(from, "node_bound");
     const auto decision = array<int32_t>(from, "node_decision");
     const auto in = array<uint8_t>(from, "node_in"), dives = array<uint8_t>(from, "node_dives");
+    const auto waits = array<uint8_t>(from, "node_waits");
     for (size_t k = 0; k < id.shape(0); ++k)
         out.open.push_back({id.data()[k], static_cast<int>(depth.data()[k]), bound.data()[k], states.at(state_of.data()[k]),
-                            {decision.data()[k], in.data()[k] != 0}, dives.data()[k] != 0});
+                            {decision.data()[k], in.data()[k] != 0}, dives.data()[k] != 0, waits.data()[k] != 0});
     out.closed = array<double>(from, "closed").data()[0];
     const auto counters = array<int64_t>(from, "counters");
     out.nodes_done = counters.data()[0];
@@ -188,27 +194,99 @@ Search::Snapshot take_snapshot(const nb::dict& from, const BoundProblem& problem
     return out;
 }
 
-// Keeps alive what the search borrows.
-struct BoundSearch {
+// Keeps alive what is borrowed of a problem.
+struct Borrowed {
     nb::object owner;
     const BoundProblem& bound;
-    Team team{1};
-    Monitor quiet;
+    Team team;
+    Monitor monitor;
     Columns columns;
     Problem problem;
-    Search search;
 
-    BoundSearch(nb::object problem_object, const ExactOptions& options, const nb::dict& incumbent, int threads)
+    Borrowed(nb::object problem_object, int threads, Monitor::Check check)
         : owner(std::move(problem_object)),
           bound(nb::cast<const BoundProblem&>(owner)),
-          columns(bound.columns(team, quiet)),
-          problem(bound.problem(columns)),
-          search(problem, options, with_cost(incumbent), threads) {}
+          team(threads),
+          monitor(std::move(check), {}),
+          columns(bound.columns(team, monitor)),
+          problem(bound.problem(columns)) {}
+};
+
+// What is to be solved beside the problem itself; `home` and `integral` are columns, None for no such limit.
+ExactOptions make_options(const Problem& problem, double lambda_0, int64_t k, double gap, double free_bound,
+                          const std::optional<std::vector<int32_t>>& home, int64_t swap_size,
+                          const std::optional<std::vector<int32_t>>& integral) {
+    ExactOptions options{lambda_0, k, gap, free_bound, {}, {}};
+    const auto flags = [&](const std::vector<int32_t>& columns) {
+        std::vector<uint8_t> out(problem.columns(), 0);
+        for (const int32_t j : columns) out.at(j) = 1;
+        return out;
+    };
+    if (home) options.swaps = {flags(*home), std::ssize(*home), swap_size};
+    if (integral) options.integral = flags(*integral);
+    return options;
+}
+
+struct BoundSearch : Borrowed {
+    Search search;
+
+    BoundSearch(nb::object problem_object, double lambda_0, int64_t k, double gap, double free_bound, const nb::dict& incumbent,
+                const std::optional<std::vector<int32_t>>& home, int64_t swap_size,
+                const std::optional<std::vector<int32_t>>& integral, int threads)
+        : Borrowed(std::move(problem_object), 1, {}),
+          search(problem, make_options(problem, lambda_0, k, gap, free_bound, home, swap_size, integral), with_cost(incumbent), threads) {}
 
     Model with_cost(const nb::dict& packed) const {
         Model model = unpack(packed, bound).at(0);
         model.cost = array<double>(packed, "cost").data()[0];
         return model;
+    }
+};
+
+// Convex relaxations of parts of the problem, one after the other: each starts where the last one ended.
+struct BoundRelaxations : Borrowed {
+    struct Fixed : Incumbent {
+        double value;
+        explicit Fixed(double v) : value(v) {}
+        double objective() const override { return value; }
+        void offer(const Model&) override {}
+        int64_t proof_bytes() const override { return 0; }
+    };
+    ExactOptions options;
+    Fixed incumbent;
+    NodeSolver solver;
+    State last;
+
+    BoundRelaxations(nb::object problem_object, double lambda_0, int64_t k, double free_bound, double objective,
+                     const std::optional<std::vector<int32_t>>& home, int64_t swap_size, int threads)
+        : Borrowed(std::move(problem_object), threads, [] { check_signals(); }),
+          options(make_options(problem, lambda_0, k, 0.0, free_bound, home, swap_size, {})),
+          incumbent(objective),
+          solver(problem, options, incumbent, nullptr) {}
+
+    nb::dict solve(const std::vector<int32_t>& in, const std::vector<int32_t>& out, double error) {
+        NodeSolver::Relaxed found;
+        {
+            nb::gil_scoped_release release;
+            State state = last;
+            state.in = in;
+            state.out.assign((problem.columns() + 63) / 64, 0);
+            state.boxes.clear();
+            state.shares.clear();
+            for (const int32_t j : out) state.out.at(j >> 6) |= uint64_t{1} << (j & 63);
+            found = solver.relax(state, error);
+            if (found.state) last = *found.state;
+        }
+        nb::dict result;
+        result["bound"] = found.bound;
+        if (!found.state) return result;
+        result["theta"] = to_numpy(std::move(found.dual.theta));
+        result["mu"] = found.state->mu;
+        result["columns"] = to_numpy(std::vector<int32_t>(found.state->columns));
+        result["beta"] = to_numpy(std::vector<double>(found.state->beta));
+        result["shares"] = to_numpy(std::vector<double>(found.state->shares.begin(), found.state->shares.end()));
+        result["intercept"] = found.state->intercept;
+        return result;
     }
 };
 
@@ -223,6 +301,7 @@ std::string run(BoundSearch& self, double seconds, int64_t node_limit, const nb:
     switch (self.search.run(seconds, node_limit, monitor)) {
         case SearchStatus::finished: return "finished";
         case SearchStatus::node_limit: return "node_limit";
+        case SearchStatus::relaxed: return "relaxed";
         case SearchStatus::stopped: break;
     }
     return "time_limit";
@@ -233,15 +312,23 @@ std::string run(BoundSearch& self, double seconds, int64_t node_limit, const nb:
 void register_search(nb::module_& m) {
     nb::exception<WitnessLost>(m, "WitnessLost", PyExc_AssertionError);
     nb::class_<BoundSearch>(m, "Search", "Branch and bound on one problem; it can be stopped, looked at and continued.")
-        .def(
-            "__init__",
-            [](BoundSearch* self, nb::object problem, double lambda_0, int64_t k, double gap, double free_bound,
-               const nb::dict& incumbent, int threads) {
-                const ExactOptions options{lambda_0, k, gap, free_bound};
-                new (self) BoundSearch(std::move(problem), options, incumbent, threads);
-            },
-            nb::arg("problem"), nb::kw_only(), nb::arg("lambda_0"), nb::arg("k"), nb::arg("gap"), nb::arg("free_bound"),
-            nb::arg("incumbent"), nb::arg("threads"))
+        .def(nb::init<nb::object, double, int64_t, double, double, const nb::dict&, const std::optional<std::vector<int32_t>>&, int64_t,
+                      const std::optional<std::vector<int32_t>>&, int>(),
+             nb::arg("problem"), nb::kw_only(), nb::arg("lambda_0"), nb::arg("k"), nb::arg("gap"), nb::arg("free_bound"),
+             nb::arg("incumbent"), nb::arg("home").none() = nb::none(), nb::arg("swap_size") = 0, nb::arg("integral").none() = nb::none(),
+             nb::arg("threads"))
+        .def("branch_also_on", [](BoundSearch& self, const std::vector<int32_t>& columns) { self.search.branch_also_on(columns); },
+             nb::arg("columns"), "More features that may be branched on.")
+        .def("branch_on_all", [](BoundSearch& self) { self.search.branch_on_all(); }, "Every feature may be branched on from now on.")
+        .def("undecided_shares", [](const BoundSearch& self) {
+            std::vector<int32_t> columns;
+            std::vector<double> shares;
+            for (const auto& [column, share] : self.search.undecided_shares()) {
+                columns.push_back(column);
+                shares.push_back(share);
+            }
+            return nb::make_tuple(to_numpy(std::move(columns)), to_numpy(std::move(shares)));
+        }, "z of the best node that waits: the features of its relaxation that are not decided, and their shares.")
         .def("follow", [](BoundSearch& self, const nb::dict& witness, double objective) {
             self.search.follow(self.with_cost(witness), objective);
         }, nb::arg("witness"), nb::arg("objective"), "Raise WitnessLost when a node that holds this solution is cut off.")
@@ -268,6 +355,12 @@ void register_search(nb::module_& m) {
         .def_prop_ro("passes", [](const BoundSearch& self) { return self.search.passes(); })
         .def_prop_ro("newton_steps", [](const BoundSearch& self) { return self.search.newton_steps(); })
         .def_prop_ro("columns_left", [](const BoundSearch& self) { return self.search.columns_left(); });
+    nb::class_<BoundRelaxations>(m, "Relaxations", "Convex relaxations of parts of one problem: some features in, some out, the others free.")
+        .def(nb::init<nb::object, double, int64_t, double, double, const std::optional<std::vector<int32_t>>&, int64_t, int>(),
+             nb::arg("problem"), nb::kw_only(), nb::arg("lambda_0"), nb::arg("k"), nb::arg("free_bound"), nb::arg("objective"),
+             nb::arg("home").none() = nb::none(), nb::arg("swap_size") = 0, nb::arg("threads"))
+        .def("solve", &BoundRelaxations::solve, nb::kw_only(), nb::arg("inside"), nb::arg("outside"), nb::arg("error"),
+             "The bound, the dual point theta and the solution with its shares; only an infinite bound if nothing better than `objective` is there.");
 }
 
 }  // namespace ellzero::bindings

@@ -25,14 +25,16 @@ void NodeSolver::round() {
     std::vector<std::pair<double, size_t>> order;
     std::vector<size_t> kept;
     for (size_t k = 0; k < coordinates.size(); ++k) {
-        if (!coordinates[k].free) {
-            kept.push_back(k);
+        if (const int32_t j = coordinates[k].column; !coordinates[k].free) {
+            const bool leaves = region_.status(j) == Region::Status::free && region_.best_leaves(j);
+            if (!leaves) kept.push_back(k);
         } else if (coordinates[k].beta != 0.0) {
             order.emplace_back(-std::abs(coordinates[k].beta), k);
         }
     }
     std::sort(order.begin(), order.end());
-    const int64_t most = region_.limited() ? region_.left() : std::min<int64_t>(region_.left(), std::llround(relaxation_.total_share()));
+    const bool all = region_.limited() && options_.swaps.home.empty();
+    const int64_t most = all ? region_.left() : std::min<int64_t>(region_.left(), std::llround(relaxation_.total_share()));
     for (size_t c = 0; c < order.size() && static_cast<int64_t>(c) < most; ++c) kept.push_back(order[c].second);
     std::sort(kept.begin(), kept.end(), [&](size_t a, size_t b) { return coordinates[a].column < coordinates[b].column; });
     std::vector<int32_t> support;
@@ -95,8 +97,8 @@ int32_t NodeSolver::leaf_of_witness() const {
 }
 
 bool NodeSolver::worth_enumerating() const {
-    return incumbent_.proof_bytes() < most_bytes_of_leaves && region_.limited() && region_.left() == 1 &&
-           std::ssize(region_.free()) * problem_.rows() <= most_enumerated;
+    return incumbent_.proof_bytes() < most_bytes_of_leaves && options_.integral.empty() && region_.home_free().empty() &&
+           region_.limited() && region_.left() == 1 && std::ssize(region_.free()) * problem_.rows() <= most_enumerated;
 }
 
 // With one more feature the node is a list of convex problems of a few features each, and no pass over X is needed for them.
@@ -152,13 +154,20 @@ void NodeSolver::enumerate(Outcome& out) {
 }
 
 int32_t NodeSolver::choose_branch(const Node& node, double bound) {
+    // What leaves decides what comes: features at home first, the one that leaves at the least cost.
+    const auto& home = region_.home_free();
+    if (!home.empty())
+        return *std::max_element(home.begin(), home.end(), [&](int32_t a, int32_t b) {
+            return region_.gain_of_leaving(a) < region_.gain_of_leaving(b);
+        });
     std::vector<std::pair<double, size_t>> candidates;
     const auto& coordinates = relaxation_.coordinates();
     for (size_t k = 0; k < coordinates.size(); ++k) {
-        if (region_.status(coordinates[k].column) != Region::Status::free) continue;
+        if (region_.status(coordinates[k].column) != Region::Status::free || !may_branch_on(coordinates[k].column)) continue;
         const double share = relaxation_.share(k);
         if (share > integral && share < 1.0 - integral) candidates.emplace_back(-std::abs(coordinates[k].beta), k);
     }
+    if (candidates.empty() && !options_.integral.empty()) return -1;
     if (candidates.empty())  // integral but for rounding: any free feature that is used will do
         for (size_t k = 0; k < coordinates.size(); ++k)
             if (coordinates[k].beta != 0.0 && region_.status(coordinates[k].column) == Region::Status::free)

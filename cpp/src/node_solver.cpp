@@ -34,7 +34,7 @@ NodeSolver::NodeSolver(const Problem& problem, const ExactOptions& options, Incu
       options_(options),
       incumbent_(incumbent),
       witness_(witness),
-      region_(problem, options.lambda_0, options.k, options.free_bound),
+      region_(problem, options.lambda_0, options.k, options.free_bound, options.swaps),
       relaxation_(problem),
       other_(problem),
       v_(problem.columns(), 0.0),
@@ -72,8 +72,10 @@ NodeSolver::Outcome NodeSolver::run(const Node& node) {
             out.bound = Penalty::infinity;
             return out;
         }
+        // A node that may have to wait must not hold what was fixed: its shares say what comes next.
         const int64_t fixed = before - std::ssize(region_.free());
-        if (k >= most_tightenings || fixed == 0 || static_cast<double>(fixed) < worth_another * static_cast<double>(before)) break;
+        const bool little = static_cast<double>(fixed) < worth_another * static_cast<double>(before);
+        if (k >= most_tightenings || fixed == 0 || (little && options_.integral.empty())) break;
         restart();
     }
     if (worth_enumerating()) {
@@ -83,8 +85,33 @@ NodeSolver::Outcome NodeSolver::run(const Node& node) {
         return out;
     }
     out.branch = choose_branch(node, out.bound);
-    if (out.branch >= 0) out.state = state_for_children();
+    if (out.branch < 0 && region_.free().empty()) return out;
+    const std::shared_ptr<State> state = state_for_children();
+    if (out.branch < 0) add_shares(*state);
+    out.state = state;
     return out;
+}
+
+NodeSolver::Relaxed NodeSolver::relax(const State& state, double error) {
+    Relaxed out;
+    if (!region_.load(state, {}, incumbent_.cutoff())) return out;
+    start(state);
+    const double accuracy = std::max(error, precision) * std::abs(incumbent_.objective());
+    out.bound = prove(relaxation_, accuracy, [] { return Penalty::infinity; },
+                      [&](double value, double bound) { return value - bound <= accuracy; }, dual_);
+    out.dual = dual_;
+    const std::shared_ptr<State> solution = state_for_children();
+    add_shares(*solution);
+    out.state = solution;
+    return out;
+}
+
+// The shares of the columns in a state: a feature that is in has one, so has one that stays at home.
+void NodeSolver::add_shares(State& state) const {
+    const auto& coordinates = relaxation_.coordinates();
+    std::vector<float> shares(problem_.columns(), 0.0F);
+    for (size_t k = 0; k < coordinates.size(); ++k) shares[coordinates[k].column] = static_cast<float>(relaxation_.share(k));
+    for (const int32_t j : state.columns) state.shares.push_back(shares[j]);
 }
 
 void NodeSolver::start(const State& state) {
@@ -109,12 +136,13 @@ void NodeSolver::begin(const std::vector<Relaxation::Coordinate>& from, double i
         const auto status = region_.status(j);
         if (working_[j] || status == Region::Status::out) return;
         working_[j] = 1;
-        coordinates.push_back({j, region_.box(j), status == Region::Status::free, beta});
+        // Features at home are taken to stay: what those gain that leave is counted in the bound.
+        coordinates.push_back({j, region_.box(j), status == Region::Status::free && !region_.at_home(j), beta});
     };
     for (const auto& c : from)
         if (c.beta != 0.0) take(c.column, c.beta);
-    for (const int32_t j : region_.in()) take(j, 0.0);
-    for (const int32_t j : region_.always()) take(j, 0.0);
+    for (const auto* list : {&region_.in(), &region_.always(), &region_.home_free()})
+        for (const int32_t j : *list) take(j, 0.0);
     relaxation_.begin(std::move(coordinates), intercept, options_.lambda_0, region_.limited() ? mu : 0.0, most_shares());
 }
 
@@ -145,7 +173,8 @@ bool NodeSolver::add_violators(const std::vector<int32_t>& columns, Relaxation& 
 }
 
 double NodeSolver::value_of(const Relaxation& relaxation) const {
-    return relaxation.value() + options_.lambda_0 * static_cast<double>(region_.in().size());
+    const auto charged = static_cast<double>(region_.in().size() + region_.home_free().size());
+    return relaxation.value() + options_.lambda_0 * charged - region_.gain_of_swaps();
 }
 
 void NodeSolver::bound_node(const Node& node) {
@@ -176,13 +205,12 @@ double NodeSolver::prove(Relaxation& relaxation, double floor, const std::functi
         relaxation.solve(floor, hinge() ? steps_per_update : 100);
         make_dual(problem_, relaxation.residual(), relaxation.curvature(), unheld_columns(relaxation), dual);
         if (hinge()) relaxation.recentre(tau);
-        const double value = value_of(relaxation);
         // First the columns that matter most: what they say is nearly what all would.
         const std::vector<int32_t> few = likely_columns(relaxation);
         price(region_.in(), dual);
         price(region_.always(), dual);
         price(few, dual);
-        const double estimate = region_.bound(dual, v_, few);
+        const double estimate = region_.bound(dual, v_, few), value = value_of(relaxation);
         if (estimate < wanted() && round + 1 < most_rounds) {  // the last round ends with a full pass in any case
             if (add_violators(few, relaxation)) continue;
             if (!accurate(value, estimate) && refine()) continue;
@@ -301,7 +329,7 @@ std::vector<int32_t> NodeSolver::unheld_columns(const Relaxation& relaxation) co
 std::vector<int32_t> NodeSolver::likely_columns(const Relaxation& relaxation) const {
     std::vector<int32_t> out;
     for (const auto& c : relaxation.coordinates())
-        if (c.free) out.push_back(c.column);
+        if (region_.status(c.column) == Region::Status::free) out.push_back(c.column);
     for (const int32_t j : near_)
         if (!working_[j]) out.push_back(j);
     return out;

@@ -32,8 +32,8 @@ double positive_beyond(double v, double rest, const Penalty& penalty) {
 
 }  // namespace
 
-Region::Region(const Problem& problem, double lambda_0, int64_t k, double free_bound)
-    : problem_(problem), lambda_0_(lambda_0), k_(k) {
+Region::Region(const Problem& problem, double lambda_0, int64_t k, double free_bound, const SwapLimit& swaps)
+    : problem_(problem), lambda_0_(lambda_0), most_(swaps.home.empty() ? k : swaps.size), swaps_(swaps) {
     const Columns& X = problem.X;
     const int64_t p = problem.columns();
     const double rounding = (static_cast<double>(problem.rows()) + 8.0) * unit * 2.0;
@@ -68,28 +68,63 @@ bool Region::load(const State& state, Decision decision, double cutoff) {
     for (const int32_t j : always_) status_[j] = Status::always;
     for (const auto& [j, low, high] : state.boxes)
         box_[j] = {std::max(box_[j].low, static_cast<double>(low)), std::min(box_[j].high, static_cast<double>(high))};
-    if (left() < 0) return false;
     free_.clear();
     for (int64_t j = 0; j < p; ++j)
         if (status_[j] == Status::free) free_.push_back(static_cast<int32_t>(j));
-    return cap_boxes(cutoff);
+    return settle(cutoff);
 }
 
-bool Region::cap_boxes(double cutoff) {
+void Region::count() {
+    const auto home = [&](int32_t j) { return at_home(j); };
+    const int64_t homes_in = std::count_if(in_.begin(), in_.end(), home);
+    home_free_.clear();
+    if (!swaps_.home.empty()) std::copy_if(free_.begin(), free_.end(), std::back_inserter(home_free_), home);
+    left_ = most_ - (std::ssize(in_) - homes_in);
+    may_leave_ = swaps_.size - (swaps_.homes - homes_in - std::ssize(home_free_));
+}
+
+bool Region::settle(double cutoff) {
+    count();
+    if (left_ < 0 || may_leave_ < 0) return false;
+    if (may_leave_ == 0 && !home_free_.empty()) {
+        for (const int32_t j : home_free_) status_[j] = Status::in;
+        in_.insert(in_.end(), home_free_.begin(), home_free_.end());
+        std::erase_if(free_, [&](int32_t j) { return at_home(j); });
+        count();
+    }
     const double spare = cutoff - lambda_0_ * static_cast<double>(in_.size());
     if (spare < 0.0) return false;
     const auto cap = [&](int32_t j, double m) { box_[j] = {std::max(box_[j].low, -m), std::min(box_[j].high, m)}; };
     const double inside = largest_affordable(spare, problem_.penalty);
     for (const int32_t j : in_) cap(j, inside);
     for (const int32_t j : always_) cap(j, inside);
-    if (left() == 0 || spare < lambda_0_) {
-        for (const int32_t j : free_) status_[j] = Status::out;
-        free_.clear();
-        return true;
+    const bool affordable = spare >= lambda_0_;
+    if (left_ == 0 || !affordable) {
+        std::erase_if(free_, [&](int32_t j) {
+            if (affordable && at_home(j)) return false;
+            status_[j] = Status::out;
+            return true;
+        });
+        count();
+        if (may_leave_ < 0) return false;
     }
     const double outside = largest_affordable(spare - lambda_0_, problem_.penalty);
     for (const int32_t j : free_) cap(j, outside);
     return true;
+}
+
+Region::Chosen Region::choose(std::vector<double>& rewards, int64_t most) {
+    Chosen out;
+    if (std::ssize(rewards) > most) {
+        std::nth_element(rewards.begin(), rewards.begin() + most, rewards.end(), std::greater<>());
+        out.next = rewards[most];
+        rewards.resize(most);
+        out.last = most > 0 ? *std::min_element(rewards.begin(), rewards.end()) : out.next;
+    } else if (std::ssize(rewards) == most && most > 0) {
+        out.last = *std::min_element(rewards.begin(), rewards.end());
+    }
+    for (const double reward : rewards) out.total += reward;
+    return out;
 }
 
 void Region::store(State& state) const {
@@ -128,21 +163,21 @@ double Region::bound(const DualPoint& dual, const std::vector<double>& v, const 
     for (const int32_t j : always_) take(gain_of(j));
     if (also_in >= 0) take(gain_of(also_in) - lambda_0_);
     rewards_.clear();
+    leavers_.clear();
     for (const int32_t j : free) {
         const double reward = gain_of(j) - lambda_0_;
-        if (reward > 0.0) rewards_.push_back(reward);
+        if (at_home(j)) {
+            take(reward);
+            if (reward < 0.0) leavers_.push_back(-reward);
+        } else if (reward > 0.0) {
+            rewards_.push_back(reward);
+        }
     }
-    last_ = next_ = 0.0;
-    if (const int64_t most = left(); std::ssize(rewards_) > most) {
-        std::nth_element(rewards_.begin(), rewards_.begin() + most, rewards_.end(), std::greater<>());
-        next_ = rewards_[most];
-        rewards_.resize(most);
-        last_ = most > 0 ? *std::min_element(rewards_.begin(), rewards_.end()) : next_;
-    } else if (std::ssize(rewards_) == most && most > 0) {
-        last_ = *std::min_element(rewards_.begin(), rewards_.end());
-    }
-    for (const double reward : rewards_) take(reward);
-    const double terms = static_cast<double>(in_.size() + always_.size() + rewards_.size()) + 8.0;
+    coming_ = choose(rewards_, left_);
+    leaving_ = choose(leavers_, may_leave_);
+    take(coming_.total);
+    take(leaving_.total);
+    const double terms = static_cast<double>(in_.size() + always_.size() + home_free_.size() + rewards_.size() + leavers_.size()) + 8.0;
     value_ = total - 4.0 * unit * terms * size;
     if (std::isnan(value_)) value_ = -Penalty::infinity;
     return value_;
@@ -165,9 +200,13 @@ bool Region::tighten(const std::vector<double>& v, double cutoff) {
         if (box_[j].low <= 0.0 && box_[j].high >= 0.0) shrink(j, value_ + gains_[j], cutoff, v[j]);
     const double slack = 1e-14 * std::abs(value_);
     for (const int32_t j : free_) {
-        const double reward = gains_[j] - lambda_0_;
-        const double with = value_ + std::max(last_ - reward, 0.0) - slack;
-        const double without = value_ + std::max(reward - next_, 0.0) - slack;
+        // What is chosen of the others comes in, of the home it leaves.
+        const bool home = at_home(j);
+        const double reward = home ? lambda_0_ - gains_[j] : gains_[j] - lambda_0_;
+        const Chosen& chosen = home ? leaving_ : coming_;
+        const double if_chosen = value_ + std::max(chosen.last - reward, 0.0) - slack;
+        const double if_not = value_ + std::max(reward - chosen.next, 0.0) - slack;
+        const double with = home ? if_not : if_chosen, without = home ? if_chosen : if_not;
         if (with > cutoff && without > cutoff) return false;
         if (with > cutoff) {
             status_[j] = Status::out;
@@ -182,8 +221,7 @@ bool Region::tighten(const std::vector<double>& v, double cutoff) {
         shrink(j, with + gains_[j], cutoff, v[j]);
     }
     free_ = std::move(still);
-    if (left() < 0) return false;
-    return cap_boxes(cutoff);
+    return settle(cutoff);
 }
 
 bool Region::contains(const Model& model) const {

@@ -60,7 +60,8 @@ struct Search::Workplace {
 };
 
 Search::Search(const Problem& problem, const ExactOptions& options, const Model& incumbent, int threads)
-    : problem_(problem), options_(options), threads_(threads), best_(incumbent), objective_(incumbent.objective(options.lambda_0)) {
+    : problem_(problem), options_(options), integral_(options.integral), home_(options.swaps.home), threads_(threads),
+      best_(incumbent), objective_(incumbent.objective(options.lambda_0)) {
     auto state = std::make_shared<State>();
     state->columns = incumbent.support;
     state->beta = incumbent.beta;
@@ -93,7 +94,8 @@ void Search::follow(const Model& witness, double objective) {
 double Search::lower_bound() const {
     const std::lock_guard lock(mutex_);
     double out = std::min(objective(), closed_);
-    if (!queue_.empty()) out = std::min(out, queue_.begin()->bound);
+    for (const auto* nodes : {&queue_, &waiting_})
+        if (!nodes->empty()) out = std::min(out, nodes->begin()->bound);
     if (dive_) out = std::min(out, dive_->bound);
     for (const auto& [id, node] : in_work_) out = std::min(out, node.bound);
     return out;
@@ -101,7 +103,7 @@ double Search::lower_bound() const {
 
 int64_t Search::open() const {
     const std::lock_guard lock(mutex_);
-    return std::ssize(queue_) + std::ssize(in_work_) + (dive_ ? 1 : 0);
+    return std::ssize(queue_) + std::ssize(waiting_) + std::ssize(in_work_) + (dive_ ? 1 : 0);
 }
 
 void Search::suggest(const Model& model) {
@@ -111,6 +113,47 @@ void Search::suggest(const Model& model) {
     best_ = model;
     objective_ = value;
     polished_ = false;
+}
+
+void Search::branch_also_on(const std::vector<int32_t>& columns) {
+    const std::lock_guard lock(mutex_);
+    const std::vector<uint8_t> before = options_.integral;
+    for (const int32_t j : columns) integral_.at(j) = 1;
+    renumber_options();
+    wake([&](int32_t j) { return options_.integral[j] && !before[j]; });
+}
+
+void Search::branch_on_all() {
+    const std::lock_guard lock(mutex_);
+    integral_.clear();
+    renumber_options();
+    wake([](int32_t) { return true; });
+}
+
+// Nodes whose relaxation uses a column of some kind, or no column at all, wait no more.
+void Search::wake(const std::function<bool(int32_t)>& kind) {
+    for (auto at = waiting_.begin(); at != waiting_.end();) {
+        const auto next = std::next(at);
+        if (const auto& used = at->state->columns; used.empty() || std::any_of(used.begin(), used.end(), kind)) {
+            Node node = waiting_.extract(at).value();
+            node.waits = false;
+            queue_.insert(std::move(node));
+        }
+        at = next;
+    }
+}
+
+std::vector<std::pair<int32_t, double>> Search::undecided_shares() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::pair<int32_t, double>> out;
+    if (waiting_.empty()) return out;
+    const State& state = *waiting_.begin()->state;
+    for (size_t k = 0; k < state.columns.size(); ++k) {
+        const int32_t j = state.columns[k];
+        const bool decided = std::find(state.in.begin(), state.in.end(), j) != state.in.end() || !problem_.penalty.counted(column_of_X(j));
+        if (!decided) out.emplace_back(column_of_X(j), state.shares[k]);
+    }
+    return out;
 }
 
 // Solutions from outside are as precise as other algorithms need them; the search's own refit is better.
@@ -139,7 +182,7 @@ Node Search::make_child(const Node& parent, std::shared_ptr<const State> state, 
     child.state = std::move(state);
     child.decision = decision;
     tree_.parent.push_back(child.id == 0 ? -1 : parent.id);
-    tree_.branch.push_back(decision.column >= 0 && selection_ ? columns_[decision.column] : decision.column);
+    tree_.branch.push_back(decision.column >= 0 ? column_of_X(decision.column) : -1);
     tree_.side.push_back(decision.in);
     tree_.alpha.emplace_back();
     return child;
@@ -201,7 +244,8 @@ SearchStatus Search::run(double seconds, int64_t node_limit, Monitor& monitor) {
         queue_.insert(std::move(node));
     }
     in_work_.clear();
-    if (queue_.empty() && !dive_) return SearchStatus::finished;
+    if (queue_.empty() && waiting_.empty() && !dive_) return SearchStatus::finished;
+    if (through && !out_of_nodes_ && !waiting_.empty()) return SearchStatus::relaxed;
     return out_of_nodes_ ? SearchStatus::node_limit : SearchStatus::stopped;
 }
 
@@ -247,7 +291,7 @@ void Search::compact(State& state, int32_t& branch) {
     for (auto* list : {&state.in, &state.columns, &state.near})
         for (int32_t& j : *list) j = place.at(j);
     state.out.assign((columns_.size() + 63) / 64, 0);
-    branch = place[branch];
+    if (branch >= 0) branch = place[branch];
     std::vector<Box> boxes;
     for (const int32_t j : columns_) boxes.push_back(boxes_[j]);
     boxes_ = std::move(boxes);
@@ -257,6 +301,18 @@ void Search::compact(State& state, int32_t& branch) {
 void Search::select_columns() {
     serial_ = std::make_unique<Team>(1);
     selection_ = std::make_unique<Selection>(problem_, columns_, *serial_);
+    renumber_options();
+}
+
+void Search::renumber_options() {
+    const auto inner = [&](const std::vector<uint8_t>& flags) {
+        if (!selection_ || flags.empty()) return flags;
+        std::vector<uint8_t> out;
+        for (const int32_t j : columns_) out.push_back(flags[j]);
+        return out;
+    };
+    options_.integral = inner(integral_);
+    options_.swaps.home = inner(home_);
 }
 
 void Search::work() {
@@ -278,7 +334,12 @@ bool Search::pick(Node& node) {
     std::unique_lock lock(mutex_);
     for (;;) {
         if (stop_) return false;
-        if (dive_ || !queue_.empty()) {
+        // A dive that leads past the best node that waits is one node among the others.
+        if (dive_ && !worth_going_on(*dive_)) {
+            queue_.insert(std::move(*dive_));
+            dive_.reset();
+        }
+        if (dive_ || (!queue_.empty() && worth_going_on(*queue_.begin()))) {
             if (nodes_done_ + std::ssize(in_work_) >= node_limit_) {
                 out_of_nodes_ = true;
                 return false;
@@ -330,6 +391,12 @@ void Search::finish(const Node& node, NodeSolver::Outcome outcome) {
         closed_ = std::min(closed_, outcome.bound);
         return;
     }
+    if (outcome.branch < 0) {
+        Node same = make_child(last, outcome.state, {}, outcome.bound);
+        same.waits = true;
+        waiting_.insert(std::move(same));
+        return;
+    }
     Node out = make_child(last, outcome.state, {outcome.branch, false}, outcome.bound);
     Node in = make_child(last, outcome.state, {outcome.branch, true}, outcome.bound);
     queue_.insert(std::move(out));
@@ -345,6 +412,7 @@ void Search::finish(const Node& node, NodeSolver::Outcome outcome) {
 Search::Snapshot Search::snapshot() const {
     const std::lock_guard lock(mutex_);
     Snapshot out{best_, tree_, columns_, boxes_, {queue_.begin(), queue_.end()}, closed_, nodes_done_, picks_, rooted_};
+    out.open.insert(out.open.end(), waiting_.begin(), waiting_.end());
     if (dive_) out.open.push_back(*dive_);
     for (const auto& [id, node] : in_work_) {
         if (!node.dives) --out.picks;
@@ -363,9 +431,11 @@ void Search::restore(Snapshot snapshot) {
     boxes_ = std::move(snapshot.boxes);
     if (!columns_.empty()) select_columns();
     queue_.clear();
+    waiting_.clear();
     dive_.reset();
     for (Node& node : snapshot.open) {
-        if (node.dives && !dive_) dive_ = std::move(node);
+        if (node.waits) waiting_.insert(std::move(node));
+        else if (node.dives && !dive_) dive_ = std::move(node);
         else queue_.insert(std::move(node));
     }
     closed_ = snapshot.closed;

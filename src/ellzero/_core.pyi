@@ -62,7 +62,18 @@ class Search:
     Branch and bound on one problem; it can be stopped, looked at and continued.
     """
 
-    def __init__(self, problem: object, *, lambda_0: float, k: int, gap: float, free_bound: float, incumbent: dict, threads: int) -> None: ...
+    def __init__(self, problem: object, *, lambda_0: float, k: int, gap: float, free_bound: float, incumbent: dict, home: Sequence[int] | None = None, swap_size: int = 0, integral: Sequence[int] | None = None, threads: int) -> None: ...
+
+    def branch_also_on(self, columns: Sequence[int]) -> None:
+        """More features that may be branched on."""
+
+    def branch_on_all(self) -> None:
+        """Every feature may be branched on from now on."""
+
+    def undecided_shares(self) -> tuple:
+        """
+        z of the best node that waits: the features of its relaxation that are not decided, and their shares.
+        """
 
     def follow(self, witness: dict, objective: float) -> None:
         """Raise WitnessLost when a node that holds this solution is cut off."""
@@ -106,3 +117,15 @@ class Search:
 
     @property
     def columns_left(self) -> int: ...
+
+class Relaxations:
+    """
+    Convex relaxations of parts of one problem: some features in, some out, the others free.
+    """
+
+    def __init__(self, problem: object, *, lambda_0: float, k: int, free_bound: float, objective: float, home: Sequence[int] | None = None, swap_size: int = 0, threads: int) -> None: ...
+
+    def solve(self, *, inside: Sequence[int], outside: Sequence[int], error: float) -> dict:
+        """
+        The bound, the dual point theta and the solution with its shares; only an infinite bound if nothing better than `objective` is there.
+        """

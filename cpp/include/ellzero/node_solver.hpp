@@ -20,6 +20,8 @@ struct Node {
     std::shared_ptr<const State> state;  // of the parent
     Decision decision;
     bool dives = false;  // its children are taken before better ones
+    // Its relaxation uses no fraction of a feature that may be branched on: it waits until there are more of them.
+    bool waits = false;
 };
 
 struct ExactOptions {
@@ -27,7 +29,9 @@ struct ExactOptions {
     int64_t k = 0;             // at most so many features; the number of columns if there is no limit
     double gap = 1e-4;         // relative
     double free_bound = 0.0;   // see Region
-    int strong_depth = 4;      // candidates of nodes above this depth are tried before one is chosen
+    SwapLimit swaps;
+    std::vector<uint8_t> integral;  // a flag per column: only these are branched on; empty: all
+    int strong_depth = 4;           // candidates of nodes above this depth are tried before one is chosen
 };
 
 // The best solution so far, shared by all threads.
@@ -63,7 +67,7 @@ class NodeSolver {
         // Dual points: each one's bound, fixings and boxes hold for the next. None if the region was empty from the start.
         std::vector<std::vector<float>> proofs;
         std::shared_ptr<const State> state;  // for the children; null if the node is closed
-        int32_t branch = -1;
+        int32_t branch = -1;                 // -1 with a state: the node waits
         // Where one more feature is allowed, each of the free ones in turn: all the rest of the node.
         struct Leaf {
             int32_t column;  // in; -1: none of them
@@ -75,6 +79,14 @@ class NodeSolver {
     Outcome run(const Node& node);
     // What the node leaves behind, also if it was closed.
     std::shared_ptr<State> state_for_children();
+
+    // The relaxation of a region of one's own choice, up to an error relative to the incumbent's objective.
+    struct Relaxed {
+        double bound = Penalty::infinity;  // infinite if the region is found empty
+        DualPoint dual;
+        std::shared_ptr<const State> state;  // with the shares
+    };
+    Relaxed relax(const State& state, double error);
 
     // The minimum of G on a support, to nearly full precision.
     Model refit(const std::vector<int32_t>& support, const std::vector<double>& beta, double intercept);
@@ -117,6 +129,8 @@ class NodeSolver {
     bool worth_enumerating() const;
     void enumerate(Outcome& out);
     int32_t choose_branch(const Node& node, double bound);
+    bool may_branch_on(int32_t j) const { return options_.integral.empty() || options_.integral[j]; }
+    void add_shares(State& state) const;
     double try_child(size_t place, bool in);
     void check_witness(const Node& node, bool lost, const char* what) const;
     bool hinge() const { return problem_.loss.kind == LossKind::hinge; }

@@ -18,7 +18,8 @@
 
 namespace ellzero {
 
-enum class SearchStatus { finished, stopped, node_limit };
+// relaxed: only nodes that wait are left (see Node).
+enum class SearchStatus { finished, stopped, node_limit, relaxed };
 
 // The tree as a certificate tells it: one entry per node, parents first.
 struct TreeRecord {
@@ -39,7 +40,12 @@ class Search {
     void follow(const Model& witness, double objective);
     // Another solution, in the columns of X.
     void suggest(const Model& model);
-    // Works until the tree is finished, `seconds` have passed or the monitor stops it (then the exception passes on, and the search
+    // More columns (of X) that may be branched on; nodes that use a fraction of one need not wait any more.
+    void branch_also_on(const std::vector<int32_t>& columns);
+    void branch_on_all();
+    // Of the best node that waits, the columns (of X) of its relaxation that are not decided, and their shares.
+    std::vector<std::pair<int32_t, double>> undecided_shares() const;
+    // Works until the tree is finished, only nodes that wait are left, `seconds` have passed or the monitor stops it (then the exception passes on, and the search
     // can go on later).
     SearchStatus run(double seconds, int64_t node_limit, Monitor& monitor);
 
@@ -79,6 +85,10 @@ class Search {
     void process_root();
     void compact(State& state, int32_t& branch);
     void select_columns();
+    void renumber_options();
+    void wake(const std::function<bool(int32_t)>& kind);
+    int32_t column_of_X(int32_t j) const { return selection_ ? columns_[j] : j; }
+    bool worth_going_on(const Node& node) const { return waiting_.empty() || node.bound < waiting_.begin()->bound; }
     void work();
     void polish(Workplace& place);
     void finish(const Node& node, NodeSolver::Outcome outcome);
@@ -89,7 +99,8 @@ class Search {
     const Problem& inner() const { return selection_ ? selection_->problem() : problem_; }
 
     const Problem& problem_;
-    ExactOptions options_;
+    ExactOptions options_;          // in the numbering of the nodes
+    std::vector<uint8_t> integral_, home_;  // of the options, in that of X
     int threads_;
     std::unique_ptr<Witness> witness_;
     // After the root: the columns that are left, copied, and their boxes.
@@ -104,6 +115,7 @@ class Search {
     std::condition_variable changed_;
     std::set<Node, Order> queue_;
     std::optional<Node> dive_;           // taken next, whatever its bound
+    std::set<Node, Order> waiting_;
     std::map<int64_t, Node> in_work_;
     std::atomic<bool> stop_{false};
     bool out_of_nodes_ = false;
