@@ -264,6 +264,15 @@ struct BoundRelaxations : Borrowed {
           incumbent(objective),
           solver(problem, options, incumbent, nullptr) {}
 
+    nb::dict refit(const std::vector<int32_t>& columns) {
+        Model model;
+        {
+            nb::gil_scoped_release release;
+            model = solver.refit(columns, std::vector<double>(columns.size(), 0.0), last.intercept);
+        }
+        return pack({model});
+    }
+
     nb::dict solve(const std::vector<int32_t>& in, const std::vector<int32_t>& out, double error) {
         NodeSolver::Relaxed found;
         {
@@ -360,7 +369,8 @@ void register_search(nb::module_& m) {
              nb::arg("problem"), nb::kw_only(), nb::arg("lambda_0"), nb::arg("k"), nb::arg("free_bound"), nb::arg("objective"),
              nb::arg("home").none() = nb::none(), nb::arg("swap_size") = 0, nb::arg("threads"))
         .def("solve", &BoundRelaxations::solve, nb::kw_only(), nb::arg("inside"), nb::arg("outside"), nb::arg("error"),
-             "The bound, the dual point theta and the solution with its shares; only an infinite bound if nothing better than `objective` is there.");
+             "The bound, the dual point theta and the solution with its shares; only an infinite bound if nothing better than `objective` is there.")
+        .def("refit", &BoundRelaxations::refit, nb::arg("columns"), "The best model on these features.");
 }
 
 }  // namespace ellzero::bindings

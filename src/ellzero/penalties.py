@@ -42,6 +42,22 @@ class Penalty:
         """Mask of the features that lambda_0 applies to."""
         return np.ones(p, dtype=bool) if self.unpenalized is None else ~self.unpenalized
 
+    def conjugate(self, v: Array) -> Array:
+        """Per coordinate: the largest v beta - lambda_1 |beta| - lambda_2 beta^2 over its box; infinite where nothing limits it.
+
+        >>> import numpy as np
+        >>> Penalty(lambda_2=1.0, upper=np.array([1.0, 9.0])).conjugate(np.array([4.0, 4.0]))
+        array([3., 4.])
+        """
+        pull = np.maximum(np.abs(v) - self.lambda_1, 0.0)
+        size = pull / (2.0 * self.lambda_2) if self.lambda_2 > 0.0 else np.where(pull > 0.0, np.inf, 0.0)
+        beta = np.copysign(size, v)
+        beta = beta if self.lower is None else np.maximum(beta, self.lower)
+        beta = beta if self.upper is None else np.minimum(beta, self.upper)
+        limited = np.isfinite(beta)
+        beta = np.where(limited, beta, 0.0)
+        return np.where(limited, v * beta - self.lambda_1 * np.abs(beta) - self.lambda_2 * beta**2, np.inf)
+
     def surrogate(self, beta: Array, c: Array, curvature: Array) -> Array:
         """Per coordinate: curvature / 2 (beta - c)^2 + psi(beta), the function that a coordinate step minimises."""
         cost = np.where((beta != 0.0) & self.pays_lambda_0(beta.size), self.lambda_0, 0.0)

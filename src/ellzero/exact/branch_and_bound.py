@@ -1,57 +1,30 @@
-"""One run of branch and bound on a validated problem: incumbent, bounds on the coefficients, the core's search, the proof."""
+"""Branch and bound in the core, by itself or as Algorithm 4 of the paper (IGA): with branching on a set of features that grows.
+
+Algorithm 4 solves relaxations in which only z of a set of features is integral. Here they are one tree: a node where these z are
+integral waits, and when nothing better is left the relaxation is solved; the set grows by what the best such node uses a fraction
+of, and the tree goes on. So nothing is done twice, and the tree is a proof like any other.
+"""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ellzero import _core
-from ellzero.errors import InvalidInputError
-from ellzero.exact.certificate import Certificate, Claim, fingerprint_design
+from ellzero.exact.certificate import fingerprint_design
 from ellzero.exact.checkpoint import Checkpoint
-from ellzero.exact.search_log import SearchCallback, SearchProgress
+from ellzero.exact.setting import OutOfTime, SearchOptions, Setting, as_solution, find_incumbent, null_model, prepare, with_bound
 from ellzero.exact.solution import ExactSolution, relative_gap
 from ellzero.exact.verifier import fingerprint_vector
 from ellzero.model import Model
 from ellzero.problem import Problem
-from ellzero.solvers.packing import make_model, to_core_scale, to_user_scale
-from ellzero.solvers.paths import PathOptions, core_problem, solve_path
 
-__all__ = ["SearchOptions", "branch_and_bound"]
+__all__ = ["branch_and_bound", "growth"]
 
-Array = NDArray[np.float64]
-NO_LIMIT = 2**62
-HEURISTIC_FACTOR = 1.2  # the paper's M, times the largest coefficient of the first model
-# Unpenalized features that neither a penalty nor bounds hold are assumed to stay below this many times their largest
-# coefficient (or one): no dual point is orthogonal to them to the last digit.
-FREE_FACTOR = 10.0
-TOLERANCE = 1e-8  # of the models that the search starts from
 # Local search costs as much as some nodes: problems that end before need none.
 NODES_BEFORE_LOCAL_SEARCH = 32
-
-
-@dataclass(frozen=True, kw_only=True)
-class SearchOptions:
-    """What is to be solved beside the problem itself, and for how long."""
-
-    lambda_0: float
-    k: int | None
-    bound: float | str | None = None
-    gap: float = 1e-4
-    time_limit: float = np.inf
-    node_limit: int = NO_LIMIT
-    checkpoint: Any = None
-    threads: int = 1
-    progress: SearchCallback | None = None
-
-
-class OutOfTime(Exception):
-    """The time limit came before the search."""
 
 
 def branch_and_bound(
@@ -65,70 +38,67 @@ def branch_and_bound(
 
     `starts` are models to begin with; without `heuristic` nothing else is looked for.
     """
-    begin = time.monotonic()
     checkpoint = None if options.checkpoint is None else Checkpoint(options.checkpoint, signature(problem, options))
     saved = None if checkpoint is None else checkpoint.load()
-    status = ""
     if saved is None:
-        try:
-            incumbent = find_incumbent(problem, options, list(starts), "cd" if heuristic else None, begin)
-        except (KeyboardInterrupt, OutOfTime) as stopped:
-            incumbent = null_model(problem, options)
-            status = "time_limit" if isinstance(stopped, OutOfTime) else "interrupted"
-        bounds = {"bound": assumed_bound(problem, options, incumbent), "free_bound": free_bound(problem, incumbent)}
-        kept: dict[str, Any] = {**bounds, "searched": not heuristic}
+        # IGA begins with the support of local search; plain branch and bound may not need it.
+        first = "local_search" if options.method == "iga" else "cd"
+        setting = prepare(problem, options, starts, first if heuristic else None)
+        integral = sorted(counted_support(problem, setting.incumbent)) if options.method == "iga" else None
+        kept: dict[str, Any] = {
+            "bound": setting.bound,
+            "free_bound": setting.free_bound,
+            "searched": not heuristic or options.method == "iga",
+            "integral": integral,
+            "iteration": 0,
+        }
     else:
         kept = saved[0]
-        incumbent = null_model(problem, options)
-    boxed = with_bound(problem, kept["bound"])
-    search = _core.Search(
-        core_problem(boxed, TOLERANCE),
-        lambda_0=options.lambda_0,
-        k=problem.design.shape[1] if options.k is None else options.k,
-        gap=options.gap,
-        free_bound=np.inf if kept["free_bound"] is None else kept["free_bound"],
-        incumbent=as_solution(boxed, incumbent),
-        threads=options.threads,
-    )
+        setting = prepare(problem, options, [null_model(problem, options.lambda_0)], None)
+        setting.bound, setting.free_bound = kept["bound"], kept["free_bound"]
+        setting.boxed = with_bound(problem, setting.bound)
+    search = setting.search(kept["integral"])
     if saved is not None:
         search.restore(saved[1])
     elif neighbour is not None:
         search.start_from(neighbour)
-    if not status:
-        status = run(boxed, search, options, checkpoint, kept, begin)
-    return finish(problem, boxed, options, search, status, kept, begin), search
+    status = setting.ended or run(setting, search, checkpoint, kept)
+    solution = setting.finish(
+        setting.model(search.incumbent()), search.lower_bound, status, tree=search.tree(), nodes=search.nodes
+    )
+    return solution, search
 
 
-def run(
-    boxed: Problem,
-    search: _core.Search,
-    options: SearchOptions,
-    checkpoint: Checkpoint | None,
-    kept: dict[str, Any],
-    begin: float,
-) -> str:
+def run(setting: Setting, search: _core.Search, checkpoint: Checkpoint | None, kept: dict[str, Any]) -> str:
     """Search until the end or a limit; an interrupt ends it like a limit."""
+    options, boxed = setting.options, setting.boxed
+
+    def note() -> None:
+        size = len(kept["integral"] or ())
+        setting.note(search.objective, search.lower_bound, search.nodes, search.open, kept["iteration"], size)
 
     def report() -> None:
-        if options.progress is not None:
-            gap = relative_gap(search.objective, search.lower_bound)
-            seconds = time.monotonic() - begin
-            options.progress(SearchProgress(search.objective, search.lower_bound, gap, search.nodes, search.open, seconds))
+        note()
         if checkpoint is not None:
             checkpoint.write_if_due(search, kept)
 
     def go_on(node_limit: int) -> str:
-        left = max(options.time_limit - (time.monotonic() - begin), 0.0)
-        return search.run(seconds=left, node_limit=node_limit, report=report)
+        status = search.run(seconds=setting.left(), node_limit=node_limit, report=report)
+        while status == "relaxed":
+            note()
+            if relative_gap(search.objective, search.lower_bound) <= options.gap:
+                return "finished"
+            grow(search, kept, options.grow)
+            status = search.run(seconds=setting.left(), node_limit=node_limit, report=report)
+        return status
 
     try:
         status = "node_limit"
         if not kept["searched"]:
             status = go_on(min(NODES_BEFORE_LOCAL_SEARCH, options.node_limit))
             if status == "node_limit" and options.node_limit > NODES_BEFORE_LOCAL_SEARCH:
-                model = to_user_scale(boxed, search.incumbent())[0]
-                start = make_model(boxed, *model, options.lambda_0, boxed.objective(*model, options.lambda_0))
-                found = find_incumbent(boxed, options, [start], "local_search", begin)
+                start = setting.model(search.incumbent())
+                found = find_incumbent(boxed, options, [start], "local_search", setting.begin)
                 search.suggest(as_solution(boxed, found))
                 kept["searched"] = True
         if kept["searched"]:
@@ -137,8 +107,7 @@ def run(
         status = "interrupted"
     except OutOfTime:
         status = "time_limit"
-    if options.progress is not None:
-        report()
+    note()
     if checkpoint is not None:
         if status == "finished":
             checkpoint.remove()
@@ -147,125 +116,31 @@ def run(
     return status
 
 
-def finish(
-    problem: Problem,
-    boxed: Problem,
-    options: SearchOptions,
-    search: _core.Search,
-    status: str,
-    kept: dict[str, Any],
-    begin: float,
-) -> ExactSolution:
-    """The search's result on the user's scale, with its proof."""
-    support, values, intercept = to_user_scale(boxed, search.incumbent())[0]
-    values = boxed.clip(support, values)
-    objective = boxed.objective(support, values, intercept, options.lambda_0)
-    at = options.lambda_0 if options.k is None else np.nan
-    model = make_model(problem, support, values, intercept, at, objective)
-    # No loss or penalty is negative: zero is a bound even before the first node.
-    lower_bound = min(max(search.lower_bound, 0.0), objective)
-    if relative_gap(objective, lower_bound) <= options.gap:
-        status = "optimal"
-    elif status == "finished":
-        status = "precision"
-    claim = Claim(
-        lambda_0=options.lambda_0,
-        k=options.k,
-        bound=kept["bound"],
-        free_bound=kept["free_bound"],
-        objective=objective,
-        lower_bound=lower_bound,
-        status=status,
-        gap_asked=options.gap,
-    )
-    certificate = Certificate(problem, claim, model, search.tree())
-    return ExactSolution(certificate, search.nodes, time.monotonic() - begin)
+def grow(search: _core.Search, kept: dict[str, Any], rule: float) -> None:
+    """One more iteration of Algorithm 4: the set grows by features that the relaxation uses a fraction of."""
+    columns, shares = search.undecided_shares()
+    new = growth(columns, shares, kept["integral"], rule)
+    kept["iteration"] += 1
+    if new:
+        kept["integral"] = sorted({*kept["integral"], *new})
+        search.branch_also_on(new)
+    else:  # integral but for rounding errors: whatever is left is decided by plain branch and bound
+        kept["integral"] = None
+        search.branch_on_all()
 
 
-def find_incumbent(problem: Problem, options: SearchOptions, starts: list[Model], algorithm: str | None, begin: float) -> Model:
-    """The best model that an algorithm finds from `starts`; without one the best of these."""
-
-    def watch(*_: Any) -> None:
-        if time.monotonic() - begin > options.time_limit:
-            raise OutOfTime
-
-    most = problem.countable() if options.k is None else min(options.k, problem.countable())
-    models = [start for start in starts if problem.counted(start.support) <= most]
-    if algorithm is not None or not models:
-        grid = np.array([options.lambda_0]) if options.k is None else np.zeros(0)
-        wanted = PathOptions(lambda_0=grid, algorithm=algorithm or "cd", tol=TOLERANCE, threads=options.threads, progress=watch)
-        if options.k is not None:
-            wanted = wanted.for_sizes(tuple(range(1, most + 1)) if most else (0,), len(problem.y))
-        found = solve_path(problem, wanted, seeds=to_core_scale(problem, starts) if starts else None)
-        models += [
-            make_model(problem, support, values, b, options.lambda_0, problem.objective(support, values, b, options.lambda_0))
-            for packed in (found.models, found.by_size)
-            for support, values, b in to_user_scale(problem, packed)
-            if problem.counted(support) <= most
-        ]
-    return min([*models, null_model(problem, options)], key=lambda model: model.objective)
+def growth(columns: Any, shares: Any, integral: Iterable[int], rule: float) -> list[int]:
+    """The features outside the set with the largest z: `rule` of them, or those of at least that share (but one in any case)."""
+    outside = ~np.isin(columns, list(integral)) & (shares > 0.0)
+    order = np.argsort(-shares[outside], kind="stable")
+    columns, shares = columns[outside][order], shares[outside][order]
+    count = int(rule) if rule >= 1.0 else max(int(np.count_nonzero(shares >= rule)), 1)
+    return [int(j) for j in columns[:count]]
 
 
-def null_model(problem: Problem, options: SearchOptions) -> Model:
-    """No features but those that bounds hold away from zero."""
-    every = np.arange(problem.design.shape[1], dtype=np.int32)
-    values = problem.clip(every, np.zeros(len(every)))
-    support = np.flatnonzero(values).astype(np.int32)
-    objective = problem.objective(support, values[support], 0.0, options.lambda_0)
-    return make_model(problem, support, values[support], 0.0, options.lambda_0, objective)
-
-
-def as_solution(problem: Problem, model: Model) -> dict[str, Any]:
-    """A model inside the problem's bounds, as the core takes it: with its cost G, without the lambda_0 term."""
-    values = problem.clip(model.support, model.values)
-    cost = problem.objective(model.support, values, model.intercept, 0.0)
-    return to_core_scale(problem, [replace(model, values=values, objective=cost)])
-
-
-def assumed_bound(problem: Problem, options: SearchOptions, incumbent: Model) -> float | None:
-    """The bound on |beta_j| that is assumed, None if the penalties and bounds prove one."""
-    if isinstance(options.bound, str):
-        beta = np.abs(problem.penalised(incumbent.support, incumbent.values))
-        return HEURISTIC_FACTOR * float(beta.max(initial=0.0)) or 1.0
-    if options.bound is not None:
-        return options.bound
-    penalty = problem.penalty
-    if penalty.lambda_1 > 0.0 or penalty.lambda_2 > 0.0 or problem.countable() == 0:
-        return None
-    counted = np.ones(problem.design.shape[1], dtype=bool) if penalty.unpenalized is None else ~penalty.unpenalized
-    finite = all(side is not None and np.isfinite(side[counted]).all() for side in (penalty.lower, penalty.upper))
-    if not finite:
-        raise InvalidInputError(
-            "bound must be a number or 'heuristic' when lambda_1 = lambda_2 = 0 and lower and upper are not finite: "
-            "nothing else limits the coefficients."
-        )
-    return None
-
-
-def free_bound(problem: Problem, incumbent: Model) -> float | None:
-    """The bound that is assumed of unpenalized features that nothing else holds."""
-    penalty = problem.penalty
-    if penalty.unpenalized is None or penalty.lambda_1 > 0.0 or penalty.lambda_2 > 0.0:
-        return None
-    held = [side is not None and np.isfinite(side[penalty.unpenalized]).all() for side in (penalty.lower, penalty.upper)]
-    if all(held):
-        return None
-    beta = np.abs(problem.penalised(incumbent.support, incumbent.values))
-    largest = float(beta[penalty.unpenalized[incumbent.support]].max(initial=0.0))
-    return FREE_FACTOR * max(largest, 1.0)
-
-
-def with_bound(problem: Problem, bound: float | None) -> Problem:
-    """The problem with |beta_j| <= bound for the features that lambda_0 counts."""
-    if bound is None:
-        return problem
-    penalty, p = problem.penalty, problem.design.shape[1]
-    limit = np.full(p, bound) if problem.spread is None else bound / problem.spread
-    if penalty.unpenalized is not None:
-        limit[penalty.unpenalized] = np.inf
-    low = -limit if penalty.lower is None else np.maximum(penalty.lower, -limit)
-    high = limit if penalty.upper is None else np.minimum(penalty.upper, limit)
-    return replace(problem, penalty=replace(penalty, lower=low, upper=high))
+def counted_support(problem: Problem, model: Model) -> list[int]:
+    """The features of a model that pay lambda_0."""
+    return model.support[problem.penalty.pays_lambda_0(problem.design.shape[1])[model.support]].tolist()
 
 
 def signature(problem: Problem, options: SearchOptions) -> dict[str, Any]:
@@ -275,6 +150,9 @@ def signature(problem: Problem, options: SearchOptions) -> dict[str, Any]:
     return {
         "lambda_0": options.lambda_0,
         "k": options.k,
+        "swap_size": None if options.swaps is None else options.swaps.size,
+        "home": None if options.swaps is None else options.swaps.home.tolist(),
+        "method": options.method,
         "bound": options.bound,
         "gap": options.gap,
         "loss": problem.loss.name,

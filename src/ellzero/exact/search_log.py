@@ -23,6 +23,8 @@ class SearchProgress:
     nodes: int
     open: int
     seconds: float
+    iteration: int = 0  # of IGA or of outer approximation
+    integral: int = 0  # features in IGA's set
 
 
 SearchCallback = Callable[[SearchProgress], None]
@@ -44,8 +46,9 @@ class SearchLog:
         before = self.last.nodes if self.last else 0
         rate = (now.nodes - before) / max(last_time, 1e-9)
         self.last, self.drawn = now, time.monotonic()
+        of_set = f"set {now.integral}  " if now.integral else ""
         text = (
-            f"incumbent {now.objective:.8g}  bound {now.lower_bound:.8g}  gap {100 * now.gap:.3g} %  "
+            f"{of_set}incumbent {now.objective:.8g}  bound {now.lower_bound:.8g}  gap {100 * now.gap:.3g} %  "
             f"nodes {now.nodes}  open {now.open}  {rate:.1f}/s  {now.seconds:.1f} s"
         )
         end = "\n" if now.open == 0 else ""

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.exact.certificate import Certificate
+from ellzero.exact.search_log import SearchProgress
 from ellzero.model import Model
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
 
 __all__ = ["ExactSolution", "relative_gap"]
 
@@ -30,10 +36,14 @@ class ExactSolution:
     objective : recomputed from the raw data
     lower_bound : no solution is better (under ``bound``, if one was assumed)
     gap : (objective - lower_bound) / |objective|
-    status : "optimal" (the proved gap is at most what was asked for), "time_limit", "node_limit", "interrupted", or "precision"
-        (nothing is left to search, but rounding keeps the proved gap above a very small one that was asked for)
+    status : "optimal" (the proved gap is at most what was asked for), "time_limit", "node_limit", "interrupted", "precision"
+        (nothing is left to search, but rounding keeps the proved gap above a very small one that was asked for), or "failed" (a
+        MIP solver gave up: ``message`` says why, and the solution and the bound are those from before)
     nodes, seconds : of the search, and of the whole call
     bound : the assumed bound on |beta_j|, None if nothing was assumed
+    swap_size : the bound is over swaps of at most so many features (see :func:`improve`); None: over all models
+    history : how objective and bound came together, as a list of ``SearchProgress``; :meth:`to_frame` and :meth:`plot` show it
+    message : what a MIP solver had to say
     model : the solution as a model that predicts
     certificate : the proof, for :func:`ellzero.verify`
 
@@ -42,6 +52,8 @@ class ExactSolution:
     certificate: Certificate
     nodes: int
     seconds: float
+    history: list[SearchProgress] = field(default_factory=list)
+    message: str = ""
 
     @property
     def model(self) -> Model:
@@ -88,13 +100,36 @@ class ExactSolution:
         """The assumed bound on |beta_j| (on the penalised scale)."""
         return self.certificate.claim.bound
 
+    @property
+    def swap_size(self) -> int | None:
+        """The size of the swaps that the bound is over, None if it is over all models."""
+        return self.certificate.claim.swap_size
+
+    @property
+    def prover(self) -> str | None:
+        """The solver that the lower bound rests on, None if the certificate proves it."""
+        return self.certificate.claim.prover
+
+    def to_frame(self) -> pd.DataFrame:
+        """The history: objective, bound, nodes, iteration and the size of IGA's set over time, as a pandas data frame."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(row) for row in self.history])
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Objective and lower bound over time (needs matplotlib)."""
+        from ellzero.report.plots import plot_bounds
+
+        return plot_bounds(self, ax)
+
     def __repr__(self) -> str:
         paper = (self.objective - self.lower_bound) / self.lower_bound if self.lower_bound > 0.0 else np.inf
         assumed = "" if not self.certificate.conditional else ", assuming bounded coefficients"
-        return "\n".join(
-            [
-                f"{self.status}{assumed}: objective {self.objective:.10g}, lower bound {self.lower_bound:.10g}",
-                f"gap {self.gap:.2e} of the objective ((UB - LB) / LB = {paper:.2e}), {self.nodes} nodes, {self.seconds:.2f} s",
-                repr(self.model),
-            ]
-        )
+        over = "" if self.swap_size is None else f" over swaps of at most {self.swap_size}"
+        lines = [
+            f"{self.status}{assumed}: objective {self.objective:.10g}, lower bound {self.lower_bound:.10g}{over}",
+            f"gap {self.gap:.2e} of the objective ((UB - LB) / LB = {paper:.2e}), {self.nodes} nodes, {self.seconds:.2f} s",
+        ]
+        if self.prover is not None:
+            lines.append(f"the bound is that of {self.prover}{': ' + self.message if self.message else ''}")
+        return "\n".join([*lines, repr(self.model)])

@@ -10,15 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ellzero.errors import InvalidInputError
-from ellzero.exact.branch_and_bound import NO_LIMIT, SearchOptions, branch_and_bound
-from ellzero.exact.search_log import SearchCallback, as_search_log
+from ellzero.exact.branch_and_bound import branch_and_bound
+from ellzero.exact.methods import as_start, run_method, search_options
+from ellzero.exact.search_log import SearchCallback
+from ellzero.exact.setting import SearchOptions
 from ellzero.exact.solution import ExactSolution
 from ellzero.model import Model
 from ellzero.path import Path
 from ellzero.problem import Problem, make_problem
 from ellzero.sizes import Sizes
-from ellzero.solvers.packing import make_model
-from ellzero.validation import as_choice, as_count, as_nonnegative, as_threads
+from ellzero.validation import as_count, as_nonnegative
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,6 +38,9 @@ def solve(
     k: int | None = None,
     lambda_1: float = 0.0,
     lambda_2: float = 0.0,
+    method: str = "bnb",
+    backend: str = "builtin",
+    grow: float = 10,
     bound: float | str | None = None,
     gap: float = 1e-4,
     time_limit: float | None = None,
@@ -55,7 +59,7 @@ def solve(
     """The best model there is, with a proof of how close to the best it is.
 
     Minimises ``sum_i w_i f(eta_i, y_i) + lambda_0 ||beta||_0 + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2`` over all models,
-    or over those with at most ``k`` features, by branch and bound.
+    or over those with at most ``k`` features.
 
     Parameters
     ----------
@@ -65,17 +69,28 @@ def solve(
         What each feature costs.
     k : int
         The largest number of features (not counting unpenalized ones). At least one of ``lambda_0`` and ``k`` must be given.
+    method : {"bnb", "iga", "mip"}
+        Branch and bound; the paper's integrality generation (Algorithm 4), which lets only a set of features, at first those of
+        local search, be decided, and grows it while the relaxation of the others leaves a gap; or the paper's formulation as a
+        mixed integer program, given to a MIP solver as it is.
+    backend : {"builtin", "highs", "scip", "gurobi"}
+        Who solves: "builtin" for "bnb", anyone for "iga", a MIP solver for "mip" (``pip install 'ellzero[highs]'`` and so on). With a MIP
+        solver the lower bound is as good as its word: ``solution.prover`` names it, and the certificate proves only the root's bound.
+    grow : int or share
+        The set of "iga" grows by so many features at a time, those with the largest z; or, if it is below one, by those with at
+        least that z.
     bound : None, a number or "heuristic"
         None: coefficients are limited by nothing but the penalties and ``lower`` and ``upper``; the proof is unconditional.
         A number: ``|beta_j| <= bound`` is assumed of the features that lambda_0 counts (of the standardised ones with
         ``standardize``). "heuristic": 1.2 times the largest coefficient of the model that
-        coordinate descent finds, the paper's assumption.
+        coordinate descent ("bnb") or local search finds, the paper's assumption.
         Small bounds make problems easier, and the certificate says that it rests on them. Without ``lambda_1`` and ``lambda_2``
         nothing else limits the coefficients, and one of the two must be given.
     gap : float
         The search ends when ``(objective - lower_bound) / |objective|`` is at most this.
     time_limit, node_limit : seconds and nodes, None for no limit
-        The best solution and the lower bound so far are returned, with the status saying so. Ctrl-C does the same.
+        The best solution and the lower bound so far are returned, with the status saying so. Ctrl-C does the same. ``node_limit``
+        and ``checkpoint`` are the built-in solver's.
     warm_start : Model or array of p coefficients, optional
         A solution to begin with; local search starts from it too.
     checkpoint : path, optional
@@ -118,52 +133,23 @@ def solve(
     if lambda_0 is None and k is None:
         raise InvalidInputError("lambda_0 or k must be given.")
     options = replace(
-        search_options(bound, gap, time_limit, node_limit, n_jobs, progress),
+        search_options(
+            method=method,
+            backend=backend,
+            grow=grow,
+            bound=bound,
+            gap=gap,
+            time_limit=time_limit,
+            node_limit=node_limit,
+            checkpoint=checkpoint,
+            n_jobs=n_jobs,
+            progress=progress,
+        ),
         lambda_0=0.0 if lambda_0 is None else as_nonnegative("lambda_0", lambda_0),
         k=None if k is None else as_count("k", k, 0),
-        checkpoint=checkpoint,
     )
     starts = [] if warm_start is None else [as_start(problem, warm_start, options.lambda_0)]
-    return branch_and_bound(problem, options, starts)[0]
-
-
-def search_options(
-    bound: float | str | None,
-    gap: float,
-    time_limit: float | None,
-    node_limit: int | None,
-    n_jobs: int | None,
-    progress: bool | SearchCallback,
-) -> SearchOptions:
-    """The validated options that all points of a path share."""
-    if isinstance(bound, str):
-        as_choice("bound", bound, ("heuristic",))
-    elif bound is not None and as_nonnegative("bound", bound) == 0.0:
-        raise InvalidInputError("bound must be positive.")
-    return SearchOptions(
-        lambda_0=0.0,
-        k=None,
-        bound=bound if bound is None or isinstance(bound, str) else float(bound),
-        gap=as_nonnegative("gap", gap),
-        time_limit=np.inf if time_limit is None else as_nonnegative("time_limit", time_limit),
-        node_limit=NO_LIMIT if node_limit is None else as_count("node_limit", node_limit, 0),
-        threads=as_threads(n_jobs),
-        progress=as_search_log(progress),
-    )
-
-
-def as_start(problem: Problem, start: Model | ArrayLike, lambda_0: float) -> Model:
-    """A model to begin with, inside the problem's bounds."""
-    if isinstance(start, Model):
-        if start.n_features != problem.design.shape[1]:
-            raise InvalidInputError(f"warm_start must have {problem.design.shape[1]} coefficients, got {start.n_features}.")
-        support, values, intercept = start.support, start.values, start.intercept
-    else:
-        support, values = problem.split(start, "warm_start")
-        intercept = 0.0
-    values = problem.clip(support, values)
-    intercept = intercept if problem.fit_intercept else 0.0
-    return make_model(problem, support, values, intercept, lambda_0, problem.objective(support, values, intercept, lambda_0))
+    return run_method(problem, options, starts)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -282,7 +268,9 @@ def certify_path(
     ([1, 2, 3], ['optimal', 'optimal', 'optimal'])
 
     """
-    common = search_options(bound, gap, time_limit, node_limit, n_jobs, progress)
+    common = search_options(
+        bound=bound, gap=gap, time_limit=time_limit, node_limit=node_limit, n_jobs=n_jobs, progress=progress
+    )
     if isinstance(path, Sizes):
         if path.max_norm is not None:
             raise InvalidInputError(

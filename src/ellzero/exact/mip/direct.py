@@ -1,0 +1,75 @@
+"""The paper's formulation (MIP), all of it given to a MIP solver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ellzero.exact.mip.formulation import formulate
+from ellzero.exact.mip.outer_approximation import solve_program
+from ellzero.exact.mip.prepared import Prepared, check_tolerance
+from ellzero.exact.setting import SearchOptions
+from ellzero.exact.solution import ExactSolution
+from ellzero.model import Model
+from ellzero.problem import Problem
+
+__all__ = ["solve_directly"]
+
+
+def solve_directly(
+    problem: Problem, options: SearchOptions, starts: Iterable[Model] = (), heuristic: bool = True
+) -> ExactSolution:
+    """The best solution and the bound that the MIP solver comes to."""
+    run = Prepared.make(problem, options, starts, heuristic)
+    if run.setting.ended:
+        return run.finish(run.setting.ended)
+    try:
+        return run.finish(*solve_formulation(run))
+    except KeyboardInterrupt:
+        return run.finish("interrupted")
+    except MemoryError:
+        n, p = problem.design.shape
+        return run.finish("failed", f"the formulation of {n} rows and {p} features does not fit into memory")
+
+
+def solve_formulation(run: Prepared) -> tuple[str, str]:
+    """Status and message; what is found goes to the run."""
+    options, boxed = run.setting.options, run.setting.boxed
+    swaps = options.swaps
+    check_tolerance(run.backend, run.low, run.high)
+    formulation = formulate(
+        boxed,
+        lambda_0=options.lambda_0,
+        k=options.k,
+        low=run.low,
+        high=run.high,
+        home=None if swaps is None else swaps.home.astype(np.int64),
+        swap_size=0 if swaps is None else swaps.size,
+    )
+    if not run.setting.left():
+        return "time_limit", ""
+    incumbent = run.setting.incumbent
+    beta = boxed.penalised(incumbent.support, boxed.clip(incumbent.support, incumbent.values))
+    rounds = 0
+
+    def report(lower: float, upper: float) -> None:
+        nonlocal rounds
+        rounds += 1
+        run.raise_bound(lower)
+        run.note(rounds)
+
+    found = solve_program(
+        run.backend,
+        formulation.program,
+        start=formulation.point(incumbent.support, beta, incumbent.intercept),
+        gap=options.gap,
+        seconds=run.setting.left(),
+        threads=options.threads,
+        report=report,
+    )
+    run.nodes += found.nodes
+    run.raise_bound(found.lower_bound)
+    if found.x is not None:
+        run.offer(formulation.solution(found.x)[0])
+    return run.status_of(found), found.message

@@ -1,0 +1,158 @@
+"""Gurobi: linear and quadratic mixed integer programs, as large as its licence allows."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import gurobipy
+import numpy as np
+from gurobipy import GRB
+from numpy.typing import NDArray
+
+from ellzero.exact.mip.backends import Array, Backend, Limits, MipResult
+from ellzero.exact.mip.program import Program
+
+__all__ = ["Gurobi", "make_backend"]
+
+STATUS = {
+    GRB.OPTIMAL: "optimal",
+    GRB.TIME_LIMIT: "time_limit",
+    GRB.INTERRUPTED: "interrupted",
+    GRB.INFEASIBLE: "infeasible",
+}
+SAID = {
+    GRB.INFEASIBLE: "infeasible",
+    GRB.INF_OR_UNBD: "infeasible or unbounded",
+    GRB.UNBOUNDED: "unbounded",
+    GRB.NUMERIC: "numerical trouble",
+    GRB.SUBOPTIMAL: "no optimal point within its tolerances",
+}
+SMALL_QUADRATIC = 200
+"""The licence that comes with the package allows so many variables of a quadratic model, and 2000 (and 2000 rows) of a linear one."""
+
+
+class GurobiSession:
+    """One model in Gurobi."""
+
+    def __init__(
+        self, environment: gurobipy.Env, program: Program, start: Array | None, limits: Limits, tolerance: float
+    ) -> None:
+        self.program = program
+        self.model = gurobipy.Model(env=environment)
+        options = {
+            "MIPGap": limits.gap,
+            "MIPGapAbs": 0.0,
+            "TimeLimit": limits.seconds,
+            "Threads": limits.threads,
+            "IntFeasTol": tolerance,
+            "FeasibilityTol": tolerance,
+            "OptimalityTol": tolerance,
+        }
+        for name, value in options.items():
+            self.model.setParam(name, value)
+        kinds = np.where(program.integer, GRB.INTEGER, GRB.CONTINUOUS)
+        self.x = self.model.addMVar(program.size, lb=program.lower, ub=program.upper, vtype=kinds)
+        for side, limit in ((GRB.GREATER_EQUAL, program.row_lower), (GRB.LESS_EQUAL, program.row_upper)):
+            there = np.flatnonzero(np.isfinite(limit))
+            if len(there):
+                self.model.addMConstr(program.rows[there], self.x, side, limit[there])
+        self.priced = priced_squares(program)
+        self.add_squares()
+        if start is not None:
+            self.x.Start = start
+
+    def add_squares(self) -> None:
+        """Squares whose head has nothing but a cost become part of the objective, which Gurobi likes better; the others cones."""
+        program = self.program
+        cost, curvature = program.cost.copy(), np.zeros(program.size)
+        q, j, _ = program.squares[self.priced].T
+        cost[q], curvature[j] = 0.0, program.cost[q]
+        objective = cost @ self.x
+        if len(q):
+            bent = self.x[j]
+            objective = objective + (bent * bent * curvature[j]).sum()
+        self.model.setObjective(objective)
+        for head, root, z in program.squares[~self.priced].tolist():
+            factor = 1.0 if z < 0 else self.x[z].item()
+            self.model.addConstr(self.x[root].item() * self.x[root].item() <= self.x[head].item() * factor)
+
+    def run(self) -> None:
+        """Solve."""
+        self.model.optimize()
+
+    def stop(self) -> None:
+        """Ask it to end."""
+        self.model.terminate()
+
+    def result(self) -> MipResult:
+        """What it found."""
+        status, mixed = STATUS.get(self.model.Status, "failed"), bool(self.model.IsMIP)
+        x = None
+        if self.model.SolCount > 0:
+            x = np.array(self.x.X)
+            q, j, _ = self.program.squares[self.priced].T
+            x[q] = x[j] ** 2
+        bound = -np.inf
+        if mixed or status == "optimal":
+            bound = float(self.model.ObjBound if mixed else self.model.ObjVal)
+            bound = bound if abs(bound) < GRB.INFINITY else -np.inf
+        code = self.model.Status
+        said = "" if status not in ("failed", "infeasible") else f"Gurobi says: {SAID.get(code, f'status {code}')}"
+        return MipResult(status, x, bound, int(self.model.NodeCount), said)
+
+
+def priced_squares(program: Program) -> NDArray[np.bool_]:
+    """Squares x^2 <= q whose q can be replaced by x^2 in the objective, each x once."""
+    q, j, z = program.squares.T
+    used = np.zeros(program.size, dtype=bool)
+    used[program.rows.indices] = True
+    free = ~used & (program.lower <= 0.0) & np.isinf(program.upper) & (program.cost >= 0.0)
+    once = np.bincount(j, minlength=program.size) == 1
+    return (z < 0) & free[q] & once[j]
+
+
+class Gurobi(Backend):
+    """Gurobi; terms log(1 + exp(u)) go through outer approximation."""
+
+    name = "gurobi"
+    native = frozenset({"square"})
+    tolerance = 1e-9
+
+    @cached_property
+    def environment(self) -> gurobipy.Env:
+        """What holds the licence; made when a program comes, so that a missing licence is that solve's failure."""
+        environment = gurobipy.Env(empty=True)
+        environment.setParam("OutputFlag", 0)
+        environment.start()
+        return environment
+
+    @property
+    def version(self) -> str:
+        """Name and version."""
+        return "Gurobi " + ".".join(map(str, gurobipy.gurobi.version()))
+
+    @cached_property
+    def size_limited(self) -> bool:
+        """Whether the licence refuses a quadratic model of more than 200 variables."""
+        try:
+            with gurobipy.Model(env=self.environment) as model:
+                x = model.addMVar(SMALL_QUADRATIC + 1)
+                model.setObjective((x * x).sum())
+                model.optimize()
+        except gurobipy.GurobiError:
+            return True
+        return False
+
+    def takes(self, program: Program) -> frozenset[str]:
+        """Squares, unless there are too many variables for the licence: a linear model may have ten times as many."""
+        refused = len(program.squares) and program.size > SMALL_QUADRATIC and self.size_limited
+        return frozenset() if refused else self.native
+
+    def load(self, program: Program, start: Array | None, limits: Limits) -> GurobiSession:
+        """Give it a program."""
+        return GurobiSession(self.environment, program, start, limits, self.tolerance)
+
+
+def make_backend() -> Backend:
+    """Gurobi with the licence that it finds."""
+    return Gurobi()

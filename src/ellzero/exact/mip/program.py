@@ -1,0 +1,193 @@
+"""A mixed integer program as data, known to no solver: linear rows, bounds, integrality and two kinds of convex terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import expit
+
+__all__ = ["Builder", "Program"]
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+NOWHERE = 1e-9
+"""A switch below this is off: solvers do not tell it from zero."""
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """min cost'x subject to row_lower <= rows x <= row_upper, lower <= x <= upper, x_j integer where `integer`, and convex terms.
+
+    A row (q, x, z) of `squares` says x^2 <= q z; z = -1 stands for the constant one. A row (t, u) of `softplus` says
+    t >= log(1 + exp(u)). Variables q and t appear in no row and have no negative cost: an optimal point takes them at their
+    true values, and any point can be lifted there.
+    """
+
+    cost: Array
+    lower: Array
+    upper: Array
+    integer: NDArray[np.bool_]
+    rows: Any  # a CSR matrix
+    row_lower: Array
+    row_upper: Array
+    squares: Indices  # (m, 3)
+    softplus: Indices  # (m, 2)
+
+    @property
+    def size(self) -> int:
+        """How many variables it has."""
+        return len(self.cost)
+
+    def value(self, x: Array) -> float:
+        """The cost of a point as it is."""
+        return float(self.cost @ x)
+
+    def with_rows(self, rows: Any, row_lower: Array, row_upper: Array) -> Program:
+        """The same program with more rows."""
+        return replace(
+            self,
+            rows=sparse.vstack([self.rows, rows], format="csr"),
+            row_lower=np.concatenate([self.row_lower, row_lower]),
+            row_upper=np.concatenate([self.row_upper, row_upper]),
+        )
+
+    def with_terms(self, kinds: Iterable[str]) -> Program:
+        """The same program with only these kinds ("square", "softplus") of convex terms."""
+        return replace(
+            self,
+            squares=self.squares if "square" in kinds else self.squares[:0],
+            softplus=self.softplus if "softplus" in kinds else self.softplus[:0],
+        )
+
+    def relaxed(self) -> Program:
+        """The same program without integrality."""
+        return replace(self, integer=np.zeros_like(self.integer))
+
+    def fixed(self, x: Array) -> Program:
+        """The continuous program that is left when the integers are what they are (up to rounding) in a point."""
+        value = np.rint(x[self.integer])
+        lower, upper = self.lower.copy(), self.upper.copy()
+        lower[self.integer] = upper[self.integer] = value
+        return replace(self.relaxed(), lower=lower, upper=upper)
+
+    def heads(self) -> Indices:
+        """The variables q and t, term by term: squares first."""
+        return np.concatenate([self.squares[:, 0], self.softplus[:, 0]])
+
+    def terms(self, x: Array) -> Array:
+        """The least values of q and t beside the rest of a point: x^2 / z and log(1 + exp(u)).
+
+        Where a switch z is off, x is zero up to the solvers' tolerance and so is q.
+        """
+        on = self.switches(x)
+        square = np.divide(x[self.squares[:, 1]] ** 2, on, out=np.zeros(len(on)), where=on > NOWHERE)
+        return np.concatenate([square, np.logaddexp(0.0, x[self.softplus[:, 1]])])
+
+    def switches(self, x: Array) -> Array:
+        """The variable z of each square, one where it is constant."""
+        z = self.squares[:, 2]
+        return np.where(z < 0, 1.0, x[z])
+
+    def lifted(self, x: Array) -> Array:
+        """The point with integers rounded and q and t at their true values: its cost is that of the program, not of a relaxation."""
+        point = x.copy()
+        point[self.integer] = np.rint(x[self.integer])
+        point[self.heads()] = self.terms(point)
+        return point
+
+    def shortfall(self, x: Array) -> Array:
+        """What the cost of each term must rise by until it is true; zero where it holds."""
+        heads = self.heads()
+        return self.cost[heads] * np.maximum(self.terms(x) - x[heads], 0.0)
+
+    def violation(self, x: Array) -> float:
+        """The largest violation of a row, a bound, integrality or a term."""
+        activity = self.rows @ x
+        parts = [
+            self.row_lower - activity,
+            activity - self.row_upper,
+            self.lower - x,
+            x - self.upper,
+            np.abs(x - np.rint(x))[self.integer],
+            self.terms(x) - x[self.heads()],
+        ]
+        return max(float(part.max(initial=0.0)) for part in parts)
+
+    def tangents(self, x: Array, chosen: NDArray[np.bool_] | None = None) -> tuple[Any, Array]:
+        """Rows and their lower limits that hold wherever the (chosen) terms do, with equality where a point is lifted.
+
+        q >= 2 a x - a^2 z with a = x / z at the point, and t >= log(1 + exp(u)) linearised at the point's u.
+        """
+        chosen = np.ones(len(self.squares) + len(self.softplus), dtype=bool) if chosen is None else chosen
+        squares, softplus = self.squares[chosen[: len(self.squares)]], self.softplus[chosen[len(self.squares) :]]
+        on = np.where(squares[:, 2] < 0, 1.0, x[squares[:, 2]])
+        a = np.divide(x[squares[:, 1]], on, out=np.zeros(len(on)), where=on > NOWHERE)
+        u = x[softplus[:, 1]]
+        slope = expit(u)
+        switched = np.flatnonzero(squares[:, 2] >= 0)
+        m, n = np.arange(len(squares)), len(squares) + np.arange(len(softplus))
+        entries = [
+            (m, squares[:, 0], np.ones(len(m))),
+            (m, squares[:, 1], -2.0 * a),
+            (switched, squares[switched, 2], a[switched] ** 2),
+            (n, softplus[:, 0], np.ones(len(n))),
+            (n, softplus[:, 1], -slope),
+        ]
+        row, column, value = (np.concatenate(part) for part in zip(*entries, strict=True))
+        matrix = sparse.csr_matrix((value, (row, column)), shape=(len(m) + len(n), self.size))
+        return matrix, np.concatenate([np.where(squares[:, 2] < 0, -(a**2), 0.0), np.logaddexp(0.0, u) - slope * u])
+
+
+class Builder:
+    """Puts a program together from blocks of variables and rows."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.variables: list[tuple[Array, ...]] = []
+        self.blocks: list[tuple[list[tuple[slice, Any]], Array, Array]] = []
+
+    def add(
+        self,
+        count: int,
+        *,
+        cost: float | Array = 0.0,
+        lower: float | Array = -np.inf,
+        upper: float | Array = np.inf,
+        integer: bool = False,
+    ) -> slice:
+        """New variables; where they are in a point."""
+        self.variables.append(tuple(np.broadcast_to(np.asarray(v, float), (count,)) for v in (cost, lower, upper, integer)))
+        self.size += count
+        return slice(self.size - count, self.size)
+
+    def require(self, parts: list[tuple[slice, Any]], lower: float | Array = -np.inf, upper: float | Array = np.inf) -> None:
+        """Rows lower <= sum of matrix times block <= upper; a vector stands for a diagonal matrix."""
+        matrices = [(where, sparse.diags(m, format="csr") if np.ndim(m) == 1 else sparse.csr_matrix(m)) for where, m in parts]
+        count = matrices[0][1].shape[0]
+        limits = [np.broadcast_to(np.asarray(side, float), (count,)) for side in (lower, upper)]
+        self.blocks.append((matrices, limits[0], limits[1]))
+
+    def build(self, squares: list[Indices], softplus: list[Indices]) -> Program:
+        """The program; terms are given as blocks of their indices."""
+        cost, lower, upper, integer = (np.concatenate(part) for part in zip(*self.variables, strict=True))
+        rows = [sum(self.placed(where, matrix) for where, matrix in block[0]) for block in self.blocks]
+        return Program(
+            cost,
+            lower,
+            upper,
+            integer.astype(bool),
+            sparse.vstack(rows, format="csr") if rows else sparse.csr_matrix((0, self.size)),
+            np.concatenate([np.zeros(0), *(block[1] for block in self.blocks)]),
+            np.concatenate([np.zeros(0), *(block[2] for block in self.blocks)]),
+            np.concatenate([np.zeros((0, 3), np.int64), *squares]),
+            np.concatenate([np.zeros((0, 2), np.int64), *softplus]),
+        )
+
+    def placed(self, where: slice, matrix: Any) -> Any:
+        """A matrix at its block's columns."""
+        return sparse.csr_matrix((matrix.data, matrix.indices + where.start, matrix.indptr), shape=(matrix.shape[0], self.size))

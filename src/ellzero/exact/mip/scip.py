@@ -1,0 +1,131 @@
+"""SCIP: mixed integer programs with convex terms."""
+
+from __future__ import annotations
+
+import numpy as np
+from pyscipopt import Model, exp, quicksum
+
+from ellzero.exact.mip.backends import Array, Backend, Limits, MipResult
+from ellzero.exact.mip.program import Program
+
+__all__ = ["Scip", "make_backend"]
+
+STATUS = {
+    "optimal": "optimal",
+    "gaplimit": "optimal",
+    "timelimit": "time_limit",
+    "userinterrupt": "interrupted",
+    "infeasible": "infeasible",
+}
+
+
+class ScipSession:
+    """One model in SCIP."""
+
+    def __init__(self, program: Program, start: Array | None, limits: Limits, tolerance: float) -> None:
+        self.model = Model()
+        self.model.hideOutput()
+        options = {
+            "misc/catchctrlc": False,  # else SCIP replaces Python's handler
+            "numerics/feastol": tolerance,
+            "constraints/nonlinear/tightenlpfeastol": False,  # the LP solver would refuse, and print so, thousands of times
+            "limits/gap": limits.gap,
+            "limits/time": min(limits.seconds, 1e20),  # SCIP's infinity
+        }
+        for name, value in options.items():
+            self.model.setParam(name, value)
+        self.x = add_variables(self.model, program)
+        add_rows(self.model, program, self.x)
+        add_terms(self.model, program, self.x)
+        if start is not None:
+            solution = self.model.createSol()
+            for variable, value in zip(self.x, start.tolist(), strict=True):
+                self.model.setSolVal(solution, variable, value)
+            self.model.addSol(solution)
+
+    def run(self) -> None:
+        """Solve."""
+        self.model.optimizeNogil()
+
+    def stop(self) -> None:
+        """Ask it to end."""
+        self.model.interruptSolve()
+
+    def result(self) -> MipResult:
+        """What it found."""
+        said = self.model.getStatus()
+        status = STATUS.get(said, "failed")
+        x = None
+        if self.model.getNSols() > 0:
+            best = self.model.getBestSol()
+            x = np.array([self.model.getSolVal(best, variable) for variable in self.x])
+        bound = float(self.model.getDualbound())
+        bound = bound if abs(bound) < self.model.infinity() else -np.inf
+        message = "" if status not in ("failed", "infeasible") else f"SCIP says: {said}"
+        return MipResult(status, x, bound, int(self.model.getNTotalNodes()), message)
+
+
+def add_variables(model: Model, program: Program) -> list[object]:
+    """The variables in order."""
+    sides = (program.lower.tolist(), program.upper.tolist(), program.cost.tolist(), program.integer.tolist())
+    return [
+        model.addVar(
+            vtype="I" if whole else "C",
+            lb=None if np.isinf(low) else low,
+            ub=None if np.isinf(high) else high,
+            obj=cost,
+        )
+        for low, high, cost, whole in zip(*sides, strict=True)
+    ]
+
+
+def add_rows(model: Model, program: Program, x: list[object]) -> None:
+    """The linear rows; SCIP takes them one by one."""
+    rows, lower, upper = program.rows, program.row_lower.tolist(), program.row_upper.tolist()
+    for i in range(rows.shape[0]):
+        where = slice(rows.indptr[i], rows.indptr[i + 1])
+        terms = zip(rows.data[where].tolist(), rows.indices[where].tolist(), strict=True)
+        activity = quicksum(value * x[j] for value, j in terms)
+        if lower[i] == upper[i]:
+            model.addCons(activity == lower[i])
+        elif np.isinf(lower[i]):
+            model.addCons(activity <= upper[i])
+        elif np.isinf(upper[i]):
+            model.addCons(activity >= lower[i])
+        else:
+            model.addCons(lower[i] <= (activity <= upper[i]))
+
+
+def add_terms(model: Model, program: Program, x: list[object]) -> None:
+    """The convex terms, in forms whose convexity SCIP recognises."""
+    for q, j, z in program.squares.tolist():
+        model.addCons(x[j] * x[j] <= (x[q] if z < 0 else x[q] * x[z]))  # type: ignore[operator]
+    # exp(-t) + exp(u - t) <= 1. The difference is a variable, since SCIP must know that it is not positive: without that no
+    # bound was ever proved.
+    for t, u in program.softplus.tolist():
+        difference = model.addVar(lb=None, ub=0.0)
+        model.addCons(x[u] - x[t] == difference)  # type: ignore[operator]
+        model.addCons(exp(-x[t]) + exp(difference) <= 1.0)  # type: ignore[operator]
+
+
+class Scip(Backend):
+    """SCIP; it uses one thread."""
+
+    name = "scip"
+    native = frozenset({"square", "softplus"})
+    tolerance = 1e-9
+
+    @property
+    def version(self) -> str:
+        """Name and version."""
+        model = Model()
+        return f"SCIP {model.getMajorVersion()}.{model.getMinorVersion()}.{model.getTechVersion()}"
+
+    def load(self, program: Program, start: Array | None, limits: Limits) -> ScipSession:
+        """Give it a program."""
+        return ScipSession(program, start, limits, self.tolerance)
+
+
+def make_backend() -> Backend:
+    """SCIP needs nothing but its package."""
+    return Scip()
