@@ -256,6 +256,28 @@ def other_version(header, arrays):
     header["version"] = 99
 
 
+def first_version(header, arrays):
+    header["version"] = 1
+    del header["swap_size"], header["prover"]
+
+
+def prover_missing(header, arrays):
+    del header["prover"]
+
+
+def prover_of_two_lines(header, arrays):
+    header["prover"] = "SCIP\nCertificate: valid"
+
+
+def bound_by_scip(header, arrays):
+    header["prover"], header["lower_bound"] = "SCIP 9.2 (method mip)", header["objective"]
+
+
+def prover_removed(header, arrays):
+    bound_by_scip(header, arrays)
+    header["prover"] = None
+
+
 def other_format(header, arrays):
     header["format"] = "another certificate"
 
@@ -320,6 +342,11 @@ TAMPERINGS = [
     ("truncated", called_optimal, "the status is 'optimal' but the proved gap"),
     ("truncated", called_optimal_and_tight, PROVES),
     ("weighted box", other_version, "version 99"),
+    ("weighted box", first_version, "version 1 of certificates is not read here, only version 2"),
+    ("weighted box", prover_missing, "prover is missing"),
+    ("weighted box", prover_of_two_lines, "prover is missing or no short text"),
+    ("truncated", bound_by_scip, "rests on SCIP 9.2 (method mip); this file itself proves"),
+    ("truncated", prover_removed, PROVES),
     ("weighted box", other_format, "this is not an ellzero certificate"),
     ("weighted box", no_lambda_0, "lambda_0 is missing"),
     ("weighted box", negative_lambda_2, "lambda_2 is missing or no usable number"),
@@ -538,6 +565,32 @@ def test_open_leaves_are_counted(node_limit):
     assert report.gap > PLAIN["gap"]
     assert f"{report.open_leaves} of {report.leaves} leaves are open" in report.reasons[-1]
     assert ez.verify(ez.solve(X, Y, **BASES["weighted box"]).certificate, X, Y).open_leaves == 0
+
+
+def test_bounds_by_another_solver_are_told_apart():
+    sol, header, arrays = base("truncated")
+    bound_by_scip(header, arrays)
+    report = check(header, arrays)
+    assert not report.valid
+    assert report.lower_bound == pytest.approx(sol.lower_bound, rel=1e-9)
+    assert report.gap == pytest.approx(sol.gap, abs=1e-8)
+    assert report.claimed_lower_bound == header["objective"]
+    rests = f"the lower bound {header['objective']:.15g} rests on SCIP 9.2 (method mip)"
+    assert report.reasons[0] == f"{rests}; this file itself proves {report.lower_bound:.15g}."
+    assert report.reasons[1] == f"{report.open_leaves} of {report.leaves} leaves are open: left to SCIP 9.2 (method mip)."
+
+
+def test_another_solver_does_not_matter_where_the_tree_proves_the_claim():
+    sol, header, arrays = base("weighted box")
+    header["prover"] = "SCIP 9.2"
+    report = check(header, arrays)
+    assert report.valid
+    assert report.reasons == []
+    assert report.swap_size is None
+    header["objective"] -= 1e-7
+    assert VALUE in check(header, arrays).reasons[0]
+    assert header["version"] == 2
+    assert sol.certificate.header["prover"] is None
 
 
 # Containers -----------------------------------------------------------------------------------------------------------

@@ -20,9 +20,9 @@ def quiet():
         yield
 
 
-def tiny(seed, loss):
-    """A problem for the verifier, and G of every subset by the oracle."""
-    rng = np.random.default_rng([seed, LOSSES.index(loss)])
+def tiny(seed, loss, swaps=False):
+    """A problem for the verifier, and G of every subset that it allows by the oracle."""
+    rng = np.random.default_rng([seed, LOSSES.index(loss)] + [1] * swaps)
     n, p = int(rng.integers(8, 16)), int(rng.integers(3, 6))
     X = rng.standard_normal((n, p)) + rng.standard_normal(p) * rng.choice([0.0, 2.0])
     signal = X @ (rng.standard_normal(p) * (rng.random(p) < 0.7)) + rng.standard_normal(n)
@@ -43,7 +43,8 @@ def tiny(seed, loss):
         lambda_0=float(rng.choice([0.0, 0.02, 0.05, 0.1])),
         lambda_1=lambda_1,
         lambda_2=lambda_2,
-        k=int(rng.integers(1, p + 1)),
+        k=int(rng.integers(1, 3 if swaps else p + 1)),
+        home=counted & (rng.random(p) < 0.6) if swaps else np.zeros(p, dtype=bool),
         fit_intercept=bool(rng.random() < 0.6),
         X=X,
         y=y,
@@ -55,12 +56,9 @@ def tiny(seed, loss):
         high=high,
     )
     oracle = Model(X, y, loss, lambda_1, lambda_2, problem.fit_intercept, w, low, high, np.flatnonzero(~counted).tolist())
-    features = np.flatnonzero(counted).tolist()
-    fits = {
-        frozenset(subset): oracle.fit(frozenset(subset))
-        for size in range(min(problem.k, len(features)) + 1)
-        for subset in combinations(features, size)
-    }
+    features, home = np.flatnonzero(counted).tolist(), frozenset(np.flatnonzero(problem.home).tolist())
+    subsets = [frozenset(subset) for size in range(len(features) + 1) for subset in combinations(features, size)]
+    fits = {subset: oracle.fit(subset) for subset in subsets if max(len(subset - home), len(home - subset)) <= problem.k}
     return rng, problem, fits
 
 
@@ -88,8 +86,8 @@ def draw_points(rng, problem, fits):
     return np.array(points, dtype=np.float32)
 
 
-def formula(problem, state, theta):
-    """D as DESIGN.md has it, in plain loops."""
+def formula(problem, state, theta, models):
+    """The least value of the Lagrangian, model by model, in plain loops."""
     total = 0.0
     for i in range(len(theta)):
         if problem.w[i] == 0.0:
@@ -103,7 +101,7 @@ def formula(problem, state, theta):
             "squared_error": t * problem.y[i] - t * t / 2.0,
         }
         total += problem.w[i] * terms[problem.loss]
-    gains = []
+    gains = {}
     for place, j in enumerate(state.index):
         v = float(problem.X[:, j] @ theta)
         corners = [state.low[place], state.high[place], 0.0]
@@ -114,42 +112,41 @@ def formula(problem, state, theta):
         ends = (state.high[place], v) if v > 0.0 else (state.low[place], -v)
         if problem.lambda_2 == 0.0 and np.isinf(ends[0]) and ends[1] > problem.lambda_1:
             s = np.inf
-        if state.inside[place]:
-            total -= s - problem.lambda_0 * problem.counted[j]
-        else:
-            gains.append(max(s - problem.lambda_0, 0.0))
-    return total - sum(sorted(gains, reverse=True)[: problem.k - state.chosen])
+        gains[j] = s - problem.lambda_0 * problem.counted[j]
+    always = [gain for j, gain in gains.items() if not problem.counted[j]]
+    return total - sum(always) - max(sum(gains[j] for j in model) for model in models)
 
 
-def nodes_of(rng, problem):
-    """The root and some nodes with decisions, as (state, in, out)."""
-    yield problem.root(), frozenset(), frozenset()
+def nodes_of(rng, problem, fits):
+    """The root and some nodes with decisions that leave a model: the state, the values of these models, and the decisions."""
     features = np.flatnonzero(problem.counted)
-    for _ in range(4):
-        state, inside, out = problem.root(), set(), set()
-        for j in rng.permutation(features)[: rng.integers(1, len(features) + 1)].tolist():
-            side = int(rng.random() < 0.5 and len(inside) < problem.k)
-            state = state.decide(j, side)
-            (inside if side else out).add(j)
-        yield state, frozenset(inside), frozenset(out)
+    for count in [0, *rng.integers(1, len(features) + 1, 6)]:
+        state, sides = problem.root(), {}
+        for j in rng.permutation(features)[:count].tolist():
+            sides[j] = int(rng.random() < (0.75 if problem.home[j] else 0.4))
+            state = state.decide(j, sides[j])
+        models = [S for S in fits if all((j in S) == sides[j] for j in sides)]
+        values = {S: fits[S].value + problem.lambda_0 * len(S) for S in models}
+        assert (problem.cap(state, ANY) is None) == (not values), sides
+        if values:
+            yield state, values, sides
 
 
-CASES = [(seed, loss) for loss in LOSSES for seed in range(12)]
+CASES = [(seed, loss, swaps) for swaps in (False, True) for loss in LOSSES for seed in range(12)]
 
 
-@pytest.mark.parametrize(("seed", "loss"), CASES)
-def test_no_dual_point_proves_more_than_the_truth(seed, loss):
-    rng, problem, fits = tiny(seed, loss)
+@pytest.mark.parametrize(("seed", "loss", "swaps"), CASES)
+def test_no_dual_point_proves_more_than_the_truth(seed, loss, swaps):
+    rng, problem, fits = tiny(seed, loss, swaps)
     alpha = draw_points(rng, problem, fits)
     points = list(problem.points(alpha, None, np.arange(len(alpha))))
-    for state, inside, out in nodes_of(rng, problem):
-        values = {S: fit.value + problem.lambda_0 * len(S) for S, fit in fits.items() if inside <= S and not S & out}
+    for state, values, sides in nodes_of(rng, problem, fits):
         support = min(values, key=values.get)
         truth, coef = values[support], fits[support].coef
-        for upper in (ANY, truth * (1.0 + 1e-7) + 1e-12):
+        for upper in (ANY, float(np.median(list(values.values()))), truth * (1.0 + 1e-7) + 1e-12):
             narrowed = state
             for number, point in enumerate(points):
-                where = (seed, loss, number, sorted(inside), sorted(out), upper)
+                where = (seed, loss, number, sides, upper)
                 assert narrowed is not None, where
                 free = problem.narrow(state, point, ANY)[0]
                 assert free <= truth * (1.0 + 1e-8) + 1e-12, where
@@ -166,40 +163,45 @@ def test_no_dual_point_proves_more_than_the_truth(seed, loss):
                 forced = set(narrowed.index[narrowed.inside & problem.counted[narrowed.index]].tolist())
                 rivals = [S for S, value in values.items() if value <= truth * (1.0 + 1e-8)]
                 assert any(forced <= S for S in rivals), where
+                # So is all that is better than `upper`, as it is: also what has coefficients near zero.
+                for S in (S for S, value in values.items() if value <= upper * (1.0 - 1e-9)):
+                    assert forced <= S <= left.keys(), where
+                    assert all(left[j][0] <= fits[S].coef[j] <= left[j][1] for j in S), where
 
 
+@pytest.mark.parametrize("swaps", [False, True])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_good_points_fix_features_and_shrink_boxes(loss):
+def test_good_points_fix_features_and_shrink_boxes(loss, swaps):
     """Else the test above would prove little."""
-    out = inside = shrunk = 0
-    for seed in range(12):
-        rng, problem, fits = tiny(seed, loss)
+    out, inside, shrunk = np.zeros(2, dtype=int), np.zeros(2, dtype=int), 0  # outside and at home
+    for seed in range(24 if swaps else 12):
+        rng, problem, fits = tiny(seed, loss, swaps)
         upper = min(fit.value + problem.lambda_0 * len(S) for S, fit in fits.items()) * (1.0 + 1e-7)
         state = root = problem.cap(problem.root(), upper)
         alpha = draw_points(rng, problem, fits)
         for point in problem.points(alpha, None, np.arange(len(alpha))):
             state = problem.narrow(state, point, upper)[1]
-        out += len(root.index) - len(state.index)
-        inside += state.chosen
         kept = np.isin(root.index, state.index)
+        out += np.bincount(problem.home[root.index[~kept]], minlength=2)
+        inside += np.bincount(problem.home[state.index[state.inside & problem.counted[state.index]]], minlength=2)
         shrunk += int(((root.high - root.low)[kept] > 1.01 * (state.high - state.low)).sum())
-    assert min(out, inside, shrunk) >= 3, (out, inside, shrunk)
+    assert min(*out[: 1 + swaps], *inside[: 1 + swaps], shrunk) >= 3, (out, inside, shrunk)
 
 
-@pytest.mark.parametrize(("seed", "loss"), CASES)
-def test_the_bound_is_the_formula(seed, loss):
-    rng, problem, fits = tiny(seed, loss)
+@pytest.mark.parametrize(("seed", "loss", "swaps"), CASES)
+def test_the_bound_is_the_formula(seed, loss, swaps):
+    rng, problem, fits = tiny(seed, loss, swaps)
     alpha = draw_points(rng, problem, fits)
     points = list(problem.points(alpha, None, np.arange(len(alpha))))
     compared = 0
-    for state, _, _ in nodes_of(rng, problem):
+    for state, models, _ in nodes_of(rng, problem, fits):
         for number, (row, point) in enumerate(zip(alpha.astype(float), points, strict=True)):
             if loss == "squared_error":
                 theta = problem.w * row
             else:
                 theta = problem.y * problem.w * np.clip(row, 0.0, np.inf if loss == "squared_hinge" else 1.0)
             theta = balance(theta) if problem.fit_intercept else theta
-            expected = formula(problem, state, theta)
+            expected = formula(problem, state, theta, models)
             found = problem.narrow(state, point, ANY)[0]
             if np.isfinite(expected):
                 assert found == pytest.approx(expected, rel=1e-9, abs=1e-9), (seed, loss, number)
@@ -214,7 +216,7 @@ def test_the_cap_is_where_the_penalty_takes_all(penalty, lambda_0):
     """A perfect fit: nothing but the penalty is left of the objective, and the cap is the coefficient itself."""
     x, one = np.array([[1.0], [-1.0], [2.0], [-2.0]]), np.ones(1)
     common = {"loss": "squared_error", "k": 1, "fit_intercept": False, "X": x, "y": 3.0 * x[:, 0], "w": np.full(4, 0.25)}
-    limits = {"spread": one, "norm": one, "counted": one > 0.0, "low": -np.inf * one, "high": np.inf * one}
+    limits = {"home": one < 0.0, "spread": one, "norm": one, "counted": one > 0.0, "low": -np.inf * one, "high": np.inf * one}
     problem = Problem(lambda_0=lambda_0, **penalty, **common, **limits)
     value, upper = problem.evaluate(np.array([3.0]), 0.0)
     assert value == pytest.approx(lambda_0 + penalty["lambda_1"] * 3.0 + penalty["lambda_2"] * 9.0)

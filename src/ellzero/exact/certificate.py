@@ -36,6 +36,9 @@ class Claim:
     lower_bound: float
     status: str
     gap_asked: float
+    swap_size: int | None = None  # the bound is over swaps of at most so many features, not over all models
+    home: NDArray[np.int64] | None = None  # the counted features that these swaps start from, ascending
+    prover: str | None = None  # another solver that `lower_bound` rests on
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,6 +90,8 @@ class Certificate:
                 out[name] = value
         if penalty.unpenalized is not None:
             out["unpenalized"] = np.flatnonzero(penalty.unpenalized).astype(np.int64)
+        if self.claim.home is not None:
+            out["home"] = self.claim.home.astype(np.int64)
         return out
 
     @cached_property
@@ -97,12 +102,13 @@ class Certificate:
         n, p = problem.design.shape
         header: dict[str, Any] = {
             "format": "ellzero certificate",
-            "version": 1,
+            "version": 2,
             "loss": problem.loss.name,
             "lambda_0": claim.lambda_0,
             "lambda_1": problem.penalty.lambda_1,
             "lambda_2": problem.penalty.lambda_2,
             "k": claim.k,
+            "swap_size": claim.swap_size,
             "fit_intercept": problem.fit_intercept,
             "standardize": problem.spread is not None,
             "bound": claim.bound,
@@ -116,6 +122,7 @@ class Certificate:
             "lower_bound": claim.lower_bound,
             "status": claim.status,
             "gap_asked": claim.gap_asked,
+            "prover": claim.prover,
         }
         return {**header, "digest": digest(header, self.arrays)}
 
@@ -126,6 +133,8 @@ class Certificate:
     def __repr__(self) -> str:
         claim = self.claim
         on = ", conditional" if self.conditional else ""
+        on += "" if claim.swap_size is None else f", over swaps of at most {claim.swap_size}"
+        on += "" if claim.prover is None else f", by {claim.prover}"
         size = self.tree["alpha"].nbytes / 1e6
         return (
             f"Certificate({self.problem.loss.name}, objective {claim.objective:.8g}, lower bound {claim.lower_bound:.8g}{on}, "

@@ -5,6 +5,8 @@ a lower bound by weak duality, whoever made it. With v = X^T theta and s_j = max
 
     D = -sum_i w_i f*(-theta_i / w_i) - sum_{j in} (s_j - lambda_0) - the k - |in| largest of max(s_j - lambda_0, 0), j free.
 
+A bound over swaps from a set of features has another last term: the features of this set are in, but for the best few.
+
 The check recomputes the objective UB of the solution from the raw data, walks the tree, and derives anew what each dual point
 implies together with UB: bounds, features that must be in or out, and narrower boxes for the coefficients. Nothing is removed
 but points that are proved worse than UB; rounding errors are bounded and always counted against the certificate.

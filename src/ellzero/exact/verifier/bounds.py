@@ -99,7 +99,8 @@ class Problem:
     lambda_0: float
     lambda_1: float
     lambda_2: float
-    k: int
+    k: int  # so many features from outside `home` may be in, and so many of `home` out
+    home: Mask  # none, unless the bound is over swaps
     fit_intercept: bool
     X: Any
     y: Array
@@ -130,16 +131,28 @@ class Problem:
         """Nothing decided."""
         return State(np.arange(len(self.counted), dtype=np.int64), ~self.counted, self.low, self.high, 0)
 
+    def allowed(self, state: State) -> tuple[int, int]:
+        """How many more features may come in from outside `home`, and how many more of `home` may leave."""
+        home = self.home[state.index]
+        entered = state.chosen - np.count_nonzero(home & state.inside)
+        return self.k - entered, self.k - (np.count_nonzero(self.home) - np.count_nonzero(home))
+
     def cap(self, state: State, upper: float) -> State | None:
-        """What the penalties alone imply for solutions not worse than `upper`: losses are never negative."""
-        room = upper - self.lambda_0 * state.chosen
-        if state.chosen > self.k or room < 0.0:
+        """What counts and penalties alone imply for solutions not worse than `upper`: losses are never negative."""
+        home, (enter, leave) = self.home[state.index], self.allowed(state)
+        inside = state.inside | home if leave == 0 else state.inside
+        chosen = state.chosen + np.count_nonzero(inside) - np.count_nonzero(state.inside)
+        more = max(np.count_nonzero(home & ~inside) - leave, 0)  # whichever leave, so many of the free ones are in
+        room = upper - self.lambda_0 * (chosen + more)
+        if min(enter, leave) < 0 or room < 0.0:
             return None
-        if state.chosen == self.k or room < self.lambda_0:
-            state = state.keep(state.inside)
-        reach = np.where(state.inside, self._largest(room), self._largest(max(room - self.lambda_0, 0.0)))
+        paid = inside | home if more else inside  # their lambda_0 may be among those in `room`
+        reach = np.where(paid, self._largest(room), self._largest(max(room - self.lambda_0, 0.0)))
         low, high = np.maximum(state.low, -reach), np.minimum(state.high, reach)
-        return None if (low > high).any() else replace(state, low=low, high=high)
+        if (low > high).any():
+            return None
+        possible = paid | (home | (enter > 0)) & (room >= self.lambda_0)
+        return replace(state, inside=inside, low=low, high=high, chosen=chosen).keep(possible)
 
     def _largest(self, room: float) -> float:
         """The root of lambda_1 M + lambda_2 M^2 = room; infinite without penalties."""
@@ -174,26 +187,25 @@ class Problem:
     def narrow(self, state: State, point: Point, upper: float) -> tuple[float, State | None]:
         """D at a dual point and the state after all that D and `upper` imply; None: nothing is left below `upper`."""
         terms, gauge, v, error = point[0], point[1], point[2][state.index], point[3][state.index]
-        free, kappa = ~state.inside, self.k - state.chosen
+        home, free, (enter, leave) = self.home[state.index], ~state.inside, self.allowed(state)
         s = np.maximum(self._support_function(v - error, state), self._support_function(v + error, state))  # convex in v
         net = s - self.lambda_0 * self.counted[state.index]
-        gains = np.sort(net[free & (net > 0.0)])[::-1]
-        terms = np.concatenate((terms, -net[state.inside], -gains[:kappa]))
+        # Nothing is gained by default outside `home`, everything in it: what counts is the gain by departing from that.
+        (rise_in, rise_out), coming, going = np.zeros((2, len(net))), free & ~home, free & home
+        entered, rise_in[coming], rise_out[coming] = best_departures(net[coming], enter)
+        left, rise_out[going], rise_in[going] = best_departures(-net[going], leave)
+        terms = np.concatenate((terms, -net[~coming], -entered, -left))
         bound = exact_sum(terms) - ROUND * (gauge + float(np.abs(terms).sum()))
         if not math.isfinite(bound):
             return -math.inf, state
         if bound > upper:
             return math.inf, None
-        least = gains[kappa - 1] if 0 < kappa <= len(gains) else 0.0
-        next_one = gains[kappa] if kappa < len(gains) else 0.0
-        bound_in = np.where(free, bound + np.maximum(least - net, 0.0), bound)
-        out = free & (bound_in > upper)
-        enter = free & (bound + np.maximum(net - next_one, 0.0) > upper)
-        chosen = state.chosen + int(enter.sum())
-        if (out & enter).any() or chosen > self.k:
+        out, into = bound + rise_in > upper, bound + rise_out > upper
+        if (out & into).any():
             return math.inf, None
-        low, high = self._peel(state, v, error, bound_in + s, upper)
-        return bound, replace(state, inside=state.inside | enter, low=low, high=high, chosen=chosen).keep(~out)
+        low, high = self._peel(state, v, error, bound + rise_in + s, upper)
+        chosen = state.chosen + np.count_nonzero(into)
+        return bound, self.cap(replace(state, inside=state.inside | into, low=low, high=high, chosen=chosen).keep(~out), upper)
 
     def _support_function(self, v: Array, state: State) -> Array:
         """An upper bound, tight up to rounding, of max v beta - lambda_1 |beta| - lambda_2 beta^2 over the boxes."""
@@ -224,6 +236,14 @@ class Problem:
         falling = np.where(inner < 0.0, 0.0, (root - slope) / (2.0 * self.lambda_2)) if self.lambda_2 > 0.0 else np.inf
         last = np.maximum(np.where(slope > 0.0, -2.0 * constant / (slope + root), falling), 0.0) * (1.0 + SLACK)
         return np.where(np.isfinite(inner), last, np.inf)
+
+
+def best_departures(gain: Array, limit: int) -> tuple[Array, Array, Array]:
+    """The `limit` largest positive gains, and by how much their sum falls if a feature must be, or must not be, among them."""
+    ranked = np.sort(gain[gain > 0.0])[::-1]
+    last = ranked[limit - 1] if 0 < limit <= len(ranked) else 0.0
+    following = ranked[limit] if limit < len(ranked) else 0.0
+    return ranked[:limit], np.maximum(last - gain, 0.0), np.maximum(gain - following, 0.0)
 
 
 def exact_sum(terms: Array) -> float:

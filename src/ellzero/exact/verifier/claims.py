@@ -28,12 +28,13 @@ Array = NDArray[np.float64]
 Header = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
 
-FORMAT, VERSION = "ellzero certificate", 1
+FORMAT, VERSION = "ellzero certificate", 2
 LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error")
 TOLERANCE = 1e-9  # how well claims must agree with what is found here
 
-NUMBERS = ("lambda_0", "lambda_1", "lambda_2", "gap_asked", "objective", "lower_bound", "n", "p", "k", "bound", "free_bound")
-WHOLE, NULLABLE, SIGNED = ("n", "p", "k"), ("k", "bound", "free_bound"), ("objective", "lower_bound")
+WHOLE, NULLABLE = ("n", "p", "k", "swap_size"), ("k", "swap_size", "bound", "free_bound")
+POSITIVE, SIGNED = ("n", "p", "swap_size"), ("objective", "lower_bound")
+NUMBERS = (*WHOLE, "lambda_0", "lambda_1", "lambda_2", "bound", "free_bound", "gap_asked", *SIGNED)
 FLAGS, WORDS = ("fit_intercept", "standardize"), {"loss": LOSSES, "storage": ("dense", "sparse"), "status": None}
 KINDS: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {  # (kinds of dtype, names of the sizes): arrays
     ("i", ("nodes",)): ("parent", "branch", "side", "row"),
@@ -44,11 +45,13 @@ KINDS: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {  # (kinds of dtype
     ("f", ("p",)): ("lower", "upper", "spread"),
     ("f", ("n",)): ("weights",),
     ("i", ("others",)): ("unpenalized",),
+    ("i", ("at home",)): ("home",),
     ("iufbU", ("two",)): ("classes",),
 }
 ARRAYS = {name: form for form, names in KINDS.items() for name in names}
 NEEDED = {"parent", "branch", "side", "row", "alpha", "support", "coef", "intercept"}
-RANGES = {"support": (0, "p"), "unpenalized": (0, "p"), "parent": (-1, "nodes"), "branch": (-1, "p"), "row": (-1, "points")}
+RANGES = {"parent": (-1, "nodes"), "branch": (-1, "p"), "row": (-1, "points")}
+RANGES |= dict.fromkeys(("support", "unpenalized", "home"), (0, "p"))
 
 
 def load(certificate: Any) -> tuple[Header, Arrays]:
@@ -71,7 +74,8 @@ def load(certificate: Any) -> tuple[Header, Arrays]:
 def check_header(header: Header, arrays: Arrays) -> None:
     """Format, digest, and the type and range of every entry."""
     require(header.get("format") == FORMAT, f"this is not an {FORMAT}.")
-    require(header.get("version") == VERSION, f"version {header.get('version')!r} of certificates is unknown here.")
+    version = header.get("version")
+    require(version == VERSION, f"version {version!r} of certificates is not read here, only version {VERSION}.")
     try:
         found = digest(header, arrays)
     except (TypeError, ValueError) as error:
@@ -82,20 +86,26 @@ def check_header(header: Header, arrays: Arrays) -> None:
         if value is None and name in NULLABLE and name in header:
             continue
         good = isinstance(value, int if name in WHOLE else (int, float)) and not isinstance(value, bool)
-        least = -1e300 if name in SIGNED else 1 if name in ("n", "p") else 0
+        least = -1e300 if name in SIGNED else int(name in POSITIVE)
         require(good and least <= value < 1e300, f"{name} is missing or no usable number: {value!r:.40}.")  # type: ignore[operator]
     for name in FLAGS:
         require(isinstance(header.get(name), bool), f"{name} is missing or neither true nor false.")
     for name, known in WORDS.items():
         word = header.get(name)
         require(isinstance(word, str) and (known is None or word in known), f"{name} is missing or unknown: {word!r}.")
+    prover = header.get("prover", "")
+    named = prover is None or (isinstance(prover, str) and 0 < len(prover) <= 100 and prover.isprintable())
+    require(named, f"prover is missing or no short text: {prover!r:.40}.")
+    require(header["k"] is None or header["swap_size"] is None, "k and swap_size cannot both be given.")
 
 
 def check_arrays(header: Header, arrays: Arrays) -> Arrays:
     """The arrays that a certificate may have, with types, shapes and ranges checked, widened to 64 bits (but for alpha)."""
     missing = (NEEDED | {"spread"} if header["standardize"] else NEEDED) - arrays.keys()
     missing |= {"classes"} - arrays.keys() if header["loss"] != "squared_error" else set()
+    missing |= {"home"} - arrays.keys() if header["swap_size"] is not None else set()
     require(not missing, f"arrays are missing: {', '.join(sorted(missing))}.")
+    require("home" not in arrays or header["swap_size"] is not None, "home is given without swap_size.")
     sizes, checked = {"n": header["n"], "p": header["p"], "two": 2}, {}
     for name in (name for name in ARRAYS if name in arrays):
         array = arrays[name].reshape(()) if name == "intercept" and arrays[name].shape == (1,) else arrays[name]
@@ -116,6 +126,7 @@ def check_arrays(header: Header, arrays: Arrays) -> Arrays:
     for name in ("support", "unpenalized"):
         values = checked.get(name, np.zeros(0, np.int64))
         require(len(np.unique(values)) == len(values), f"{name} lists a feature twice.")
+    require((np.diff(checked.get("home", np.zeros(0))) > 0).all(), "home is not in ascending order.")
     return checked
 
 
@@ -172,17 +183,21 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object) -> Proble
     low, high = np.maximum(low * spread, -limit), np.minimum(high * spread, limit)
     low, high = low - SLACK * np.abs(low), high + SLACK * np.abs(high)
     l0, l1, l2 = (float(header[name]) for name in ("lambda_0", "lambda_1", "lambda_2"))
-    k = p if header["k"] is None else header["k"]
-    norm = np.sqrt(second) / spread
-    return Problem(header["loss"], l0, l1, l2, k, header["fit_intercept"], matrix, target, w, spread, norm, counted, low, high)
+    # No limit is the limit p; swaps have the same limit twice, for what enters and for what leaves home.
+    k = min([p, *(header[name] for name in ("k", "swap_size") if header[name] is not None)])
+    home = np.zeros(p, dtype=bool)
+    home[arrays.get("home", [])] = True
+    require(not (home & ~counted).any(), "home lists unpenalized features.")
+    intercept, norm = header["fit_intercept"], np.sqrt(second) / spread
+    return Problem(header["loss"], l0, l1, l2, k, home, intercept, matrix, target, w, spread, norm, counted, low, high)
 
 
-def read_solution(arrays: Arrays, problem: Problem) -> tuple[Array, float]:
+def read_solution(header: Header, arrays: Arrays, problem: Problem) -> tuple[Array, float]:
     """Coefficients (of all features) and intercept; refused if they do not satisfy the constraints."""
     coef, intercept = np.zeros(len(problem.counted)), float(arrays["intercept"])
     coef[arrays["support"]] = arrays["coef"]
-    used = int(problem.counted[coef != 0.0].sum())
-    require(used <= problem.k, f"the solution uses {used} features, k allows {problem.k}.")
+    used, k = int(problem.counted[coef != 0.0].sum()), header["k"]
+    require(k is None or used <= k, f"the solution uses {used} features, k allows {k}.")
     beta = coef * problem.spread
     inside = (beta >= problem.low) & (beta <= problem.high)
     require_all(inside, "the solution violates lower, upper or the assumed bound")

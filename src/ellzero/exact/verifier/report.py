@@ -23,7 +23,10 @@ from ellzero.exact.verifier.data import Refused
 
 @dataclass(frozen=True, repr=False)
 class VerificationReport:
-    """What a certificate proves: `lower_bound` was derived here and owes nothing to the claims in the file."""
+    """What a certificate proves: `lower_bound` was derived here and owes nothing to the claims in the file.
+
+    With `swap_size` it holds for the models that a swap of so many features leads to, otherwise for all.
+    """
 
     valid: bool
     objective: float = math.nan
@@ -31,6 +34,7 @@ class VerificationReport:
     gap: float = math.inf
     claimed_lower_bound: float = math.nan
     conditional: bool = False
+    swap_size: int | None = None
     nodes: int = 0
     leaves: int = 0
     open_leaves: int = 0
@@ -39,11 +43,12 @@ class VerificationReport:
     def __repr__(self) -> str:
         above = self.objective - self.lower_bound
         paper = above / self.lower_bound if self.lower_bound > 0.0 else math.inf
-        verdict = ("valid, conditional" if self.conditional else "valid") if self.valid else "NOT VALID"
+        verdict = "valid" + ", conditional" * self.conditional if self.valid else "NOT VALID"
+        scope = "" if self.swap_size is None else f", over swaps of at most {self.swap_size}"
         lines = [
             f"Certificate: {verdict}",
             f"  objective    {self.objective:.12g}",
-            f"  lower bound  {self.lower_bound:.12g} (proved), {self.claimed_lower_bound:.12g} (claimed)",
+            f"  lower bound  {self.lower_bound:.12g} (proved), {self.claimed_lower_bound:.12g} (claimed){scope}",
             f"  gap          {self.gap:.3e} of the objective; (UB - LB) / LB = {paper:.3e}",
             f"  tree         {self.nodes} nodes, {self.leaves} leaves, {self.open_leaves} open",
         ]
@@ -86,7 +91,8 @@ def verify(certificate: Any, X: object, y: object) -> VerificationReport:
         with np.errstate(all="ignore"):  # what overflows becomes infinite or NaN, and proves nothing
             arrays = check_arrays(header, arrays)
             problem = read_problem(header, arrays, X, y)
-            objective, upper = problem.evaluate(*read_solution(arrays, problem))
+            coef, intercept = read_solution(header, arrays, problem)
+            objective, upper = problem.evaluate(coef, intercept)
             enough = objective - header["gap_asked"] * abs(objective)
             least, leaves, unsolved = read_tree(arrays, problem).walk(problem, upper, enough)
     except Refused as refusal:
@@ -101,10 +107,11 @@ def verify(certificate: Any, X: object, y: object) -> VerificationReport:
         gap=gap,
         claimed_lower_bound=claimed,
         conditional=header["bound"] is not None or header["free_bound"] is not None,
+        swap_size=header["swap_size"],
         nodes=len(arrays["parent"]),
         leaves=leaves,
         open_leaves=unsolved,
-        reasons=faults + remarks_on(header, leaves, unsolved),
+        reasons=faults + remarks_on(header, leaves, unsolved, bool((problem.home == problem.counted & (coef != 0.0)).all())),
     )
 
 
@@ -113,19 +120,27 @@ def faults_of(header: Header, objective: float, lower: float, gap: float) -> lis
     tolerance, faults = max(TOLERANCE * abs(objective), 1e-12), []
     if abs(header["objective"] - objective) > tolerance:
         faults.append(f"the solution's objective is {objective:.15g}, not {header['objective']:.15g} as claimed.")
-    if header["lower_bound"] > lower + tolerance:
+    if header["lower_bound"] > lower + tolerance and header["prover"] is not None:
+        rests = f"the lower bound {header['lower_bound']:.15g} rests on {header['prover']}"
+        faults.append(f"{rests}; this file itself proves {lower:.15g}.")
+    elif header["lower_bound"] > lower + tolerance:
         faults.append(f"the tree proves the lower bound {lower:.15g} only, not {header['lower_bound']:.15g} as claimed.")
     if header["status"] == "optimal" and gap > header["gap_asked"] * (1.0 + 1e-6) + 1e-12:
         faults.append(f"the status is 'optimal' but the proved gap is {gap:.6g}, not {header['gap_asked']:.6g} as asked for.")
     return faults
 
 
-def remarks_on(header: Header, leaves: int, unsolved: int) -> list[str]:
+def remarks_on(header: Header, leaves: int, unsolved: int, at_home: bool) -> list[str]:
     """What a reader of a valid certificate should know."""
-    remarks = []
+    remarks, size = [], header["swap_size"]
+    if size is not None:
+        remarks.append(f"the bound is over swaps of at most {size} feature{'s' * (size > 1)}, not over all models.")
+        if not at_home:
+            remarks.append("these swaps start from the features listed as home, which are not those of the solution.")
     for name, which in (("bound", "the features that lambda_0 counts"), ("free_bound", "unpenalized features")):
         if header[name] is not None:
             remarks.append(f"conditional on |beta_j| <= {header[name]:.6g} for {which} (on the penalised scale).")
     if unsolved:
-        remarks.append(f"{unsolved} of {leaves} leaves are open: the search stopped early ({header['status']}).")
+        why = f"the search stopped early ({header['status']})" if header["prover"] is None else f"left to {header['prover']}"
+        remarks.append(f"{unsolved} of {leaves} leaves are open: {why}.")
     return remarks
