@@ -256,13 +256,22 @@ struct BoundRelaxations : Borrowed {
     Fixed incumbent;
     NodeSolver solver;
     State last;
+    std::vector<uint64_t> never;  // bits of the columns that are out in all of them
 
     BoundRelaxations(nb::object problem_object, double lambda_0, int64_t k, double free_bound, double objective,
-                     const std::optional<std::vector<int32_t>>& home, int64_t swap_size, int threads)
+                     const std::optional<std::vector<int32_t>>& home, int64_t swap_size, const std::vector<int32_t>& excluded, int threads)
         : Borrowed(std::move(problem_object), threads, [] { check_signals(); }),
           options(make_options(problem, lambda_0, k, 0.0, free_bound, home, swap_size, {})),
           incumbent(objective),
-          solver(problem, options, incumbent, nullptr) {}
+          solver(problem, options, incumbent, nullptr) {
+        last.out.assign((problem.columns() + 63) / 64, 0);
+        put_out(last, excluded);
+        never = last.out;
+    }
+
+    static void put_out(State& state, const std::vector<int32_t>& columns) {
+        for (const int32_t j : columns) state.out.at(j >> 6) |= uint64_t{1} << (j & 63);
+    }
 
     nb::dict refit(const std::vector<int32_t>& columns) {
         Model model;
@@ -273,17 +282,17 @@ struct BoundRelaxations : Borrowed {
         return pack({model});
     }
 
-    nb::dict solve(const std::vector<int32_t>& in, const std::vector<int32_t>& out, double error) {
+    nb::dict solve(const std::vector<int32_t>& in, const std::vector<int32_t>& out, double enough) {
         NodeSolver::Relaxed found;
         {
             nb::gil_scoped_release release;
             State state = last;
             state.in = in;
-            state.out.assign((problem.columns() + 63) / 64, 0);
+            state.out = never;
+            put_out(state, out);
             state.boxes.clear();
             state.shares.clear();
-            for (const int32_t j : out) state.out.at(j >> 6) |= uint64_t{1} << (j & 63);
-            found = solver.relax(state, error);
+            found = solver.relax(state, enough);
             if (found.state) last = *found.state;
         }
         nb::dict result;
@@ -353,6 +362,8 @@ void register_search(nb::module_& m) {
             put_tree(out, self.search.tree());
             return out;
         })
+        .def("fixed_out", [](const BoundSearch& self) { return to_numpy(self.search.fixed_out()); },
+             "Features that the root proved to be in no better solution.")
         .def("snapshot", [](const BoundSearch& self) { return put_snapshot(self.search.snapshot()); })
         .def("restore", [](BoundSearch& self, const nb::dict& snapshot) {
             self.search.restore(take_snapshot(snapshot, self.bound));
@@ -365,11 +376,12 @@ void register_search(nb::module_& m) {
         .def_prop_ro("newton_steps", [](const BoundSearch& self) { return self.search.newton_steps(); })
         .def_prop_ro("columns_left", [](const BoundSearch& self) { return self.search.columns_left(); });
     nb::class_<BoundRelaxations>(m, "Relaxations", "Convex relaxations of parts of one problem: some features in, some out, the others free.")
-        .def(nb::init<nb::object, double, int64_t, double, double, const std::optional<std::vector<int32_t>>&, int64_t, int>(),
+        .def(nb::init<nb::object, double, int64_t, double, double, const std::optional<std::vector<int32_t>>&, int64_t,
+                      const std::vector<int32_t>&, int>(),
              nb::arg("problem"), nb::kw_only(), nb::arg("lambda_0"), nb::arg("k"), nb::arg("free_bound"), nb::arg("objective"),
-             nb::arg("home").none() = nb::none(), nb::arg("swap_size") = 0, nb::arg("threads"))
-        .def("solve", &BoundRelaxations::solve, nb::kw_only(), nb::arg("inside"), nb::arg("outside"), nb::arg("error"),
-             "The bound, the dual point theta and the solution with its shares; only an infinite bound if nothing better than `objective` is there.")
+             nb::arg("home").none() = nb::none(), nb::arg("swap_size") = 0, nb::arg("excluded"), nb::arg("threads"))
+        .def("solve", &BoundRelaxations::solve, nb::kw_only(), nb::arg("inside"), nb::arg("outside"), nb::arg("enough"),
+             "Until the bound is `enough` or known to be less: the bound, the dual point theta and the solution with its shares; only an infinite bound if nothing better than `objective` is there.")
         .def("refit", &BoundRelaxations::refit, nb::arg("columns"), "The best model on these features.");
 }
 

@@ -12,7 +12,7 @@ constexpr int steps_per_update = 2;
 constexpr int patient_refinements = 10;
 constexpr size_t few_coordinates = 64;
 // A node's value is known well enough for branching when its error is this share of what is missing to prune it.
-constexpr double good_enough = 0.05;
+constexpr double known_well = 0.05;
 // Violated columns that enter the working set at a time.
 constexpr size_t least_entering = 30;
 // Columns whose slope is near enough to enter are priced first, at most this share of all.
@@ -92,13 +92,12 @@ NodeSolver::Outcome NodeSolver::run(const Node& node) {
     return out;
 }
 
-NodeSolver::Relaxed NodeSolver::relax(const State& state, double error) {
+NodeSolver::Relaxed NodeSolver::relax(const State& state, double enough) {
     Relaxed out;
     if (!region_.load(state, {}, incumbent_.cutoff())) return out;
     start(state);
-    const double accuracy = std::max(error, precision) * std::abs(incumbent_.objective());
-    out.bound = prove(relaxation_, accuracy, [] { return Penalty::infinity; },
-                      [&](double value, double bound) { return value - bound <= accuracy; }, dual_);
+    out.bound = prove(relaxation_, 1e-3 * std::abs(incumbent_.objective()), [&] { return enough; },
+                      [&](double value, double bound) { return good_enough(value, bound, enough); }, dual_);
     out.dual = dual_;
     const std::shared_ptr<State> solution = state_for_children();
     add_shares(*solution);
@@ -180,11 +179,13 @@ double NodeSolver::value_of(const Relaxation& relaxation) const {
 void NodeSolver::bound_node(const Node& node) {
     const double size = std::abs(incumbent_.objective());
     const auto prune_at = [&] { return incumbent_.prune_at(options_.gap); };
-    double floor = std::max(good_enough * (prune_at() - node.bound), precision * size);
+    double floor = std::max(known_well * (prune_at() - node.bound), precision * size);
     if (!std::isfinite(floor)) floor = 1e-3 * size;
-    bound_ = prove(relaxation_, floor, prune_at, [&](double value, double bound) {
-        return value - bound <= std::max(value < prune_at() ? good_enough * (prune_at() - bound) : 0.0, precision * size);
-    }, dual_);
+    bound_ = prove(relaxation_, floor, prune_at, [&](double value, double bound) { return good_enough(value, bound, prune_at()); }, dual_);
+}
+
+bool NodeSolver::good_enough(double value, double bound, double wanted) const {
+    return value - bound <= std::max(value < wanted ? known_well * (wanted - bound) : 0.0, precision * std::abs(incumbent_.objective()));
 }
 
 double NodeSolver::prove(Relaxation& relaxation, double floor, const std::function<double()>& wanted, const Accurate& accurate,

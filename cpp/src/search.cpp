@@ -106,6 +106,14 @@ int64_t Search::open() const {
     return std::ssize(queue_) + std::ssize(waiting_) + std::ssize(in_work_) + (dive_ ? 1 : 0);
 }
 
+std::vector<int32_t> Search::fixed_out() const {
+    std::vector<int32_t> out;
+    if (root_)
+        for (int64_t j = 0; j < problem_.columns(); ++j)
+            if (root_->out[j >> 6] >> (j & 63) & 1) out.push_back(static_cast<int32_t>(j));
+    return out;
+}
+
 void Search::suggest(const Model& model) {
     const std::lock_guard lock(mutex_);
     const double value = model.objective(options_.lambda_0);

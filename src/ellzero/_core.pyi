@@ -93,6 +93,9 @@ class Search:
 
     def tree(self) -> dict: ...
 
+    def fixed_out(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """Features that the root proved to be in no better solution."""
+
     def snapshot(self) -> dict: ...
 
     def restore(self, snapshot: dict) -> None: ...
@@ -123,9 +126,12 @@ class Relaxations:
     Convex relaxations of parts of one problem: some features in, some out, the others free.
     """
 
-    def __init__(self, problem: object, *, lambda_0: float, k: int, free_bound: float, objective: float, home: Sequence[int] | None = None, swap_size: int = 0, threads: int) -> None: ...
+    def __init__(self, problem: object, *, lambda_0: float, k: int, free_bound: float, objective: float, home: Sequence[int] | None = None, swap_size: int = 0, excluded: Sequence[int], threads: int) -> None: ...
 
-    def solve(self, *, inside: Sequence[int], outside: Sequence[int], error: float) -> dict:
+    def solve(self, *, inside: Sequence[int], outside: Sequence[int], enough: float) -> dict:
         """
-        The bound, the dual point theta and the solution with its shares; only an infinite bound if nothing better than `objective` is there.
+        Until the bound is `enough` or known to be less: the bound, the dual point theta and the solution with its shares; only an infinite bound if nothing better than `objective` is there.
         """
+
+    def refit(self, columns: Sequence[int]) -> dict:
+        """The best model on these features."""

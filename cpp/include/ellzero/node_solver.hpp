@@ -80,13 +80,13 @@ class NodeSolver {
     // What the node leaves behind, also if it was closed.
     std::shared_ptr<State> state_for_children();
 
-    // The relaxation of a region of one's own choice, up to an error relative to the incumbent's objective.
+    // The relaxation of a region of one's own choice, until its bound is `enough` or known well enough to be less.
     struct Relaxed {
         double bound = Penalty::infinity;  // infinite if the region is found empty
         DualPoint dual;
         std::shared_ptr<const State> state;  // with the shares
     };
-    Relaxed relax(const State& state, double error);
+    Relaxed relax(const State& state, double enough);
 
     // The minimum of G on a support, to nearly full precision.
     Model refit(const std::vector<int32_t>& support, const std::vector<double>& beta, double intercept);
@@ -109,6 +109,8 @@ class NodeSolver {
     void begin(const std::vector<Relaxation::Coordinate>& coordinates, double intercept, double mu);
     // Solves the relaxation until its bound is good enough for what follows: bound_, dual_ and v_.
     void bound_node(const Node& node);
+    // Whether a relaxation's value is close enough to its bound: what is missing to a better bound counts.
+    bool good_enough(double value, double bound, double wanted) const;
     // Solves a relaxation and prices its columns in turn, until its dual point proves `wanted` or its error is accepted. The
     // best dual point is returned, with v_ = X' theta.
     using Accurate = std::function<bool(double value, double bound)>;

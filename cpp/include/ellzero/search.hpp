@@ -58,6 +58,8 @@ class Search {
     int64_t newton_steps() const { return newton_steps_; }
     int64_t columns_left() const { return inner().columns(); }
     const TreeRecord& tree() const { return tree_; }
+    // Columns (of X) that the root fixed to zero; empty before it is done.
+    std::vector<int32_t> fixed_out() const;
 
     // Everything that a later process needs to go on, and back.
     struct Snapshot {

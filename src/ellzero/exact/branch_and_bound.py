@@ -15,7 +15,16 @@ import numpy as np
 from ellzero import _core
 from ellzero.exact.certificate import fingerprint_design
 from ellzero.exact.checkpoint import Checkpoint
-from ellzero.exact.setting import OutOfTime, SearchOptions, Setting, as_solution, find_incumbent, null_model, prepare, with_bound
+from ellzero.exact.setting import (
+    OutOfTime,
+    SearchOptions,
+    Setting,
+    as_solution,
+    find_incumbent,
+    null_model,
+    prepare,
+    with_bound,
+)
 from ellzero.exact.solution import ExactSolution, relative_gap
 from ellzero.exact.verifier import fingerprint_vector
 from ellzero.model import Model

@@ -22,9 +22,7 @@ __all__ = ["as_start", "run_method", "search_options"]
 METHODS = {"bnb": ("builtin",), "iga": ("builtin", "highs", "scip", "gurobi"), "mip": ("highs", "scip", "gurobi")}
 
 
-def run_method(
-    problem: Problem, options: SearchOptions, starts: Iterable[Model] = (), heuristic: bool = True
-) -> ExactSolution:
+def run_method(problem: Problem, options: SearchOptions, starts: Iterable[Model] = (), heuristic: bool = True) -> ExactSolution:
     """The solution; without `heuristic` nothing but `starts` is looked at before the search."""
     if options.backend == "builtin":
         return branch_and_bound(problem, options, starts, heuristic=heuristic)[0]
@@ -53,7 +51,9 @@ def search_options(
     as_choice("method", method, tuple(METHODS))
     as_choice("backend", backend, METHODS["iga"])
     if backend not in METHODS[method]:
-        raise InvalidInputError(f"backend must be one of {', '.join(map(repr, METHODS[method]))} for method={method!r}, got {backend!r}.")
+        raise InvalidInputError(
+            f"backend must be one of {', '.join(map(repr, METHODS[method]))} for method={method!r}, got {backend!r}."
+        )
     if backend != "builtin":
         for name, value in (("node_limit", node_limit), ("checkpoint", checkpoint)):
             if value is not None:

@@ -20,7 +20,17 @@ from ellzero.problem import Problem
 from ellzero.solvers.packing import make_model, to_core_scale, to_user_scale
 from ellzero.solvers.paths import PathOptions, core_problem, solve_path
 
-__all__ = ["NO_LIMIT", "OutOfTime", "SearchOptions", "Setting", "Swaps", "as_solution", "find_incumbent", "null_model", "prepare"]
+__all__ = [
+    "NO_LIMIT",
+    "OutOfTime",
+    "SearchOptions",
+    "Setting",
+    "Swaps",
+    "as_solution",
+    "find_incumbent",
+    "null_model",
+    "prepare",
+]
 
 Array = NDArray[np.float64]
 NO_LIMIT = 2**62
@@ -117,9 +127,7 @@ class Setting:
     ) -> None:
         """Tell the caller where the run stands, and remember it if something changed."""
         gap = relative_gap(objective, lower_bound)
-        now = SearchProgress(
-            objective, lower_bound, gap, nodes, still_open, time.monotonic() - self.begin, iteration, integral
-        )
+        now = SearchProgress(objective, lower_bound, gap, nodes, still_open, time.monotonic() - self.begin, iteration, integral)
         last = self.history[-1] if self.history else None
         if (
             last is None
@@ -206,9 +214,7 @@ def find_incumbent(problem: Problem, options: SearchOptions, starts: list[Model]
 
 def evaluated(problem: Problem, lambda_0: float, support: NDArray[np.int32], values: Array, intercept: float) -> Model:
     """A model with the objective that the referee gives it."""
-    return make_model(
-        problem, support, values, intercept, lambda_0, problem.objective(support, values, intercept, lambda_0)
-    )
+    return make_model(problem, support, values, intercept, lambda_0, problem.objective(support, values, intercept, lambda_0))
 
 
 def null_model(problem: Problem, lambda_0: float) -> Model:

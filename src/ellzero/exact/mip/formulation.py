@@ -83,7 +83,9 @@ def formulate(
     switched = np.zeros(p, dtype=bool)
     switched[counted] = True
     builder = Builder()
-    beta = builder.add(p, lower=np.where(switched, np.minimum(low, 0.0), low), upper=np.where(switched, np.maximum(high, 0.0), high))
+    beta = builder.add(
+        p, lower=np.where(switched, np.minimum(low, 0.0), low), upper=np.where(switched, np.maximum(high, 0.0), high)
+    )
     z = builder.add(len(counted), cost=lambda_0, lower=0.0, upper=1.0, integer=True)
     intercept = builder.add(int(problem.fit_intercept))
     pick = sparse.identity(p, format="csr")[counted]

@@ -7,15 +7,15 @@ the certificate,
     objective >= -sum_i w_i f*(-theta_i / w_i) - sum_{j outside} max(s_j - lambda_0, 0) + sum_{j in the set} z_j (lambda_0 - s_j),
 
 a linear cut in z, valid whatever theta is. So the MIP solver sees z of the set and nothing else: no rows of X, no features outside,
-no big M. Where it puts z, the core solves the convex problem that is left, with all columns of X (generating those that it needs),
-and the dual point is the next cut: a Benders decomposition. Cuts at whole patterns of z say little about others; so each
-pattern is first weakened to as few decisions as still keep its value up, and these exclude all patterns that agree with them.
+no big M. Where it puts z, the core solves the convex problem that is left, with all columns of X (generating those that it needs):
+a Benders decomposition. A cut at a whole pattern of z says little about others. So the pattern is weakened to as few decisions as still
+keep its value up, and the next pattern must contradict one of these: a clause, as in a covering problem.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,8 @@ Index = NDArray[np.int64]
 INNER_GAP = 0.1
 # Cuts are lowered by this share of the numbers that they are summed from.
 ROUNDING = 1e-13
+# Of the gap that is asked for: at a bound this close to the objective nothing more is looked for.
+CLOSE_ENOUGH = 0.999
 
 
 @dataclass(frozen=True)
@@ -50,22 +52,20 @@ class Decisions:
 
 
 @dataclass(frozen=True, eq=False)
-class Cut:
-    """What a dual point proves, for any set: the objective is at least constant + sum of slope_j z_j over the set."""
+class Dual:
+    """A dual point and the multiplier of the limit on the number of features."""
 
     theta: Array
-    loss: float  # -sum_i w_i f*(-theta_i / w_i), less what unpenalized features gain
-    mu: float  # multiplier of the limit on the number of features
-    rewards: float  # sum of max(s_j - lambda_0 - mu, 0) over all features that this limit counts
+    mu: float
 
 
 @dataclass(frozen=True, eq=False)
 class Relaxed:
-    """The convex problem that some decisions leave: its value (a bound) and, unless nothing good is left at all, cut and solution."""
+    """The convex problem that some decisions leave: its value (a bound) and, unless nothing good is left at all, its solution."""
 
     decisions: Decisions
     bound: float
-    cut: Cut | None
+    dual: Dual | None
     columns: Index
     shares: Array
 
@@ -91,21 +91,20 @@ class Generation:
         home = [] if self.options.swaps is None else self.options.swaps.home.tolist()
         self.set = sorted({*counted_support(run.setting.boxed, run.setting.incumbent), *home})
         self.duals = Duals(run)
-        self.cuts: list[Cut] = []
+        self.root = self.duals.relax(Decisions(), self.target)
         self.values: dict[Decisions, float] = {}
         self.iteration = 0
 
     def iterate(self) -> tuple[str, str]:
         """Solve the relaxation, grow the set, until the bound is good enough; status and message."""
-        self.relax(Decisions())
         while True:
             self.iteration += 1
             found, best = self.solve_relaxation()
             self.run.note(self.iteration, len(self.set))
-            if found.status != "optimal":
-                return self.run.status_of(found), found.message
-            if self.closed() or best is None:
+            if self.closed():
                 return "finished", ""
+            if found.status != "optimal" or best is None:
+                return self.run.status_of(found), found.message
             new = growth(best.columns, best.shares, [*self.set, *self.duals.always], self.options.grow)
             if not new:  # integral: the best solution is known, up to what the tolerances leave
                 return "finished", ""
@@ -116,6 +115,11 @@ class Generation:
         return relative_gap(self.run.objective, min(self.run.lower_bound, self.run.objective)) <= self.options.gap
 
     @property
+    def target(self) -> float:
+        """The bound that is good enough."""
+        return self.run.objective - CLOSE_ENOUGH * self.options.gap * abs(self.run.objective)
+
+    @property
     def slack(self) -> float:
         """What does not matter in a bound."""
         return INNER_GAP * self.options.gap * abs(self.run.objective)
@@ -124,49 +128,47 @@ class Generation:
         """(PMIO) for the present set: its value raises the bound, its solution says how the set grows."""
         best: Relaxed | None = None
         while True:
-            master = Master(self)
+            level = self.target if best is None else min(self.target, best.bound)
+            master = Master(self, level)
             found = master.solve()
             self.run.nodes += found.nodes
-            self.run.raise_bound(found.lower_bound)
+            # What the clauses exclude is not better than the level. If they exclude everything, nothing is.
+            solved = found.status == "infeasible"
+            self.run.raise_bound(level if solved else min(found.lower_bound, level))
             self.run.note(self.iteration, len(self.set))
-            if found.status != "optimal" or found.x is None or self.closed():
+            if solved and best is not None:
+                found = replace(found, status="optimal")
+            if solved or found.status != "optimal" or found.x is None or self.closed():
                 return found, best
-            pattern = master.pattern(found.x)
-            # The master knows the value of every pattern that was tried: one that comes back is the solution.
-            if best is not None and (pattern == best.decisions or found.lower_bound >= best.bound - self.slack):
-                return found, best
-            relaxed = self.relax(pattern)
-            if relaxed.cut is not None:
-                self.round(relaxed)
+            relaxed = self.duals.relax(master.pattern(found.x), self.target)
+            self.round(relaxed)
             if best is None or relaxed.bound < best.bound:
                 best = relaxed
-            self.weaken(relaxed, min(best.bound, self.run.objective * (1.0 - self.options.gap)))
+            kept = self.weaken(relaxed, self.target if relaxed.bound >= self.target else best.bound)
+            self.values[kept.decisions] = min(kept.bound, self.run.objective)
 
-    def relax(self, decisions: Decisions) -> Relaxed:
-        """Solve what decisions leave, and keep what it proves."""
-        relaxed = self.duals.relax(decisions)
-        if relaxed.cut is not None:
-            self.cuts.append(relaxed.cut)
-        self.values[decisions] = min(relaxed.bound, self.run.objective)
-        return relaxed
+    def weaken(self, relaxed: Relaxed, enough: float) -> Relaxed:
+        """Take decisions back while the value stays at least `enough`, until each that is left is needed.
 
-    def weaken(self, relaxed: Relaxed, enough: float) -> None:
-        """Take decisions back while the value stays at least `enough`.
-
-        What a decision is worth at the dual point is known, so that many are taken back at once; then the problem is solved again.
+        What a decision is worth at the dual point is known, so that many are taken back at once; then one at a time.
         """
-        while relaxed.cut is not None and relaxed.bound > enough + self.slack:
-            decided = np.array(sorted(relaxed.decisions.inside | relaxed.decisions.outside), dtype=np.int64)
-            inside = np.isin(decided, list(relaxed.decisions.inside))
-            slope = self.duals.slopes(relaxed.cut, decided)
-            worth = np.maximum(np.where(inside, slope, -slope), 0.0)
+        needed: set[int] = set()
+        while relaxed.dual is not None and relaxed.bound > enough + self.slack:
+            now = relaxed.decisions
+            decided = np.array(sorted((now.inside | now.outside) - needed), dtype=np.int64)
+            slope = self.duals.slopes(relaxed.dual, decided)
+            worth = np.maximum(np.where(np.isin(decided, list(now.inside)), slope, -slope), 0.0)
             order = np.argsort(worth, kind="stable")
-            free = order[np.cumsum(worth[order]) <= relaxed.bound - enough]
-            if not len(free):
-                return
-            back = set(decided[free].tolist())
-            fewer = Decisions(relaxed.decisions.inside - back, relaxed.decisions.outside - back)
-            relaxed = self.relax(fewer)
+            count = max(np.count_nonzero(np.cumsum(worth[order]) <= relaxed.bound - enough), 1)
+            back = set(decided[order[:count]].tolist())
+            if not back:
+                break
+            fewer = self.duals.relax(Decisions(now.inside - back, now.outside - back), enough)
+            if fewer.bound >= enough:
+                relaxed = fewer
+            else:
+                needed |= back
+        return relaxed
 
     def round(self, relaxed: Relaxed) -> None:
         """Solutions near a relaxed one: the set's features alone, and with the others that are nearly whole."""
@@ -189,27 +191,30 @@ class Duals:
         counted = problem.penalty.pays_lambda_0(p)
         self.always: list[int] = np.flatnonzero(~counted).tolist()
         self.limited = counted.copy()  # what the limit on the number of features counts
-        if run.setting.options.swaps is not None:
-            self.limited[run.setting.options.swaps.home] = False
+        self.limited[run.excluded] = False
+        self.swaps = run.setting.options.swaps
+        if self.swaps is not None:
+            self.limited[self.swaps.home] = False
 
-    def relax(self, decisions: Decisions) -> Relaxed:
-        """The problem with some features in, some out, and the others relaxed."""
-        found = self.run.relaxations.solve(
-            inside=sorted(decisions.inside),
-            outside=sorted(decisions.outside),
-            error=INNER_GAP * self.run.setting.options.gap,
-        )
+    def relax(self, decisions: Decisions, enough: float) -> Relaxed:
+        """The problem with some features in, some out, and the others relaxed; a bound of `enough` will do."""
+        found = self.run.relaxations.solve(inside=sorted(decisions.inside), outside=sorted(decisions.outside), enough=enough)
         if not np.isfinite(found["bound"]):
             return Relaxed(decisions, np.inf, None, np.zeros(0, dtype=np.int64), np.zeros(0))
-        theta, mu, w = found["theta"], found["mu"], self.problem.w
-        u = np.divide(-theta, w, out=np.zeros_like(theta), where=w > 0.0)
+        dual = Dual(found["theta"], found["mu"])
+        return Relaxed(decisions, found["bound"], dual, found["columns"].astype(np.int64), found["shares"])
+
+    def constant(self, dual: Dual, features: Index) -> float:
+        """A cut's value where all z of the set are zero: loss, unpenalized features, and the rewards of those outside the set."""
+        w, most = self.problem.w, self.run.setting.most if self.swaps is None else self.swaps.size
+        u = np.divide(-dual.theta, w, out=np.zeros_like(w), where=w > 0.0)
         losses = w * np.where(w > 0.0, self.problem.loss.conjugate(u, self.problem.y), 0.0)
-        s = self.gains(self.problem.design.rmatvec(theta) / self.spread, slice(None))
-        rewards = np.maximum(s - self.lambda_0 - mu, 0.0)[self.limited]
-        held = s[self.always]
-        margin = ROUNDING * float(np.abs(losses).sum() + rewards.sum() + np.abs(held).sum() + mu)
-        cut = Cut(theta, -float(losses.sum()) - float(held.sum()) - margin, mu, float(rewards.sum()) + margin)
-        return Relaxed(decisions, found["bound"], cut, found["columns"].astype(np.int64), found["shares"])
+        s = self.gains(self.problem.design.rmatvec(dual.theta) / self.spread, slice(None))
+        outside = self.limited.copy()
+        outside[features] = False
+        rewards = np.maximum(s - self.lambda_0 - dual.mu, 0.0)[outside]
+        terms = np.concatenate([losses, s[self.always], rewards, [dual.mu * most]])
+        return -float(terms.sum()) - ROUNDING * float(np.abs(terms).sum())
 
     def gains(self, v: Array, features: Index | slice) -> Array:
         """s of some features."""
@@ -217,26 +222,26 @@ class Duals:
         box = {"lower": self.run.low[features], "upper": self.run.high[features]}
         return Penalty(lambda_1=penalty.lambda_1, lambda_2=penalty.lambda_2, **box).conjugate(v)
 
-    def slopes(self, cut: Cut, features: Index) -> Array:
+    def slopes(self, dual: Dual, features: Index) -> Array:
         """What z of some features costs in a cut."""
         X = self.problem.design.stored()[:, features]
         columns = np.asarray(X.todense() if sparse.issparse(X) else X, dtype=np.float64)
-        s = self.gains(cut.theta @ columns / self.spread[features], features)
-        return self.lambda_0 + np.where(self.limited[features], cut.mu, 0.0) - s
+        s = self.gains(dual.theta @ columns / self.spread[features], features)
+        return self.lambda_0 + np.where(self.limited[features], dual.mu, 0.0) - s
 
 
 class Master:
     """The program that the MIP solver sees: z of the set, and the objective t that the cuts and the known values hold up."""
 
-    def __init__(self, generation: Generation) -> None:
+    def __init__(self, generation: Generation, level: float) -> None:
         self.generation = generation
         self.features = np.array(generation.set, dtype=np.int64)
         builder = Builder()
         self.t = builder.add(1, cost=1.0, lower=0.0)
         self.z = builder.add(len(self.features), lower=0.0, upper=1.0, integer=True)
         self.require_limits(builder)
-        self.require_cuts(builder)
-        self.require_values(builder)
+        self.require_cut(builder)
+        self.require_values(builder, level)
         self.program = builder.build([], [])
 
     def require_limits(self, builder: Builder) -> None:
@@ -248,28 +253,33 @@ class Master:
         if options.swaps is not None:
             builder.require([(self.z, (~limited)[None].astype(float))], lower=len(options.swaps.home) - options.swaps.size)
 
-    def require_cuts(self, builder: Builder) -> None:
-        """What the dual points prove. Features of the set are paid for by their z, not by their rewards."""
-        generation, duals = self.generation, self.generation.duals
-        most = generation.run.setting.most if generation.options.swaps is None else generation.options.swaps.size
-        slopes = np.array([duals.slopes(cut, self.features) for cut in generation.cuts])
-        rewards = np.maximum(-slopes, 0.0)[:, duals.limited[self.features]].sum(axis=1) * (1.0 - ROUNDING)
-        constant = np.array([cut.loss - cut.rewards - cut.mu * most for cut in generation.cuts]) + rewards
-        builder.require([(self.t, np.ones((len(slopes), 1))), (self.z, -slopes)], lower=constant)
+    def require_cut(self, builder: Builder) -> None:
+        """What the root's dual point proves. Those of other relaxations are worth less than the time that dense rows take."""
+        duals, dual = self.generation.duals, self.generation.root.dual
+        if dual is not None:
+            row = [(self.t, np.ones((1, 1))), (self.z, -duals.slopes(dual, self.features)[None])]
+            builder.require(row, lower=duals.constant(dual, self.features))
 
-    def require_values(self, builder: Builder) -> None:
+    def require_values(self, builder: Builder, level: float) -> None:
         """With decisions that were tried the objective is at least their value; else this says nothing: no objective is negative."""
-        for decisions, value in self.generation.values.items():
-            differ = np.isin(self.features, list(decisions.outside)) - 1.0 * np.isin(self.features, list(decisions.inside))
-            row = [(self.t, np.ones((1, 1))), (self.z, value * differ[None])]
-            builder.require(row, lower=value * (1.0 - len(decisions.inside)))
+        if not self.generation.values:
+            return
+        value = np.array(list(self.generation.values.values()))
+        decided = self.generation.values.keys()
+        inside, outside = (
+            np.array([np.isin(self.features, list(side)) for side in sides], dtype=float)
+            for sides in ([one.inside for one in decided], [one.outside for one in decided])
+        )
+        differ, fewest = outside - inside, 1.0 - inside.sum(axis=1)  # one z differs: differ' z >= fewest
+        clause = value >= level
+        builder.require([(self.z, differ[clause])], lower=fewest[clause])
+        rows = [(self.t, np.ones((np.count_nonzero(~clause), 1))), (self.z, (value[:, None] * differ)[~clause])]
+        builder.require(rows, lower=(value * fewest)[~clause])
 
     def solve(self) -> MipResult:
         """By the backend."""
         run, options = self.generation.run, self.generation.options
-        return run.backend.solve(
-            self.program, gap=INNER_GAP * options.gap, seconds=run.setting.left(), threads=options.threads
-        )
+        return run.backend.solve(self.program, gap=INNER_GAP * options.gap, seconds=run.setting.left(), threads=options.threads)
 
     def pattern(self, x: Array) -> Decisions:
         """The decision on every feature of the set."""

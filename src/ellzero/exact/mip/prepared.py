@@ -34,6 +34,7 @@ class Prepared:
     backend: Backend
     root: _core.Search  # one node: a bound that can be verified, whatever the MIP solver does
     relaxations: _core.Relaxations
+    excluded: NDArray[np.int32]  # features that the root proves to be in no better solution
     low: Array  # boxes on the penalised scale that hold every solution better than the incumbent
     high: Array
     lower_bound: float
@@ -52,8 +53,9 @@ class Prepared:
                 setting.ended = "interrupted"
             setting.incumbent = setting.model(root.incumbent())
         low, high = coefficient_boxes(setting)
-        relaxations = _core.Relaxations(**setting.core(), objective=setting.incumbent.objective)
-        run = cls(setting, backend, root, relaxations, low, high, max(root.lower_bound, 0.0))
+        excluded = root.fixed_out()
+        relaxations = _core.Relaxations(**setting.core(), objective=setting.incumbent.objective, excluded=excluded.tolist())
+        run = cls(setting, backend, root, relaxations, excluded, low, high, max(root.lower_bound, 0.0))
         run.note(0)
         return run
 
