@@ -92,24 +92,24 @@ bool Region::settle(double cutoff) {
         std::erase_if(free_, [&](int32_t j) { return at_home(j); });
         count();
     }
-    const double spare = cutoff - lambda_0_ * static_cast<double>(in_.size());
+    // So many of the free features at home stay, whichever leave.
+    const int64_t staying = std::max<int64_t>(std::ssize(home_free_) - may_leave_, 0);
+    const double spare = cutoff - lambda_0_ * static_cast<double>(std::ssize(in_) + staying);
     if (spare < 0.0) return false;
     const auto cap = [&](int32_t j, double m) { box_[j] = {std::max(box_[j].low, -m), std::min(box_[j].high, m)}; };
     const double inside = largest_affordable(spare, problem_.penalty);
     for (const int32_t j : in_) cap(j, inside);
     for (const int32_t j : always_) cap(j, inside);
-    const bool affordable = spare >= lambda_0_;
-    if (left_ == 0 || !affordable) {
+    if (const bool affordable = spare >= lambda_0_; left_ == 0 || !affordable) {
         std::erase_if(free_, [&](int32_t j) {
-            if (affordable && at_home(j)) return false;
-            status_[j] = Status::out;
-            return true;
+            const bool possible = at_home(j) ? affordable || staying > 0 : affordable && left_ > 0;
+            if (!possible) status_[j] = Status::out;
+            return !possible;
         });
         count();
-        if (may_leave_ < 0) return false;
     }
-    const double outside = largest_affordable(spare - lambda_0_, problem_.penalty);
-    for (const int32_t j : free_) cap(j, outside);
+    const double outside = largest_affordable(std::max(spare - lambda_0_, 0.0), problem_.penalty);
+    for (const int32_t j : free_) cap(j, at_home(j) && staying > 0 ? inside : outside);
     return true;
 }
 

@@ -13,6 +13,7 @@ from ellzero.errors import EllzeroError, InvalidInputError
 from ellzero.exact.certificate import Certificate
 from ellzero.exact.solution import ExactSolution
 from ellzero.exact.solve import CertifiedPath, certify_path, solve
+from ellzero.exact.swaps import improve
 from ellzero.exact.verifier import VerificationReport, verify
 from ellzero.grid import PathGrid, fit_grid
 from ellzero.model import Model
@@ -41,6 +42,7 @@ __all__ = [
     "fit_grid",
     "fit_path",
     "fit_sizes",
+    "improve",
     "lambda_grid",
     "objective",
     "solve",

@@ -27,6 +27,7 @@ def path_options(
     swaps: str = "ranked",
     q: int | None = None,
     improvement: str = "best",
+    swap_size: int = 1,
     tol: float = 1e-6,
     n_jobs: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -45,6 +46,8 @@ def path_options(
         raise InvalidInputError(f"swaps and q belong to algorithm='local_search', got algorithm={algorithm!r}.")
     if improvement != "best" and (algorithm != "local_search" or swaps == "ranked"):
         raise InvalidInputError("improvement belongs to swaps='q_best' and 'exhaustive' of algorithm='local_search'.")
+    if as_count("swap_size", swap_size, 1) > 1 and algorithm != "local_search":
+        raise InvalidInputError(f"swap_size belongs to algorithm='local_search', got algorithm={algorithm!r}.")
     if q is not None and swaps != "q_best":
         raise InvalidInputError(f"q is the number of candidates of swaps='q_best', got swaps={swaps!r}.")
     return PathOptions(
@@ -56,6 +59,7 @@ def path_options(
         swaps=swaps,
         q=None if q is None else as_count("q", q, 1),
         improvement=improvement,
+        swap_size=swap_size,
         tol=tolerance,
         threads=as_threads(n_jobs),
         progress=as_progress(progress),

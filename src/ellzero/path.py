@@ -15,7 +15,7 @@ from ellzero.model import Model
 from ellzero.options import path_options
 from ellzero.problem import Problem, make_problem
 from ellzero.progress import ProgressCallback
-from ellzero.solvers.packing import make_model, to_core_scale, to_user_scale
+from ellzero.solvers.packing import join_models, make_model, to_core_scale, to_user_scale
 from ellzero.solvers.paths import CorePath, PathOptions, solve_path
 from ellzero.validation import as_count
 
@@ -207,6 +207,7 @@ def fit_path(
     swaps: str = "ranked",
     q: int | None = None,
     improvement: str = "best",
+    swap_size: int = 1,
     fit_intercept: bool = True,
     standardize: bool = False,
     sample_weight: ArrayLike | None = None,
@@ -255,6 +256,12 @@ def fit_path(
         Candidates per feature of "q_best"; None takes 5 % of the columns.
     improvement : {"best", "first"}
         Of "q_best" and "exhaustive": make the best swap of all, or that of the first feature that has one.
+    swap_size : int
+        Local search then also looks for swaps of up to so many features for as many others, all coefficients fitted anew, by an
+        exact search at every lambda_0: no such swap improves the models that are returned (by more than 1e-4 of their
+        objective). It takes seconds per model at moderate sizes and may take long at large ones; :func:`improve` does it for one
+        model, with a time limit and a certificate. Where nothing else limits the coefficients, those of the models that are
+        compared are limited to 1.2 times the largest.
     fit_intercept : bool
         The intercept is never penalised.
     standardize : bool
@@ -295,6 +302,7 @@ def fit_path(
         swaps=swaps,
         q=q,
         improvement=improvement,
+        swap_size=swap_size,
         tol=tol,
         n_jobs=n_jobs,
         progress=progress,
@@ -313,12 +321,29 @@ def fit_path(
         unpenalized=unpenalized,
         n_jobs=n_jobs,
     )
+    shown = options.progress
+    if shown is not None and options.swap_size > 1:
+        options = replace(options, progress=lambda done, at, size: shown(0.5 * done, at, size))
     found = solve_path(problem, options)
     if options.progress is not None:
         last = len(found.lambda_0) - 1
         size = int(np.diff(found.models["starts"])[last]) if last >= 0 else 0
         options.progress(1.0, float(found.lambda_0[last]) if last >= 0 else 0.0, size)
-    return make_path(problem, found, options)
+    path = make_path(problem, found, options)
+    return path if options.swap_size == 1 else with_swaps(path, found, shown)
+
+
+def with_swaps(path: Path, found: CorePath, progress: ProgressCallback | None) -> Path:
+    """The path whose models no swap of the size asked for improves."""
+    from ellzero.exact.swaps import improve_models  # the exact search is built on paths
+
+    watch = None if progress is None else lambda done, at, size: progress(0.5 + 0.5 * done, at, size)
+    models = improve_models(
+        path.problem, path.lambda_0, [*path, *path.sized.values()], path.options.swap_size, path.options.threads, watch
+    )
+    packed = to_core_scale(path.problem, models)
+    better = replace(found, models=packed, by_size=join_models(found.by_size, packed))
+    return make_path(path.problem, better, path.options)
 
 
 def lambda_grid(X: object, y: ArrayLike, *, n_lambda: int = 100, lambda_min_ratio: float = 1e-3, **settings: Any) -> Array:

@@ -188,8 +188,10 @@ def prepare(problem: Problem, options: SearchOptions, starts: Iterable[Model], a
     return Setting(problem, boxed, options, incumbent, bound, free_bound(problem, incumbent), begin, ended)
 
 
-def find_incumbent(problem: Problem, options: SearchOptions, starts: list[Model], algorithm: str | None, begin: float) -> Model:
-    """The best model that an algorithm finds from `starts`; without one the best of these."""
+def find_incumbent(
+    problem: Problem, options: SearchOptions, starts: list[Model], algorithm: str | None, begin: float, sweep: bool = True
+) -> Model:
+    """The best model that an algorithm finds, also (without `sweep` only) from `starts`; without an algorithm the best of these."""
 
     def watch(*_: Any) -> None:
         if time.monotonic() - begin > options.time_limit:
@@ -202,7 +204,7 @@ def find_incumbent(problem: Problem, options: SearchOptions, starts: list[Model]
         wanted = PathOptions(lambda_0=grid, algorithm=algorithm or "cd", tol=TOLERANCE, threads=options.threads, progress=watch)
         if options.k is not None:
             wanted = wanted.for_sizes(tuple(range(1, most + 1)) if most else (0,), len(problem.y))
-        found = solve_path(problem, wanted, seeds=to_core_scale(problem, starts) if starts else None)
+        found = solve_path(problem, wanted, seeds=to_core_scale(problem, starts) if starts else None, sweep=sweep)
         models += [
             evaluated(problem, options.lambda_0, *model)
             for packed in (found.models, found.by_size)

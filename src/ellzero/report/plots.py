@@ -1,4 +1,4 @@
-"""Plots of paths."""
+"""Plots of paths and of exact searches."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from ellzero.exact.search_log import SearchProgress
+    from ellzero.exact.solution import ExactSolution
     from ellzero.path import Path
 
-__all__ = ["plot_path"]
+__all__ = ["plot_bounds", "plot_path"]
 
 TICK_SPACING = 0.035
 """Sizes are written above the plot at least this share of its width apart."""
@@ -59,6 +61,41 @@ def plot_path(path: Path, ax: Axes | None = None) -> Axes:
     top.minorticks_off()
     top.set_xlabel("features in the model")
     return ax
+
+
+def plot_bounds(solution: ExactSolution, ax: Axes | None = None) -> Axes:
+    """Objective and lower bound over time as steps, the gap between them shaded, and the size of IGA's set where there is one."""
+    import matplotlib.pyplot as plt
+
+    if ax is None:
+        _, ax = plt.subplots(figsize=(8.0, 4.5), layout="constrained")
+    rows = solution.history
+    seconds = np.array([row.seconds for row in rows] + [solution.seconds])
+    upper = np.array([row.objective for row in rows] + [solution.objective])
+    lower = np.array([row.lower_bound for row in rows] + [solution.lower_bound])
+    ax.fill_between(seconds, lower, upper, step="post", color="C0", alpha=0.12, linewidth=0.0)
+    ax.step(seconds, upper, where="post", color="C3", label="objective of the best solution")
+    ax.step(seconds, lower, where="post", color="C0", label="lower bound")
+    iterations = [row for row, later in zip(rows, [*rows[1:], None], strict=True) if row.iteration and is_last(row, later)]
+    for row in iterations:
+        ax.plot(row.seconds, row.lower_bound, marker="o", color="C0", markersize=4.0)
+        if row.integral:
+            ax.annotate(
+                str(row.integral), (row.seconds, row.lower_bound), (0.0, -12.0), textcoords="offset points", ha="center"
+            )
+    if any(row.integral for row in iterations):
+        ax.plot([], [], marker="o", color="C0", linestyle="none", markersize=4.0, label="iteration, with the size of its set")
+    scope = "" if solution.swap_size is None else f", swaps of at most {solution.swap_size}"
+    ax.set_title(f"{solution.status}, gap {100.0 * solution.gap:.2g} %{scope}", fontsize="medium")
+    ax.set_xlabel("seconds")
+    ax.set_ylabel("objective")
+    ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def is_last(row: SearchProgress, later: SearchProgress | None) -> bool:
+    """Whether a row of the history is the last of its iteration."""
+    return later is None or later.iteration != row.iteration
 
 
 def spaced_changes(path: Path) -> list[int]:

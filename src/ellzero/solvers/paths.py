@@ -33,6 +33,7 @@ class PathOptions:
     swaps: str = "ranked"
     q: int | None = None  # of swaps="q_best"; None is 5 % of the columns
     improvement: str = "best"
+    swap_size: int = 1  # larger swaps are searched for when the path is there
     tol: float = 1e-6
     threads: int = 1
     progress: ProgressCallback | None = None

@@ -23,7 +23,8 @@ BACKENDS = {"highs": "highspy", "scip": "pyscipopt", "gurobi": "gurobipy"}
 """Each backend's module here, and the package that it needs."""
 POLL = 0.05  # seconds: a pressed Ctrl-C waits this long at most before the solver is told
 OVERSHOOT = 3.0  # seconds past its own time limit after which a solver is asked to stop
-PATIENCE = 5.0  # seconds that a solver gets to end once it was asked; then it is left behind
+PATIENCE = 5.0  # seconds that a solver gets to end once it was asked (in a large LP it may not listen); then it is left behind
+KEYBOARD_PATIENCE = 1.0  # the same after Ctrl-C, when somebody waits
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class MipResult:
 
     status: str
     x: Array | None  # the best feasible point, if any
-    lower_bound: float  # on the optimum, -inf if nothing is proved
+    lower_bound: float  # on the optimum, -inf if nothing is proved, inf if there is none
     nodes: int = 0
     message: str = ""  # what the solver said, for "infeasible" and "failed"
 
@@ -148,15 +149,17 @@ def attend(session: Session, seconds: float, scale: float) -> MipResult:
         if interrupted or now > deadline:
             asked = min(asked, now)
             session.stop()
-        if now > asked + PATIENCE:
+        if now > asked + (KEYBOARD_PATIENCE if interrupted else PATIENCE):
             status = "interrupted" if interrupted else "time_limit"
             return MipResult(status, None, -np.inf, message="the solver did not stop when asked to")
     if trouble:
         return MipResult("failed", None, -np.inf, message=one_sentence(trouble[0]))
     found = session.result()
-    # A solver that ends just as it is interrupted may still be optimal; one that was stopped for its time was not interrupted.
-    status = "time_limit" if found.status == "interrupted" and not interrupted else found.status
-    return replace(found, status=status, lower_bound=found.lower_bound / scale)
+    # A solver that was stopped for its time was not interrupted. One that nobody stopped met Ctrl-C itself (Gurobi does).
+    overdue = found.status == "interrupted" and np.isfinite(asked) and not interrupted
+    status = "time_limit" if overdue else found.status
+    bound = np.inf if status == "infeasible" else found.lower_bound / scale
+    return replace(found, status=status, lower_bound=bound)
 
 
 @cache

@@ -15,6 +15,25 @@ from ellzero.problem import Problem
 __all__ = ["Formulation", "formulate"]
 
 Array = NDArray[np.float64]
+NO_SWITCH = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Margins:
+    """What a loss is a function of: offset + sign * eta, for the samples that have a weight."""
+
+    kept: NDArray[np.int64]
+    offset: Array
+    sign: Array
+
+    @classmethod
+    def of(cls, problem: Problem) -> Margins:
+        """1 - y eta for the hinges, the residual y - eta, -y eta for softplus."""
+        kept = np.flatnonzero(problem.w > 0.0)
+        y, one = problem.y[kept], np.ones(len(kept))
+        if problem.loss.name == "squared_error":
+            return cls(kept, y, -one)
+        return cls(kept, 0.0 * one if problem.loss.name == "logistic" else one, -y)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +50,9 @@ class Formulation:
     beta: slice
     z: slice
     intercept: slice
-    eta_sign: Array  # slack = eta_offset + eta_sign * eta
-    eta_offset: Array
+    margins: Margins
     slack: slice  # one for each sample with a weight: hinge's xi, the residual, or softplus's u
     magnitude: slice  # |beta_j|, empty without lambda_1
-    kept: NDArray[np.int64]  # samples with a weight
 
     def point(self, support: NDArray[np.int32], beta: Array, intercept: float) -> Array:
         """The program's point of a model, to start from."""
@@ -46,8 +63,7 @@ class Formulation:
         x[self.beta] = dense
         x[self.z] = np.isin(self.counted, support)
         x[self.intercept] = intercept
-        eta = self.problem.eta(support, coef, intercept)[self.kept]
-        slack = self.eta_offset + self.eta_sign * eta
+        slack = self.margins.offset + self.margins.sign * self.problem.eta(support, coef, intercept)[self.margins.kept]
         x[self.slack] = np.maximum(slack, self.program.lower[self.slack])
         if self.magnitude.stop > self.magnitude.start:
             x[self.magnitude] = np.abs(dense)
@@ -74,64 +90,70 @@ def formulate(
 ) -> Formulation:
     """The formulation of a problem with low <= beta <= high (finite for the features that lambda_0 counts).
 
-    With `home`, a set of features, it is the paper's local search problem: at most `swap_size` of them leave and at most as many
-    others enter. With `perspective`, lambda_2 beta_j^2 is written as beta_j^2 / z_j, which is the same for a switch that is on
-    or off and tighter in between.
+    With `home`, a set of features, it is the paper's local search problem: at most `swap_size` of them leave and at most as
+    many others enter. With `perspective`, lambda_2 beta_j^2 is written as beta_j^2 / z_j, which is the same for a switch that
+    is on or off and tighter in between.
     """
-    penalty, p = problem.penalty, problem.design.shape[1]
-    counted = np.flatnonzero(penalty.pays_lambda_0(p)).astype(np.int32)
-    switched = np.zeros(p, dtype=bool)
-    switched[counted] = True
+    pays = problem.penalty.pays_lambda_0(len(low))
+    counted = np.flatnonzero(pays).astype(np.int32)
     builder = Builder()
     beta = builder.add(
-        p, lower=np.where(switched, np.minimum(low, 0.0), low), upper=np.where(switched, np.maximum(high, 0.0), high)
+        len(low), lower=np.where(pays, np.minimum(low, 0.0), low), upper=np.where(pays, np.maximum(high, 0.0), high)
     )
     z = builder.add(len(counted), cost=lambda_0, lower=0.0, upper=1.0, integer=True)
-    intercept = builder.add(int(problem.fit_intercept))
-    pick = sparse.identity(p, format="csr")[counted]
-    if len(counted):
-        builder.require([(beta, pick), (z, -high[counted])], upper=0.0)
-        builder.require([(beta, pick), (z, -low[counted])], lower=0.0)
+    pick = sparse.identity(len(low), format="csr")[counted]
+    builder.require([(beta, pick), (z, -high[counted])], upper=0.0)
+    builder.require([(beta, pick), (z, -low[counted])], lower=0.0)
     if k is not None and k < len(counted):
         builder.require([(z, np.ones((1, len(counted))))], upper=k)
     if home is not None:
         at_home = np.isin(counted, home).astype(np.float64)
         builder.require([(z, at_home[None])], lower=at_home.sum() - swap_size)
         builder.require([(z, 1.0 - at_home[None])], upper=swap_size)
-    magnitude = slice(builder.size, builder.size)
+    switch = np.full(len(low), NO_SWITCH)
+    if perspective:
+        switch[counted] = indices(z)
+    magnitude, curved = add_shrinkage(builder, problem, beta, switch)
+    intercept = builder.add(int(problem.fit_intercept))
+    margins = Margins.of(problem)
+    slack, squares, softplus = add_loss(builder, problem, margins, beta, intercept)
+    program = builder.build([curved, squares], [softplus])
+    return Formulation(problem, program, counted, beta, z, intercept, margins, slack, magnitude)
+
+
+def add_shrinkage(
+    builder: Builder, problem: Problem, beta: slice, switch: NDArray[np.int64]
+) -> tuple[slice, NDArray[np.int64]]:
+    """The terms of lambda_1 and lambda_2: where |beta_j| is (nowhere without lambda_1), and the squares."""
+    penalty, p = problem.penalty, len(switch)
+    magnitude = builder.add(p if penalty.lambda_1 > 0.0 else 0, cost=penalty.lambda_1, lower=0.0)
     if penalty.lambda_1 > 0.0:
-        magnitude = builder.add(p, cost=penalty.lambda_1, lower=0.0)
-        builder.require([(magnitude, np.ones(p)), (beta, np.ones(p))], lower=0.0)
-        builder.require([(magnitude, np.ones(p)), (beta, -np.ones(p))], lower=0.0)
-    squares: list[NDArray[np.int64]] = []
-    if penalty.lambda_2 > 0.0:
-        q = builder.add(p, cost=penalty.lambda_2, lower=0.0)
-        switch = np.full(p, -1)
-        if perspective:
-            switch[counted] = np.arange(z.start, z.stop)
-        squares.append(np.stack([indices(q), indices(beta), switch], axis=1))
-    # The loss of sample i is a function of slack_i, bounded below by (or equal to) offset_i + sign_i eta_i.
-    kept = np.flatnonzero(problem.w > 0.0)
-    w, y = problem.w[kept], problem.y[kept]
-    loss, n = problem.loss.name, len(kept)
-    softplus: list[NDArray[np.int64]] = []
-    offset = {"squared_error": y, "logistic": np.zeros(n)}.get(loss, np.ones(n))
-    sign = -np.ones(n) if loss == "squared_error" else -y
-    if loss in ("hinge", "squared_hinge"):
-        slack = builder.add(n, cost=w if loss == "hinge" else 0.0, lower=0.0)
-    else:
-        slack = builder.add(n)
-    if loss in ("squared_hinge", "squared_error"):
-        head = builder.add(n, cost=w if loss == "squared_hinge" else w / 2.0, lower=0.0)
-        squares.append(np.stack([indices(head), indices(slack), np.full(n, -1)], axis=1))
-    elif loss == "logistic":
-        softplus.append(np.stack([indices(builder.add(n, cost=w, lower=0.0)), indices(slack)], axis=1))
-    parts = [(slack, np.ones(n)), (beta, scaled_rows(problem, kept, -sign))]
-    if problem.fit_intercept:
-        parts.append((intercept, -sign[:, None]))
-    builder.require(parts, lower=offset, upper=np.inf if "hinge" in loss else offset)
-    program = builder.build(squares, softplus)
-    return Formulation(problem, program, counted, beta, z, intercept, sign, offset, slack, magnitude, kept)
+        for sign in (-1.0, 1.0):
+            builder.require([(magnitude, np.ones(p)), (beta, np.full(p, sign))], lower=0.0)
+    if penalty.lambda_2 == 0.0:
+        return magnitude, np.zeros((0, 3), np.int64)
+    heads = builder.add(p, cost=penalty.lambda_2, lower=0.0)
+    return magnitude, np.stack([indices(heads), indices(beta), switch], axis=1)
+
+
+def add_loss(
+    builder: Builder, problem: Problem, margins: Margins, beta: slice, intercept: slice
+) -> tuple[slice, NDArray[np.int64], NDArray[np.int64]]:
+    """The samples' slacks, and the terms that make their losses of them."""
+    loss, n, w = problem.loss.name, len(margins.kept), problem.w[margins.kept]
+    hinged = "hinge" in loss  # only there may a slack exceed what eta makes of it
+    slack = builder.add(n, cost=w if loss == "hinge" else 0.0, lower=0.0 if hinged else -np.inf)
+    squares, softplus = np.zeros((0, 3), np.int64), np.zeros((0, 2), np.int64)
+    if loss == "logistic":
+        softplus = np.stack([indices(builder.add(n, cost=w, lower=0.0)), indices(slack)], axis=1)
+    elif loss != "hinge":
+        heads = builder.add(n, cost=w / 2.0 if loss == "squared_error" else w, lower=0.0)
+        squares = np.stack([indices(heads), indices(slack), np.full(n, NO_SWITCH)], axis=1)
+    parts = [(slack, np.ones(n)), (beta, scaled_rows(problem, margins)), (intercept, -margins.sign[:, None])]
+    builder.require(
+        parts if problem.fit_intercept else parts[:2], lower=margins.offset, upper=np.inf if hinged else margins.offset
+    )
+    return slack, squares, softplus
 
 
 def indices(block: slice) -> NDArray[np.int64]:
@@ -139,10 +161,10 @@ def indices(block: slice) -> NDArray[np.int64]:
     return np.arange(block.start, block.stop)
 
 
-def scaled_rows(problem: Problem, kept: NDArray[np.int64], sign: Array) -> Any:
-    """sign_i x_ij / spread_j for the samples that are kept, sparse and in double precision."""
-    rows = sparse.csr_matrix(problem.design.stored()[kept], dtype=np.float64)
-    rows.data *= np.repeat(sign, np.diff(rows.indptr))
+def scaled_rows(problem: Problem, margins: Margins) -> Any:
+    """-sign_i x_ij / spread_j for the samples that are kept, sparse and in double precision."""
+    rows = sparse.csr_matrix(problem.design.stored()[margins.kept], dtype=np.float64)
+    rows.data *= np.repeat(-margins.sign, np.diff(rows.indptr))
     if problem.spread is not None:
         rows.data /= problem.spread[rows.indices]
     return rows

@@ -217,7 +217,7 @@ class Duals:
         return -float(terms.sum()) - ROUNDING * float(np.abs(terms).sum())
 
     def gains(self, v: Array, features: Index | slice) -> Array:
-        """s of some features."""
+        """S of some features."""
         penalty = self.problem.penalty
         box = {"lower": self.run.low[features], "upper": self.run.high[features]}
         return Penalty(lambda_1=penalty.lambda_1, lambda_2=penalty.lambda_2, **box).conjugate(v)

@@ -28,7 +28,7 @@ SAID = {
     GRB.SUBOPTIMAL: "no optimal point within its tolerances",
 }
 SMALL_QUADRATIC = 200
-"""The licence that comes with the package allows so many variables of a quadratic model, and 2000 (and 2000 rows) of a linear one."""
+"""Variables that the licence of the package allows in a quadratic model; in a linear one 2000, and 2000 rows."""
 
 
 class GurobiSession:
@@ -59,10 +59,10 @@ class GurobiSession:
         self.priced = priced_squares(program)
         self.add_squares()
         if start is not None:
-            self.x.Start = start
+            self.x.setAttr("Start", start)
 
     def add_squares(self) -> None:
-        """Squares whose head has nothing but a cost become part of the objective, which Gurobi likes better; the others cones."""
+        """Squares whose head has only a cost become part of the objective; the others are cones."""
         program = self.program
         cost, curvature = program.cost.copy(), np.zeros(program.size)
         q, j, _ = program.squares[self.priced].T
@@ -79,6 +79,9 @@ class GurobiSession:
     def run(self) -> None:
         """Solve."""
         self.model.optimize()
+        if self.model.Status == GRB.INF_OR_UNBD:  # it can tell, but must be asked
+            self.model.setParam("DualReductions", 0)
+            self.model.optimize()
 
     def stop(self) -> None:
         """Ask it to end."""

@@ -16,6 +16,8 @@ STATUS = {
     highspy.HighsModelStatus.kInterrupt: "interrupted",
     highspy.HighsModelStatus.kInfeasible: "infeasible",
 }
+LARGE = 30_000
+"""Entries from which on the interior point method solves a relaxation faster: 18 s for two million, the simplex not in 60 s."""
 
 
 class HighsSession:
@@ -24,7 +26,7 @@ class HighsSession:
     def __init__(self, program: Program, start: Array | None, limits: Limits, tolerance: float) -> None:
         self.solver = highspy.Highs()
         self.mixed = bool(program.integer.any())
-        options = {
+        options: dict[str, float | str] = {
             "output_flag": False,
             "mip_feasibility_tolerance": tolerance,
             "primal_feasibility_tolerance": tolerance,
@@ -34,6 +36,8 @@ class HighsSession:
             "time_limit": limits.seconds,
             "threads": limits.threads,
         }
+        if program.rows.nnz > LARGE:
+            options |= {"solver": "ipm", "mip_lp_solver": "ipm"}
         for name, value in options.items():
             self.solver.setOptionValue(name, value)
         if self.solver.passModel(as_lp(program)) == highspy.HighsStatus.kError:

@@ -1,8 +1,8 @@
 """Outer approximation: convex terms that a solver does not take become tangents, more of them where the solver goes.
 
-Every relaxation's bound holds for the program; every point, lifted to its true cost, is feasible. The continuous relaxation is
-cut first, since that is cheap; then each integer assignment that the solver proposes is minimised on, which leaves tangents that
-price it exactly, so it is not proposed again unless it is the best.
+Every relaxation's bound holds for the program; every point, lifted to its true cost, is feasible. The continuous relaxation
+is cut first, since that is cheap; then each integer assignment that the solver proposes is minimised on, which leaves tangents
+that price it exactly, so it is not proposed again unless it is the best.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ SPREAD = np.array([-4.0, -2.0, -1.0, -0.5, 0.5, 1.0, 2.0, 4.0])
 SHARE = 0.25  # of the gap that is asked: what a solver, and what the tangents, may leave open
 FEASIBLE = 1e-6  # a start that violates a row by more is not one
 CUT_ROUNDS = 40  # of the continuous program at most, before integers are asked for (again)
+ROUGH = 0.05  # a relaxation whose error is a smaller part of the gap is known well enough
 STALLED = 1e-3  # a round that closes less than this part of the continuous gap is the last
 
 
@@ -79,65 +81,59 @@ class Approximation:
         rows, limit = self.terms.tangents(x, chosen)
         self.relaxation = self.relaxation.with_rows(rows, limit, np.full(len(limit), np.inf))
 
-    def ask(self, program: Program, gap: float, start: Array | None = None) -> MipResult:
-        """One call of the solver; anything but "optimal" and "infeasible" ends the run."""
+    def ask(self, program: Program, gap: float, *, proves: bool, whole: bool) -> MipResult:
+        """One call of the solver; if it gives up, so does the run.
+
+        `proves` says that its bound holds for the whole program (it does not where integers were fixed), `whole` that its
+        points are points of the program (they are not where integers were relaxed).
+        """
         left = self.deadline - time.monotonic()
         if left <= 0.0:
             raise Ended(MipResult("time_limit", None, -np.inf))
+        start = self.x if program.integer.any() else None
         found = self.backend.solve(program, start=start, gap=gap, seconds=left, threads=self.threads)
         self.nodes += found.nodes
+        if found.status != "infeasible":
+            self.lower = max(self.lower, found.lower_bound) if proves else self.lower
+            if whole and found.x is not None:
+                self.offer(found.x)
         if found.status not in ("optimal", "infeasible"):
             raise Ended(found)
         return found
 
-    def cut_continuous(self, change: Callable[[Program], Program], whole: bool) -> None:
-        """Cut the relaxation with its integers relaxed or fixed until its true cost is known.
-
-        `whole` says that the points are integral, so that they can be offered; else the bounds hold for the program.
-        """
+    def cut_continuous(self, change: Callable[[Program], Program], *, fixed: bool) -> None:
+        """Cut the relaxation, its integers fixed or relaxed by `change`, until the cost there is known."""
         before = np.inf
         for _ in range(CUT_ROUNDS):
-            found = self.ask(change(self.relaxation), SHARE * self.gap)
+            found = self.ask(change(self.relaxation), SHARE * self.gap, proves=not fixed, whole=fixed)
             if found.x is None:
                 return
-            if whole:
-                cost = self.offer(found.x)
-            else:
-                self.lower = max(self.lower, found.lower_bound)
-                cost = self.program.value(change(self.program).lifted(found.x))
-            if not self.cut(found.x) or cost - found.lower_bound <= SHARE * self.gap * abs(cost):
+            cost = self.program.value(change(self.program).lifted(found.x))
+            error = cost - found.lower_bound
+            # Enough is known of an assignment that is proved worse than the best, and of a relaxation far below it.
+            enough = found.lower_bound > self.upper if fixed else error < ROUGH * (self.upper - found.lower_bound)
+            if not self.cut(found.x) or enough or error <= SHARE * self.gap * abs(cost) or error > (1.0 - STALLED) * before:
                 return
-            # Either an assignment that is proved worse than the best, or rounds that change nothing.
-            if whole and found.lower_bound > self.upper or cost - found.lower_bound > (1.0 - STALLED) * before:
-                return
-            before = min(before, cost - found.lower_bound)
+            before = error
 
     def direct(self, report: Report | None) -> MipResult:
         """One call: the solver takes every term itself."""
-        found = self.ask(self.program, self.gap, self.x)
-        if found.x is None:
-            return found
-        self.lower = found.lower_bound
-        self.offer(found.x)
+        found = self.ask(self.program, self.gap, proves=True, whole=True)
         tell(report, self)
-        return self.result("optimal")
+        return found if found.x is None else self.result("optimal")
 
     def run(self, report: Report | None) -> MipResult:
         """Rounds until the gap is closed."""
-        self.cut_continuous(Program.relaxed, whole=False)
+        self.cut_continuous(Program.relaxed, fixed=False)
         tell(report, self)
         while True:
-            # While the tangents are the weaker part, an exact answer of the solver is wasted.
-            gap = SHARE * self.gap
-            found = self.ask(self.relaxation, gap, self.x)
-            if found.status == "infeasible" or found.x is None:
-                return replace(found, nodes=self.nodes)
-            self.lower = max(self.lower, found.lower_bound)
-            self.offer(found.x)
-            moved = self.cut(found.x)
+            found = self.ask(self.relaxation, SHARE * self.gap, proves=True, whole=True)
             point = found.x
+            if point is None:
+                return replace(found, nodes=self.nodes)
+            moved = self.cut(point)
             if self.open() > self.gap:
-                self.cut_continuous(lambda program: program.fixed(point), whole=True)
+                self.cut_continuous(partial(Program.fixed, x=point), fixed=True)
             tell(report, self)
             if self.open() <= self.gap:
                 return self.result("optimal")
@@ -203,8 +199,4 @@ def solve_program(
     except KeyboardInterrupt:
         return state.result("interrupted")
     except Ended as ended:
-        found = ended.result
-        state.lower = max(state.lower, found.lower_bound)
-        if found.x is not None:
-            state.offer(found.x)
-        return state.result("optimal" if state.open() <= gap else found.status, found.message)
+        return state.result("optimal" if state.open() <= gap else ended.result.status, ended.result.message)

@@ -21,7 +21,7 @@ NOWHERE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """min cost'x subject to row_lower <= rows x <= row_upper, lower <= x <= upper, x_j integer where `integer`, and convex terms.
+    """min cost'x with row_lower <= rows x <= row_upper, lower <= x <= upper, x_j integer where `integer`, and convex terms.
 
     A row (q, x, z) of `squares` says x^2 <= q z; z = -1 stands for the constant one. A row (t, u) of `softplus` says
     t >= log(1 + exp(u)). Variables q and t appear in no row and have no negative cost: an optimal point takes them at their
@@ -94,7 +94,7 @@ class Program:
         return np.where(z < 0, 1.0, x[z])
 
     def lifted(self, x: Array) -> Array:
-        """The point with integers rounded and q and t at their true values: its cost is that of the program, not of a relaxation."""
+        """The point with integers rounded, q and t at their true values: its cost is the program's, not a relaxation's."""
         point = x.copy()
         point[self.integer] = np.rint(x[self.integer])
         point[self.heads()] = self.terms(point)

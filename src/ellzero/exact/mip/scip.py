@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from pyscipopt import Model, exp, quicksum
 
@@ -65,7 +67,7 @@ class ScipSession:
         return MipResult(status, x, bound, int(self.model.getNTotalNodes()), message)
 
 
-def add_variables(model: Model, program: Program) -> list[object]:
+def add_variables(model: Model, program: Program) -> list[Any]:
     """The variables in order."""
     sides = (program.lower.tolist(), program.upper.tolist(), program.cost.tolist(), program.integer.tolist())
     return [
@@ -79,7 +81,7 @@ def add_variables(model: Model, program: Program) -> list[object]:
     ]
 
 
-def add_rows(model: Model, program: Program, x: list[object]) -> None:
+def add_rows(model: Model, program: Program, x: list[Any]) -> None:
     """The linear rows; SCIP takes them one by one."""
     rows, lower, upper = program.rows, program.row_lower.tolist(), program.row_upper.tolist()
     for i in range(rows.shape[0]):
@@ -96,16 +98,16 @@ def add_rows(model: Model, program: Program, x: list[object]) -> None:
             model.addCons(lower[i] <= (activity <= upper[i]))
 
 
-def add_terms(model: Model, program: Program, x: list[object]) -> None:
+def add_terms(model: Model, program: Program, x: list[Any]) -> None:
     """The convex terms, in forms whose convexity SCIP recognises."""
     for q, j, z in program.squares.tolist():
-        model.addCons(x[j] * x[j] <= (x[q] if z < 0 else x[q] * x[z]))  # type: ignore[operator]
+        model.addCons(x[j] * x[j] <= (x[q] if z < 0 else x[q] * x[z]))
     # exp(-t) + exp(u - t) <= 1. The difference is a variable, since SCIP must know that it is not positive: without that no
     # bound was ever proved.
     for t, u in program.softplus.tolist():
         difference = model.addVar(lb=None, ub=0.0)
-        model.addCons(x[u] - x[t] == difference)  # type: ignore[operator]
-        model.addCons(exp(-x[t]) + exp(difference) <= 1.0)  # type: ignore[operator]
+        model.addCons(x[u] - x[t] == difference)
+        model.addCons(exp(-x[t]) + exp(difference) <= 1.0)
 
 
 class Scip(Backend):

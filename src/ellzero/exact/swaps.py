@@ -1,0 +1,192 @@
+"""Swaps of any size (Algorithm 2 with m >= 1): the best model that a swap leads to, and the proof that none is better.
+
+The paper's swap problem holds the coefficients that stay; here all are fitted anew. So more swaps count as improvements, and a proof
+that there is none covers the paper's.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ellzero.errors import InvalidInputError
+from ellzero.exact.branch_and_bound import counted_support
+from ellzero.exact.methods import as_start, run_method, search_options
+from ellzero.exact.search_log import SearchCallback
+from ellzero.exact.setting import OutOfTime, SearchOptions, Swaps, evaluated, find_incumbent, has_proved_bound, null_model
+from ellzero.exact.solution import ExactSolution
+from ellzero.model import Model
+from ellzero.problem import Problem, make_problem
+from ellzero.progress import ProgressCallback
+from ellzero.validation import as_count, as_nonnegative
+
+__all__ = ["improve", "improve_models"]
+
+Array = NDArray[np.float64]
+
+
+def improve(
+    X: object,
+    y: ArrayLike,
+    start: Model | ArrayLike | None = None,
+    *,
+    swap_size: int = 2,
+    lambda_0: float | None = None,
+    loss: str = "logistic",
+    lambda_1: float = 0.0,
+    lambda_2: float = 0.0,
+    method: str = "bnb",
+    backend: str = "builtin",
+    grow: float = 10,
+    bound: float | str | None = None,
+    gap: float = 1e-4,
+    time_limit: float | None = None,
+    node_limit: int | None = None,
+    fit_intercept: bool = True,
+    standardize: bool = False,
+    sample_weight: ArrayLike | None = None,
+    lower: ArrayLike | None = None,
+    upper: ArrayLike | None = None,
+    unpenalized: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    progress: bool | SearchCallback = False,
+) -> ExactSolution:
+    """Swap up to ``swap_size`` features for as many others while that improves a model, and prove that no such swap is left.
+
+    A swap takes up to ``swap_size`` features out of the model, puts up to ``swap_size`` others in, and fits all coefficients anew. The
+    best swap is found by an exact search, made, and followed by local search, until the search proves that none improves the
+    objective by more than ``gap``: an inescapable minimum (Theorem 2 of the paper), in much less time than a global optimum takes.
+
+    Parameters
+    ----------
+    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized :
+        The problem, as in :func:`fit_path`.
+    start : Model or array of p coefficients, optional
+        The model to improve; None begins with local search.
+    swap_size : int
+        How many features may leave, and how many may come. At the number of features the result is a global optimum.
+    lambda_0 : float
+        What each feature costs; None takes that of ``start``, if it is a model of a path.
+    method, backend, grow, bound, gap, node_limit, n_jobs, progress :
+        As in :func:`solve`, for each search.
+    time_limit : seconds for all of it
+
+    Returns
+    -------
+    ExactSolution
+        Its ``lower_bound`` and ``gap`` are over swaps of ``swap_size`` features, and so is its certificate.
+
+    Examples
+    --------
+    >>> import ellzero as ez
+    >>> X, y, truth = ez.datasets.make_classification(60, 100, 5, correlation="constant", rho=0.9, s=3.0, random_state=2)
+    >>> path = ez.fit_path(X, y, lambda_0=[0.02], lambda_2=0.001, algorithm="local_search")
+    >>> best = ez.improve(X, y, path[0], swap_size=2, lambda_2=0.001)
+    >>> best.status, best.objective <= path[0].objective
+    ('optimal', True)
+    >>> ez.verify(best.certificate, X, y).valid
+    True
+
+    """
+    problem = make_problem(
+        X,
+        y,
+        loss=loss,
+        lambda_1=lambda_1,
+        lambda_2=lambda_2,
+        fit_intercept=fit_intercept,
+        standardize=standardize,
+        sample_weight=sample_weight,
+        lower=lower,
+        upper=upper,
+        unpenalized=unpenalized,
+        n_jobs=n_jobs,
+    )
+    if lambda_0 is None and isinstance(start, Model) and np.isfinite(start.lambda_0):
+        lambda_0 = start.lambda_0
+    if lambda_0 is None:
+        raise InvalidInputError("lambda_0 must be given unless start is a model of a path.")
+    options = replace(
+        search_options(
+            method=method,
+            backend=backend,
+            grow=grow,
+            bound=bound,
+            gap=gap,
+            time_limit=time_limit,
+            node_limit=node_limit,
+            n_jobs=n_jobs,
+            progress=progress,
+        ),
+        lambda_0=as_nonnegative("lambda_0", lambda_0),
+    )
+    size = as_count("swap_size", swap_size, 1)
+    first = None if start is None else as_start(problem, start, options.lambda_0, "start")
+    return improve_until_proved(problem, options, first, size)
+
+
+def improve_until_proved(problem: Problem, options: SearchOptions, model: Model | None, size: int) -> ExactSolution:
+    """Make the best swap, again and again; the last search proves that there is none (or was stopped)."""
+    begin, nodes = time.monotonic(), 0
+    if model is None:
+        try:
+            model = find_incumbent(problem, options, [], "local_search", begin)
+        except OutOfTime:
+            model = null_model(problem, options.lambda_0)
+    while True:
+        left = max(options.time_limit - (time.monotonic() - begin), 0.0)
+        swaps = Swaps(np.array(sorted(counted_support(problem, model)), dtype=np.int32), size)
+        solution = run_method(problem, replace(options, swaps=swaps, time_limit=left), [model], heuristic=False)
+        nodes += solution.nodes
+        solution = replace(solution, nodes=nodes, seconds=time.monotonic() - begin)
+        moved = sorted(counted_support(problem, solution.model)) != swaps.home.tolist()
+        if solution.status != "optimal" or not moved:
+            return solution
+        try:
+            model = find_incumbent(problem, options, [solution.model], "local_search", begin, sweep=False)
+        except (KeyboardInterrupt, OutOfTime) as stopped:
+            return with_status(solution, "time_limit" if isinstance(stopped, OutOfTime) else "interrupted")
+
+
+def with_status(solution: ExactSolution, status: str) -> ExactSolution:
+    """A solution that another search should have followed."""
+    claim = replace(solution.certificate.claim, status=status)
+    return replace(solution, certificate=replace(solution.certificate, claim=claim))
+
+
+def improve_models(
+    problem: Problem,
+    lambda_0: Iterable[float],
+    models: Iterable[Model],
+    size: int,
+    threads: int,
+    progress: ProgressCallback | None,
+) -> list[Model]:
+    """For each lambda_0 a model that no swap improves; what is found at one may be the start at another."""
+    bound = None if has_proved_bound(problem) else "heuristic"
+    pool = [evaluated(problem, 0.0, model.support, model.values, model.intercept) for model in models]
+    grid = list(lambda_0)
+    found: list[Model | None] = [None] * len(grid)
+    done = 0
+    while None in found:
+        at = found.index(None)
+        options = SearchOptions(lambda_0=grid[at], k=None, bound=bound, threads=threads)
+        start = min(pool, key=lambda model: model.objective + grid[at] * problem.counted(model.support))
+        solution = improve_until_proved(problem, options, as_start(problem, start, grid[at]), size)
+        if solution.status == "interrupted":
+            raise KeyboardInterrupt
+        found[at] = solution.model
+        pool.append(evaluated(problem, 0.0, solution.support, solution.model.values, solution.intercept))
+        # What is better elsewhere is to be proved there again.
+        for other, model in enumerate(found):
+            cost = pool[-1].objective + grid[other] * problem.counted(pool[-1].support)
+            if model is not None and other != at and cost < model.objective * (1.0 - options.gap):
+                found[other] = None
+        done += 1
+        if progress is not None:
+            progress(min(done / len(grid), 1.0), grid[at], problem.counted(solution.support))
+    return [model for model in found if model is not None]
