@@ -259,8 +259,8 @@ def fit_path(
     swap_size : int
         Local search then also looks for swaps of up to so many features for as many others, all coefficients fitted anew, by an
         exact search at every lambda_0: no such swap improves the models that are returned (by more than 1e-4 of their
-        objective). It takes seconds per model at moderate sizes and may take long at large ones; :func:`improve` does it for one
-        model, with a time limit and a certificate. Where nothing else limits the coefficients, those of the models that are
+        objective). It may take long for large problems; :func:`improve` does it for one model, with a time limit and a
+        certificate. Where nothing else limits the coefficients, those of the models that are
         compared are limited to 1.2 times the largest.
     fit_intercept : bool
         The intercept is never penalised.

@@ -43,7 +43,7 @@ class Penalty:
         return np.ones(p, dtype=bool) if self.unpenalized is None else ~self.unpenalized
 
     def conjugate(self, v: Array) -> Array:
-        """Per coordinate: the largest v beta - lambda_1 |beta| - lambda_2 beta^2 over its box; infinite where nothing limits it.
+        """Per coordinate: the largest v beta - lambda_1 |beta| - lambda_2 beta^2 over its box; infinite if nothing limits it.
 
         >>> import numpy as np
         >>> Penalty(lambda_2=1.0, upper=np.array([1.0, 9.0])).conjugate(np.array([4.0, 4.0]))

@@ -92,8 +92,12 @@ class Problem:
 
     def counted(self, support: NDArray[np.int32]) -> int:
         """How many of these features pay lambda_0."""
+        return len(self.paying(support))
+
+    def paying(self, support: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Those of these features that pay lambda_0."""
         mask = self.penalty.unpenalized
-        return len(support) if mask is None else int(np.count_nonzero(~mask[support]))
+        return support if mask is None else support[~mask[support]]
 
 
 def encode_labels(y: ArrayLike, n: int, w: Array, loss: Loss) -> tuple[Array, NDArray[Any]]:

@@ -1,8 +1,8 @@
 """Branch and bound in the core, by itself or as Algorithm 4 of the paper (IGA): with branching on a set of features that grows.
 
-Algorithm 4 solves relaxations in which only z of a set of features is integral. Here they are one tree: a node where these z are
-integral waits, and when nothing better is left the relaxation is solved; the set grows by what the best such node uses a fraction
-of, and the tree goes on. So nothing is done twice, and the tree is a proof like any other.
+Algorithm 4 solves relaxations in which z is integral only for a set of features. Here they are one tree: a node where these z
+are integral waits, and when nothing better is left the relaxation is solved; the set grows by what the best such node uses a
+fraction of, and the tree goes on. So nothing is done twice, and the tree is a proof like any other.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def branch_and_bound(
         # IGA begins with the support of local search; plain branch and bound may not need it.
         first = "local_search" if options.method == "iga" else "cd"
         setting = prepare(problem, options, starts, first if heuristic else None)
-        integral = sorted(counted_support(problem, setting.incumbent)) if options.method == "iga" else None
+        integral = np.sort(problem.paying(setting.incumbent.support)).tolist() if options.method == "iga" else None
         kept: dict[str, Any] = {
             "bound": setting.bound,
             "free_bound": setting.free_bound,
@@ -139,17 +139,12 @@ def grow(search: _core.Search, kept: dict[str, Any], rule: float) -> None:
 
 
 def growth(columns: Any, shares: Any, integral: Iterable[int], rule: float) -> list[int]:
-    """The features outside the set with the largest z: `rule` of them, or those of at least that share (but one in any case)."""
+    """The features outside the set with the largest z: `rule` of them, or those of at least that share (at least one)."""
     outside = ~np.isin(columns, list(integral)) & (shares > 0.0)
     order = np.argsort(-shares[outside], kind="stable")
     columns, shares = columns[outside][order], shares[outside][order]
     count = int(rule) if rule >= 1.0 else max(int(np.count_nonzero(shares >= rule)), 1)
     return [int(j) for j in columns[:count]]
-
-
-def counted_support(problem: Problem, model: Model) -> list[int]:
-    """The features of a model that pay lambda_0."""
-    return model.support[problem.penalty.pays_lambda_0(problem.design.shape[1])[model.support]].tolist()
 
 
 def signature(problem: Problem, options: SearchOptions) -> dict[str, Any]:

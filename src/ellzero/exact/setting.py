@@ -191,7 +191,7 @@ def prepare(problem: Problem, options: SearchOptions, starts: Iterable[Model], a
 def find_incumbent(
     problem: Problem, options: SearchOptions, starts: list[Model], algorithm: str | None, begin: float, sweep: bool = True
 ) -> Model:
-    """The best model that an algorithm finds, also (without `sweep` only) from `starts`; without an algorithm the best of these."""
+    """The best model that an algorithm finds, also (without `sweep` only) from `starts`; the best of these without one."""
 
     def watch(*_: Any) -> None:
         if time.monotonic() - begin > options.time_limit:

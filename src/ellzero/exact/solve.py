@@ -74,8 +74,9 @@ def solve(
         local search, be decided, and grows it while the relaxation of the others leaves a gap; or the paper's formulation as a
         mixed integer program, given to a MIP solver as it is.
     backend : {"builtin", "highs", "scip", "gurobi"}
-        Who solves: "builtin" for "bnb", anyone for "iga", a MIP solver for "mip" (``pip install 'ellzero[highs]'`` and so on). With a MIP
-        solver the lower bound is as good as its word: ``solution.prover`` names it, and the certificate proves only the root's bound.
+        Who solves: "builtin" for "bnb", anyone for "iga", a MIP solver for "mip" (``pip install 'ellzero[highs]'`` and so
+        on). With a MIP solver the lower bound is as good as its word: ``solution.prover`` names it, and the certificate itself
+        proves only the bound of the root.
     grow : int or share
         The set of "iga" grows by so many features at a time, those with the largest z; or, if it is below one, by those with at
         least that z.
@@ -89,8 +90,8 @@ def solve(
     gap : float
         The search ends when ``(objective - lower_bound) / |objective|`` is at most this.
     time_limit, node_limit : seconds and nodes, None for no limit
-        The best solution and the lower bound so far are returned, with the status saying so. Ctrl-C does the same. ``node_limit``
-        and ``checkpoint`` are the built-in solver's.
+        The best solution and the lower bound so far are returned, with the status saying so. Ctrl-C does the same.
+        ``node_limit`` and ``checkpoint`` are the built-in solver's.
     warm_start : Model or array of p coefficients, optional
         A solution to begin with; local search starts from it too.
     checkpoint : path, optional

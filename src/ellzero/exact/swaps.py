@@ -1,7 +1,7 @@
 """Swaps of any size (Algorithm 2 with m >= 1): the best model that a swap leads to, and the proof that none is better.
 
-The paper's swap problem holds the coefficients that stay; here all are fitted anew. So more swaps count as improvements, and a proof
-that there is none covers the paper's.
+The paper's swap problem holds the coefficients that stay; here all are fitted anew. So more swaps count as improvements, and a
+proof that there is none covers the paper's.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ellzero.errors import InvalidInputError
-from ellzero.exact.branch_and_bound import counted_support
 from ellzero.exact.methods import as_start, run_method, search_options
 from ellzero.exact.search_log import SearchCallback
 from ellzero.exact.setting import OutOfTime, SearchOptions, Swaps, evaluated, find_incumbent, has_proved_bound, null_model
@@ -57,9 +56,10 @@ def improve(
 ) -> ExactSolution:
     """Swap up to ``swap_size`` features for as many others while that improves a model, and prove that no such swap is left.
 
-    A swap takes up to ``swap_size`` features out of the model, puts up to ``swap_size`` others in, and fits all coefficients anew. The
-    best swap is found by an exact search, made, and followed by local search, until the search proves that none improves the
-    objective by more than ``gap``: an inescapable minimum (Theorem 2 of the paper), in much less time than a global optimum takes.
+    A swap takes up to ``swap_size`` features out of the model, puts up to ``swap_size`` others in, and fits all coefficients
+    anew. The best swap is found by an exact search, made, and followed by local search, until the search proves that none
+    improves the objective by more than ``gap``: an inescapable minimum (Theorem 2 of the paper), for less than a global optimum
+    takes.
 
     Parameters
     ----------
@@ -139,11 +139,11 @@ def improve_until_proved(problem: Problem, options: SearchOptions, model: Model 
             model = null_model(problem, options.lambda_0)
     while True:
         left = max(options.time_limit - (time.monotonic() - begin), 0.0)
-        swaps = Swaps(np.array(sorted(counted_support(problem, model)), dtype=np.int32), size)
+        swaps = Swaps(np.sort(problem.paying(model.support)), size)
         solution = run_method(problem, replace(options, swaps=swaps, time_limit=left), [model], heuristic=False)
         nodes += solution.nodes
         solution = replace(solution, nodes=nodes, seconds=time.monotonic() - begin)
-        moved = sorted(counted_support(problem, solution.model)) != swaps.home.tolist()
+        moved = not np.array_equal(np.sort(problem.paying(solution.support)), swaps.home)
         if solution.status != "optimal" or not moved:
             return solution
         try:

@@ -64,7 +64,7 @@ def plot_path(path: Path, ax: Axes | None = None) -> Axes:
 
 
 def plot_bounds(solution: ExactSolution, ax: Axes | None = None) -> Axes:
-    """Objective and lower bound over time as steps, the gap between them shaded, and the size of IGA's set where there is one."""
+    """Objective and lower bound over time as steps, the gap between them shaded, with the sizes of IGA's set."""
     import matplotlib.pyplot as plt
 
     if ax is None:

@@ -106,6 +106,8 @@ class Backend(ABC):
             return attend(session, left, scale)
         except KeyboardInterrupt:
             return MipResult("interrupted", None, -np.inf)
+        except TimeoutError:  # while the program was loaded
+            return MipResult("time_limit", None, -np.inf)
         except Exception as error:  # a solver's own exceptions are of many types
             return MipResult("failed", None, -np.inf, message=one_sentence(error))
 

@@ -1,15 +1,16 @@
 """Algorithm 4 of the paper (IGA) on a MIP solver.
 
-The relaxed problem (PMIO) has z integral for a small set of features; for the others it has the envelope of Lemma 2. Given z of the
-set, what is left is convex, and every dual point theta bounds it from below, for all z at once: with v = X' theta and s_j as in
-the certificate,
+The relaxed problem (PMIO) has z integral for a small set of features; for the others it has the envelope of Lemma 2. Given z of
+the set, what is left is convex, and every dual point theta bounds it from below, for all z at once: with v = X' theta and s_j
+as in the certificate,
 
-    objective >= -sum_i w_i f*(-theta_i / w_i) - sum_{j outside} max(s_j - lambda_0, 0) + sum_{j in the set} z_j (lambda_0 - s_j),
+    objective >= -sum_i w_i f*(-theta_i / w_i) - sum_{j outside} max(s_j - lambda_0, 0) + sum_{j in set} z_j (lambda_0 - s_j),
 
-a linear cut in z, valid whatever theta is. So the MIP solver sees z of the set and nothing else: no rows of X, no features outside,
-no big M. Where it puts z, the core solves the convex problem that is left, with all columns of X (generating those that it needs):
-a Benders decomposition. A cut at a whole pattern of z says little about others. So the pattern is weakened to as few decisions as still
-keep its value up, and the next pattern must contradict one of these: a clause, as in a covering problem.
+a linear cut in z, valid whatever theta is. So the MIP solver sees z of the set and nothing else: no rows of X, no features
+outside, no big M. Where it puts z, the core solves the convex problem that is left, with all columns of X (generating those
+that it needs): a Benders decomposition. A cut at a whole pattern of z says little about others. So the pattern is weakened to
+as few decisions as still keep its value up, and the next pattern must contradict one of these: a clause, as in a covering
+problem.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ellzero.exact.branch_and_bound import counted_support, growth
+from ellzero.exact.branch_and_bound import growth
 from ellzero.exact.mip.backends import MipResult
 from ellzero.exact.mip.prepared import Prepared
 from ellzero.exact.mip.program import Builder
@@ -61,7 +62,7 @@ class Dual:
 
 @dataclass(frozen=True, eq=False)
 class Relaxed:
-    """The convex problem that some decisions leave: its value (a bound) and, unless nothing good is left at all, its solution."""
+    """The convex problem that some decisions leave: its value (a bound) and, unless nothing good is left, its solution."""
 
     decisions: Decisions
     bound: float
@@ -89,7 +90,7 @@ class Generation:
     def __init__(self, run: Prepared) -> None:
         self.run, self.options = run, run.setting.options
         home = [] if self.options.swaps is None else self.options.swaps.home.tolist()
-        self.set = sorted({*counted_support(run.setting.boxed, run.setting.incumbent), *home})
+        self.set = sorted({*run.setting.boxed.paying(run.setting.incumbent.support).tolist(), *home})
         self.duals = Duals(run)
         self.root = self.duals.relax(Decisions(), self.target)
         self.values: dict[Decisions, float] = {}
@@ -97,18 +98,20 @@ class Generation:
 
     def iterate(self) -> tuple[str, str]:
         """Solve the relaxation, grow the set, until the bound is good enough; status and message."""
-        while True:
+        self.run.raise_bound(self.root.bound)
+        while not self.closed():
             self.iteration += 1
             found, best = self.solve_relaxation()
             self.run.note(self.iteration, len(self.set))
             if self.closed():
-                return "finished", ""
+                break
             if found.status != "optimal" or best is None:
                 return self.run.status_of(found), found.message
             new = growth(best.columns, best.shares, [*self.set, *self.duals.always], self.options.grow)
             if not new:  # integral: the best solution is known, up to what the tolerances leave
-                return "finished", ""
+                break
             self.set = sorted({*self.set, *new})
+        return "finished", ""
 
     def closed(self) -> bool:
         """Whether the gap is small enough."""
@@ -205,7 +208,7 @@ class Duals:
         return Relaxed(decisions, found["bound"], dual, found["columns"].astype(np.int64), found["shares"])
 
     def constant(self, dual: Dual, features: Index) -> float:
-        """A cut's value where all z of the set are zero: loss, unpenalized features, and the rewards of those outside the set."""
+        """A cut's value where all z of the set are zero: loss, unpenalized features, and rewards of those outside the set."""
         w, most = self.problem.w, self.run.setting.most if self.swaps is None else self.swaps.size
         u = np.divide(-dual.theta, w, out=np.zeros_like(w), where=w > 0.0)
         losses = w * np.where(w > 0.0, self.problem.loss.conjugate(u, self.problem.y), 0.0)
@@ -219,8 +222,8 @@ class Duals:
     def gains(self, v: Array, features: Index | slice) -> Array:
         """S of some features."""
         penalty = self.problem.penalty
-        box = {"lower": self.run.low[features], "upper": self.run.high[features]}
-        return Penalty(lambda_1=penalty.lambda_1, lambda_2=penalty.lambda_2, **box).conjugate(v)
+        low, high = self.run.low[features], self.run.high[features]
+        return Penalty(lambda_1=penalty.lambda_1, lambda_2=penalty.lambda_2, lower=low, upper=high).conjugate(v)
 
     def slopes(self, dual: Dual, features: Index) -> Array:
         """What z of some features costs in a cut."""
@@ -261,7 +264,7 @@ class Master:
             builder.require(row, lower=duals.constant(dual, self.features))
 
     def require_values(self, builder: Builder, level: float) -> None:
-        """With decisions that were tried the objective is at least their value; else this says nothing: no objective is negative."""
+        """With decisions that were tried the objective is at least their value; without them at least zero, as always."""
         if not self.generation.values:
             return
         value = np.array(list(self.generation.values.values()))

@@ -1,4 +1,4 @@
-"""What the methods that call a MIP solver share: the backend, boxes for the coefficients, the best solution and bound so far."""
+"""What the methods that call a MIP solver share: the backend, boxes of the coefficients, the best solution and bound so far."""
 
 from __future__ import annotations
 
@@ -85,6 +85,8 @@ class Prepared:
 
     def finish(self, status: str, message: str = "") -> ExactSolution:
         """The result: the bound is the solver's, unless the root's is as good."""
+        last = self.setting.history[-1]
+        self.note(last.iteration, last.integral, still_open=0)
         proved = min(self.root.lower_bound, self.objective)
         bound = min(self.lower_bound, self.objective)
         rests = bound > proved

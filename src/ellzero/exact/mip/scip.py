@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ class ScipSession:
         for name, value in options.items():
             self.model.setParam(name, value)
         self.x = add_variables(self.model, program)
-        add_rows(self.model, program, self.x)
+        add_rows(self.model, program, self.x, time.monotonic() + limits.seconds)
         add_terms(self.model, program, self.x)
         if start is not None:
             solution = self.model.createSol()
@@ -81,10 +82,12 @@ def add_variables(model: Model, program: Program) -> list[Any]:
     ]
 
 
-def add_rows(model: Model, program: Program, x: list[Any]) -> None:
-    """The linear rows; SCIP takes them one by one."""
+def add_rows(model: Model, program: Program, x: list[Any], deadline: float) -> None:
+    """The linear rows; SCIP takes them one by one, which may take longer than there is time."""
     rows, lower, upper = program.rows, program.row_lower.tolist(), program.row_upper.tolist()
     for i in range(rows.shape[0]):
+        if time.monotonic() > deadline:
+            raise TimeoutError
         where = slice(rows.indptr[i], rows.indptr[i + 1])
         terms = zip(rows.data[where].tolist(), rows.indices[where].tolist(), strict=True)
         activity = quicksum(value * x[j] for value, j in terms)
