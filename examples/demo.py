@@ -37,6 +37,7 @@ def main(folder: Path) -> None:
     print(f"\nthe features that generated the labels: {', '.join(f'x{j}' for j in truth.nonzero()[0])}")
 
     correlated_features()
+    larger_swaps()
     exact_solution(folder)
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -63,6 +64,18 @@ def correlated_features() -> None:
         seconds = time.perf_counter() - start
         found = len(right & set(model.support.tolist()))
         print(f"{name:>20}: objective {model.objective:.4f}, {found} of {k} true features, {seconds:.2f} s")
+
+
+def larger_swaps() -> None:
+    """No exchange of one feature improves a model of local search; two at a time may, and then it is proved that no more do."""
+    print("\n60 rows, 100 features, all pairs correlated 0.9: swaps of up to two features")
+    X, y, _ = ez.datasets.make_classification(60, 100, 10, s=1.0, correlation="constant", rho=0.9, random_state=1)
+    start = ez.fit_path(X, y, lambda_0=[0.001], lambda_2=1e-3, algorithm="local_search", swaps="exhaustive")[0]
+    best = ez.improve(X, y, start, swap_size=2, lambda_2=1e-3)
+    print(f"{'one at a time':>20}: objective {start.objective:.6f}, {len(start.support)} features")
+    print(
+        f"{'two at a time':>20}: objective {best.objective:.6f}, {len(best.support)} features, {best.seconds:.2f} s; {best.status}"
+    )
 
 
 def exact_solution(folder: Path) -> None:

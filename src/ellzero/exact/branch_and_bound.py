@@ -59,7 +59,7 @@ def branch_and_bound(
             "free_bound": setting.free_bound,
             "searched": not heuristic or options.method == "iga",
             "integral": integral,
-            "iteration": 0,
+            "iteration": int(options.method == "iga"),
         }
     else:
         kept = saved[0]
