@@ -67,7 +67,7 @@ def correlated_features() -> None:
 
 
 def larger_swaps() -> None:
-    """No exchange of one feature improves a model of local search; two at a time may, and then it is proved that no more do."""
+    """No exchange of one feature improves a model of local search; of two it may, until it is proved that none is left."""
     print("\n60 rows, 100 features, all pairs correlated 0.9: swaps of up to two features")
     X, y, _ = ez.datasets.make_classification(60, 100, 10, s=1.0, correlation="constant", rho=0.9, random_state=1)
     start = ez.fit_path(X, y, lambda_0=[0.001], lambda_2=1e-3, algorithm="local_search", swaps="exhaustive")[0]

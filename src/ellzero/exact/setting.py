@@ -128,12 +128,9 @@ class Setting:
         """Tell the caller where the run stands, and remember it if something changed."""
         gap = relative_gap(objective, lower_bound)
         now = SearchProgress(objective, lower_bound, gap, nodes, still_open, time.monotonic() - self.begin, iteration, integral)
-        last = self.history[-1] if self.history else None
-        if (
-            last is None
-            or (last.objective, last.lower_bound, last.iteration) != (objective, lower_bound, iteration)
-            or not still_open
-        ):
+        here = (objective, lower_bound, iteration)
+        known = [(row.objective, row.lower_bound, row.iteration) for row in self.history[-1:]]
+        if known != [here] or not still_open:
             self.history.append(now)
         if self.options.progress is not None:
             self.options.progress(now)
