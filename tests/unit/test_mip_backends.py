@@ -71,6 +71,17 @@ def test_lp_with_ranges_equations_and_small_costs(backend):
     assert found.lower_bound == pytest.approx(-2.5e-4, rel=1e-6)
 
 
+@pytest.mark.parametrize("tiny", [5e-9, -5e-9, 1e-7, -1e-7, 1e-10])
+def test_coefficients_near_the_tolerance(backend, tiny):
+    build = Builder()
+    t, z = build.add(1, cost=1.0, lower=0.0), build.add(2, lower=0.0, upper=1.0, integer=True)
+    build.require([(t, np.ones((1, 1))), (z, [[0.13, tiny]])], lower=0.28)
+    build.require([(z, [[0.0, 1.0]])], lower=1.0)
+    found = backend.solve(build.build([], []), gap=1e-9)
+    assert found.status == "optimal"
+    assert found.lower_bound == pytest.approx(0.15, abs=1e-6)
+
+
 @pytest.mark.parametrize("perspective", [False, True])
 def test_squares(backend, perspective):
     program = curved(perspective)

@@ -32,6 +32,8 @@ class ScipSession:
             "misc/catchctrlc": False,  # else SCIP replaces Python's handler
             "numerics/feastol": tolerance,
             "constraints/nonlinear/tightenlpfeastol": False,  # the LP solver would refuse, and print so, thousands of times
+            # With coefficients near the tolerance and a slack without an upper limit it made 1e8 of an optimum of 0.14.
+            "constraints/linear/singletonstuffing": False,
             "limits/gap": limits.gap,
             "limits/time": min(limits.seconds, 1e20),  # SCIP's infinity
         }
