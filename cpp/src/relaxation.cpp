@@ -12,6 +12,7 @@ constexpr double damping = 1e-7;
 // Logistic curvatures may be off by this share: a step then falls a little short, and the next one makes up for it.
 constexpr double curvature_tolerance = 0.1;
 constexpr int most_line_steps = 30;
+constexpr int lost_after = 8;
 // A step length is good where the slope is between zero and this share of its start.
 constexpr double good_slope = 0.1;
 constexpr int most_charges = 12;
@@ -192,7 +193,8 @@ double Relaxation::line_search(const std::vector<double>& to) {
     double low = 0.0, high = 1.0, low_slope = at_start, high_slope = at_end;
     for (int k = 0; k < most_line_steps; ++k) {
         const double share = std::clamp(low_slope / (low_slope - high_slope), 0.05, 0.95);
-        const double t = low + (high - low) * (k % 3 == 2 ? 0.5 : share);
+        // Along a direction that nothing bends, a step can be 1e7 times too long: then orders of magnitude are tried.
+        const double t = low == 0.0 && k >= lost_after ? 0.1 * high : low + (high - low) * (k % 3 == 2 ? 0.5 : share);
         const double slope = slope_at(t);
         if (std::abs(slope) <= good_slope * -at_start) return t;
         if (slope < 0.0) {
