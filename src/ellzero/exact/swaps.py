@@ -16,7 +16,16 @@ from numpy.typing import ArrayLike, NDArray
 from ellzero.errors import InvalidInputError
 from ellzero.exact.methods import as_start, run_method, search_options
 from ellzero.exact.search_log import SearchCallback
-from ellzero.exact.setting import OutOfTime, SearchOptions, Swaps, evaluated, find_incumbent, has_proved_bound, null_model
+from ellzero.exact.setting import (
+    OutOfTime,
+    SearchOptions,
+    Swaps,
+    evaluated,
+    find_incumbent,
+    has_proved_bound,
+    null_model,
+    with_bound,
+)
 from ellzero.exact.solution import ExactSolution
 from ellzero.model import Model
 from ellzero.problem import Problem, make_problem
@@ -132,9 +141,11 @@ def improve(
 def improve_until_proved(problem: Problem, options: SearchOptions, model: Model | None, size: int) -> ExactSolution:
     """Make the best swap, again and again; the last search proves that there is none (or was stopped)."""
     begin, nodes = time.monotonic(), 0
+    # Local search must not leave the box: what it finds there is lost again, and found again, and so on.
+    boxed = with_bound(problem, options.bound) if isinstance(options.bound, float) else problem
     if model is None:
         try:
-            model = find_incumbent(problem, options, [], "local_search", begin)
+            model = find_incumbent(boxed, options, [], "local_search", begin)
         except OutOfTime:
             model = null_model(problem, options.lambda_0)
     while True:
@@ -147,7 +158,7 @@ def improve_until_proved(problem: Problem, options: SearchOptions, model: Model 
         if solution.status != "optimal" or not moved:
             return solution
         try:
-            model = find_incumbent(problem, options, [solution.model], "local_search", begin, sweep=False)
+            model = find_incumbent(boxed, options, [solution.model], "local_search", begin, sweep=False)
         except (KeyboardInterrupt, OutOfTime) as stopped:
             return with_status(solution, "time_limit" if isinstance(stopped, OutOfTime) else "interrupted")
 
