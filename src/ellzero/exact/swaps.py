@@ -140,27 +140,32 @@ def improve(
 
 def improve_until_proved(problem: Problem, options: SearchOptions, model: Model | None, size: int) -> ExactSolution:
     """Make the best swap, again and again; the last search proves that there is none (or was stopped)."""
-    begin, nodes = time.monotonic(), 0
+    begin, nodes, ended = time.monotonic(), 0, ""
     # Local search must not leave the box: what it finds there is lost again, and found again, and so on.
     boxed = with_bound(problem, options.bound) if isinstance(options.bound, float) else problem
     if model is None:
         try:
             model = find_incumbent(boxed, options, [], "local_search", begin)
-        except OutOfTime:
-            model = null_model(problem, options.lambda_0)
+        except (KeyboardInterrupt, OutOfTime) as stopped:
+            model, ended = null_model(problem, options.lambda_0), status_of(stopped)
     while True:
-        left = max(options.time_limit - (time.monotonic() - begin), 0.0)
+        left = 0.0 if ended else max(options.time_limit - (time.monotonic() - begin), 0.0)
         swaps = Swaps(np.sort(problem.paying(model.support)), size)
         solution = run_method(problem, replace(options, swaps=swaps, time_limit=left), [model], heuristic=False)
         nodes += solution.nodes
         solution = replace(solution, nodes=nodes, seconds=time.monotonic() - begin)
         moved = not np.array_equal(np.sort(problem.paying(solution.support)), swaps.home)
-        if solution.status != "optimal" or not moved:
-            return solution
+        if ended or solution.status != "optimal" or not moved:
+            return with_status(solution, ended) if ended else solution
         try:
             model = find_incumbent(boxed, options, [solution.model], "local_search", begin, sweep=False)
         except (KeyboardInterrupt, OutOfTime) as stopped:
-            return with_status(solution, "time_limit" if isinstance(stopped, OutOfTime) else "interrupted")
+            return with_status(solution, status_of(stopped))
+
+
+def status_of(stopped: BaseException) -> str:
+    """How an exception ends a search."""
+    return "time_limit" if isinstance(stopped, OutOfTime) else "interrupted"
 
 
 def with_status(solution: ExactSolution, status: str) -> ExactSolution:
