@@ -160,12 +160,29 @@ class Stubborn(Backend):
         self.stopped.set()
 
     def result(self):
-        return MipResult("interrupted", np.ones(3), -8.0)
+        return MipResult("interrupted", np.array([1.0, 0.0, 1.0]), -9.0)
 
 
 def test_run_that_raises():
     found = Stubborn(error=RuntimeError("out of memory\nat line 3")).solve(knapsack())
     assert (found.status, found.message) == ("failed", "out of memory")
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (MipResult("optimal", None, -9.0), "it names no optimal point"),
+        (MipResult("optimal", np.array([1.0, np.nan, 1.0]), -9.0), "its point is not finite"),
+        (MipResult("optimal", np.ones(3), -12.0), "its point violates the program by 1"),
+        (MipResult("time_limit", np.array([0.5, 0.0, 1.0]), -9.0), "its point violates the program by 0.25"),
+    ],
+)
+def test_answers_that_contradict_themselves(answer, message):
+    solver = Stubborn()
+    solver.result = lambda: answer
+    found = solver.solve(knapsack())
+    assert (found.status, found.x, found.lower_bound) == ("failed", None, -np.inf)
+    assert found.message == f"the solver cannot be trusted: {message}"
 
 
 def test_overshoot_is_stopped(monkeypatch):

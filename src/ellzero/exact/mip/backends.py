@@ -24,6 +24,7 @@ BACKENDS = {"highs": "highspy", "scip": "pyscipopt", "gurobi": "gurobipy"}
 POLL = 0.05  # seconds: a pressed Ctrl-C waits this long at most before the solver is told
 OVERSHOOT = 3.0  # seconds past its own time limit after which a solver is asked to stop
 PATIENCE = 5.0  # seconds that a solver gets to end once it was asked (in a large LP it may not listen); then it is left behind
+LARGEST_VIOLATION = 1e-5  # relative; the tolerances that solvers are asked for are far below
 KEYBOARD_PATIENCE = 1.0  # the same after Ctrl-C, when somebody waits
 
 
@@ -103,7 +104,7 @@ class Backend(ABC):
             begin = time.monotonic()
             session = self.load(scaled, start, Limits(gap=gap, seconds=seconds, threads=threads))
             left = max(seconds - (time.monotonic() - begin), 0.0)
-            return attend(session, left, scale)
+            return checked(program, attend(session, left, scale))
         except KeyboardInterrupt:
             return MipResult("interrupted", None, -np.inf)
         except TimeoutError:  # while the program was loaded
@@ -124,6 +125,18 @@ def one_sentence(error: BaseException) -> str:
     """The first line of what went wrong."""
     text = str(error).strip().splitlines()
     return text[0] if text else type(error).__name__
+
+
+def checked(program: Program, found: MipResult) -> MipResult:
+    """What was found, or a failure where the solver contradicts itself: then nothing that it says counts."""
+    if found.x is None:
+        wrong = "it names no optimal point" if found.status == "optimal" else ""
+    elif not np.isfinite(found.x).all():
+        wrong = "its point is not finite"
+    else:
+        violation = program.violation(found.x) / (1.0 + float(np.abs(found.x).max(initial=0.0)))
+        wrong = f"its point violates the program by {violation:.2g}" if violation > LARGEST_VIOLATION else ""
+    return MipResult("failed", None, -np.inf, found.nodes, f"the solver cannot be trusted: {wrong}") if wrong else found
 
 
 def attend(session: Session, seconds: float, scale: float) -> MipResult:

@@ -9,7 +9,7 @@ import numpy as np
 from ellzero.exact.mip.formulation import formulate
 from ellzero.exact.mip.outer_approximation import solve_program
 from ellzero.exact.mip.prepared import Prepared, check_tolerance
-from ellzero.exact.setting import SearchOptions
+from ellzero.exact.setting import SearchOptions, evaluated
 from ellzero.exact.solution import ExactSolution
 from ellzero.model import Model
 from ellzero.problem import Problem
@@ -69,7 +69,12 @@ def solve_formulation(run: Prepared) -> tuple[str, str]:
         report=report,
     )
     run.nodes += found.nodes
+    if run.contradicts(found.lower_bound):
+        return "failed", found.message or "the solver's bound is above the objective of a known solution"
     run.raise_bound(found.lower_bound)
     if found.x is not None:
-        run.offer(formulation.solution(found.x)[0])
+        support, beta, intercept = formulation.solution(found.x)
+        run.offer(support)
+        values = beta if boxed.spread is None else beta / boxed.spread[support]
+        run.keep(evaluated(boxed, options.lambda_0, support, boxed.clip(support, values), intercept))
     return run.status_of(found), found.message

@@ -136,6 +136,8 @@ class Generation:
             found = master.solve()
             self.run.nodes += found.nodes
             # What the clauses exclude is not better than the level. If they exclude everything, nothing is.
+            if found.status == "infeasible" and not self.values:  # without clauses the incumbent's pattern is there
+                return replace(found, status="failed"), best
             solved = found.status == "infeasible"
             self.run.raise_bound(level if solved else min(found.lower_bound, level))
             self.run.note(self.iteration, len(self.set))

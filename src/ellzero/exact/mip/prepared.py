@@ -23,6 +23,8 @@ Array = NDArray[np.float64]
 LARGEST_LEAK = 1e-5
 # The least objective that counts as an improvement on a solution, relative.
 CUTOFF_SLACK = 1e-9
+# A solver's bound that exceeds the root's by less is rounding: the root's can be verified.
+NEGLIGIBLE = 1e-9
 
 
 @dataclass
@@ -65,14 +67,21 @@ class Prepared:
 
     def offer(self, support: NDArray[np.int32]) -> None:
         """The best model on a support, which becomes the incumbent if it is better."""
-        model = self.setting.model(self.relaxations.refit(support.tolist()))
+        self.keep(self.setting.model(self.relaxations.refit(support.tolist())))
+
+    def keep(self, model: Model) -> None:
+        """A model inside the boxes, which becomes the incumbent if it is better."""
         if model.objective < self.objective:
             self.setting.incumbent = model
 
     def raise_bound(self, bound: float) -> None:
         """A valid lower bound of all solutions that are better than the incumbent."""
-        if bound > self.lower_bound:
+        if bound > self.lower_bound and not self.contradicts(bound):
             self.lower_bound = bound
+
+    def contradicts(self, bound: float) -> bool:
+        """Whether a bound of all solutions (infinite: there are none) is above the incumbent: then it is wrong."""
+        return bound > self.objective + LARGEST_LEAK * abs(self.objective)
 
     def note(self, iteration: int, integral: int = 0, still_open: int = 1) -> None:
         """Tell where the run stands."""
@@ -89,7 +98,8 @@ class Prepared:
         self.note(last.iteration, last.integral, still_open=0)
         proved = min(self.root.lower_bound, self.objective)
         bound = min(self.lower_bound, self.objective)
-        rests = bound > proved
+        rests = bound - proved > NEGLIGIBLE * abs(self.objective)
+        bound = bound if rests else proved
         return self.setting.finish(
             self.setting.incumbent,
             bound,
