@@ -178,11 +178,15 @@ def prepare(problem: Problem, options: SearchOptions, starts: Iterable[Model], a
     try:
         incumbent = find_incumbent(problem, options, list(starts), algorithm, begin)
     except (KeyboardInterrupt, OutOfTime) as stopped:
-        incumbent = null_model(problem, options.lambda_0)
-        ended = "time_limit" if isinstance(stopped, OutOfTime) else "interrupted"
+        incumbent, ended = null_model(problem, options.lambda_0), status_of(stopped)
     bound = assumed_bound(problem, options, incumbent)
     boxed = with_bound(problem, bound)
     return Setting(problem, boxed, options, incumbent, bound, free_bound(problem, incumbent), begin, ended)
+
+
+def status_of(stopped: BaseException) -> str:
+    """How an exception ends a search."""
+    return "time_limit" if isinstance(stopped, OutOfTime) else "interrupted"
 
 
 def find_incumbent(

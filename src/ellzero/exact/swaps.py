@@ -24,6 +24,7 @@ from ellzero.exact.setting import (
     find_incumbent,
     has_proved_bound,
     null_model,
+    status_of,
     with_bound,
 )
 from ellzero.exact.solution import ExactSolution
@@ -161,11 +162,6 @@ def improve_until_proved(problem: Problem, options: SearchOptions, model: Model 
             model = find_incumbent(boxed, options, [solution.model], "local_search", begin, sweep=False)
         except (KeyboardInterrupt, OutOfTime) as stopped:
             return with_status(solution, status_of(stopped))
-
-
-def status_of(stopped: BaseException) -> str:
-    """How an exception ends a search."""
-    return "time_limit" if isinstance(stopped, OutOfTime) else "interrupted"
 
 
 def with_status(solution: ExactSolution, status: str) -> ExactSolution:
