@@ -272,8 +272,12 @@ def test_the_best_swap_is_never_lost(seed, size):
     where = f"{case.words}, swaps of {size} from {home}"
     search.follow(witness, value)
     assert search.run(seconds=60.0, node_limit=2**62, report=None) == "finished", where
-    assert search.objective == pytest.approx(value, rel=1e-7, abs=1e-12), where
+    # Less is possible: a feature that comes may push others of its model to zero, more than may leave.
+    assert search.objective <= value * (1.0 + 1e-7) + 1e-12, where
     assert search.lower_bound <= value * (1.0 + 1e-12), where
+    there = search.incumbent()["columns"].tolist()
+    if len(set(home) - set(there)) <= size:
+        assert search.objective == pytest.approx(value, rel=1e-7, abs=1e-12), where
 
 
 @pytest.mark.parametrize("size", [1, 2])
