@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint bench bench-search bench-exact sanitize stubs clean
+.PHONY: demo test lint bench bench-search bench-exact bench-mip sanitize stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
@@ -27,6 +27,10 @@ bench-search: $(VENV)/.built $(VENV)/.peers
 # El0ps lives in an environment of its own (ELLZERO_EL0PS_PYTHON names its interpreter); ELLZERO_DATA names the folder with real data.
 bench-exact: $(VENV)/.built
 	$(BIN)/python -m benchmarks.exact $(BENCH)
+
+# The MIP solvers come with the test extra. BENCH="--only direct --limit 300" is one section with a limit of one's own.
+bench-mip: $(VENV)/.built
+	$(BIN)/python -m benchmarks.mip $(BENCH)
 
 # The core's tests under AddressSanitizer and UndefinedBehaviorSanitizer, in an environment of its own that borrows the tools.
 SANITIZED := build/sanitized

@@ -8,15 +8,11 @@ data. Sections that a call leaves out are kept from the last one (build/bench-ex
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
-from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,26 +24,25 @@ import ellzero as ez
 from benchmarks.exact_runs import (
     GAP,
     REPEATS,
-    ROOT,
     SECONDS_FOR_REPEATS,
     Job,
     N,
     Outcome,
     bound_shown,
-    complaints,
     contradictions,
     gaussian,
     load,
     percent,
     relative,
-    run,
     run_process,
     seconds_shown,
     shown,
 )
-from benchmarks.report import processor, table
+from benchmarks.report import table
+from benchmarks.sections import Report, Section, arguments_of
 
 LAMBDA_2 = 0.01
+LAMBDAS_0 = (0.07, 0.11)
 VERIFIED_UP_TO = 20_000  # features
 PAPER_SECONDS = {10_000: "35", 20_000: "80", 30_000: "117", 40_000: "169", 50_000: "297 (gap 0.05 %)"}
 TARGETS = {("heuristic", 10_000): 0.5, ("heuristic", 50_000): 3.0, (None, 10_000): 5.0, (None, 50_000): 60.0}
@@ -55,27 +50,6 @@ MEAN_SCALED_LAMBDA_2 = 10.0
 SIZES = (1, 2, 3, 4)
 NOISE_MB = 1.0
 DATA_SETS = {"colon": "colon_62x2000.npz", "leukemia": "ALLAML_72x7129.npz"}
-
-
-@dataclass
-class Section:
-    """A part of the report: its text, what looked wrong, and the raw numbers."""
-
-    title: str
-    text: str = ""
-    checks: list[str] = field(default_factory=list)
-    raw: list[dict[str, Any]] = field(default_factory=list)
-
-    def solve(self, job: Job) -> Outcome | str:
-        result = run(job)
-        self.checks += complaints(job, result)
-        data = {key: Path(value).name if key == "file" else value for key, value in job.data.items()}  # no folders
-        self.keep("ellzero", job.options | data, result)
-        return result
-
-    def keep(self, tool: str, problem: dict[str, Any], result: Outcome | str) -> None:
-        outcome = result if isinstance(result, str) else asdict(result)
-        self.raw.append({"tool": tool, "problem": problem, "outcome": outcome})
 
 
 # The paper's certification problem.
@@ -108,7 +82,7 @@ def certification_jobs(quick: bool) -> list[tuple[Job, str]]:
     for bound, ps in sizes.items():
         for p in ps:
             target = TARGETS.get((bound, p))
-            for lambda_0 in (0.07, 0.11):
+            for lambda_0 in LAMBDAS_0:
                 options = base | {"lambda_0": lambda_0, "lambda_2": LAMBDA_2, "bound": bound}
                 jobs.append((Job({"p": p}, options, verify=p <= VERIFIED_UP_TO), "-" if target is None else f"{target:g}"))
     for p in (1_000,) if quick else (10_000, 50_000):
@@ -455,56 +429,17 @@ than the referee's, a bound above what was reached on the same problem, a certif
 """
 
 
-def with_checks(section: Section, made: str) -> str:
-    checks = "Checks: nothing to report." if not section.checks else "Checks:\n\n" + "\n".join(f"- {c}" for c in section.checks)
-    return f"## {section.title}\n\n{made}\n\n{section.text}\n\n{checks}"
-
-
-def write_report(state: dict[str, Any], order: Sequence[str], out: Path) -> None:
-    introduction = INTRODUCTION.format(repeats=REPEATS, short=SECONDS_FOR_REPEATS).rstrip()
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text("\n\n".join([introduction, *(state[name]["text"] for name in order if name in state)]) + "\n")
-
-
-def made_by(quick: bool, only: str, seconds: float) -> str:
-    words = " ".join(["--quick"] * quick + [f"--only {only}"] * bool(only))
-    command = "make bench-exact" + (f' BENCH="{words}"' if words else "")
-    date = datetime.now(timezone.utc).date()
-    return f"`{command}` on {date}, ellzero {ez.__version__}, {processor()}; the section took {seconds:.0f} s."
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="small sizes and limits; the report goes to build/")
-    parser.add_argument("--only", default="", help="only sections whose name contains this text")
-    parser.add_argument("--out", type=Path, default=None, help="where the report goes")
-    arguments = parser.parse_args()
-    quick = bool(arguments.quick)
-    kept = ROOT / "build" / ("bench-exact-quick.json" if quick else "bench-exact.json")
-    out = arguments.out or (kept.with_suffix(".md") if quick else ROOT / "benchmarks" / "results" / "exact.md")
-    out.parent.mkdir(parents=True, exist_ok=True)
+    report = Report("exact", arguments_of(__doc__).parse_args())
+    quick = report.quick
     sections: dict[str, Callable[[], Section]] = {
         "certification": lambda: certification(quick),
         "el0ps": lambda: against_el0ps(quick),
         "real": lambda: real_data(quick),
-        "scale": lambda: scale(quick, out.with_name("exact_scaling.png")),
+        "scale": lambda: scale(quick, report.out.with_name("exact_scaling.png")),
         "memory": lambda: memory(quick),
     }
-    chosen = [name for name in sections if arguments.only in name]
-    if not chosen:
-        parser.error(f"--only must be part of one of {', '.join(sections)}, got {arguments.only!r}.")
-    state: dict[str, Any] = json.loads(kept.read_text()) if kept.exists() else {}
-    for name in chosen:
-        start = time.perf_counter()
-        section = sections[name]()
-        text = with_checks(section, made_by(quick, arguments.only, time.perf_counter() - start))
-        state[name] = {"text": text, "checks": section.checks, "raw": section.raw}
-        # After each section: an interrupted run leaves what it has.
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(json.dumps(state, indent=1))
-        write_report(state, list(sections), out)
-        print(f"\n{text}\n", flush=True)
-    return
+    report.write(INTRODUCTION.format(repeats=REPEATS, short=SECONDS_FOR_REPEATS), sections)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +68,9 @@ class Outcome:
     verify_seconds: float | None = None
     certificate_bytes: int | None = None
     trouble: str = ""  # why there is no verification
+    assumed: float | None = None  # the bound on |beta_j|
+    message: str = ""  # of a MIP solver
+    steps: list[dict[str, float]] = field(default_factory=list)  # of IGA: where each iteration ended
 
     def bound(self) -> float:
         return self.lower_bound if self.verified_bound is None else self.verified_bound
@@ -126,7 +129,16 @@ def outcome_of(solution: Any, seconds: float, X: NDArray[Any], y: NDArray[np.flo
         reported=float(solution.objective),
         lower_bound=float(solution.lower_bound),
         reported_gap=float(solution.gap),
+        assumed=solution.bound,
+        message=str(solution.message),
+        steps=steps_of(solution),
     )
+
+
+def steps_of(solution: Any) -> list[dict[str, float]]:
+    """The last state of each iteration of IGA, its set's size with it."""
+    last = {row.iteration: asdict(row) for row in solution.history if row.integral}
+    return list(last.values())
 
 
 def verify(solution: Any, X: NDArray[Any], y: NDArray[np.float64], outcome: Outcome, folder: Path) -> None:

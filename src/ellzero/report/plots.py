@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,9 @@ __all__ = ["plot_bounds", "plot_path"]
 
 TICK_SPACING = 0.035
 """Sizes are written above the plot at least this share of its width apart."""
+
+LABEL_SPACING = 0.06
+"""The same for the sizes of IGA's set."""
 
 LABELLED = 10
 """So many features, the largest at the end of the path, are named in the legend."""
@@ -76,26 +80,38 @@ def plot_bounds(solution: ExactSolution, ax: Axes | None = None) -> Axes:
     ax.fill_between(seconds, lower, upper, step="post", color="C0", alpha=0.12, linewidth=0.0)
     ax.step(seconds, upper, where="post", color="C3", label="objective of the best solution")
     ax.step(seconds, lower, where="post", color="C0", label="lower bound")
-    iterations = [row for row, later in zip(rows, [*rows[1:], None], strict=True) if row.iteration and is_last(row, later)]
-    for row in iterations:
-        ax.plot(row.seconds, row.lower_bound, marker="o", color="C0", markersize=4.0)
+    iterations = [row for row, later in zip(rows, [*rows[1:], None], strict=True) if ends_iteration(row, later)]
+    ends = np.array([row.seconds for row in iterations])
+    ax.plot(ends, [row.lower_bound for row in iterations], "o", color="C0", markersize=4.0)
+    for at in far_apart(ends / max(solution.seconds, 1e-9), LABEL_SPACING):
+        row = iterations[at]
         if row.integral:
             ax.annotate(
-                str(row.integral), (row.seconds, row.lower_bound), (0.0, -12.0), textcoords="offset points", ha="center"
+                str(row.integral), (row.seconds, row.lower_bound), (0.0, -14.0), textcoords="offset points", ha="center"
             )
     if any(row.integral for row in iterations):
         ax.plot([], [], marker="o", color="C0", linestyle="none", markersize=4.0, label="iteration, with the size of its set")
     scope = "" if solution.swap_size is None else f", swaps of at most {solution.swap_size}"
     ax.set_title(f"{solution.status}, gap {100.0 * solution.gap:.2g} %{scope}", fontsize="medium")
+    ax.set_xlim(left=0.0)
     ax.set_xlabel("seconds")
     ax.set_ylabel("objective")
     ax.legend(frameon=False, fontsize="small")
     return ax
 
 
-def is_last(row: SearchProgress, later: SearchProgress | None) -> bool:
-    """Whether a row of the history is the last of its iteration."""
-    return later is None or later.iteration != row.iteration
+def ends_iteration(row: SearchProgress, later: SearchProgress | None) -> bool:
+    """Whether a row of the history is the last of an iteration (of IGA, whose first may be number zero, or of cuts)."""
+    return bool(row.iteration or row.integral) and (later is None or later.iteration != row.iteration)
+
+
+def far_apart(places: Iterable[float], spacing: float) -> list[int]:
+    """As many of the places (in increasing order) as are at least `spacing` from each other; the last one always."""
+    ordered, shown = list(places), list[int]()
+    for k in reversed(range(len(ordered))):
+        if not shown or ordered[shown[-1]] - ordered[k] >= spacing:
+            shown.append(k)
+    return shown[::-1]
 
 
 def spaced_changes(path: Path) -> list[int]:
@@ -103,8 +119,4 @@ def spaced_changes(path: Path) -> list[int]:
     changes = np.flatnonzero(np.diff(path.support_size, prepend=-1)).tolist()
     place = -np.log(np.maximum(path.lambda_0, 1e-300)) if path.lambda_0[-1] > 0.0 else -path.lambda_0
     width = max(float(place[-1] - place[0]), 1e-300)
-    shown: list[int] = []
-    for k in reversed(changes):
-        if not shown or place[shown[-1]] - place[k] >= TICK_SPACING * width:
-            shown.append(k)
-    return shown[::-1]
+    return [changes[k] for k in far_apart(place[changes] / width, TICK_SPACING)]
