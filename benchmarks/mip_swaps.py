@@ -19,7 +19,7 @@ __all__ = ["swaps"]
 
 LIMIT = 20.0  # seconds, of one call of improve
 GLOBAL_LIMIT = 10.0
-SCALE_LIMIT = 30.0
+SCALE_LIMIT = 20.0
 MATTERS = 1e-4  # a relative improvement that counts, and the gap of all proofs
 SIZES = (2, 3)
 PROBLEMS = 50
