@@ -30,6 +30,7 @@ class ScipSession:
         self.model.hideOutput()
         options = {
             "misc/catchctrlc": False,  # else SCIP replaces Python's handler
+            "nlp/disable": True,  # its NLP solver was seen to bring the whole process down; the cuts do without
             "numerics/feastol": tolerance,
             "constraints/nonlinear/tightenlpfeastol": False,  # the LP solver would refuse, and print so, thousands of times
             # With coefficients near the tolerance and a slack without an upper limit it made 1e8 of an optimum of 0.14.
