@@ -36,6 +36,10 @@ __all__ = ["branch_and_bound", "growth"]
 NODES_BEFORE_LOCAL_SEARCH = 32
 
 
+class Improved(Exception):
+    """A long search over swaps found a better model: what is best around that one is another search."""
+
+
 def branch_and_bound(
     problem: Problem,
     options: SearchOptions,
@@ -88,6 +92,8 @@ def run(setting: Setting, search: _core.Search, checkpoint: Checkpoint | None, k
 
     def report() -> None:
         note()
+        if options.swaps is not None and search.objective < setting.incumbent.objective * (1.0 - options.gap):
+            raise Improved
         if checkpoint is not None:
             checkpoint.write_if_due(search, kept)
 
@@ -116,6 +122,8 @@ def run(setting: Setting, search: _core.Search, checkpoint: Checkpoint | None, k
         status = "interrupted"
     except OutOfTime:
         status = "time_limit"
+    except Improved:
+        status = "improved"
     note()
     if checkpoint is not None:
         if status == "finished":

@@ -156,8 +156,10 @@ def improve_until_proved(problem: Problem, options: SearchOptions, model: Model 
         nodes += solution.nodes
         solution = replace(solution, nodes=nodes, seconds=time.monotonic() - begin)
         moved = not np.array_equal(np.sort(problem.paying(solution.support)), swaps.home)
-        if ended or solution.status != "optimal" or not moved:
-            return with_status(solution, ended) if ended else solution
+        if ended:
+            return with_status(solution, ended)
+        if solution.status != "improved" and (solution.status != "optimal" or not moved):
+            return solution
         try:
             model = find_incumbent(boxed, options, [solution.model], "local_search", begin, sweep=False)
         except (KeyboardInterrupt, OutOfTime) as stopped:
