@@ -95,6 +95,7 @@ class Generation:
         self.root = self.duals.relax(Decisions(), self.target)
         self.values: dict[Decisions, float] = {}
         self.iteration = 0
+        self.cut = self.duals.cut(self.root, self.set)
 
     def iterate(self) -> tuple[str, str]:
         """Solve the relaxation, grow the set, until the bound is good enough; status and message."""
@@ -111,6 +112,7 @@ class Generation:
             if not new:  # integral: the best solution is known, up to what the tolerances leave
                 break
             self.set = sorted({*self.set, *new})
+            self.cut = self.duals.cut(self.root, self.set)
         return "finished", ""
 
     def closed(self) -> bool:
@@ -209,6 +211,13 @@ class Duals:
         dual = Dual(found["theta"], found["mu"])
         return Relaxed(decisions, found["bound"], dual, found["columns"].astype(np.int64), found["shares"])
 
+    def cut(self, relaxed: Relaxed, chosen: list[int]) -> tuple[float, Array]:
+        """The cut of a dual point in z of a set: constant and slopes; nothing is cut if there is none."""
+        features = np.array(chosen, dtype=np.int64)
+        if relaxed.dual is None:
+            return 0.0, np.zeros(len(features))
+        return self.constant(relaxed.dual, features), self.slopes(relaxed.dual, features)
+
     def constant(self, dual: Dual, features: Index) -> float:
         """A cut's value where all z of the set are zero: loss, unpenalized features, and rewards of those outside the set."""
         w, most = self.problem.w, self.run.setting.most if self.swaps is None else self.swaps.size
@@ -260,26 +269,35 @@ class Master:
 
     def require_cut(self, builder: Builder) -> None:
         """What the root's dual point proves. Those of other relaxations are worth less than the time that dense rows take."""
-        duals, dual = self.generation.duals, self.generation.root.dual
-        if dual is not None:
-            row = [(self.t, np.ones((1, 1))), (self.z, -duals.slopes(dual, self.features)[None])]
-            builder.require(row, lower=duals.constant(dual, self.features))
+        constant, slopes = self.generation.cut
+        builder.require([(self.t, np.ones((1, 1))), (self.z, -slopes[None])], lower=constant)
 
     def require_values(self, builder: Builder, level: float) -> None:
         """With decisions that were tried the objective is at least their value; without them at least zero, as always."""
-        if not self.generation.values:
-            return
-        value = np.array(list(self.generation.values.values()))
-        decided = self.generation.values.keys()
-        inside, outside = (
-            np.array([np.isin(self.features, list(side)) for side in sides], dtype=float)
-            for sides in ([one.inside for one in decided], [one.outside for one in decided])
-        )
-        differ, fewest = outside - inside, 1.0 - inside.sum(axis=1)  # one z differs: differ' z >= fewest
-        clause = value >= level
-        builder.require([(self.z, differ[clause])], lower=fewest[clause])
-        rows = [(self.t, np.ones((np.count_nonzero(~clause), 1))), (self.z, (value[:, None] * differ)[~clause])]
-        builder.require(rows, lower=(value * fewest)[~clause])
+        for clauses in (True, False):
+            known = [(one, value) for one, value in self.generation.values.items() if (value >= level) == clauses]
+            if not known:
+                continue
+            value = np.array([value for _, value in known])
+            differ, fewest = self.differences([one for one, _ in known])
+            if clauses:  # one z differs
+                builder.require([(self.z, differ)], lower=fewest)
+            else:
+                rows = [(self.t, np.ones((len(known), 1))), (self.z, differ.multiply(value[:, None]))]
+                builder.require(rows, lower=value * fewest)
+
+    def differences(self, tried: list[Decisions]) -> tuple[sparse.csr_matrix, Array]:
+        """Rows d and numbers f such that d' z - f + 1 counts the z that differ from decisions."""
+        place = {feature: k for k, feature in enumerate(self.features.tolist())}
+        entries = [
+            (row, place[j], sign)
+            for row, one in enumerate(tried)
+            for side, sign in ((one.outside, 1.0), (one.inside, -1.0))
+            for j in side
+        ]
+        rows, columns, signs = zip(*entries, strict=True) if entries else ((), (), ())
+        matrix = sparse.csr_matrix((signs, (rows, columns)), shape=(len(tried), len(self.features)))
+        return matrix, np.array([1.0 - len(one.inside) for one in tried])
 
     def solve(self) -> MipResult:
         """By the backend."""
