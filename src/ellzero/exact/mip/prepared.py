@@ -96,7 +96,7 @@ class Prepared:
         """The result: the bound is the solver's, unless the root's is as good."""
         last = self.setting.history[-1]
         self.note(last.iteration, last.integral, still_open=0)
-        proved = min(self.root.lower_bound, self.objective)
+        proved = min(max(self.root.lower_bound, 0.0), self.objective)  # a root that had no time proves nothing
         bound = min(self.lower_bound, self.objective)
         rests = bound - proved > NEGLIGIBLE * abs(self.objective)
         bound = bound if rests else proved
