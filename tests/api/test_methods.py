@@ -17,10 +17,10 @@ from ellzero.exact.mip import prepared
 from ellzero.exact.mip.backends import BACKENDS, Backend, MipResult, get_backend
 from ellzero.exact.search_log import SearchProgress
 
-X, RESPONSE, WEIGHT = random_problem(3, n=60, p=20)
+X, RESPONSE, _ = random_problem(1, n=40, p=12)
 Y = target(RESPONSE, "logistic")
-# Neither local search nor the root's bound is the end of it.
-SETTINGS = {"lambda_0": 0.012, "lambda_2": 0.01}
+# Small, but the root's bound is 5 % off.
+SETTINGS = {"lambda_0": 0.04, "lambda_2": 0.01}
 METHODS = [("bnb", "builtin"), ("iga", "builtin"), ("iga", "highs"), ("iga", "scip"), ("mip", "highs"), ("mip", "scip")]
 BEST = ez.solve(X, Y, gap=1e-7, **SETTINGS)
 ROOT = ez.solve(X, Y, node_limit=1, **SETTINGS).lower_bound
@@ -57,15 +57,15 @@ BAD_SOLVE = {
 }
 BAD_IMPROVE = {
     "no lambda_0": ({"lambda_0": None}, "lambda_0 must be given unless start is a model of a path"),
-    "no lambda_0 with coefficients": ({"lambda_0": None, "start": np.zeros(20)}, "lambda_0 must be given"),
+    "no lambda_0 with coefficients": ({"lambda_0": None, "start": np.zeros(12)}, "lambda_0 must be given"),
     "lambda_0 of a size": ({"lambda_0": None, "start": ez.fit_sizes(X, Y, [2])[2]}, "lambda_0 must be given"),
     "negative lambda_0": ({"lambda_0": -1.0}, "lambda_0 must be finite and not negative"),
     "zero swap_size": ({"swap_size": 0}, "swap_size must be an integer of at least 1"),
     "fractional swap_size": ({"swap_size": 1.5}, "swap_size must be an integer"),
     "text swap_size": ({"swap_size": "2"}, "swap_size must be an integer"),
-    "short start": ({"start": np.zeros(19)}, "start must"),
-    "start of other data": ({"start": ez.fit_path(X[:, :5], Y)[0]}, "start must have 20 coefficients, got 5"),
-    "nan start": ({"start": np.full(20, np.nan)}, "start"),
+    "short start": ({"start": np.zeros(11)}, "start must"),
+    "start of other data": ({"start": ez.fit_path(X[:, :5], Y)[0]}, "start must have 12 coefficients, got 5"),
+    "nan start": ({"start": np.full(12, np.nan)}, "start"),
     "method": ({"method": "swap"}, "method must be one of"),
     "backend": ({"method": "mip", "backend": "builtin"}, "backend must be one of"),
     "node_limit of a solver": ({"method": "iga", "backend": "scip", "node_limit": 5}, "node_limit belongs to"),
@@ -165,7 +165,7 @@ ANSWERS = {
 }
 
 
-@pytest.mark.parametrize("after", [0, 1, 3])
+@pytest.mark.parametrize("after", [0, 1, 2])
 @pytest.mark.parametrize("method", ["iga", "mip"])
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_a_solver_that_fails(answer, method, after, monkeypatch):
@@ -207,8 +207,8 @@ def test_a_bound_above_a_known_solution(status, monkeypatch):
 @pytest.mark.parametrize("method", ["iga", "mip"])
 def test_improving_with_a_solver_that_fails(method, monkeypatch):
     monkeypatch.setattr(prepared, "get_backend", lambda name: Fake(says("failed", message="no licence"), 0))
-    start = np.zeros(20)
-    start[15:] = 0.1
+    start = np.zeros(12)
+    start[8:] = 0.1
     solution = ez.improve(X, Y, start, method=method, backend="highs", **SETTINGS)
     assert (solution.status, solution.message) == ("failed", "no licence")
     assert solution.objective <= ez.objective(X, Y, start, 0.0, **SETTINGS)
@@ -221,10 +221,10 @@ def test_improving_with_a_solver_that_fails(method, monkeypatch):
 
 @pytest.mark.parametrize(("method", "backend"), METHODS[:-1])
 def test_a_bound_that_cuts_off_the_best(method, backend):
-    solution = ez.solve(X, Y, method=method, backend=backend, bound=0.1, gap=1e-4, lambda_0=0.012)
+    solution = ez.solve(X, Y, method=method, backend=backend, bound=0.1, gap=1e-4, lambda_0=0.005)
     assert solution.status == "optimal"
     assert np.abs(solution.coef).max() <= 0.1
-    free = ez.solve(X, Y, bound=50.0, lambda_0=0.012)
+    free = ez.solve(X, Y, bound=50.0, lambda_0=0.005)
     assert solution.lower_bound > free.objective * 1.01, "the bound cuts nothing off"
     assert solution.certificate.conditional
     assert "assuming bounded coefficients" in repr(solution)
@@ -310,7 +310,8 @@ def test_ctrl_c_returns_what_is_known(method, backend, call, seconds):
 @pytest.mark.parametrize("grow", [1, 10])
 def test_iga_goes_on_from_a_checkpoint(tmp_path, grow):
     """In steps of some nodes: the same search as without steps."""
-    path = tmp_path / "search.npz"
+    X, response, _ = random_problem(3, n=60, p=20)
+    Y, path = target(response, "logistic"), tmp_path / "search.npz"
     settings = {"method": "iga", "grow": grow, "lambda_0": 0.005, "lambda_2": 0.003, "gap": 1e-5, "n_jobs": 1}
     whole = ez.solve(X, Y, **settings)
     assert whole.nodes > 25, "too easy to tell anything"
@@ -347,7 +348,7 @@ def test_history(method, backend):
     assert frame.lower_bound.is_monotonic_increasing
     assert frame.objective.is_monotonic_decreasing
     assert (frame.integral.max() > 0) == (method == "iga")
-    assert (frame.iteration.max() > 0) == (backend != "builtin")
+    assert (frame.iteration.max() > 0) == (method != "bnb")
     before = frame.copy()
     ax = solution.plot()
     assert {"objective of the best solution", "lower bound"} <= set(ax.get_legend_handles_labels()[1])
