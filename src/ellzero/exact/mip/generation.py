@@ -147,8 +147,10 @@ class Generation:
                 found = replace(found, status="optimal")
             if solved or found.status != "optimal" or found.x is None or self.closed():
                 return found, best
-            relaxed = self.duals.relax(master.pattern(found.x), self.target)
+            relaxed, before = self.duals.relax(master.pattern(found.x), self.target), self.run.objective
             self.round(relaxed)
+            if self.run.objective < before:  # the bound was good enough for the old target only
+                relaxed = self.duals.relax(relaxed.decisions, self.target)
             if best is None or relaxed.bound < best.bound:
                 best = relaxed
             kept = self.weaken(relaxed, self.target if relaxed.bound >= self.target else best.bound)
@@ -278,7 +280,7 @@ class Master:
             known = [(one, value) for one, value in self.generation.values.items() if (value >= level) == clauses]
             if not known:
                 continue
-            value = np.array([value for _, value in known])
+            value = np.maximum([value for _, value in known], 0.0)  # of a negative one, more differences would make more
             differ, fewest = self.differences([one for one, _ in known])
             if clauses:  # one z differs
                 builder.require([(self.z, differ)], lower=fewest)
