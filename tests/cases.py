@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from oracle import best_subset
+from oracle import Model, best_subset
 from problems import LOSSES
 
 import ellzero as ez
@@ -28,7 +28,8 @@ class Case:
     centre: np.ndarray
     words: str = ""
 
-    def solve_oracle(self):
+    def for_oracle(self):
+        """The data and the settings, for the oracle."""
         settings = dict(self.settings)
         settings.pop("standardize")
         settings["weights"] = settings.pop("sample_weight")
@@ -36,7 +37,16 @@ class Case:
             if settings[name] is not None:
                 settings[name] = settings[name] * self.spread
         Z = (self.X - self.centre) / self.spread if self.settings["standardize"] else self.X
+        return Z, settings
+
+    def solve_oracle(self):
+        Z, settings = self.for_oracle()
         return best_subset(Z, self.y, **settings)
+
+    def oracle(self):
+        """The oracle's fits of any features, without lambda_0."""
+        Z, settings = self.for_oracle()
+        return Model(Z, self.y, **{name: value for name, value in settings.items() if name not in ("lambda_0", "k")})
 
     def solve(self, **options):
         return ez.solve(self.X, self.y, **{"gap": 1e-9, "n_jobs": 1, **self.settings, **options})

@@ -1,14 +1,20 @@
 """Every exact method and backend against enumeration, against each other, and against the optimum at every step of the way."""
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 from cases import draw
+from oracle import best_subset
 from problems import LOSSES
 from scipy import sparse
 
 import ellzero as ez
+from ellzero import _core
+from ellzero.exact.mip.generation import Decisions, Generation, Master
+from ellzero.exact.mip.prepared import Prepared, coefficient_boxes
+from ellzero.exact.setting import SearchOptions, null_model
+from ellzero.problem import make_problem
 
 METHODS = [
     ("bnb", "builtin"),
@@ -143,6 +149,70 @@ def test_the_ends(method, backend, settings):
     assert solution.objective == pytest.approx(expected.objective, rel=2e-5)
     assert solution.lower_bound <= expected.objective
     check_proof(solution, X, y, f"{method} by {backend}")
+
+
+@pytest.mark.parametrize(("method", "backend"), METHODS)
+def test_boxes_that_just_hold_the_best(method, backend):
+    """Of the objective, all but the price of the feature is lambda_2 beta^2, nearly: no box can be smaller."""
+    X = np.array([[1.0, 0.3], [-1.0, 0.4], [1.0, -0.2], [-1.0, -0.3]])
+    settings = {"loss": "squared_hinge", "lambda_0": 2e-4, "lambda_2": 1e-3, "fit_intercept": False}
+    truth = best_subset(X, X[:, 0], **settings)[0]
+    solution = ez.solve(X, X[:, 0], method=method, backend=backend, gap=GAP, **settings)
+    assert solution.status == "optimal", solution.message
+    assert solution.objective == pytest.approx(truth, rel=1e-5)
+    assert solution.lower_bound <= truth * (1.0 + 1e-7)
+
+
+# IGA's masters --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(50_300, 50_324))
+def test_cuts_and_values_hold(seed):
+    """What a master says of a pattern, by cuts from any dual point and by values, is no more than the best such model costs."""
+    case = draw(seed)
+    while len(case.counted) > 6 or case.settings["k"] == 0:
+        seed += 1000
+        case = draw(seed)
+    oracle = case.oracle()
+    models = {
+        support: oracle.fit(support).value + case.settings["lambda_0"] * len(support)
+        for size in range(min(case.settings["k"] or 6, len(oracle.counted)) + 1)
+        for support in map(frozenset, combinations(sorted(oracle.counted), size))
+    }
+    names = ("loss", "lambda_1", "lambda_2", "fit_intercept", "standardize", "sample_weight", "lower", "upper")
+    settings = {name: case.settings[name] for name in names}
+    problem = make_problem(case.X, case.y, unpenalized=case.settings["unpenalized"] or None, **settings)
+    options = SearchOptions(
+        lambda_0=case.settings["lambda_0"], k=case.settings["k"], bound=case.settings["bound"], method="iga", backend="highs"
+    )
+    run = Prepared.make(problem, options, [], heuristic=True)
+    # As if nothing was known: boxes and exclusions are about models that are better than the incumbent.
+    run.setting.incumbent, run.excluded = null_model(problem, options.lambda_0), np.zeros(0, dtype=np.int32)
+    objective, rng, told = run.objective, np.random.default_rng(seed), 0
+    run.low, run.high = coefficient_boxes(run.setting)
+    run.relaxations = _core.Relaxations(**run.setting.core(), objective=objective, excluded=[])
+    generation = Generation(run)
+    for _ in range(8):
+        generation.set = sorted(rng.permutation(sorted(oracle.counted))[: rng.integers(1, len(oracle.counted) + 1)].tolist())
+        inside = frozenset(rng.permutation(generation.set)[: rng.integers(0, min(3, case.settings["k"] or 6) + 1)].tolist())
+        outside = frozenset(rng.permutation(sorted(set(generation.set) - inside))[: rng.integers(0, 3)].tolist())
+        relaxed = generation.duals.relax(Decisions(inside, outside), np.inf)
+        if relaxed.dual is None:
+            assert all(value >= objective * (1.0 - 1e-9) for T, value in models.items() if inside <= T and not outside & T), (
+                case.words
+            )
+            continue
+        generation.root, generation.values = relaxed, {relaxed.decisions: min(relaxed.bound, objective)}
+        master = Master(generation, np.inf)
+        for T, value in models.items():
+            z = np.isin(generation.set, sorted(T)).astype(float)
+            least = (master.program.row_lower - master.program.rows[:, 1:] @ z)[
+                master.program.rows[:, [0]].toarray()[:, 0] == 1.0
+            ]
+            if value <= objective:
+                assert least.max() <= value * (1.0 + 1e-7) + 1e-10, f"{case.words}, {relaxed.decisions}, {T}"
+                told += least.max() > 0.5 * value
+    assert told > 0 or min(models.values()) >= objective * (1.0 - 1e-9), case.words
 
 
 # Too large to enumerate -----------------------------------------------------------------------------------------------

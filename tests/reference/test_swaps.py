@@ -1,17 +1,19 @@
 """Swaps of any size against enumeration of the models that they lead to."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pytest
 from cases import draw, plain
 from oracle import LOSSES as FORMULAS
-from oracle import Model
 from problems import LOSSES
 from scipy.optimize import minimize
 
 import ellzero as ez
 from ellzero import _core
+from ellzero.exact.methods import as_start, run_method, search_options
+from ellzero.exact.setting import Swaps
 from ellzero.problem import make_problem
 from ellzero.solvers.packing import make_model, to_core_scale
 from ellzero.solvers.paths import core_problem
@@ -33,13 +35,7 @@ class Neighbours:
     """The oracle's fits of a case's models, with lambda_0."""
 
     def __init__(self, case):
-        settings = {name: value for name, value in case.settings.items() if name not in ("lambda_0", "k", "standardize")}
-        settings["weights"] = settings.pop("sample_weight")
-        for name in ("lower", "upper"):
-            if settings[name] is not None:
-                settings[name] = settings[name] * case.spread
-        Z = (case.X - case.centre) / case.spread if case.settings["standardize"] else case.X
-        self.lambda_0, self.model = case.settings["lambda_0"], Model(Z, case.y, **settings)
+        self.lambda_0, self.model = case.settings["lambda_0"], case.oracle()
 
     def value(self, support):
         return self.model.fit(support).value + self.lambda_0 * len(support)
@@ -139,6 +135,28 @@ def test_methods_find_the_same(seed, loss, method, backend):
     report = ez.verify(solution.certificate, case.X, case.y)
     assert report.valid == (solution.prover is None), f"{where}: {report.reasons}"
     assert report.swap_size == 2, where
+
+
+@pytest.mark.parametrize(("method", "backend"), [("bnb", "builtin"), ("iga", "builtin"), ("iga", "highs"), ("mip", "highs")])
+@pytest.mark.parametrize("seed", range(8))
+def test_one_search_finds_the_best_swap(seed, method, backend):
+    """From any set of features, however bad: one search and nothing after it."""
+    case = plain(90 + seed, LOSSES[seed % 4], p=7, n=25, lambda_0=0.01, lambda_2=0.02)
+    neighbours, problem = Neighbours(case), make_problem(case.X, case.y, loss=case.settings["loss"], lambda_2=0.02)
+    rng = np.random.default_rng(seed)
+    for size in (1, 2):
+        home = np.sort(rng.permutation(np.arange(2, 7))[: rng.integers(2, 6)]).astype(np.int32)
+        coef = neighbours.model.fit(frozenset(home.tolist())).coef
+        options = replace(
+            search_options(method=method, backend=backend, gap=GAP), lambda_0=0.01, swaps=Swaps(home=home, size=size)
+        )
+        solution = run_method(problem, options, [as_start(problem, coef, 0.01)], heuristic=False)
+        where = f"{case.words}, {method} by {backend}, swaps of {size} from {home}"
+        best = neighbours.best(home.tolist(), size)
+        assert solution.status == "optimal" or (case.settings["loss"] == "hinge" and solution.gap <= 2.0 * GAP), where
+        assert solution.objective == pytest.approx(neighbours.value(best), rel=1e-5), where
+        assert solution.lower_bound <= neighbours.value(best) * (1.0 + 1e-7), where
+        assert frozenset(solution.support.tolist()) in set(near(home.tolist(), size, range(7))), where
 
 
 def test_the_best_of_a_neighbourhood_is_not_the_best_of_all():
