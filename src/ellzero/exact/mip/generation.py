@@ -99,7 +99,8 @@ class Generation:
 
     def iterate(self) -> tuple[str, str]:
         """Solve the relaxation, grow the set, until the bound is good enough; status and message."""
-        self.run.raise_bound(self.root.bound)
+        if self.root.dual is None:  # nothing is better than the incumbent
+            self.run.raise_bound(self.run.objective)
         while not self.closed():
             self.iteration += 1
             found, best = self.solve_relaxation()
