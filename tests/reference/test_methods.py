@@ -161,6 +161,11 @@ def test_boxes_that_just_hold_the_best(method, backend):
     assert solution.status == "optimal", solution.message
     assert solution.objective == pytest.approx(truth, rel=1e-5)
     assert solution.lower_bound <= truth * (1.0 + 1e-7)
+    if backend != "builtin":
+        options = SearchOptions(lambda_0=settings.pop("lambda_0"), k=None, method=method, backend=backend)
+        run = Prepared.make(make_problem(X, X[:, 0], **settings), options, [], heuristic=True)
+        assert solution.coef[0] <= run.high[0] <= 1.01 * solution.coef[0]
+        assert run.low[0] == -run.high[0]
 
 
 # IGA's masters --------------------------------------------------------------------------------------------------------
