@@ -209,7 +209,7 @@ class Duals:
     def relax(self, decisions: Decisions, enough: float) -> Relaxed:
         """The problem with some features in, some out, and the others relaxed; a bound of `enough` will do."""
         found = self.run.relaxations.solve(inside=sorted(decisions.inside), outside=sorted(decisions.outside), enough=enough)
-        if not np.isfinite(found["bound"]):
+        if "theta" not in found:
             return Relaxed(decisions, np.inf, None, np.zeros(0, dtype=np.int64), np.zeros(0))
         dual = Dual(found["theta"], found["mu"])
         return Relaxed(decisions, found["bound"], dual, found["columns"].astype(np.int64), found["shares"])
