@@ -45,8 +45,8 @@ class Search {
     void branch_on_all();
     // Of the best node that waits, the columns (of X) of its relaxation that are not decided, and their shares.
     std::vector<std::pair<int32_t, double>> undecided_shares() const;
-    // Works until the tree is finished, only nodes that wait are left, `seconds` have passed or the monitor stops it (then the exception passes on, and the search
-    // can go on later).
+    // Works until the tree is finished, only nodes that wait are left, `seconds` have passed or the monitor stops it (then the
+    // exception passes on, and the search can go on later).
     SearchStatus run(double seconds, int64_t node_limit, Monitor& monitor);
 
     const Model& incumbent() const { return best_; }
