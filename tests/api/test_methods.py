@@ -246,6 +246,8 @@ def test_time_limit(method, backend, seconds):
     assert solution.status == "time_limit", solution.message
     assert 0.0 <= solution.lower_bound < solution.objective
     assert solution.history == [] or solution.history[-1].objective == pytest.approx(solution.objective, rel=1e-9)
+    assert list(solution.to_frame().columns) == COLUMNS
+    assert solution.plot().lines
     report = ez.verify(solution.certificate, data, labels)
     assert report.valid == (solution.prover is None), report.reasons
 

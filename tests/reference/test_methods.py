@@ -85,10 +85,13 @@ def check(case, method, backend, truth, gap=GAP, **options):
 # Against enumeration --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(50_000, 50_064))
+@pytest.mark.parametrize("seed", range(50_000, 50_048))
 def test_truth(seed):
     """All losses, penalties and forms, with every kind of bounds, weights and scales; every method."""
     case = draw(seed)
+    while len(case.counted) > 12:
+        seed += 1000
+        case = draw(seed)
     truth = case.solve_oracle()[0]
     p = len(case.counted)
     for method, backend in METHODS:
@@ -253,7 +256,7 @@ def test_methods_agree(seed, loss, record_property):
         **{f"iga by {backend}": {"method": "iga", "backend": backend} for backend in ("highs", "scip", "gurobi")},
     }
     found = {
-        name: ez.solve(X, y, gap=gap, time_limit=2.0 if "by" in name else 60.0, **settings, **run) for name, run in runs.items()
+        name: ez.solve(X, y, gap=gap, time_limit=1.0 if "by" in name else 60.0, **settings, **run) for name, run in runs.items()
     }
     best, bound = min(s.objective for s in found.values()), max(s.lower_bound for s in found.values())
     for name, solution in found.items():
@@ -292,7 +295,7 @@ def test_formulations_of_fifty_features(backend):
     X, y, settings = large(2, "hinge")
     X = X[:, :50]
     exact = ez.solve(X, y, **settings)
-    solution = ez.solve(X, y, method="mip", backend=backend, time_limit=2.0, **settings)
+    solution = ez.solve(X, y, method="mip", backend=backend, time_limit=1.0, **settings)
     assert solution.status in ("optimal", "time_limit"), solution.message
     assert solution.lower_bound <= exact.objective * (1.0 + 1e-7)
     assert exact.lower_bound <= solution.objective * (1.0 + 1e-7)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -114,7 +114,7 @@ class ExactSolution:
         """The history: objective, bound, nodes, iteration and the size of IGA's set over time, as a pandas data frame."""
         import pandas as pd
 
-        return pd.DataFrame([asdict(row) for row in self.history])
+        return pd.DataFrame([asdict(row) for row in self.history], columns=[column.name for column in fields(SearchProgress)])
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Objective and lower bound over time (needs matplotlib)."""

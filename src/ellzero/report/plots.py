@@ -80,7 +80,7 @@ def plot_bounds(solution: ExactSolution, ax: Axes | None = None) -> Axes:
     ax.fill_between(seconds, lower, upper, step="post", color="C0", alpha=0.12, linewidth=0.0)
     ax.step(seconds, upper, where="post", color="C3", label="objective of the best solution")
     ax.step(seconds, lower, where="post", color="C0", label="lower bound")
-    iterations = [row for row, later in zip(rows, [*rows[1:], None], strict=True) if ends_iteration(row, later)]
+    iterations = [row for row, later in zip(rows, [*rows[1:], None], strict=False) if ends_iteration(row, later)]
     ends = np.array([row.seconds for row in iterations])
     ax.plot(ends, [row.lower_bound for row in iterations], "o", color="C0", markersize=4.0)
     for at in far_apart(ends / max(solution.seconds, 1e-9), LABEL_SPACING):
