@@ -8,6 +8,7 @@ import textwrap
 import time
 from itertools import pairwise
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from problems import random_problem, target
@@ -247,7 +248,9 @@ def test_time_limit(method, backend, seconds):
     assert 0.0 <= solution.lower_bound < solution.objective
     assert solution.history == [] or solution.history[-1].objective == pytest.approx(solution.objective, rel=1e-9)
     assert list(solution.to_frame().columns) == COLUMNS
-    assert solution.plot().lines
+    ax = solution.plot()
+    assert ax.lines
+    plt.close(ax.figure)
     report = ez.verify(solution.certificate, data, labels)
     assert report.valid == (solution.prover is None), report.reasons
 
@@ -360,6 +363,7 @@ def test_history(method, backend):
     assert solution.plot(ax) is ax
     assert solution.to_frame().equals(before)
     ax.figure.canvas.draw()
+    plt.close(ax.figure)
     text = repr(solution)
     assert f"{solution.nodes} nodes" in text
     assert ("the bound is that of" in text) == (solution.prover is not None)

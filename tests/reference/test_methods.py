@@ -89,7 +89,7 @@ def check(case, method, backend, truth, gap=GAP, **options):
 def test_truth(seed):
     """All losses, penalties and forms, with every kind of bounds, weights and scales; every method."""
     case = draw(seed)
-    while len(case.counted) > 12:
+    while len(case.counted) > 10:
         seed += 1000
         case = draw(seed)
     truth = case.solve_oracle()[0]
@@ -255,20 +255,18 @@ def test_methods_agree(seed, loss, record_property):
         **{f"iga, grow {grow}": {"method": "iga", "grow": grow} for grow in (1, 10, 0.3)},
         **{f"iga by {backend}": {"method": "iga", "backend": backend} for backend in ("highs", "scip", "gurobi")},
     }
-    found = {
-        name: ez.solve(X, y, gap=gap, time_limit=1.0 if "by" in name else 60.0, **settings, **run) for name, run in runs.items()
-    }
+    hard = "k" not in settings  # a master of many features may take its solver long
+    limits = {name: 1.0 if hard and "by" in name else 60.0 for name in runs}
+    found = {name: ez.solve(X, y, gap=gap, time_limit=limits[name], **settings, **run) for name, run in runs.items()}
     best, bound = min(s.objective for s in found.values()), max(s.lower_bound for s in found.values())
     for name, solution in found.items():
         where = f"seed {seed}, {loss}, {settings}, {name}: {solution.status} {solution.message}"
-        # A master of many features may take its solver long.
-        assert solution.status == "optimal" or (solution.status == "time_limit" and "by" in name), where
+        assert solution.status == "optimal" or (solution.status == "time_limit" and hard and "by" in name), where
         assert solution.objective <= best * (1.0 + gap + 1e-9) or solution.status == "time_limit", where
         assert solution.lower_bound <= best * (1.0 + 1e-7), where
         assert bound <= solution.objective * (1.0 + 1e-7), where
         check_history(solution, best, where)
         check_proof(solution, X, y, where)
-    assert sum(solution.status == "optimal" for solution in found.values()) >= 5 or "k" not in settings, settings
     if seed == 0:
         sizes = {name: solution.history[-1].integral for name, solution in found.items() if solution.history[-1].integral}
         record_property("figure", f"IGA's set at the end, of {X.shape[1]} features: {sizes}")
