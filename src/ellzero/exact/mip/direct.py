@@ -37,7 +37,8 @@ def solve_formulation(run: Prepared) -> tuple[str, str]:
     """Status and message; what is found goes to the run."""
     options, boxed = run.setting.options, run.setting.boxed
     swaps = options.swaps
-    check_tolerance(run.backend, run.low, run.high)
+    switched = boxed.penalty.pays_lambda_0(len(run.low))
+    check_tolerance(run.backend, run.low[switched], run.high[switched])
     formulation = formulate(
         boxed,
         lambda_0=options.lambda_0,
