@@ -59,6 +59,7 @@ NodeSolver::Outcome NodeSolver::run(const Node& node) {
     other_.forget();
     start(*node.state);
     for (int k = 0;; ++k) {
+        const double known = incumbent_.objective();
         bound_node(node);
         out.proofs.push_back(dual_.alpha);
         out.bound = std::max(out.bound, bound_);
@@ -71,6 +72,11 @@ NodeSolver::Outcome NodeSolver::run(const Node& node) {
         if (!left) {
             out.bound = Penalty::infinity;
             return out;
+        }
+        // Where nothing is left to decide the node is one solution: its bound was good enough for the incumbent before it.
+        if (region_.free().empty() && incumbent_.objective() < known && k < most_tightenings) {
+            restart();
+            continue;
         }
         // A node that may have to wait must not hold what was fixed: its shares say what comes next.
         const int64_t fixed = before - std::ssize(region_.free());
