@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from interruption import interrupt
 from problems import LOSSES, random_problem, target
 from scipy import sparse
 
@@ -270,17 +271,7 @@ INTERRUPTED = """
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 @pytest.mark.parametrize(("loss", "n_jobs", "seconds"), [("squared_hinge", 1, 1.0), ("logistic", 2, 1.5), ("hinge", 1, 0.2)])
 def test_ctrl_c_returns_what_is_known(loss, n_jobs, seconds):
-    code = textwrap.dedent(INTERRUPTED).format(loss=loss, n_jobs=n_jobs)
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdout is not None
-        assert child.stdout.readline() == "solving\n"
-        time.sleep(seconds)
-        child.send_signal(signal.SIGINT)
-        sent = time.monotonic()
-        assert child.stdout.readline() == "interrupted\n"
-        assert time.monotonic() - sent < 3.0
-        assert child.stdout.readline() == "True True True\n"
-        assert child.wait(timeout=30) == 0
+    interrupt(INTERRUPTED.format(loss=loss, n_jobs=n_jobs), seconds, "True True True")
 
 
 # Progress -------------------------------------------------------------------------------------------------------------

@@ -1,16 +1,14 @@
 """What the exact methods take and refuse, how they end early, and what they make of solvers that fail."""
 
 import re
-import signal
-import subprocess
 import sys
-import textwrap
 import time
 from itertools import pairwise
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from interruption import interrupt
 from problems import random_problem, target
 
 import ellzero as ez
@@ -299,17 +297,7 @@ SOLVE, IMPROVE = "ez.solve(X, y, **settings)", "ez.improve(X, y, swap_size=10, *
 )
 def test_ctrl_c_returns_what_is_known(method, backend, call, seconds):
     """At different times, that is in local search, in the convex relaxations or in the solver."""
-    code = textwrap.dedent(INTERRUPTED).format(method=method, backend=backend, call=call)
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdout is not None
-        assert child.stdout.readline() == "solving\n"
-        time.sleep(seconds)
-        child.send_signal(signal.SIGINT)
-        sent = time.monotonic()
-        assert child.stdout.readline() == "interrupted\n"
-        assert time.monotonic() - sent < 3.0
-        assert child.stdout.readline() == "True True\n"
-        assert child.wait(timeout=30) == 0
+    interrupt(INTERRUPTED.format(method=method, backend=backend, call=call), seconds, "True True")
 
 
 @pytest.mark.parametrize("grow", [1, 10])

@@ -138,10 +138,10 @@ class Generation:
             master = Master(self, level)
             found = master.solve()
             self.run.nodes += found.nodes
-            # What the clauses exclude is not better than the level. If they exclude everything, nothing is.
-            if found.status == "infeasible" and not self.values:  # without clauses the incumbent's pattern is there
-                return replace(found, status="failed"), best
             solved = found.status == "infeasible"
+            if solved and not self.values:  # without clauses the incumbent's pattern is there
+                return replace(found, status="failed"), best
+            # What the clauses exclude is not better than the level. If they exclude everything, nothing is.
             self.run.raise_bound(level if solved else min(found.lower_bound, level))
             self.run.note(self.iteration, len(self.set))
             if solved and best is not None:
@@ -205,6 +205,7 @@ class Duals:
         self.swaps = run.setting.options.swaps
         if self.swaps is not None:
             self.limited[self.swaps.home] = False
+        self.most = run.setting.options.k if self.swaps is None else self.swaps.size  # None: there is no such limit
 
     def relax(self, decisions: Decisions, enough: float) -> Relaxed:
         """The problem with some features in, some out, and the others relaxed; a bound of `enough` will do."""
@@ -223,7 +224,7 @@ class Duals:
 
     def constant(self, dual: Dual, features: Index) -> float:
         """A cut's value where all z of the set are zero: loss, unpenalized features, and rewards of those outside the set."""
-        w, most = self.problem.w, self.run.setting.most if self.swaps is None else self.swaps.size
+        w, most = self.problem.w, self.run.setting.most if self.most is None else self.most
         u = np.divide(-dual.theta, w, out=np.zeros_like(w), where=w > 0.0)
         losses = w * np.where(w > 0.0, self.problem.loss.conjugate(u, self.problem.y), 0.0)
         s = self.gains(self.problem.design.rmatvec(dual.theta) / self.spread, slice(None))
@@ -234,7 +235,7 @@ class Duals:
         return -float(terms.sum()) - ROUNDING * float(np.abs(terms).sum())
 
     def gains(self, v: Array, features: Index | slice) -> Array:
-        """S of some features."""
+        """The s_j of some features."""
         penalty = self.problem.penalty
         low, high = self.run.low[features], self.run.high[features]
         return Penalty(lambda_1=penalty.lambda_1, lambda_2=penalty.lambda_2, lower=low, upper=high).conjugate(v)
@@ -263,12 +264,11 @@ class Master:
 
     def require_limits(self, builder: Builder) -> None:
         """At most k features, or a swap's."""
-        options, limited = self.generation.options, self.generation.duals.limited[self.features]
-        most = options.k if options.swaps is None else options.swaps.size
-        if most is not None:
-            builder.require([(self.z, limited[None].astype(float))], upper=most)
-        if options.swaps is not None:
-            builder.require([(self.z, (~limited)[None].astype(float))], lower=len(options.swaps.home) - options.swaps.size)
+        duals, limited = self.generation.duals, self.generation.duals.limited[self.features]
+        if duals.most is not None:
+            builder.require([(self.z, limited[None].astype(float))], upper=duals.most)
+        if duals.swaps is not None:
+            builder.require([(self.z, (~limited)[None].astype(float))], lower=len(duals.swaps.home) - duals.swaps.size)
 
     def require_cut(self, builder: Builder) -> None:
         """What the root's dual point proves. Those of other relaxations are worth less than the time that dense rows take."""

@@ -1,0 +1,21 @@
+"""Ctrl-C in a program of its own."""
+
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+
+def interrupt(code, seconds, verdict):
+    """Run code that says when it is solving, and interrupt it: it must say so within three seconds, and then its verdict."""
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "solving\n"
+        time.sleep(seconds)
+        child.send_signal(signal.SIGINT)
+        sent = time.monotonic()
+        assert child.stdout.readline() == "interrupted\n"
+        assert time.monotonic() - sent < 3.0
+        assert child.stdout.readline() == f"{verdict}\n"
+        assert child.wait(timeout=30) == 0
