@@ -14,8 +14,10 @@ LAYERS = [
     ["options", "datasets"],
     ["path"],
     ["grid", "sizes"],
-    ["exact"],
+    ["exact", "metrics"],
+    ["estimators"],
     ["report"],
+    ["cli"],
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 ROOT = Path(ellzero.__file__).parent
