@@ -321,6 +321,11 @@ def fit_path(
         unpenalized=unpenalized,
         n_jobs=n_jobs,
     )
+    return compute_path(problem, options)
+
+
+def compute_path(problem: Problem, options: PathOptions) -> Path:
+    """The path of a validated problem."""
     shown = options.progress
     if shown is not None and options.swap_size > 1:
         options = replace(options, progress=lambda done, at, size: shown(0.5 * done, at, size))
@@ -362,6 +367,11 @@ def lambda_grid(X: object, y: ArrayLike, *, n_lambda: int = 100, lambda_min_rati
     """
     n_lambda = as_count("n_lambda", n_lambda, 1)
     first = fit_path(X, y, n_lambda=1, lambda_min_ratio=lambda_min_ratio, **settings).lambda_0[0]
+    return log_spaced(float(first), lambda_min_ratio, n_lambda)
+
+
+def log_spaced(first: float, ratio: float, count: int) -> Array:
+    """A grid from the largest lambda_0 down to a share of it."""
     if first <= 0.0:
         raise InvalidInputError("X has no column that improves on the intercept, so there is no grid.")
-    return np.geomspace(first, first * lambda_min_ratio, n_lambda) if n_lambda > 1 else np.array([first])
+    return np.geomspace(first, first * ratio, count) if count > 1 else np.array([first])

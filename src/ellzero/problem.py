@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -182,6 +182,13 @@ def make_problem(
     check_bounds(low, high, mask)
     penalty = Penalty(0.0, as_nonnegative("lambda_1", lambda_1), as_nonnegative("lambda_2", lambda_2), low, high, mask)
     return Problem(design, target, w, the_loss, penalty, bool(fit_intercept), classes, mean, spread, square)
+
+
+def reweighted(problem: Problem, w: Array, threads: int = 1) -> Problem:
+    """The same rows with other weights (that sum to one), some of them zero: a part of the data without a copy of it."""
+    standardized = problem.spread is not None
+    mean, spread, square = column_statistics(problem.design, w, problem.fit_intercept, standardized, threads)
+    return replace(problem, w=w, mean=mean, spread=spread, square=square)
 
 
 def check_bounds(lower: Array | None, upper: Array | None, unpenalized: NDArray[np.bool_] | None) -> None:

@@ -207,6 +207,11 @@ def fit_sizes(
         unpenalized=unpenalized,
         n_jobs=n_jobs,
     )
+    return compute_sizes(problem, wanted, options, radius)
+
+
+def compute_sizes(problem: Problem, wanted: NDArray[np.int64], options: PathOptions, radius: float | None = None) -> Sizes:
+    """The models of these (increasing) sizes of a validated problem."""
     inside = tuple(int(size) for size in np.unique(np.minimum(wanted, problem.countable())))
     sweep = options.for_sizes(inside, len(problem.y))
     if radius is not None and options.progress is not None:

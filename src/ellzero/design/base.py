@@ -57,13 +57,16 @@ def feature_names(X: object) -> list[str] | None:
     return names if all(isinstance(name, str) for name in names) else None
 
 
-def as_design(X: object) -> Design:
-    """Wrap an array, data frame or sparse matrix without copying more than once (see the package's docstring)."""
+def as_design(X: object, names: list[str] | None = None) -> Design:
+    """Wrap an array, data frame or sparse matrix without copying more than once (see the package's docstring).
+
+    `names` are those of the columns, where X itself does not know them.
+    """
     from ellzero.design.csc import CscDesign
     from ellzero.design.dense import DenseDesign
 
     if isinstance(X, (CscDesign, DenseDesign)):
         return X
     if sparse.issparse(X):
-        return CscDesign(X)
-    return DenseDesign(X)
+        return CscDesign(X, names)
+    return DenseDesign(X, names)

@@ -18,11 +18,11 @@ __all__ = ["CscDesign"]
 class CscDesign:
     """A sparse matrix stored by columns; it is never densified."""
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Any, names: list[str] | None = None) -> None:
         if X.ndim != 2:
             raise InvalidInputError(f"X must have two dimensions, got {X.ndim}.")
         check_dtype(X.dtype)
-        self.names: list[str] | None = None
+        self.names = names
         matrix = X.tocsc()
         if matrix.dtype != float_dtype(matrix.dtype):
             matrix = matrix.astype(float_dtype(matrix.dtype))
@@ -32,7 +32,7 @@ class CscDesign:
         self.core = _core.csc(matrix.data, matrix.indices, matrix.indptr, rows=matrix.shape[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return CscDesign, (self.matrix,)  # the core's view of the arrays is made anew
+        return CscDesign, (self.matrix, self.names)  # the core's view of the arrays is made anew
 
     def stored(self) -> Any:
         """The matrix itself."""
