@@ -6,7 +6,7 @@ from pathlib import Path
 import ellzero
 
 LAYERS = [
-    ["errors", "_core"],
+    ["errors", "files", "_core"],
     ["losses", "penalties", "validation", "progress"],
     ["design"],
     ["problem", "model"],

@@ -6,7 +6,9 @@
 [0, 333, 666]
 """
 
+from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
 from ellzero import datasets
 from ellzero.errors import EllzeroError, InvalidInputError
@@ -22,18 +24,54 @@ from ellzero.problem import objective
 from ellzero.sizes import Sizes, fit_sizes
 from ellzero.stationarity import StationarityReport, check_stationarity
 
+if TYPE_CHECKING:
+    from ellzero.estimators.cross_validated import L0ClassifierCV, L0RegressorCV
+    from ellzero.estimators.cross_validation import CrossValidation
+    from ellzero.estimators.direct import L0Classifier, L0Regressor
+    from ellzero.estimators.model_file import load
+    from ellzero.estimators.stability import Stability, stability_selection
+
 __version__ = version("ellzero")
+
+# What needs scikit-learn is loaded when it is asked for: whoever fits paths need not wait for it.
+ESTIMATORS = {
+    "CrossValidation": "cross_validation",
+    "L0Classifier": "direct",
+    "L0ClassifierCV": "cross_validated",
+    "L0Regressor": "direct",
+    "L0RegressorCV": "cross_validated",
+    "Stability": "stability",
+    "load": "model_file",
+    "stability_selection": "stability",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in ESTIMATORS:
+        raise AttributeError(f"module 'ellzero' has no attribute {name!r}")
+    return getattr(import_module(f"ellzero.estimators.{ESTIMATORS[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *ESTIMATORS})
+
 
 __all__ = [
     "Certificate",
     "CertifiedPath",
+    "CrossValidation",
     "EllzeroError",
     "ExactSolution",
     "InvalidInputError",
+    "L0Classifier",
+    "L0ClassifierCV",
+    "L0Regressor",
+    "L0RegressorCV",
     "Model",
     "Path",
     "PathGrid",
     "Sizes",
+    "Stability",
     "StationarityReport",
     "VerificationReport",
     "certify_path",
@@ -44,7 +82,9 @@ __all__ = [
     "fit_sizes",
     "improve",
     "lambda_grid",
+    "load",
     "objective",
     "solve",
+    "stability_selection",
     "verify",
 ]

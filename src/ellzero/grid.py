@@ -159,8 +159,8 @@ def partial_progress(progress: ProgressCallback | None, part: int, parts: int) -
     return lambda fraction, lambda_0, support: whole((part + 0.99 * fraction) / parts, lambda_0, support)
 
 
-def automatic_grid(problem: Problem, name: str, options: PathOptions) -> Array:
-    """Ten values over four decades below the point where the second penalty decides alone."""
+def automatic_grid(problem: Problem, name: str, options: PathOptions, count: int = SHRINKAGE_POINTS) -> Array:
+    """Values over four decades below the point where the second penalty decides alone."""
     if name == "lambda_2":
         first = problem.loss.curvature_bound if np.isfinite(problem.loss.curvature_bound) else 1.0
         first *= float(problem.square.max(initial=0.0))
@@ -173,4 +173,4 @@ def automatic_grid(problem: Problem, name: str, options: PathOptions) -> Array:
         first = float(np.abs(slope if problem.spread is None else slope / problem.spread).max(initial=0.0))
     if first <= 0.0:
         raise InvalidInputError("X has no column that improves on the intercept, so there is no grid.")
-    return np.geomspace(first, first * SHRINKAGE_RATIO, SHRINKAGE_POINTS)
+    return np.geomspace(first, first * SHRINKAGE_RATIO, count)

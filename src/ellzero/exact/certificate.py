@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.exact.verifier import digest, fingerprint_matrix, fingerprint_vector
+from ellzero.files import replacing
 from ellzero.model import Model
 from ellzero.problem import Problem
 
@@ -151,15 +150,6 @@ def fingerprint_design(problem: Problem) -> tuple[str, str]:
 
 def save_arrays(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
     """A header and arrays as an npz file that is there as a whole or not at all."""
-    target = Path(path)
     text = np.frombuffer(json.dumps(header, allow_nan=False).encode(), dtype=np.uint8)
-    handle, name = tempfile.mkstemp(dir=target.parent or ".", prefix=target.name, suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            np.savez(stream, **{"header": text, **arrays})  # type: ignore[arg-type]
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with replacing(path) as stream:
+        np.savez(stream, **{"header": text, **arrays})  # type: ignore[arg-type]

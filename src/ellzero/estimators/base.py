@@ -1,0 +1,195 @@
+"""What all estimators share: data in, coefficients out."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ellzero.design import as_design
+from ellzero.errors import InvalidInputError
+from ellzero.estimators.choice import Choice, held_out_decision
+from ellzero.estimators.refit import refit
+from ellzero.estimators.resampling import Split, make_splits, run_tasks
+from ellzero.estimators.training import Training
+from ellzero.exact.methods import run_method, search_options
+from ellzero.exact.solution import ExactSolution
+from ellzero.model import Model
+from ellzero.options import path_options
+from ellzero.path import Path
+from ellzero.problem import Problem, make_problem
+from ellzero.sizes import Sizes
+from ellzero.solvers.paths import PathOptions
+from ellzero.validation import as_choice, as_vector, as_weights
+
+__all__ = ["ALGORITHMS", "L0Estimator"]
+
+Array = NDArray[np.float64]
+ALGORITHMS = ("cd", "local_search", "iht", "exact")
+CALIBRATION_FOLDS = 5
+FINAL_TOLERANCE = 1e-13
+
+
+class L0Estimator(BaseEstimator):
+    """The base of all four estimators; subclasses say how a target is coded and how a model is chosen."""
+
+    coef_: Any  # an array or, after `sparsify`, a sparse matrix
+    intercept_: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _prepare(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Training:
+        """Validated data as problems, one for each output; remembers what scikit-learn's conventions ask for."""
+        as_choice("algorithm", self.algorithm, ALGORITHMS)
+        X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", y_numeric=self._loss_name() == "squared_error")
+        names = getattr(self, "feature_names_in_", None)
+        weight = np.ones(X.shape[0]) if sample_weight is None else as_vector("sample_weight", sample_weight, X.shape[0])
+        as_weights(weight, len(weight))  # refuses what cannot be weights
+        self._rows = float(weight.sum())  # of which weights count as repetitions
+        targets, labels, weight = self._encode(np.asarray(y), weight)
+        problem = make_problem(
+            as_design(X, None if names is None else names.tolist()),
+            targets[0],
+            loss=self._loss_name(),
+            fit_intercept=self.fit_intercept,
+            standardize=self.standardize,
+            sample_weight=weight,
+            lower=self.lower,
+            upper=self.upper,
+            unpenalized=self.unpenalized,
+            n_jobs=self.n_jobs,
+        )
+        return Training(problem, targets, labels, len(targets) > 1 and bool(getattr(self, "shared_support", False)))
+
+    def _path_options(self, **more: Any) -> PathOptions:
+        """How paths and sizes are computed; an exact solution begins with those of local search."""
+        algorithm = "local_search" if self.algorithm == "exact" else self.algorithm
+        return path_options(**{"algorithm": algorithm, "tol": self.tol} | more)
+
+    def _adopt(self, training: Training, models: list[Model]) -> None:
+        """The chosen models as coefficients."""
+        self.coef_ = np.array([model.coef for model in models])
+        self.intercept_ = np.array([model.intercept for model in models])
+        self.support_ = np.flatnonzero((self.coef_ != 0.0).any(axis=0))
+        self.objective_ = single([model.objective for model in models])
+
+    def _finish(
+        self, training: Training, choice: Choice, models: list[Model], searched: list[Path | Sizes], y: NDArray[Any]
+    ) -> None:
+        """Proofs and probabilities, where they are asked for, and the attributes of a fitted estimator."""
+        for name in ("certificate_", "solution_", "calibration_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        self.n_iter_ = sum(len(found) for found in searched)
+        if self.algorithm == "exact":
+            solutions = self._prove(training, choice, models)
+            models = [solution.model for solution in solutions]
+            self.n_iter_ = max(1, sum(solution.nodes for solution in solutions))
+            self.solution_ = single(solutions)
+            self.certificate_ = single([solution.certificate for solution in solutions])
+        else:
+            models = [self._polish(problem, model) for problem, model in zip(training.problems, models, strict=True)]
+        price = choice.lambda_0 or 0.0
+        models = [
+            replace(model, objective=problem.objective(model.support, model.values, model.intercept, price))
+            for problem, model in zip(training.problems, models, strict=True)
+        ]
+        self._adopt(training, models)
+        self.path_ = single(searched)
+        if getattr(self, "probability", False) and self._loss_name() != "logistic":
+            splits = calibration_splits(training, y, self.random_state)
+            options = self._path_options()
+            tasks = [(training, choice, options, split, f"calibration fold {i + 1}") for i, split in enumerate(splits)]
+            held_out = np.full((len(y), len(models)), np.nan)
+            for (_, test), values in zip(splits, run_tasks(held_out_decision, tasks, self.n_jobs), strict=True):
+                held_out[test] = values
+            self._calibrate(training, held_out)
+
+    def _polish(self, problem: Problem, model: Model) -> Model:
+        """The model's coefficients to more digits: searches compare many models and stop at `tol`, users keep one."""
+        columns = model.support
+        if problem.penalty.unpenalized is not None:
+            columns = np.union1d(columns, np.flatnonzero(problem.penalty.unpenalized)).astype(np.int32)
+        precise = refit(problem, columns, self._path_options(n_jobs=self.n_jobs, tol=FINAL_TOLERANCE))
+        value = problem.objective(model.support, model.values, model.intercept, 0.0)
+        return precise if precise.objective < value else model
+
+    def _prove(self, training: Training, choice: Choice, models: list[Model]) -> list[ExactSolution]:
+        if training.shared:
+            raise InvalidInputError("algorithm='exact' proves one output at a time: it excludes shared_support.")
+        options = search_options(
+            bound=self.bound, gap=self.gap, time_limit=self.time_limit, n_jobs=self.n_jobs, progress=bool(self.progress)
+        )
+        sizes = choice.k or (None,) * len(models)
+        return [
+            run_method(problem, replace(options, lambda_0=choice.lambda_0 or 0.0, k=k), [model])
+            for problem, k, model in zip(training.problems, sizes, models, strict=True)
+        ]
+
+    def _outputs(self, X: Any) -> Array:
+        """X coef + intercept, of shape (n, outputs); only the columns that the model uses are touched."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse=["csr", "csc"], dtype="numeric", reset=False)
+        coef = sparse.csc_matrix(np.atleast_2d(self.coef_.toarray() if sparse.issparse(self.coef_) else self.coef_))
+        used = np.flatnonzero(np.diff(coef.indptr))
+        part = X[:, used]
+        values = coef[:, used].toarray().T
+        product = part @ values if sparse.issparse(part) else part.astype(np.float64) @ values
+        return np.asarray(product) + np.atleast_1d(self.intercept_)
+
+    def sparsify(self) -> L0Estimator:
+        """Hold `coef_` as a scipy.sparse CSR matrix, which saves memory when there are many features.
+
+        Returns
+        -------
+        self
+
+        """
+        check_is_fitted(self)
+        self.coef_ = sparse.csr_matrix(self.coef_)
+        return self
+
+    def densify(self) -> L0Estimator:
+        """Hold `coef_` as a NumPy array again.
+
+        Returns
+        -------
+        self
+
+        """
+        check_is_fitted(self)
+        if sparse.issparse(self.coef_):
+            self.coef_ = self.coef_.toarray().reshape(self._coef_shape())
+        return self
+
+    def _coef_shape(self) -> tuple[int, ...]:
+        return (*np.atleast_1d(self.intercept_).shape, self.n_features_in_)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model as JSON; :func:`ellzero.load` reads it."""
+        from ellzero.estimators.model_file import write_model
+
+        write_model(path, self)
+
+
+def calibration_splits(training: Training, y: NDArray[Any], seed: Any) -> list[Split]:
+    """Five folds of the rows that count, fewer where a class is rare."""
+    rows = np.flatnonzero(training.problem.w)
+    _, members = np.unique(y[rows], return_counts=True)
+    if members.min() < 2:
+        raise InvalidInputError("probability=True needs at least two rows of each class in y.")
+    splits = make_splits(min(CALIBRATION_FOLDS, int(members.min())), training, y[rows], seed)
+    return [(rows[train], rows[test]) for train, test in splits]
+
+
+def single(items: list[Any]) -> Any:
+    """The item itself if there is one output only."""
+    return items[0] if len(items) == 1 else items

@@ -1,0 +1,38 @@
+"""Information criteria: the size of a model without cross-validation."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import gammaln
+
+from ellzero.model import Model
+from ellzero.problem import Problem
+
+__all__ = ["CRITERIA", "information_criterion"]
+
+CRITERIA = ("aic", "bic", "ebic")
+SMALLEST_SHARE = 1e-12  # of the variance: residuals below it count as this, so that a perfect fit has a finite criterion
+
+
+def information_criterion(name: str, problem: Problem, model: Model, rows: float) -> float:
+    """AIC, BIC or extended BIC (with gamma = 1); smaller is better.
+
+    ``rows`` is the number of rows, repetitions by sample weights included. The deviance is twice the loss summed over rows (for
+    the logistic loss minus twice the log-likelihood; hinge losses take its place as they do in the information criteria for
+    support vector machines), or n log(residual variance) for the squared error. AIC adds 2 for each coefficient, BIC log n,
+    and extended BIC also 2 log of the number of models of the same size, which keeps chance findings out when p is large.
+    """
+    loss = float(problem.w @ problem.loss.value(problem.eta(model.support, model.values, model.intercept), problem.y))
+    if problem.loss.name == "squared_error":
+        variance = float(problem.w @ (problem.y - problem.w @ problem.y) ** 2)
+        deviance = rows * float(np.log(max(2.0 * loss, SMALLEST_SHARE * variance, np.finfo(float).tiny)))
+    else:
+        deviance = 2.0 * rows * loss
+    coefficients = len(model.support) + problem.fit_intercept
+    if name == "aic":
+        return deviance + 2.0 * coefficients
+    value = deviance + float(np.log(max(rows, 1.0))) * coefficients
+    if name == "ebic":
+        p, size = problem.countable(), problem.counted(model.support)
+        value += 2.0 * float(gammaln(p + 1.0) - gammaln(size + 1.0) - gammaln(p - size + 1.0))
+    return value

@@ -1,0 +1,345 @@
+"""Estimators that choose their penalties, or their size, by cross-validation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Bunch
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+
+from ellzero.errors import InvalidInputError
+from ellzero.estimators.base import L0Estimator
+from ellzero.estimators.choice import Choice
+from ellzero.estimators.cross_validation import Plan, cross_validate
+from ellzero.estimators.resampling import make_splits
+from ellzero.estimators.scoring import HeldOutScore, accepts_weights, as_scorer, scorer_name
+from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
+from ellzero.estimators.training import Training, largest_size, warn_at_limit
+from ellzero.grid import automatic_grid
+from ellzero.progress import as_progress
+from ellzero.validation import as_choice, as_count, as_grid
+
+__all__ = ["L0ClassifierCV", "L0RegressorCV"]
+
+Array = NDArray[np.float64]
+PENALTIES = ("l0", "l0l1", "l0l2")
+SEVERAL_OUTPUTS = 50  # points of the grid that classes share
+
+
+class CrossValidatedFit(L0Estimator):
+    """`fit` of the estimators with cross-validation."""
+
+    def fit(self, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any) -> Any:
+        """Choose the penalties by cross-validation, and learn the model from all rows.
+
+        Parameters
+        ----------
+        X : (n, p) array, data frame or sparse matrix
+        y : (n,) labels or, for a regression, numbers
+        sample_weight : (n,), optional
+            Not negative; used in fits and in scores.
+        **params : dict
+            ``groups`` for splitters that use them; with scikit-learn's metadata routing, whatever splitter and scorer request.
+
+        Returns
+        -------
+        self
+
+        """
+        for name, choices in (("penalty", PENALTIES), ("select", ("lambda_0", "size")), ("rule", ("best", "one_se"))):
+            as_choice(name, getattr(self, name), choices)
+        largest = None if self.max_support is None else as_count("max_support", self.max_support, 0)
+        grid = None if self.lambda_0 is None else as_grid("lambda_0", self.lambda_0)
+        if grid is not None and self.select == "size":
+            raise InvalidInputError("lambda_0 is a grid for select='lambda_0', got select='size'.")
+        scorer = as_scorer(self.scoring)
+        routed = self._routed(scorer, sample_weight, params)
+        training = self._prepare(X, y, sample_weight)
+        labels = np.asarray(y).reshape(len(training.problem.y))
+        splits = make_splits(self.cv, training, labels, self.random_state, **routed.splitter.split)
+        several = len(training.targets) > 1
+        options = self._path_options(
+            n_lambda=SEVERAL_OUTPUTS if several else self.n_lambda, lambda_min_ratio=self.lambda_min_ratio
+        )
+        progress = as_progress(self.progress)
+        plan = Plan(
+            shrinkage=self._shrinkage(training, options),
+            lambda_0=grid,
+            largest=largest_size(largest, training.problem),
+            select=self.select,
+            rule=self.rule,
+            scoring=scorer_name(self.scoring),
+            keep=bool(self.keep_predictions),
+        )
+        score = HeldOutScore(scorer, labels, getattr(self, "classes_", None), routed.scorer.score)
+        results, full = cross_validate(training, plan, splits, score, options, self.n_jobs, progress)
+        column, point = results.best
+        chosen, fits = results.columns[column], full[column]
+        warn_at_limit(int(chosen.size[point]), plan.largest, training.problem)
+        self.cv_results_ = results
+        self.lambda_1_, self.lambda_2_ = chosen.lambda_1, chosen.lambda_2
+        self.lambda_0_ = float(fits.lambda_0[point]) if self.select == "lambda_0" else None
+        self.k_ = int(chosen.size[point])
+        self.best_score_ = float(chosen.mean[point])
+        outputs = len(training.targets)
+        choice = Choice((point,) * outputs, None) if self.select == "size" else Choice(None, self.lambda_0_)
+        training = training.shrunk(self.lambda_1_, self.lambda_2_)
+        self._finish(training, choice, fits.models[point], fits.searched, labels)
+        return self
+
+    def _shrinkage(self, training: Training, options: Any) -> list[tuple[float, float]]:
+        """(lambda_1, lambda_2) of each column."""
+        if self.penalty == "l0":
+            if self.shrinkage is not None:
+                raise InvalidInputError("shrinkage belongs to penalty='l0l1' and 'l0l2', got penalty='l0'.")
+            return [(0.0, 0.0)]
+        name = "lambda_1" if self.penalty == "l0l1" else "lambda_2"
+        if self.shrinkage is None:
+            count = as_count("n_shrinkage", self.n_shrinkage, 1)
+            try:
+                grids = [automatic_grid(problem, name, options, count) for problem in training.problems]
+            except InvalidInputError:  # no column improves on the intercept, whatever the penalty
+                return [(0.0, 0.0)]
+            values = max(grids, key=lambda grid: float(grid[0]))
+        else:
+            values = as_grid("shrinkage", self.shrinkage)
+        return [(float(value), 0.0) if name == "lambda_1" else (0.0, float(value)) for value in values]
+
+    def _routed(self, scorer: Any, sample_weight: ArrayLike | None, params: dict[str, Any]) -> Any:
+        """What goes to the splitter and to the scorer, by scikit-learn's rules if its metadata routing is on."""
+        from sklearn import get_config
+
+        if get_config()["enable_metadata_routing"]:
+            routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
+            return Bunch(splitter=routed.splitter, scorer=routed.get("scorer", Bunch(score={})))
+        unknown = [name for name in params if name != "groups"]
+        if unknown:
+            raise TypeError(f"fit got an unexpected argument {unknown[0]!r}; scikit-learn's metadata routing is not enabled.")
+        weights = (
+            {} if sample_weight is None or scorer is None or not accepts_weights(scorer) else {"sample_weight": sample_weight}
+        )
+        return Bunch(splitter=Bunch(split=params), scorer=Bunch(score=weights))
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Which metadata goes where, for scikit-learn.
+
+        Returns
+        -------
+        MetadataRouter
+
+        """
+        router = MetadataRouter(owner=self).add_self_request(self)
+        router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
+        scorer = as_scorer(self.scoring)
+        if scorer is not None:
+            router.add(scorer=scorer, method_mapping=MethodMapping().add(caller="fit", callee="score"))
+        return router
+
+
+class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
+    """A linear classifier with few features, its penalties or its size chosen by cross-validation.
+
+    Parameters
+    ----------
+    loss : {"logistic", "squared_hinge", "hinge", "squared_error"}
+    penalty : {"l0l2", "l0l1", "l0"}
+        Whether lambda_2 or lambda_1 is chosen along with lambda_0.
+    lambda_0 : decreasing grid, optional
+        By default that of a path of all rows (log-spaced with more than two classes).
+    n_lambda, lambda_min_ratio :
+        The grid has at most so many points, and ends at this share of its first.
+    shrinkage : decreasing grid, optional
+        Values of lambda_2 (or lambda_1); by default ``n_shrinkage`` of them over four decades.
+    cv : int, splitter or iterable of (training rows, test rows)
+        A number of folds means shuffled ones, stratified by class, with ``random_state`` as their seed.
+    scoring : str or function, optional
+        Any of scikit-learn's scorers; by default the held-out loss (its negative, so that greater is better).
+    select : {"lambda_0", "size"}
+        What models of different folds have in common: the penalty, or the number of features.
+    rule : {"best", "one_se"}
+        The best mean score, or the smallest model within one standard error of it.
+    max_support : int, optional
+        The largest size; 50 by default. There is a warning if the chosen model is that large.
+    algorithm : {"local_search", "cd", "iht", "exact"}
+        Of all fits; "exact" searches the folds by local search, and solves the chosen problem with a proof.
+    keep_predictions : bool
+        Keep the held-out decision values of all models in ``cv_results_``.
+    n_jobs : int, optional
+        Folds and values of the second penalty that are computed at the same time, by joblib: Dask's and Ray's backends work.
+    random_state : int
+        Seed of the folds.
+    progress : bool or function
+        True reports to standard error.
+    shared_support, probability, class_weight, fit_intercept, standardize, lower, upper, unpenalized, bound, gap, time_limit,
+    tol :
+        As in :class:`ellzero.L0Classifier`.
+
+    Attributes
+    ----------
+    cv_results_ : CrossValidation: scores of all models; it plots itself
+    k_, lambda_0_, lambda_1_, lambda_2_ : what was chosen (``lambda_0_`` is None with ``select="size"``)
+    best_score_ : mean held-out score of the chosen model
+    classes_, coef_, intercept_, support_, path_, objective_, solution_, certificate_, n_iter_, n_features_in_,
+    feature_names_in_ :
+        As in :class:`ellzero.L0Classifier`.
+
+    Examples
+    --------
+    >>> import ellzero as ez
+    >>> X, y, truth = ez.datasets.make_classification(300, 100, 3, s=3.0, random_state=0)
+    >>> model = ez.L0ClassifierCV(rule="one_se", n_jobs=2).fit(X, y)
+    >>> model.support_.tolist() == truth.nonzero()[0].tolist()
+    True
+
+    """
+
+    def __init__(
+        self,
+        loss: str = "logistic",
+        *,
+        penalty: str = "l0l2",
+        lambda_0: Any = None,
+        n_lambda: int = 100,
+        lambda_min_ratio: float = 1e-3,
+        shrinkage: Any = None,
+        n_shrinkage: int = 5,
+        cv: Any = 5,
+        scoring: Any = None,
+        select: str = "lambda_0",
+        rule: str = "best",
+        max_support: int | None = None,
+        algorithm: str = "local_search",
+        keep_predictions: bool = False,
+        shared_support: bool = False,
+        probability: bool = False,
+        class_weight: Any = None,
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        lower: Any = None,
+        upper: Any = None,
+        unpenalized: Any = None,
+        bound: Any = None,
+        gap: float = 1e-4,
+        time_limit: float | None = None,
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        progress: Any = False,
+    ) -> None:
+        self.loss = loss
+        self.penalty = penalty
+        self.lambda_0 = lambda_0
+        self.n_lambda = n_lambda
+        self.lambda_min_ratio = lambda_min_ratio
+        self.shrinkage = shrinkage
+        self.n_shrinkage = n_shrinkage
+        self.cv = cv
+        self.scoring = scoring
+        self.select = select
+        self.rule = rule
+        self.max_support = max_support
+        self.algorithm = algorithm
+        self.keep_predictions = keep_predictions
+        self.shared_support = shared_support
+        self.probability = probability
+        self.class_weight = class_weight
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.lower = lower
+        self.upper = upper
+        self.unpenalized = unpenalized
+        self.bound = bound
+        self.gap = gap
+        self.time_limit = time_limit
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.progress = progress
+
+
+class L0RegressorCV(CrossValidatedFit, L0RegressorBase):
+    """A linear regression with few features, its penalties or its size chosen by cross-validation.
+
+    Parameters
+    ----------
+    penalty, lambda_0, n_lambda, lambda_min_ratio, shrinkage, n_shrinkage, cv, scoring, select, rule, max_support, algorithm,
+    keep_predictions, fit_intercept, standardize, lower, upper, unpenalized, bound, gap, time_limit, tol, n_jobs, random_state,
+    progress :
+        As in :class:`ellzero.L0ClassifierCV`; folds are shuffled.
+
+    Attributes
+    ----------
+    coef_ : (p,)
+    intercept_ : float
+    cv_results_, k_, lambda_0_, lambda_1_, lambda_2_, best_score_, support_, path_, objective_, solution_, certificate_,
+    n_iter_ :
+        As in :class:`ellzero.L0ClassifierCV`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import ellzero as ez
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 50))
+    >>> y = X[:, 3] - 2.0 * X[:, 7] + 0.1 * rng.standard_normal(100)
+    >>> ez.L0RegressorCV(rule="one_se").fit(X, y).support_.tolist()
+    [3, 7]
+
+    """
+
+    def __init__(
+        self,
+        *,
+        penalty: str = "l0l2",
+        lambda_0: Any = None,
+        n_lambda: int = 100,
+        lambda_min_ratio: float = 1e-3,
+        shrinkage: Any = None,
+        n_shrinkage: int = 5,
+        cv: Any = 5,
+        scoring: Any = None,
+        select: str = "lambda_0",
+        rule: str = "best",
+        max_support: int | None = None,
+        algorithm: str = "local_search",
+        keep_predictions: bool = False,
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        lower: Any = None,
+        upper: Any = None,
+        unpenalized: Any = None,
+        bound: Any = None,
+        gap: float = 1e-4,
+        time_limit: float | None = None,
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        progress: Any = False,
+    ) -> None:
+        self.penalty = penalty
+        self.lambda_0 = lambda_0
+        self.n_lambda = n_lambda
+        self.lambda_min_ratio = lambda_min_ratio
+        self.shrinkage = shrinkage
+        self.n_shrinkage = n_shrinkage
+        self.cv = cv
+        self.scoring = scoring
+        self.select = select
+        self.rule = rule
+        self.max_support = max_support
+        self.algorithm = algorithm
+        self.keep_predictions = keep_predictions
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.lower = lower
+        self.upper = upper
+        self.unpenalized = unpenalized
+        self.bound = bound
+        self.gap = gap
+        self.time_limit = time_limit
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.progress = progress

@@ -1,0 +1,275 @@
+"""Cross-validation: fold paths on the full data's grid, and the choice among their scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ellzero.errors import InvalidInputError
+from ellzero.estimators.resampling import Split, counted, run_tasks
+from ellzero.estimators.scoring import HeldOutScore
+from ellzero.estimators.training import Fits, Training, fit_lambdas, fit_sizes
+from ellzero.progress import ProgressCallback
+from ellzero.solvers.paths import PathOptions
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["Column", "CrossValidation", "Plan", "cross_validate"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """All points of one value of the second penalty: m values of lambda_0, or m sizes; F folds; C outputs.
+
+    Attributes
+    ----------
+    lambda_1, lambda_2 : the second penalty
+    lambda_0 : (m,), nan where points are sizes
+    size : (m,) features of the model of all rows
+    coef : list of m CSR matrices of shape (C, p), of the models of all rows
+    intercept : (m, C)
+    scores : (m, F) held-out scores, greater is better
+    fold_size : (m, F) features of the fold's models
+    fold_supports : list of F boolean CSR matrices of shape (m, p): the features that a fold's models use
+    decision : (n, m, C) held-out decision values (nan for rows that no fold tests), or None
+
+    """
+
+    lambda_1: float
+    lambda_2: float
+    lambda_0: Array
+    size: NDArray[np.int64]
+    coef: list[sparse.csr_matrix]
+    intercept: Array
+    scores: Array
+    fold_size: NDArray[np.int64]
+    fold_supports: list[sparse.csr_matrix]
+    decision: Array | None = None
+
+    @property
+    def mean(self) -> Array:
+        """(m,) mean score over folds."""
+        return np.asarray(self.scores.mean(axis=1))
+
+    @property
+    def standard_error(self) -> Array:
+        """(m,) of the mean; zero if there is one fold only."""
+        folds = self.scores.shape[1]
+        return np.asarray(self.scores.std(axis=1, ddof=1) / np.sqrt(folds)) if folds > 1 else np.zeros(len(self.scores))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossValidation:
+    """Held-out scores of all models, and which one was chosen: ``cv_results_`` of the estimators.
+
+    Attributes
+    ----------
+    select : "lambda_0" or "size": what models of different folds have in common
+    rule : "best" or "one_se"
+    scoring : name of the score; greater is better
+    columns : list of Column, one for each value of the second penalty
+    best : (column, point), the chosen one
+    splits : list of (training rows, test rows)
+    names : names of the features, or None
+
+    """
+
+    select: str
+    rule: str
+    scoring: str
+    columns: list[Column]
+    best: tuple[int, int]
+    splits: list[Split]
+    names: list[str] | None = None
+
+    @property
+    def chosen(self) -> Column:
+        """The column of the chosen point."""
+        return self.columns[self.best[0]]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each point of each column, as a pandas data frame."""
+        import pandas as pd
+
+        frames = []
+        for number, column in enumerate(self.columns):
+            points = np.arange(len(column.size))
+            frame = {
+                "lambda_0": column.lambda_0,
+                "lambda_1": column.lambda_1,
+                "lambda_2": column.lambda_2,
+                "size": column.size,
+                "mean_score": column.mean,
+                "standard_error": column.standard_error,
+                "chosen": (points == self.best[1]) & (number == self.best[0]),
+            }
+            folds = {f"fold_{fold + 1}": column.scores[:, fold] for fold in range(column.scores.shape[1])}
+            frames.append(pd.DataFrame(frame | folds))
+        return pd.concat(frames, ignore_index=True)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Score against size, with error bars and the chosen point (needs matplotlib)."""
+        from ellzero.report.plots import plot_scores
+
+        return plot_scores(self, ax)
+
+    def plot_supports(self, ax: Axes | None = None, *, top: int = 30) -> Axes:
+        """Which features the folds use at the chosen point (needs matplotlib)."""
+        from ellzero.report.plots import plot_supports
+
+        return plot_supports(self, ax, top=top)
+
+    def __repr__(self) -> str:
+        column, point = self.chosen, self.best[1]
+        at = f"lambda_0 = {column.lambda_0[point]:.4g}, " if self.select == "lambda_0" else ""
+        lines = [
+            f"cross-validation: {len(self.splits)} folds, {sum(len(c.size) for c in self.columns)} models, {self.scoring}",
+            f"chosen ({self.rule}): {column.size[point]} features, {at}lambda_1 = {column.lambda_1:.4g}, "
+            f"lambda_2 = {column.lambda_2:.4g}, score {column.mean[point]:.5g} +- {column.standard_error[point]:.2g}",
+            f"{'features':>9} {'score':>12} {'+-':>10}",
+        ]
+        for size, mean, error in zip(column.size, column.mean, column.standard_error, strict=True):
+            lines.append(f"{size:9d} {mean:12.6g} {error:10.2g}")
+        lines[3 + point] += "  <"
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What is compared, and how the choice is made."""
+
+    shrinkage: list[tuple[float, float]]  # (lambda_1, lambda_2) of each column
+    lambda_0: Array | None  # a grid of the user's
+    largest: int
+    select: str
+    rule: str
+    scoring: str
+    keep: bool  # the held-out decision values
+
+
+@dataclass(frozen=True, eq=False)
+class FoldResult:
+    """Of one column and one fold."""
+
+    scores: Array
+    size: NDArray[np.int64]
+    supports: sparse.csr_matrix
+    decision: Array | None
+
+
+def cross_validate(
+    training: Training,
+    plan: Plan,
+    splits: list[Split],
+    score: HeldOutScore,
+    options: PathOptions,
+    n_jobs: int | None,
+    progress: ProgressCallback | None,
+) -> tuple[CrossValidation, list[Fits]]:
+    """Scores of all models, and the models of all rows.
+
+    Each fold follows the grid that the full data gave, so that scores of different folds speak of the same penalty; it starts
+    from its own rows alone, for a start from the full data's models would tell it about the rows that it is tested on.
+    """
+    columns = [training.shrunk(*pair) for pair in plan.shrinkage]
+    total = len(columns) * (len(splits) + 1)
+    parts = [training.on_rows(train, f"fold {number + 1} of cv") for number, (train, _) in enumerate(splits)]
+    full = run_tasks(fit_points, [(c, plan, plan.lambda_0, options) for c in columns], n_jobs, counted(progress, 0, total))
+    tasks = [
+        (
+            replace(part, problem=replace(part.problem, penalty=column.problem.penalty)),
+            training,
+            plan,
+            fits,
+            options,
+            test,
+            score,
+        )
+        for column, fits in zip(columns, full, strict=True)
+        for part, (_, test) in zip(parts, splits, strict=True)
+    ]
+    results = run_tasks(score_fold, tasks, n_jobs, counted(progress, len(columns), total))
+    filled = [
+        make_column(training, pair, fits, results[number * len(splits) : (number + 1) * len(splits)], splits)
+        for number, (pair, fits) in enumerate(zip(plan.shrinkage, full, strict=True))
+    ]
+    best = choose(
+        [column.mean for column in filled], [column.standard_error for column in filled], [c.size for c in filled], plan.rule
+    )
+    names = training.problem.design.names
+    return CrossValidation(plan.select, plan.rule, plan.scoring, filled, best, splits, names), full
+
+
+def fit_points(training: Training, plan: Plan, grid: Array | None, options: PathOptions) -> Fits:
+    """Models at all points."""
+    if plan.select == "size":
+        return fit_sizes(training, np.arange(plan.largest + 1), options)
+    return fit_lambdas(training, grid, options, plan.largest)
+
+
+def score_fold(
+    part: Training,
+    training: Training,
+    plan: Plan,
+    full: Fits,
+    options: PathOptions,
+    test: NDArray[np.int64],
+    score: HeldOutScore,
+) -> FoldResult:
+    """The models of a fold's training rows, rated on its test rows."""
+    fits = fit_points(part, plan, full.lambda_0, options)
+    decision = fits.decision(part.problem, test)
+    supports = [fits.support(point) for point in range(len(fits))]
+    starts = np.cumsum([0] + [len(support) for support in supports])
+    used = np.ones(starts[-1], dtype=bool)
+    matrix = sparse.csr_matrix((used, np.concatenate(supports), starts), shape=(len(fits), part.problem.design.shape[1]))
+    scores = score(training, decision, test)
+    return FoldResult(scores, fits.sizes(part.problem), matrix, decision if plan.keep else None)
+
+
+def make_column(
+    training: Training, pair: tuple[float, float], fits: Fits, results: list[FoldResult], splits: list[Split]
+) -> Column:
+    """What the folds say of one value of the second penalty."""
+    scores = np.column_stack([result.scores for result in results])
+    if np.isnan(scores).any():
+        fold = int(np.flatnonzero(np.isnan(scores).any(axis=0))[0])
+        raise InvalidInputError(
+            f"scoring is undefined on the test rows of fold {fold + 1} of cv (they may lack a class, or have no weight)."
+        )
+    decision: Any = None
+    if results[0].decision is not None:
+        decision = np.full((len(training.problem.y), len(fits), len(training.targets)), np.nan)
+        for (_, test), result in zip(splits, results, strict=True):
+            decision[test] = result.decision
+    return Column(
+        lambda_1=pair[0],
+        lambda_2=pair[1],
+        lambda_0=fits.lambda_0,
+        size=fits.sizes(training.problem),
+        coef=[fits.coef(point) for point in range(len(fits))],
+        intercept=fits.intercept,
+        scores=scores,
+        fold_size=np.column_stack([result.size for result in results]),
+        fold_supports=[result.supports for result in results],
+        decision=decision,
+    )
+
+
+def choose(means: list[Array], errors: list[Array], sizes: list[NDArray[np.int64]], rule: str) -> tuple[int, int]:
+    """The column and point of the best mean score or, with "one_se", of the smallest model within its standard error."""
+    points = [(column, point) for column, mean in enumerate(means) for point in range(len(mean))]
+    best = max(points, key=lambda at: (means[at[0]][at[1]], -sizes[at[0]][at[1]]))
+    if rule == "best":
+        return best
+    enough = means[best[0]][best[1]] - errors[best[0]][best[1]]
+    good = [at for at in points if means[at[0]][at[1]] >= enough]
+    return min(good, key=lambda at: (sizes[at[0]][at[1]], -means[at[0]][at[1]]))

@@ -1,0 +1,125 @@
+"""Scores of held-out decision values; greater is better."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.metrics import get_scorer
+
+from ellzero.errors import InvalidInputError
+from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
+from ellzero.estimators.training import Training
+
+__all__ = ["NEGATIVE_LOSS", "HeldOutScore", "accepts_weights", "as_scorer", "scorer_name"]
+
+Array = NDArray[np.float64]
+Scorer = Callable[..., float]
+NEGATIVE_LOSS = "negative loss"
+
+
+def as_scorer(scoring: Any) -> Scorer | None:
+    """None is the held-out loss; otherwise scikit-learn's name of a scorer, or a function of (estimator, X, y)."""
+    if scoring is None:
+        return None
+    try:
+        return get_scorer(scoring)
+    except (ValueError, KeyError, TypeError):
+        raise InvalidInputError(f"scoring must be None, the name of a scorer or a function, got {scoring!r}.") from None
+
+
+def scorer_name(scoring: Any) -> str:
+    """How tables and plots call it."""
+    if scoring is None:
+        return NEGATIVE_LOSS
+    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", type(scoring).__name__)
+
+
+class HeldOutClassifier(L0ClassifierBase):
+    """What a scorer sees: a fitted classifier whose decision values are known."""
+
+    probability = False
+
+    def __init__(self, decision: Array, classes: NDArray[Any], loss: str) -> None:
+        self.decision = decision
+        self.classes = self.classes_ = classes
+        self.loss = loss
+
+    def _outputs(self, X: object) -> Array:
+        return self.decision
+
+
+class HeldOutRegressor(L0RegressorBase):
+    """What a scorer sees: a fitted regression whose predictions are known."""
+
+    def __init__(self, decision: Array) -> None:
+        self.decision = decision
+
+    def _outputs(self, X: object) -> Array:
+        return self.decision
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutScore:
+    """How decision values on the test rows of a split are rated."""
+
+    scorer: Scorer | None
+    y: NDArray[Any]  # as the user gave it
+    classes: NDArray[Any] | None
+    params: dict[str, Any]  # for the scorer: arrays with one entry per row (sample weights), or anything else
+
+    def __call__(self, training: Training, decision: Array, test: NDArray[np.int64]) -> Array:
+        """One score for each point; `decision` has shape (test rows, points, outputs)."""
+        if self.scorer is None:
+            return -held_out_loss(training, decision, test)
+        X, y = rows_of(training.problem.design.stored(), test), self.y[test]
+        params = {name: taken(value, len(self.y), test) for name, value in self.params.items()}
+        scores = np.empty(decision.shape[1])
+        for point in range(decision.shape[1]):
+            if point and np.array_equal(decision[:, point], decision[:, point - 1]):
+                scores[point] = scores[point - 1]  # neighbouring points often share a model
+            else:
+                scores[point] = self.scorer(self.view(training, decision[:, point]), X, y, **params)
+        return scores
+
+    def view(self, training: Training, decision: Array) -> Any:
+        """An estimator with these decision values."""
+        if self.classes is None:
+            return HeldOutRegressor(decision)
+        return HeldOutClassifier(decision, self.classes, training.problem.loss.name)
+
+
+def held_out_loss(training: Training, decision: Array, test: NDArray[np.int64]) -> Array:
+    """The weighted mean loss on the test rows, the mean over outputs."""
+    w = training.problem.w[test]
+    if w.sum() <= 0.0:
+        return np.full(decision.shape[1], np.nan)
+    losses = [
+        (w / w.sum()) @ training.problem.loss.value(decision[:, :, output], y[test][:, None])
+        for output, y in enumerate(training.targets)
+    ]
+    return np.asarray(np.mean(losses, axis=0))
+
+
+def rows_of(X: Any, rows: NDArray[np.int64]) -> Any:
+    """Some rows of an array or a CSC matrix."""
+    return X.tocsr()[rows] if sparse.issparse(X) else X[rows]
+
+
+def taken(value: Any, rows: int, test: NDArray[np.int64]) -> Any:
+    """The test rows of what has one entry per row; anything else as it is."""
+    return np.asarray(value)[test] if np.ndim(value) > 0 and len(value) == rows else value
+
+
+def accepts_weights(scorer: Scorer) -> bool:
+    """Whether a scorer takes sample weights: those of scikit-learn do, a user's own function may not."""
+    try:
+        parameters = inspect.signature(scorer).parameters
+    except (TypeError, ValueError):
+        return False
+    return "sample_weight" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())

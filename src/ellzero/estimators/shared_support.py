@@ -1,0 +1,139 @@
+"""Several outputs that use the same features: the mean of their objectives, each feature counted once.
+
+No coordinate descent moves several problems at once, so this is a search over supports: a feature enters by what all outputs
+together gain from it, leaves by what they lose, and is exchanged while that helps. Every step is judged by a refit of all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.estimators.refit import refit
+from ellzero.model import Model
+from ellzero.problem import Problem
+from ellzero.sizes import Sizes
+from ellzero.solvers.paths import PathOptions
+
+__all__ = ["shared_sizes"]
+
+Array = NDArray[np.float64]
+ENTERING, LEAVING, SWAPPED = 5, 5, 3  # candidates that are refitted, the best by a quadratic model
+MOST_SWAPS = 20
+WORTH_A_SWAP = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """A support with every output's model on it."""
+
+    support: tuple[int, ...]  # without unpenalized features
+    models: list[Model]
+    value: float  # the mean objective, without lambda_0
+
+
+def shared_sizes(problems: list[Problem], largest: int, options: PathOptions) -> list[Sizes]:
+    """For each output its models of 0 to `largest` features, all outputs on the same support at each size."""
+    search = SharedSearch(problems, options)
+    steps = list(range(1, largest + 1))
+    best = [search.refit(())]
+    for size in steps:
+        grown = search.grow(best[-1])
+        if grown is None:
+            break
+        best.append(grown)
+        search.report(0.5 * size / max(largest, 1), size)
+    for size in range(len(best) - 2, 0, -1):
+        shrunk = search.shrink(best[size + 1])
+        if shrunk.value < best[size].value:
+            best[size] = shrunk
+        if options.algorithm != "cd":
+            best[size] = search.swap(best[size])
+        search.report(1.0 - 0.5 * size / len(best), size)
+    while len(best) <= largest:
+        best.append(best[-1])
+    for size in steps:
+        if best[size].value > best[size - 1].value:
+            best[size] = best[size - 1]
+    search.report(1.0, largest)
+    sizes = np.arange(largest + 1, dtype=np.int64)
+    return [Sizes(sizes, [joint.models[c] for joint in best], problem, None) for c, problem in enumerate(problems)]
+
+
+class SharedSearch:
+    """Refits and quadratic predictions; refits are remembered."""
+
+    def __init__(self, problems: list[Problem], options: PathOptions) -> None:
+        self.problems = problems
+        self.options = options
+        mask = problems[0].penalty.unpenalized
+        self.always = np.zeros(0, np.int64) if mask is None else np.flatnonzero(mask)
+        self.known: dict[tuple[int, ...], Joint] = {}
+
+    def report(self, fraction: float, size: int) -> None:
+        if self.options.progress is not None:
+            self.options.progress(fraction, 0.0, size)
+
+    def refit(self, support: tuple[int, ...]) -> Joint:
+        if support not in self.known:
+            columns = np.union1d(self.always, support).astype(np.int32)
+            models = [refit(problem, columns, self.options) for problem in self.problems]
+            self.known[support] = Joint(support, models, float(np.mean([model.objective for model in models])))
+        return self.known[support]
+
+    def curvature(self, problem: Problem) -> Array:
+        bound = problem.loss.curvature_bound if np.isfinite(problem.loss.curvature_bound) else 1.0
+        return bound * problem.square + 2.0 * problem.penalty.lambda_2
+
+    def entering(self, joint: Joint, count: int, never: tuple[int, ...] = ()) -> list[int]:
+        """The columns outside from which a step of one coordinate in every output gains most."""
+        gain = np.zeros(len(self.problems[0].square))
+        for problem, model in zip(self.problems, joint.models, strict=True):
+            r = problem.w * problem.loss.gradient(problem.eta(model.support, model.values, model.intercept), problem.y)
+            slope = problem.design.rmatvec(r) - (0.0 if problem.mean is None else problem.mean * r.sum())
+            slope = slope if problem.spread is None else slope / problem.spread
+            step = np.maximum(np.abs(slope) - problem.penalty.lambda_1, 0.0)
+            if problem.penalty.lower is not None:
+                step[(slope > 0.0) & (problem.penalty.lower >= 0.0)] = 0.0
+            if problem.penalty.upper is not None:
+                step[(slope < 0.0) & (problem.penalty.upper <= 0.0)] = 0.0
+            gain += step**2 / np.maximum(2.0 * self.curvature(problem), 1e-300)
+        gain[problem.square <= 0.0] = 0.0
+        gain[[*joint.support, *never, *self.always]] = 0.0
+        order = np.argsort(-gain, kind="stable")[:count]
+        return [int(j) for j in order if gain[j] > 0.0]
+
+    def leaving(self, joint: Joint, count: int) -> list[int]:
+        """The features without which a quadratic model loses least."""
+        loss = dict.fromkeys(joint.support, 0.0)
+        for problem, model in zip(self.problems, joint.models, strict=True):
+            cost = problem.penalised(model.support, model.values) ** 2 * self.curvature(problem)[model.support]
+            for j, c in zip(model.support.tolist(), cost.tolist(), strict=True):
+                if j in loss:
+                    loss[j] += c
+        return sorted(loss, key=lambda j: loss[j])[:count]
+
+    def grow(self, joint: Joint) -> Joint | None:
+        """The best model with one more feature, None if no feature is left that helps."""
+        grown = [self.refit(tuple(sorted({*joint.support, j}))) for j in self.entering(joint, ENTERING)]
+        return min(grown, key=lambda other: other.value, default=None)
+
+    def shrink(self, joint: Joint) -> Joint:
+        """The best model with one feature less."""
+        shrunk = [self.refit(tuple(sorted({*joint.support} - {j}))) for j in self.leaving(joint, LEAVING)]
+        return min(shrunk, key=lambda other: other.value)
+
+    def swap(self, joint: Joint) -> Joint:
+        """Features exchanged for others, one at a time, while that helps."""
+        for _ in range(MOST_SWAPS):
+            others = []
+            for j in self.leaving(joint, SWAPPED):
+                without = self.refit(tuple(sorted({*joint.support} - {j})))
+                others += [self.refit(tuple(sorted({*without.support, i}))) for i in self.entering(without, SWAPPED, (j,))]
+            better = min(others, key=lambda other: other.value, default=joint)
+            if better.value >= joint.value * (1.0 - WORTH_A_SWAP):
+                break
+            joint = better
+        return joint

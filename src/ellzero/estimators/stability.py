@@ -1,0 +1,190 @@
+"""Stability selection: how often a feature is chosen when the data changes a little."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ellzero.errors import InvalidInputError
+from ellzero.estimators.choice import Choice, fit_choice
+from ellzero.estimators.resampling import run_tasks
+from ellzero.estimators.training import Training
+from ellzero.options import path_options
+from ellzero.problem import make_problem
+from ellzero.progress import ProgressCallback, as_progress
+from ellzero.solvers.paths import PathOptions
+from ellzero.validation import as_count, as_nonnegative
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["Stability", "stability_selection"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stability:
+    """How often each feature was chosen.
+
+    Attributes
+    ----------
+    frequency : (p,) share of the subsamples whose model uses the feature
+    n_subsamples : how many there were
+    mean_size : mean number of features of their models
+    names : names of the features, or None
+
+    """
+
+    frequency: Array
+    n_subsamples: int
+    mean_size: float
+    names: list[str] | None = None
+
+    def selected(self, threshold: float = 0.6) -> NDArray[np.int64]:
+        """The features that at least this share of the subsamples chose, the most frequent first."""
+        order = np.argsort(-self.frequency, kind="stable")
+        return order[self.frequency[order] >= as_threshold(threshold)]
+
+    def false_bound(self, threshold: float = 0.6) -> float:
+        """A bound on the expected number of features that are selected without being of use.
+
+        It is q^2 / ((2 threshold - 1) p) for models of q features on average (Meinshausen and Buehlmann's theorem, for half of
+        the rows in each subsample and useless features that are exchangeable); infinite up to a threshold of one half.
+        """
+        excess = 2.0 * as_threshold(threshold) - 1.0
+        return self.mean_size**2 / (excess * len(self.frequency)) if excess > 0.0 else np.inf
+
+    def to_frame(self) -> pd.DataFrame:
+        """The features that were ever chosen, the most frequent first, as a pandas data frame."""
+        import pandas as pd
+
+        order = np.argsort(-self.frequency, kind="stable")
+        order = order[self.frequency[order] > 0.0]
+        return pd.DataFrame({"feature": order, "name": [self.name(int(j)) for j in order], "frequency": self.frequency[order]})
+
+    def plot(self, ax: Axes | None = None, *, threshold: float = 0.6, top: int = 30) -> Axes:
+        """The most frequent features as bars (needs matplotlib)."""
+        from ellzero.report.plots import plot_stability
+
+        return plot_stability(self, ax, threshold=threshold, top=top)
+
+    def name(self, j: int) -> str:
+        """The name of feature j: the column's name, or x<j>."""
+        return f"x{j}" if self.names is None else self.names[j]
+
+    def __repr__(self) -> str:
+        order = [int(j) for j in np.argsort(-self.frequency, kind="stable")[:12] if self.frequency[j] > 0.0]
+        width = max((len(self.name(j)) for j in order), default=0)
+        lines = [f"stability over {self.n_subsamples} subsamples, models of {self.mean_size:.1f} features on average"]
+        return "\n".join(lines + [f"  {self.name(j):<{width}}  {100.0 * self.frequency[j]:5.1f} %" for j in order])
+
+
+def as_threshold(threshold: float) -> float:
+    """A share of the subsamples."""
+    value = as_nonnegative("threshold", threshold)
+    if not 0.0 < value <= 1.0:
+        raise InvalidInputError(f"threshold must be above 0 and at most 1, got {threshold!r}.")
+    return value
+
+
+def stability_selection(
+    X: object,
+    y: ArrayLike,
+    *,
+    k: int | None = None,
+    lambda_0: float | None = None,
+    loss: str = "logistic",
+    lambda_1: float = 0.0,
+    lambda_2: float = 1e-3,
+    algorithm: str = "local_search",
+    n_subsamples: int = 100,
+    standardize: bool = True,
+    tol: float = 1e-6,
+    n_jobs: int | None = None,
+    random_state: int | np.random.Generator = 0,
+    progress: bool | ProgressCallback = False,
+    **settings: Any,
+) -> Stability:
+    """How often each feature is chosen on random halves of the rows: a feature that matters is chosen nearly always.
+
+    The halves come in complementary pairs, and each holds half of the rows of every class.
+
+    Parameters
+    ----------
+    X, y, loss, lambda_1, lambda_2, algorithm, standardize, tol :
+        As in :func:`fit_path`, with the defaults of the estimators: columns are standardised.
+    k, lambda_0 :
+        At most so many features for each half, a price for each feature, or both. At least one must be given.
+    n_subsamples : int
+        Halves; an odd number is rounded up to pairs.
+    n_jobs : int, optional
+        Halves that are fitted at the same time, by joblib.
+    random_state : seed or generator
+    progress : bool or function
+    settings :
+        The other arguments of :func:`fit_path` that define the problem (``sample_weight``, ``lower``, ``unpenalized``, ...).
+
+    Returns
+    -------
+    Stability
+
+    Examples
+    --------
+    >>> import ellzero as ez
+    >>> X, y, truth = ez.datasets.make_classification(300, 100, 3, s=3.0, random_state=0)
+    >>> stability = ez.stability_selection(X, y, k=5, n_subsamples=20)
+    >>> sorted(stability.selected(0.9).tolist()) == truth.nonzero()[0].tolist()
+    True
+
+    """
+    if k is None and lambda_0 is None:
+        raise InvalidInputError("k or lambda_0 must be given.")
+    choice = Choice(
+        None if k is None else (as_count("k", k, 0),), None if lambda_0 is None else as_nonnegative("lambda_0", lambda_0)
+    )
+    pairs = (as_count("n_subsamples", n_subsamples, 1) + 1) // 2
+    options = path_options(algorithm=algorithm, tol=tol)
+    problem = make_problem(X, y, loss=loss, lambda_1=lambda_1, lambda_2=lambda_2, standardize=standardize, **settings)
+    training = Training(problem, [problem.y], None if problem.classes is None else [problem.classes])
+    rng = np.random.default_rng(random_state)
+    halves = [half for _ in range(pairs) for half in complementary_halves(training, rng)]
+    shown = as_progress(progress)
+    total = np.zeros(problem.design.shape[1])
+
+    def count(done: int, support: NDArray[np.int32]) -> None:
+        total[support] += 1.0
+        if shown is not None:
+            shown(done / len(halves), 0.0, len(support))
+
+    tasks = [(training, choice, options, rows, f"subsample {number + 1}") for number, rows in enumerate(halves)]
+    supports = run_tasks(chosen_features, tasks, n_jobs, count)
+    sizes = [problem.counted(support) for support in supports]
+    return Stability(total / len(halves), len(halves), float(np.mean(sizes)), problem.design.names)
+
+
+def complementary_halves(training: Training, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+    """Two halves of the rows that count, without a row in common, of every class in equal parts."""
+    problem = training.problem
+    counted = np.flatnonzero(problem.w)
+    strata = [counted] if training.labels is None else [counted[problem.y[counted] == sign] for sign in (-1.0, 1.0)]
+    halves: tuple[list[NDArray[np.int64]], list[NDArray[np.int64]]] = ([], [])
+    for rows in strata:
+        if len(rows) < 2:
+            raise InvalidInputError("y must have at least two rows of each class for subsamples.")
+        shuffled = rng.permutation(rows)
+        halves[0].append(shuffled[: len(rows) // 2])
+        halves[1].append(shuffled[len(rows) // 2 :][: len(rows) // 2])
+    return [np.concatenate(half) for half in halves]
+
+
+def chosen_features(
+    training: Training, choice: Choice, options: PathOptions, rows: NDArray[np.int64], name: str
+) -> NDArray[np.int32]:
+    """The features of the model of some rows."""
+    models, _ = fit_choice(training.on_rows(rows, name), choice, options)
+    return models[0].support

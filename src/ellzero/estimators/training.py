@@ -1,0 +1,167 @@
+"""What an estimator learns from, and the models that it gets."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ellzero.errors import InvalidInputError
+from ellzero.estimators.shared_support import shared_sizes
+from ellzero.model import Model
+from ellzero.path import Path, compute_path, log_spaced
+from ellzero.problem import Problem, reweighted
+from ellzero.sizes import Sizes, compute_sizes
+from ellzero.solvers.paths import PathOptions
+
+__all__ = ["Fits", "Training", "fit_lambdas", "fit_sizes", "largest_size", "warn_at_limit"]
+
+Array = NDArray[np.float64]
+MOST_FEATURES = 50
+
+
+def largest_size(max_support: int | None, problem: Problem) -> int:
+    """The largest model that is looked at."""
+    return min(MOST_FEATURES if max_support is None else max_support, problem.countable())
+
+
+def warn_at_limit(size: int, largest: int, problem: Problem) -> None:
+    """Say so if the chosen model may be small only because larger ones were not looked at."""
+    if size == largest < problem.countable():
+        warnings.warn(f"the chosen model has max_support = {largest} features: larger ones may be better.", stacklevel=3)
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """One problem per output (several for more than two classes), on the same X with the same weights."""
+
+    problem: Problem  # of the first output
+    targets: list[Array]  # y of each output: -1 / +1, or numbers
+    labels: list[NDArray[Any]] | None  # the user's two labels of each output, in the order -1, +1
+    shared: bool = False  # all outputs use the same features
+
+    @property
+    def problems(self) -> list[Problem]:
+        """The problem of each output."""
+        if self.labels is None:
+            return [replace(self.problem, y=y) for y in self.targets]
+        return [replace(self.problem, y=y, classes=pair) for y, pair in zip(self.targets, self.labels, strict=True)]
+
+    def shrunk(self, lambda_1: float, lambda_2: float) -> Training:
+        """The same data under other penalties."""
+        penalty = replace(self.problem.penalty, lambda_1=lambda_1, lambda_2=lambda_2)
+        return replace(self, problem=replace(self.problem, penalty=penalty))
+
+    def on_rows(self, rows: NDArray[np.int64], name: str) -> Training:
+        """Learning from some of the rows only: the others get no weight, and nothing is copied."""
+        w = self.problem.w * np.bincount(rows, minlength=len(self.problem.w))
+        if w.sum() <= 0.0:
+            raise InvalidInputError(f"{name} has no training row of positive weight.")
+        if self.labels is not None:
+            for target, pair in zip(self.targets, self.labels, strict=True):
+                for sign, label in zip((-1.0, 1.0), pair, strict=True):
+                    if not (w[target == sign] > 0.0).any():
+                        what = f"of class {label!s}" if len(self.targets) == 1 or sign > 0 else "of another class"
+                        raise InvalidInputError(
+                            f"{name} has no training row {what}: use fewer folds, or a splitter that stratifies."
+                        )
+        return replace(self, problem=reweighted(self.problem, w / w.sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class Fits:
+    """Models of one training set at several values of lambda_0, or of several sizes."""
+
+    lambda_0: Array  # (m,), nan where models are chosen by their size
+    models: list[list[Model]]  # m points, one model for each output
+    searched: list[Path | Sizes]  # what was computed for each output
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    @property
+    def intercept(self) -> Array:
+        """(m, outputs)."""
+        return np.array([[model.intercept for model in models] for models in self.models])
+
+    def coef(self, point: int) -> sparse.csr_matrix:
+        """(outputs, p)."""
+        models = self.models[point]
+        starts = np.cumsum([0] + [len(model.support) for model in models])
+        columns = np.concatenate([model.support for model in models])
+        values = np.concatenate([model.values for model in models])
+        return sparse.csr_matrix((values, columns, starts), shape=(len(models), models[0].n_features))
+
+    def support(self, point: int) -> NDArray[np.int32]:
+        """The features that any output uses."""
+        return np.unique(np.concatenate([model.support for model in self.models[point]]))
+
+    def sizes(self, problem: Problem) -> NDArray[np.int64]:
+        """How many features that pay lambda_0 are used at each point."""
+        return np.array([problem.counted(self.support(point)) for point in range(len(self))], dtype=np.int64)
+
+    def decision(self, problem: Problem, rows: NDArray[np.int64]) -> Array:
+        """X coef + intercept on some rows, of shape (rows, m, outputs)."""
+        out = np.empty((len(rows), len(self), len(self.searched)))
+        for point, models in enumerate(self.models):
+            for output, model in enumerate(models):
+                if point and model is self.models[point - 1][output]:
+                    out[:, point, output] = out[:, point - 1, output]
+                else:
+                    out[:, point, output] = problem.eta(model.support, model.values, model.intercept)[rows]
+        return out
+
+
+def fit_lambdas(training: Training, grid: Array | None, options: PathOptions, largest: int) -> Fits:
+    """Models along a grid of lambda_0; None chooses one: dynamically for one output, log-spaced for several."""
+    problems = training.problems
+    options = replace(options, max_support=largest)
+    if training.shared:
+        return shared_lambdas(shared_sizes(problems, largest, options), grid, options)
+    if grid is None and len(problems) > 1:
+        first = [compute_path(problem, replace(options, n_lambda=1, progress=None)).lambda_0[0] for problem in problems]
+        grid = grid_below(float(max(first)), options)
+    if grid is not None:
+        options = replace(options, lambda_0=grid)
+    paths = [compute_path(problem, options) for problem in problems]
+    # A path ends before a model with more than max_support features: its last model holds for the rest of the grid.
+    points = paths[0].lambda_0 if grid is None else grid
+    along = [padded(list(path) or [path.at_support(0)], len(points)) for path in paths]
+    return Fits(points, [list(models) for models in zip(*along, strict=True)], list(paths))
+
+
+def grid_below(first: float, options: PathOptions) -> Array:
+    """A log-spaced grid; a single zero where no feature helps at all."""
+    return log_spaced(first, options.lambda_min_ratio, options.n_lambda) if first > 0.0 else np.zeros(1)
+
+
+def padded(models: list[Model], length: int) -> list[Model]:
+    """The models, the last one repeated."""
+    return models + models[-1:] * (length - len(models))
+
+
+def shared_lambdas(by_size: list[Sizes], grid: Array | None, options: PathOptions) -> Fits:
+    """At each lambda_0 the size with the least mean objective, lambda_0 for each feature included."""
+    value = np.mean([sizes.objective for sizes in by_size], axis=0)
+    size = np.max([sizes.support_size for sizes in by_size], axis=0)
+    if grid is None:
+        used = size > 0
+        first = float(((value[0] - value[used]) / size[used]).max()) if used.any() else 0.0
+        grid = grid_below(first, options)
+    chosen = [int(np.argmin(value + lambda_0 * size)) for lambda_0 in grid]
+    return Fits(grid, [[sizes.models[at] for sizes in by_size] for at in chosen], list(by_size))
+
+
+def fit_sizes(training: Training, sizes: NDArray[np.int64], options: PathOptions) -> Fits:
+    """Models of at most so many features, for each of the (increasing) sizes."""
+    if training.shared:
+        by_size = shared_sizes(training.problems, int(sizes[-1]), options)
+        models = [[output.models[size] for output in by_size] for size in sizes]
+    else:
+        by_size = [compute_sizes(problem, sizes, options) for problem in training.problems]
+        models = [list(at) for at in zip(*by_size, strict=True)]
+    return Fits(np.full(len(sizes), np.nan), models, list(by_size))
