@@ -22,6 +22,7 @@ __all__ = ["Fits", "Training", "fit_lambdas", "fit_sizes", "largest_size", "warn
 
 Array = NDArray[np.float64]
 MOST_FEATURES = 50
+ABOVE_THE_FIRST = 2.0  # the empty model is the best from the first lambda_0 of a path upwards
 
 
 def largest_size(max_support: int | None, problem: Problem) -> int:
@@ -129,9 +130,24 @@ def fit_lambdas(training: Training, grid: Array | None, options: PathOptions, la
         options = replace(options, lambda_0=grid)
     paths = [compute_path(problem, options) for problem in problems]
     # A path ends before a model with more than max_support features: its last model holds for the rest of the grid.
-    points = paths[0].lambda_0 if grid is None else grid
+    points = inner_points(paths[0]) if grid is None else grid
     along = [padded(list(path) or [path.at_support(0)], len(points)) for path in paths]
     return Fits(points, [list(models) for models in zip(*along, strict=True)], list(paths))
+
+
+def inner_points(path: Path) -> Array:
+    """A lambda_0 inside the interval over which each model of a dynamic path is the best.
+
+    The path's own values are the upper ends of these intervals; on other rows, where the ends lie a little elsewhere, they
+    would as often as not stand for the model before.
+    """
+    ends = path.lambda_0
+    if len(ends) < 2 or ends[-1] <= 0.0:
+        return ends
+    points = np.sqrt(ends * np.append(ends[1:], ends[-1] ** 2 / ends[-2]))
+    if path.support_size[0] == 0:
+        points[0] = ABOVE_THE_FIRST * ends[0]
+    return points
 
 
 def grid_below(first: float, options: PathOptions) -> Array:
