@@ -12,6 +12,9 @@ constexpr int64_t chunk = 4096;
 // A column's products may take up to this share of its own bytes: cheap to keep and cheap to combine beside reading X.
 constexpr double memory_share = 1.0 / 32.0;
 constexpr size_t most_directions = 8;
+// So small an X stays in the cache, where reading it is as cheap as bounding it. Small problems are then searched alike whether a
+// row is there twice or has twice the weight.
+constexpr int64_t small_bytes = 1 << 18;
 // With more than this share of the columns in doubt, a full read serves the following checks too.
 constexpr double most_in_doubt = 0.25;
 // Standard deviations of a random column's product with `rest` that the likely radius covers.
@@ -26,6 +29,7 @@ Screening::Screening(const Problem& problem)
       scratch_(problem.rows()) {
     const double per_column = static_cast<double>(problem.X.design().bytes()) / std::max<double>(1.0, problem.columns());
     capacity_ = std::min(most_directions, static_cast<size_t>(per_column * memory_share / sizeof(double)));
+    if (problem.X.design().bytes() <= small_bytes) capacity_ = 0;
     if (capacity_ > 0) free_.assign(problem.X.squares(), problem.X.squares() + problem.columns());
     for (int64_t i = 0; i < problem.rows(); ++i) root_[i] = std::sqrt(problem.w[i]);
 }
@@ -155,7 +159,7 @@ std::vector<int32_t> Screening::in_doubt(const Iterate& it, double threshold, do
 }
 
 Screening::Result Screening::above(const Iterate& it, double must, double may, int enough, Radius radius) {
-    if (capacity_ == 0) {  // columns so short that reading them all is as cheap as bounding them
+    if (capacity_ == 0) {  // reading everything is as cheap as bounding it
         problem_.X.all_dots(it.r.data(), center_.data());
         radius_ = 0.0;
     } else {
