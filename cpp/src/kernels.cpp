@@ -1,5 +1,7 @@
 #include "ellzero/kernels.hpp"
 
+#include <cmath>
+
 #include "ellzero/simd.hpp"
 
 // `omp simd` (no OpenMP runtime) permits reordering of the one sum it names; nothing else in the core is reassociated.
@@ -271,6 +273,19 @@ ELLZERO_SIMD void combine(const double* const* basis, const double* coefficient,
         const double* h = basis[k];
 #pragma omp simd
         for (int64_t j = 0; j < count; ++j) center[j] += c * h[j];
+    }
+}
+
+ELLZERO_SIMD void gains(const double* center, const double* free, const double* square, double radius, double lambda_1,
+                        double steepness, double ridge, int64_t count, double* least, double* most) {
+#pragma omp simd
+    for (int64_t j = 0; j < count; ++j) {
+        const double steep = steepness * square[j] + ridge, slope = std::abs(center[j]) - lambda_1;
+        const double reach = radius * std::sqrt(free[j] + 1e-12 * square[j]);
+        const double low = slope - reach > 0.0 ? slope - reach : 0.0, high = slope + reach > 0.0 ? slope + reach : 0.0;
+        const double half = steep > 0.0 ? 0.5 / steep : 0.0;  // nothing comes of a zero column
+        least[j] = low * low * half;
+        most[j] = high * high * half;
     }
 }
 

@@ -25,6 +25,8 @@ Screening::Screening(const Problem& problem)
     : problem_(problem),
       steepness_(curvature_safety * problem.broad_loss().curvature_bound()),
       center_(problem.columns()),
+      least_(problem.columns()),
+      most_(problem.columns()),
       root_(problem.rows()),
       scratch_(problem.rows()) {
     const double per_column = static_cast<double>(problem.X.design().bytes()) / std::max<double>(1.0, problem.columns());
@@ -96,21 +98,23 @@ void Screening::read_everything(const Iterate& it) {
     radius_ = 0.0;
 }
 
-double Screening::reach(int32_t j) const {
-    // The margin keeps the bound valid when free_j is a difference of nearly equal numbers.
-    return radius_ * std::sqrt(free_[j] + 1e-12 * problem_.X.square(j));
-}
-
-double Screening::gain_upper(int32_t j) const {
-    const double radius = radius_ > 0.0 ? reach(j) : 0.0;
-    return std::max(problem_.penalty.entry_gain(center_[j] - radius, curvature(j), j),
-                    problem_.penalty.entry_gain(center_[j] + radius, curvature(j), j));
-}
-
-double Screening::gain_lower(int32_t j) const {
-    const double radius = radius_ > 0.0 ? reach(j) : 0.0;
-    if (std::abs(center_[j]) <= radius) return 0.0;
-    return problem_.penalty.entry_gain(center_[j] - std::copysign(radius, center_[j]), curvature(j), j);
+void Screening::bound_gains() {
+    const Penalty& penalty = problem_.penalty;
+    const double* square = problem_.X.squares();
+    const double* free = radius_ > 0.0 ? free_.data() : square;
+    problem_.X.team().run(problem_.columns(), chunk, [&](int64_t begin, int64_t end, int) {
+        kernels::gains(center_.data() + begin, free + begin, square + begin, radius_, penalty.lambda_1, steepness_,
+                       2.0 * penalty.lambda_2, end - begin, least_.data() + begin, most_.data() + begin);
+        if (!penalty.boxed()) return;
+        for (int64_t c = begin; c < end; ++c) {
+            const auto j = static_cast<int32_t>(c);
+            const double reach = radius_ * std::sqrt(free[c] + 1e-12 * square[c]);
+            const double down = penalty.entry_gain(center_[c] - reach, curvature(j), j);
+            const double up = penalty.entry_gain(center_[c] + reach, curvature(j), j);
+            least_[c] = std::abs(center_[c]) <= reach ? 0.0 : std::min(down, up);
+            most_[c] = std::max(down, up);
+        }
+    });
 }
 
 double Screening::sure_gain(const Iterate& it, int rank) const {
@@ -121,7 +125,7 @@ double Screening::sure_gain(const Iterate& it, int rank) const {
         auto& heap = best[begin / chunk];  // the smallest of the kept gains on top
         for (int64_t c = begin; c < end; ++c) {
             const auto j = static_cast<int32_t>(c);
-            const double gain = gain_lower(j);
+            const double gain = least_[c];
             if (std::ssize(heap) == rank && gain <= heap.front()) continue;
             if (it.contains(j)) continue;
             if (std::ssize(heap) == rank) {
@@ -146,7 +150,7 @@ std::vector<int32_t> Screening::in_doubt(const Iterate& it, double threshold, do
     problem_.X.team().run(p, chunk, [&](int64_t begin, int64_t end, int) {
         for (int64_t c = begin; c < end; ++c) {
             const auto j = static_cast<int32_t>(c);
-            const double gain = gain_upper(j);
+            const double gain = most_[c];
             if (it.contains(j)) continue;
             if (gain > threshold) lists[begin / chunk].push_back(j);
             else rests[begin / chunk] = std::max(rests[begin / chunk], gain);
@@ -165,6 +169,7 @@ Screening::Result Screening::above(const Iterate& it, double must, double may, i
     } else {
         project(it, radius);
     }
+    bound_gains();
     Result out;
     // The `enough`-th best column gains at least the sure gain of that rank, so nothing below it is needed.
     const auto threshold = [&] { return std::clamp(sure_gain(it, enough) * (1.0 - 1e-9), may, must); };
@@ -176,6 +181,7 @@ Screening::Result Screening::above(const Iterate& it, double must, double may, i
         // Rent or buy: once the single reads have cost a full one, the full one is bought.
         if (share > most_in_doubt || rented_ + share > 1.0) {
             read_everything(it);
+            bound_gains();
             out.rest = 0.0;
             columns = in_doubt(it, threshold(), out.rest);
         } else {

@@ -56,4 +56,9 @@ void improve_best(double cost, double pull, double inverse, const double* row, c
 // center[j] = sum_k coefficient[k] * basis[k][j] for j in [0, count)
 void combine(const double* const* basis, const double* coefficient, int64_t terms, int64_t count, double* center);
 
+// The least and the most that columns can gain by entering, (|slope| - lambda_1)_+^2 / (2 (steepness square + ridge)), when slope_j is
+// center_j up to radius * sqrt(free_j + 1e-12 square_j); the small term covers a free_j that is a difference of near equals.
+void gains(const double* center, const double* free, const double* square, double radius, double lambda_1, double steepness,
+           double ridge, int64_t count, double* least, double* most);
+
 }  // namespace ellzero::kernels

@@ -36,17 +36,16 @@ class Screening {
     Result above(const Iterate& it, double must, double may, int enough, Radius radius);
 
   private:
-    // Fills center_ and sets radius_ so that gradient_j is in center_j +- reach(j).
+    // Fills center_ and sets radius_ so that gradient_j is in center_j +- radius_ sqrt(free_j).
     void project(const Iterate& it, Radius radius);
     void read_everything(const Iterate& it);
+    // Fills least_ and most_ with what each column can gain, given center_ and radius_.
+    void bound_gains();
     // The `rank`-th largest gain that is sure, over the columns outside the model.
     double sure_gain(const Iterate& it, int rank) const;
     // Columns that may gain more than the threshold; `rest` receives a bound for all others.
     std::vector<int32_t> in_doubt(const Iterate& it, double threshold, double& rest) const;
-    double gain_upper(int32_t j) const;
-    double gain_lower(int32_t j) const;
     double curvature(int32_t j) const { return steepness_ * problem_.X.square(j); }
-    double reach(int32_t j) const;
 
     const Problem& problem_;
     const double steepness_;
@@ -54,7 +53,7 @@ class Screening {
     std::vector<std::vector<double>> directions_;  // q_k
     std::vector<std::vector<double>> products_;    // x_j . q_k for all j
     std::vector<double> free_;                     // ||x_j||^2 - sum_k (x_j . q_k)^2
-    std::vector<double> center_, coefficients_, rest_, root_, scratch_;
+    std::vector<double> center_, least_, most_, coefficients_, rest_, root_, scratch_;
     double length_ = 0.0;  // of the residual
     double radius_ = 0.0;
     double rented_ = 0.0;  // share of X read column by column since the last full read
