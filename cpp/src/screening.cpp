@@ -148,12 +148,13 @@ std::vector<int32_t> Screening::in_doubt(const Iterate& it, double threshold, do
     std::vector<std::vector<int32_t>> lists(chunks);
     std::vector<double> rests(chunks, 0.0);
     problem_.X.team().run(p, chunk, [&](int64_t begin, int64_t end, int) {
+        double& highest = rests[begin / chunk];
         for (int64_t c = begin; c < end; ++c) {
             const auto j = static_cast<int32_t>(c);
             const double gain = most_[c];
-            if (it.contains(j)) continue;
+            if (gain <= std::min(threshold, highest) || it.contains(j)) continue;
             if (gain > threshold) lists[begin / chunk].push_back(j);
-            else rests[begin / chunk] = std::max(rests[begin / chunk], gain);
+            else highest = gain;
         }
     });
     std::vector<int32_t> all;

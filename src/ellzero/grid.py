@@ -26,6 +26,7 @@ __all__ = ["PathGrid", "fit_grid"]
 Array = NDArray[np.float64]
 SHRINKAGE_POINTS = 10
 SHRINKAGE_RATIO = 1e-4
+RIDGE_OVER_CURVATURE = 10.0  # there the ridge outweighs the loss; noisy data asks for that much
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,8 +87,8 @@ def fit_grid(
     Parameters
     ----------
     lambda_1, lambda_2 : number, decreasing grid, or "auto"
-        "auto" takes ten values, log-spaced over four decades: lambda_1 from where all coefficients vanish, lambda_2 from the
-        largest curvature of a column.
+        "auto" takes ten values, log-spaced over four decades: lambda_1 from where all coefficients vanish, lambda_2 from ten
+        times the largest curvature of a column.
     settings :
         The other arguments of :func:`fit_path`.
 
@@ -163,7 +164,7 @@ def automatic_grid(problem: Problem, name: str, options: PathOptions, count: int
     """Values over four decades below the point where the second penalty decides alone."""
     if name == "lambda_2":
         first = problem.loss.curvature_bound if np.isfinite(problem.loss.curvature_bound) else 1.0
-        first *= float(problem.square.max(initial=0.0))
+        first *= RIDGE_OVER_CURVATURE * float(problem.square.max(initial=0.0))
     else:
         null_only = replace(options, algorithm="cd", swaps="ranked", lambda_0=np.zeros(0), n_lambda=1, progress=None)
         null = solve_path(problem, null_only).models

@@ -162,8 +162,9 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
         The best mean score, or the smallest model within one standard error of it.
     max_support : int, optional
         The largest size; 50 by default. There is a warning if the chosen model is that large.
-    algorithm : {"local_search", "cd", "iht", "exact"}
-        Of all fits; "exact" searches the folds by local search, and solves the chosen problem with a proof.
+    algorithm : {"cd", "local_search", "iht", "exact"}
+        Of all fits: coordinate descent is several times as fast, local search finds better models where features are
+        correlated. "exact" searches the folds by local search, and solves the chosen problem with a proof.
     keep_predictions : bool
         Keep the held-out decision values of all models in ``cv_results_``.
     n_jobs : int, optional
@@ -210,7 +211,7 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
         select: str = "lambda_0",
         rule: str = "best",
         max_support: int | None = None,
-        algorithm: str = "local_search",
+        algorithm: str = "cd",
         keep_predictions: bool = False,
         shared_support: bool = False,
         probability: bool = False,
@@ -303,7 +304,7 @@ class L0RegressorCV(CrossValidatedFit, L0RegressorBase):
         select: str = "lambda_0",
         rule: str = "best",
         max_support: int | None = None,
-        algorithm: str = "local_search",
+        algorithm: str = "cd",
         keep_predictions: bool = False,
         fit_intercept: bool = True,
         standardize: bool = True,
