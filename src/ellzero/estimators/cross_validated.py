@@ -14,7 +14,7 @@ from ellzero.estimators.base import L0Estimator
 from ellzero.estimators.choice import Choice
 from ellzero.estimators.cross_validation import Plan, cross_validate
 from ellzero.estimators.resampling import make_splits
-from ellzero.estimators.scoring import HeldOutScore, accepts_weights, as_scorer, scorer_name
+from ellzero.estimators.scoring import FAST_SCORES, HeldOutScore, accepts_weights, as_scorer, scorer_name
 from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
 from ellzero.estimators.training import Training, largest_size, warn_at_limit
 from ellzero.grid import automatic_grid
@@ -73,7 +73,8 @@ class CrossValidatedFit(L0Estimator):
             scoring=scorer_name(self.scoring),
             keep=bool(self.keep_predictions),
         )
-        score = HeldOutScore(scorer, labels, getattr(self, "classes_", None), routed.scorer.score)
+        fast = FAST_SCORES.get(self.scoring) if isinstance(self.scoring, str) else None
+        score = HeldOutScore(scorer, labels, getattr(self, "classes_", None), routed.scorer.score, fast)
         results, full = cross_validate(training, plan, splits, score, options, self.n_jobs, progress)
         column, point = results.best
         chosen, fits = results.columns[column], full[column]
