@@ -1,6 +1,6 @@
 """The few exception types of ellzero."""
 
-__all__ = ["EllzeroError", "InvalidInputError"]
+__all__ = ["DatasetError", "EllzeroError", "InvalidInputError"]
 
 
 class EllzeroError(Exception):
@@ -9,3 +9,7 @@ class EllzeroError(Exception):
 
 class InvalidInputError(EllzeroError, ValueError):
     """An argument cannot be used; the message names it and says what was expected."""
+
+
+class DatasetError(EllzeroError, OSError):
+    """A real dataset could not be fetched, read or stored; the message says which file or address, and why."""
