@@ -10,8 +10,8 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from ellzero import datasets
-from ellzero.errors import EllzeroError, InvalidInputError
+from ellzero import datasets, metrics
+from ellzero.errors import DatasetError, EllzeroError, InvalidInputError
 from ellzero.exact.certificate import Certificate
 from ellzero.exact.solution import ExactSolution
 from ellzero.exact.solve import CertifiedPath, certify_path, solve
@@ -60,6 +60,7 @@ __all__ = [
     "Certificate",
     "CertifiedPath",
     "CrossValidation",
+    "DatasetError",
     "EllzeroError",
     "ExactSolution",
     "InvalidInputError",
@@ -83,6 +84,7 @@ __all__ = [
     "improve",
     "lambda_grid",
     "load",
+    "metrics",
     "objective",
     "solve",
     "stability_selection",
