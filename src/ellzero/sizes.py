@@ -22,6 +22,7 @@ from ellzero.validation import as_count, as_nonnegative
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 __all__ = ["Sizes", "fit_sizes"]
 
@@ -111,6 +112,12 @@ class Sizes:
                 "reached": self.reached,
             }
         )
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Objective against the number of features (needs matplotlib)."""
+        from ellzero.report.plots import plot_sizes
+
+        return plot_sizes(self, ax)
 
     def __repr__(self) -> str:
         n, p = self.problem.design.shape

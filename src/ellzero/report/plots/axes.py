@@ -1,0 +1,42 @@
+"""What the plots share: axes to draw on, names of features, labels that keep apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["axes_for", "far_apart", "feature_name", "log_axis"]
+
+
+def axes_for(ax: Axes | None, width: float = 8.0, height: float = 4.5) -> Axes:
+    """The given axes, or those of a new figure of that size in inches."""
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=(width, height), layout="constrained")[1] if ax is None else ax
+
+
+def log_axis(ax: Axes) -> None:
+    """A logarithmic x axis with plain numbers at 1, 2 and 5."""
+    from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
+
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    ax.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+
+
+def feature_name(names: Sequence[str] | None, j: int) -> str:
+    """The name of feature j: the column's name, or x<j>."""
+    return f"x{j}" if names is None else names[j]
+
+
+def far_apart(places: Iterable[float], spacing: float) -> list[int]:
+    """As many of the places (in increasing order) as are at least `spacing` from each other; the last one always."""
+    ordered, shown = list(places), list[int]()
+    for k in reversed(range(len(ordered))):
+        if not shown or ordered[shown[-1]] - ordered[k] >= spacing:
+            shown.append(k)
+    return shown[::-1]

@@ -1,0 +1,200 @@
+"""Every plot is drawn, and shows what it says: lines, bars, labels, the chosen point."""
+
+from dataclasses import replace
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.container import ErrorbarContainer
+from scipy import sparse
+
+import ellzero as ez
+from ellzero.estimators.cross_validation import Column, CrossValidation
+from ellzero.report.plots import plot_scores, plot_stability, plot_supports
+
+
+def cross_validation(columns=3, select="lambda_0", rule="best", names=None, points=15, folds=5, p=60, seed=0):
+    """Results as cross-validation gives them: features enter one by one, the third ones differ between folds."""
+    rng = np.random.default_rng(seed)
+    out = []
+    for k in range(columns):
+        size = np.arange(points)
+        order = np.array([np.r_[0:8, 8 + rng.permutation(p - 8)] for _ in range(folds)])
+        use = np.array([[np.isin(np.arange(p), order[f, : size[m]]) for m in range(points)] for f in range(folds)])
+        level = -0.3 - 0.35 * np.exp(-0.6 * size) - 0.004 * np.maximum(size - 7, 0) - 0.02 * k
+        lambda_0 = np.full(points, np.nan) if select == "size" else 0.1 * 0.7**size
+        coef = [sparse.csr_matrix(np.isin(np.arange(p), np.arange(m)).astype(float)) for m in size]
+        scores = level[:, None] + 0.03 * rng.standard_normal(folds) + 0.01 * rng.standard_normal((points, folds))
+        out.append(
+            Column(
+                lambda_1=0.0,
+                lambda_2=10.0 ** (-1 - k / 2),
+                lambda_0=lambda_0,
+                size=size,
+                coef=coef,
+                intercept=np.zeros((points, 1)),
+                scores=scores,
+                fold_size=np.tile(size[:, None], folds),
+                fold_supports=[sparse.csr_matrix(use[f]) for f in range(folds)],
+            )
+        )
+    return CrossValidation(select, rule, "negative loss", out, (0, 7), [], names)
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+def stability(frequency, names=None):
+    return ez.Stability(frequency, 100, 5.0, names)
+
+
+def texts(ax):
+    ax.figure.canvas.draw()
+    return [text.get_text() for text in ax.get_legend().get_texts()] if ax.get_legend() else []
+
+
+def marker_at_choice(ax):
+    """The line that is only the mark of the chosen point."""
+    (mark,) = [line for line in ax.lines if line.get_label().startswith("chosen")]
+    return mark
+
+
+@pytest.mark.parametrize("select", ["lambda_0", "size"])
+@pytest.mark.parametrize("columns", [1, 3, 10])
+def test_scores_have_a_line_a_column_and_bars_on_the_chosen_one(select, columns):
+    cv = cross_validation(columns, select)
+    ax = plot_scores(cv)
+    bars = [container for container in ax.containers if isinstance(container, ErrorbarContainer)]
+    assert len(bars) == (columns if columns <= 3 else 1)
+    labels = texts(ax)
+    assert len(labels) == columns + 1
+    assert labels[:columns] == [f"$\\lambda_2$ = {column.lambda_2:.3g}" for column in cv.columns]
+    assert labels[columns] == "chosen: 7 features"
+    column, point = cv.columns[0], 7
+    assert marker_at_choice(ax).get_xydata().tolist() == [
+        [column.size[point] if select == "size" else column.lambda_0[point], column.mean[point]]
+    ]
+    low, high = (np.array([segment[end][1] for segment in bars[0][2][0].get_segments()]) for end in (0, 1))
+    np.testing.assert_allclose(np.sort(high - low), np.sort(2.0 * column.standard_error))
+    assert ax.get_ylabel() == "held-out score (negative loss)"
+    if select == "size":
+        assert ax.get_xlabel() == "features in the model"
+    else:
+        assert ax.get_xscale() == "log"
+        assert ax.xaxis_inverted()
+
+
+def test_scores_show_the_threshold_of_one_standard_error():
+    cv = cross_validation(rule="one_se")
+    ax = plot_scores(cv)
+    (line,) = [line for line in ax.lines if "one standard error" in str(line.get_label())]
+    best = max(cv.columns, key=lambda column: column.mean.max())
+    top = best.mean.argmax()
+    np.testing.assert_allclose(line.get_ydata()[0], best.mean[top] - best.standard_error[top])
+    assert not [line for line in plot_scores(cross_validation()).lines if "one standard error" in str(line.get_label())]
+
+
+def test_scores_against_size_of_a_grid_of_lambda_0():
+    ax = plot_scores(cross_validation(), against="size")
+    assert marker_at_choice(ax).get_xdata().tolist() == [7]
+    with pytest.raises(ez.InvalidInputError, match="against must be one of 'lambda_0', 'size'"):
+        plot_scores(cross_validation(), against="k")
+
+
+def test_supports_count_the_folds():
+    cv = cross_validation(names=[f"gene {j}" for j in range(60)])
+    cv = replace(cv, best=(1, 9))  # eight features that all folds use, one that differs
+    ax = plot_supports(cv)
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert labels[:8] == [f"gene {j}" for j in range(8)]
+    assert labels.index("gene 8") >= 8  # the ninth of the final model, which few folds use
+    (mesh,) = ax.collections
+    used = mesh.get_array().reshape(len(labels), 5)
+    assert used[:8].all()
+    assert used[8:].sum(axis=0).tolist() == [1] * 5
+    assert (np.diff(used.sum(axis=1)) <= 0).all()
+    assert [text.get_text() for text in ax.texts][:8] == ["5/5"] * 8
+    bold = {label.get_text() for label in ax.get_yticklabels() if label.get_fontweight() == "bold"}
+    assert bold == {f"gene {j}" for j in range(9)}
+    assert ax.yaxis_inverted()
+    ax.figure.canvas.draw()
+
+
+def test_supports_are_cut_at_top():
+    cv = cross_validation()
+    cv = replace(cv, best=(0, 14))
+    assert len(plot_supports(cv, top=4).get_yticks()) == 4
+    assert [label.get_text() for label in plot_supports(cv, top=2).get_yticklabels()] == ["x0", "x1"]
+
+
+def test_supports_along_the_points():
+    cv = cross_validation()
+    ax = plot_supports(cv, along=True)
+    mesh = ax.collections[0]
+    share = mesh.get_array().reshape(len(ax.get_yticks()), 15)
+    np.testing.assert_allclose(share[0], np.arange(15) >= 1)
+    np.testing.assert_allclose(share[7], np.arange(15) >= 8)
+    assert 0.0 < share[8:].max() < 1.0
+    (frame,) = ax.patches
+    assert frame.get_extents().width > 0
+    assert {tick.get_text() for tick in ax.get_xticklabels()} <= {str(size) for size in range(15)}
+    ax.figure.canvas.draw()
+
+
+def test_supports_of_an_empty_model():
+    cv = cross_validation()
+    cv = replace(cv, best=(0, 0))
+    assert len(plot_supports(cv).get_yticks()) == 0
+    plt.gcf().canvas.draw()
+
+
+def test_stability_bars():
+    frequency = np.array([0.1, 0.95, 0.6, 0.0, 0.3])
+    ax = plot_stability(stability(frequency), threshold=0.6)
+    assert [bar.get_width() for bar in ax.patches] == [0.95, 0.6, 0.3, 0.1]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["x1", "x2", "x4", "x0"]
+    colours = [bar.get_facecolor() for bar in ax.patches]
+    assert colours[0] == colours[1] != colours[2] == colours[3]
+    assert ax.lines[0].get_xdata() == [0.6, 0.6]
+    assert ax.get_title() == "2 of 5 features are stable"
+    assert texts(ax) == ["threshold 0.6"]
+    named = plot_stability(stability(frequency, list("abcde")), top=2)
+    assert [label.get_text() for label in named.get_yticklabels()] == ["b", "c"]
+
+
+def test_sizes():
+    X, y, _ = ez.datasets.make_classification(60, 4, 2, s=2.0, random_state=0)
+    sizes = ez.fit_sizes(X, y, range(7), lambda_2=1e-3)
+    ax = sizes.plot()
+    line, reached, hollow = ax.lines
+    np.testing.assert_array_equal(line.get_ydata(), sizes.objective)
+    assert len(reached.get_xdata()) == sizes.reached.sum() == 5
+    assert hollow.get_xdata().tolist() == [5, 6]
+    assert texts(ax) == ["not better than a smaller model"]
+
+
+def test_results_plot_themselves():
+    X, y, _ = ez.datasets.make_classification(120, 30, 3, s=3.0, random_state=0)
+    cv = ez.L0ClassifierCV(max_support=6, shrinkage=[0.1, 0.01], cv=3, rule="one_se").fit(X, y).cv_results_
+    ax = cv.plot()
+    column, point = cv.columns[cv.best[0]], cv.best[1]
+    assert marker_at_choice(ax).get_xydata().tolist() == [[column.lambda_0[point], column.mean[point]]]
+    assert len(texts(ax)) == 4
+    names = [label.get_text() for label in cv.plot_supports().get_yticklabels()]
+    assert {f"x{j}" for j in column.coef[point].indices} <= set(names)
+    chosen = ez.stability_selection(X, y, k=3, n_subsamples=6)
+    assert [bar.get_width() for bar in chosen.plot(top=3).patches] == np.sort(chosen.frequency)[::-1][:3].tolist()
+
+
+def test_axes_are_used_when_given():
+    _, axes = plt.subplots(1, 4)
+    cv = cross_validation()
+    assert plot_scores(cv, axes[0]) is axes[0]
+    assert plot_supports(cv, axes[1]) is axes[1]
+    assert plot_stability(stability(np.ones(3)), axes[2]) is axes[2]
+    X, y, _ = ez.datasets.make_classification(60, 4, 2, random_state=0)
+    assert ez.fit_sizes(X, y, [1, 2]).plot(axes[3]) is axes[3]
+    assert len(plt.get_fignums()) == 1
