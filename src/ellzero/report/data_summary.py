@@ -1,0 +1,69 @@
+"""What a data set is, in a few numbers; sparse data stays sparse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ellzero.design import Design
+
+__all__ = ["describe_classes", "describe_features", "describe_response", "feature_label"]
+
+Array = NDArray[np.float64]
+
+NAMED_CONSTANTS = 10
+"""So many constant columns are named, the others counted."""
+
+HISTOGRAM_BINS = 20
+ROUNDING = 1e-26
+"""A column whose variance is this share of its mean square, or less, is constant but for rounding."""
+
+
+def feature_label(names: list[str] | None, j: int) -> str:
+    """A column's name, or x<j>."""
+    return f"x{j}" if names is None else names[j]
+
+
+def describe_features(design: Design, names: list[str] | None, weight: Array) -> tuple[dict[str, Any], Array]:
+    """Size, density and constant columns of X, and the standard deviation of each column."""
+    mean, variance = design.core.moments(weight / weight.sum())
+    constant = np.flatnonzero(variance <= ROUNDING * (variance + mean**2))
+    stored = design.stored()
+    filled = stored.nnz if sparse.issparse(stored) else np.count_nonzero(stored)
+    n, p = design.shape
+    summary = {
+        "rows": n,
+        "features": p,
+        "named": names is not None,
+        "sparse": bool(sparse.issparse(stored)),
+        "density": float(filled) / (n * p),
+        "constant": len(constant),
+        "constant_names": [feature_label(names, int(j)) for j in constant[:NAMED_CONSTANTS]],
+    }
+    return summary, np.where(variance > 0.0, np.sqrt(np.maximum(variance, 0.0)), 0.0)
+
+
+def describe_classes(codes: NDArray[np.int64], labels: list[str], weight: Array) -> list[dict[str, Any]]:
+    """Rows of each class, and the share of the weight that they have."""
+    mass = np.bincount(codes, weight, len(labels))
+    rows = np.bincount(codes, minlength=len(labels))
+    return [
+        {"label": label, "rows": int(count), "share": float(part)}
+        for label, count, part in zip(labels, rows, mass / mass.sum(), strict=True)
+    ]
+
+
+def describe_response(y: Array) -> dict[str, Any]:
+    """Range, middle and a histogram of a numeric response."""
+    counts, edges = np.histogram(y, bins=HISTOGRAM_BINS)
+    return {
+        "mean": float(y.mean()),
+        "sd": float(y.std()),
+        "min": float(y.min()),
+        "median": float(np.median(y)),
+        "max": float(y.max()),
+        "histogram": {"counts": counts.tolist(), "edges": [float(f"{edge:.6g}") for edge in edges]},
+    }

@@ -1,0 +1,77 @@
+"""What held-out predictions show: confusion, ROC curves, calibration, predicted against true.
+
+Rows that no fold tested have a decision of nan and are left out by the caller; weights are those of the rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["agreement", "calibration", "confusion", "roc", "spread_out"]
+
+Array = NDArray[np.float64]
+
+ROC_POINTS = 200
+"""A curve of so many points differs from the full one by less than a line's width on a screen."""
+
+CALIBRATION_BINS = 10
+DIGITS = 4
+"""Of shares, which all lie between zero and one."""
+
+
+def confusion(truth: NDArray[np.int64], decision: Array, weight: Array) -> list[list[float]]:
+    """How much weight of each true class (rows) was predicted as each class (columns).
+
+    `decision` has one column (the second of two classes is predicted above zero) or one per class (the largest wins).
+    """
+    binary = decision.shape[1] == 1
+    predicted = (decision[:, 0] > 0.0).astype(np.int64) if binary else np.argmax(decision, axis=1)
+    size = 2 if binary else decision.shape[1]
+    table = np.zeros((size, size))
+    np.add.at(table, (truth, predicted), weight)
+    return table.tolist()
+
+
+def roc(positive: NDArray[np.bool_], decision: Array, weight: Array, points: int = ROC_POINTS) -> dict[str, Any] | None:
+    """The ROC curve, thinned, and the area under the whole of it; None if only one class is there."""
+    from sklearn.metrics import auc, roc_curve
+
+    if not weight[positive].sum() > 0.0 or not weight[~positive].sum() > 0.0:
+        return None
+    false_rate, true_rate, _ = roc_curve(positive, decision, sample_weight=weight)
+    # The sum of both rates grows all along the curve: equal steps of it leave no part without points.
+    kept = spread_out(false_rate + true_rate, points)
+    pairs = np.column_stack([false_rate, true_rate])[kept]
+    return {"auc": float(auc(false_rate, true_rate)), "points": np.round(pairs, DIGITS).tolist()}
+
+
+def spread_out(place: Array, most: int) -> NDArray[np.int64]:
+    """Indices of at most `most` of some increasing places, evenly spread, with both ends."""
+    if len(place) <= most:
+        return np.arange(len(place))
+    wanted = np.linspace(place[0], place[-1], most)
+    return np.unique(np.append(np.searchsorted(place, wanted[:-1]), len(place) - 1))
+
+
+def calibration(positive: NDArray[np.bool_], probability: Array, weight: Array) -> dict[str, Any]:
+    """Mean prediction and share of the class in bins that hold about as many rows each, and the Brier score."""
+    edges = np.quantile(probability, np.linspace(0.0, 1.0, CALIBRATION_BINS + 1))
+    place = np.searchsorted(edges[1:-1], probability)
+    total, predicted, true = (np.bincount(place, weight * part, CALIBRATION_BINS) for part in (1.0, probability, positive))
+    held = total > 0.0
+    bins = np.column_stack([predicted[held] / total[held], true[held] / total[held], total[held]])
+    return {
+        "bins": [[round(x, DIGITS), round(y, DIGITS), float(f"{mass:.6g}")] for x, y, mass in bins.tolist()],
+        "brier": float(np.average((probability - positive) ** 2, weights=weight)),
+    }
+
+
+def agreement(y: Array, predicted: Array, weight: Array) -> dict[str, float]:
+    """R^2 and the root of the mean squared error."""
+    from sklearn.metrics import r2_score
+
+    error = float(np.average((y - predicted) ** 2, weights=weight))
+    return {"r2": float(r2_score(y, predicted, sample_weight=weight)), "rmse": error**0.5}
