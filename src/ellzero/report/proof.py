@@ -1,0 +1,172 @@
+"""What is proved of the chosen model, and the sentences that say so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ellzero.estimators.direct import L0Classifier, L0Regressor
+from ellzero.exact.solution import ExactSolution, relative_gap
+
+__all__ = ["Proof", "describe_proofs", "percent_above", "prove"]
+
+SAME = 1e-6
+"""Objectives that differ by this share, or less, differ by the tolerance of the fits alone."""
+
+SMALLEST_PERCENT = 1e-6
+USELESS = 0.99
+"""Losses are not negative, so that a gap of the whole objective needs no search; larger gaps than this are written as 100 %."""
+
+NAMED = 20
+"""A better model is named by its features unless there are more."""
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """An exact search for one output, beside the model that the page shows."""
+
+    objective: float  # of the model on the page
+    support: NDArray[np.int64]  # its features
+    solution: ExactSolution
+
+    @property
+    def gap(self) -> float:
+        """How far from the best possible the model on the page can be."""
+        return max(relative_gap(self.objective, self.solution.lower_bound), 0.0)
+
+    @property
+    def improved(self) -> bool:
+        """Whether the search found a better model than the one on the page."""
+        other = not np.array_equal(self.support, self.solution.support)
+        return other and relative_gap(self.objective, self.solution.objective) > SAME
+
+    @property
+    def complete(self) -> bool:
+        """Whether a longer search would prove no more than what was asked for."""
+        return self.solution.status in ("optimal", "precision")
+
+    @property
+    def seconds(self) -> float:
+        """Of the search."""
+        return self.solution.seconds
+
+
+def prove(
+    estimator: Any, X: object, y: ArrayLike, *, sample_weight: ArrayLike | None, time_limit: float | None, progress: bool
+) -> list[Proof]:
+    """Search for better models than those that cross-validation chose, one for each output, with proofs.
+
+    None for models that share their features, which no search here bounds, and for a model without features.
+    """
+    k = int(estimator.cv_results_.best[1])  # of each class; `k_` counts the features of all classes
+    if getattr(estimator, "shared_support", False) or k == 0:
+        return []
+    kind = L0Classifier if hasattr(estimator, "classes_") else L0Regressor
+    given = estimator.get_params()
+    settings = {name: given[name] for name in kind().get_params() if name in given}
+    outputs = len(np.atleast_1d(estimator.intercept_))
+    free = estimator.lambda_1_ == 0.0 and estimator.lambda_2_ == 0.0 and given["lower"] is None and given["upper"] is None
+    settings.update(
+        k=k,
+        lambda_0=None,
+        lambda_1=estimator.lambda_1_,
+        lambda_2=estimator.lambda_2_,
+        algorithm="exact",
+        bound="heuristic" if free and given.get("bound") is None else given.get("bound"),
+        time_limit=None if time_limit is None else time_limit / outputs,
+        progress=progress,
+    )
+    if "probability" in settings:
+        settings["probability"] = False
+    exact = kind(**settings).fit(X, y, sample_weight=sample_weight)
+    solutions = exact.solution_ if isinstance(exact.solution_, list) else [exact.solution_]
+    objectives = np.atleast_1d(estimator.objective_).tolist()
+    supports = [np.flatnonzero(row) for row in np.atleast_2d(estimator.coef_)]
+    return [Proof(*output) for output in zip(objectives, supports, solutions, strict=True)]
+
+
+def percent_above(share: float) -> str:
+    """A share as a percentage of two digits, rounded up: what is said of a gap must be true."""
+    value = 100.0 * share
+    if value <= SMALLEST_PERCENT:
+        return "0 %" if value <= 0.0 else f"{SMALLEST_PERCENT:.6f} %"
+    digits = 1 - math.floor(math.log10(value))
+    unit = 10.0**-digits
+    return f"{math.ceil(value / unit - 1e-9) * unit:.{max(digits, 0)}f} %"
+
+
+def describe_proofs(proofs: Sequence[Proof], k: int, outputs: Sequence[str], why_none: str) -> dict[str, Any]:
+    """The certificate's sentence, its figures and how far it goes."""
+    if not proofs:
+        return {"sentence": why_none, "short": None, "complete": False, "proved": False, "rows": [], "note": ""}
+    worst = max(proof.gap for proof in proofs)
+    return {
+        "sentence": " ".join([claim(proofs, k, worst), *assumption(proofs), *improvement(proofs, outputs)]),
+        "short": percent_above(worst),
+        "complete": all(proof.complete for proof in proofs),
+        "proved": all(proof.complete and not proof.improved for proof in proofs),
+        "rows": [figures(proof, label) for proof, label in zip(proofs, outputs, strict=True)],
+        "note": (
+            "The objective is what the model minimises on these rows: its loss and its shrinkage. No model of this size lies "
+            "below the lower bound; the gap is the room between the model on this page and that bound, as a share of the "
+            "objective. The proof can be checked by code that shares nothing with the solver: see the commands below."
+        ),
+    }
+
+
+def claim(proofs: Sequence[Proof], k: int, worst: float) -> str:
+    """What is proved."""
+    size = f"{k} feature{'' if k == 1 else 's'}"
+    each = "" if len(proofs) == 1 else " for each class against the rest"
+    better = f"no model with at most {size} is better by more than {percent_above(worst)} (of the objective)."
+    if all(proof.complete for proof in proofs):
+        return f"Proved{each}: {better}"
+    seconds = sum(proof.seconds for proof in proofs)
+    if worst > USELESS:
+        return f"Nothing is proved so far: the search ended after {seconds:.0f} s, before it had a useful lower bound."
+    return f"Proved so far{each}, in a search that ended after {seconds:.0f} s: {better} A longer search may prove more."
+
+
+def assumption(proofs: Sequence[Proof]) -> list[str]:
+    """What a conditional proof rests on."""
+    bounds = [proof.solution.bound for proof in proofs if proof.solution.certificate.conditional]
+    if not bounds:
+        return []
+    known = [bound for bound in bounds if bound is not None]
+    size = f" exceeds {max(known):.3g} in size" if known else " is very large"
+    return [f"This is conditional: it assumes that no coefficient, as the penalty sees it,{size}."]
+
+
+def improvement(proofs: Sequence[Proof], outputs: Sequence[str]) -> list[str]:
+    """Better models that the search came across."""
+    out = []
+    for proof, label in zip(proofs, outputs, strict=True):
+        if proof.improved:
+            model = proof.solution.model
+            names = ", ".join(model.feature_name(int(j)) for j in model.support)
+            which = f", of the features {names}" if 0 < len(model.support) <= NAMED else ""
+            whose = f" for {label}" if len(proofs) > 1 else ""
+            by = percent_above(relative_gap(proof.objective, proof.solution.objective))
+            out.append(f"The search found a model{whose} that is better than the one on this page by up to {by}{which}.")
+    return out
+
+
+def figures(proof: Proof, label: str) -> dict[str, Any]:
+    """One line of the certificate's table."""
+    solution = proof.solution
+    return {
+        "label": label,
+        "objective": proof.objective,
+        "lower_bound": solution.lower_bound,
+        "gap": proof.gap,
+        "gap_words": percent_above(proof.gap),
+        "nodes": solution.nodes,
+        "seconds": round(solution.seconds, 3),
+        "status": solution.status,
+        "conditional": solution.certificate.conditional,
+    }
