@@ -1,0 +1,148 @@
+"""What the page says, as plain data: everything that `json.dumps` can write, nothing that needs X."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ellzero.design import as_design
+from ellzero.errors import InvalidInputError
+from ellzero.estimators.cross_validation import CrossValidation
+from ellzero.estimators.direct import L0Classifier, L0Regressor
+from ellzero.report.data_summary import describe_classes, describe_features, describe_response, feature_label
+from ellzero.report.models import HeldOut, brief, brief_list, describe_fit, describe_models, shown_rows, tested_rows
+from ellzero.report.proof import Proof, describe_proofs
+from ellzero.report.snippets import code_blocks
+from ellzero.report.words import Words, headline, method_notes, name_score, selection_notes, why_no_proof
+from ellzero.validation import as_feature_mask
+
+__all__ = ["summarise"]
+
+Array = NDArray[np.float64]
+
+
+def summarise(
+    estimator: Any,
+    X: object,
+    y: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    proofs: Sequence[Proof] | None = None,
+    words: Words | None = None,
+) -> dict[str, Any]:
+    """All that the page shows of a fitted `L0ClassifierCV` or `L0RegressorCV`.
+
+    Parameters
+    ----------
+    estimator : fitted with ``select="size", keep_predictions=True``
+    X, y, sample_weight : what it was fitted on
+    proofs : what was proved of the chosen model, one for each of its outputs (see `prove`); None if nothing was tried
+    words : what the user calls things
+
+    Returns
+    -------
+    dict
+        Of strings, numbers, lists and dicts.
+
+    Examples
+    --------
+    >>> import ellzero as ez
+    >>> from ellzero.report.summary import summarise
+    >>> X, y, truth = ez.datasets.make_classification(100, 20, 2, s=3.0, random_state=0)
+    >>> model = ez.L0ClassifierCV(select="size", max_support=4, keep_predictions=True).fit(X, y)
+    >>> summary = summarise(model, X, y)
+    >>> summary["kind"], [entry["k"] for entry in summary["models"]]
+    ('binary', [0, 1, 2, 3, 4])
+
+    """
+    words = words or Words()
+    results: CrossValidation = estimator.cv_results_
+    column = results.columns[results.best[0]]
+    if results.select != "size" or column.decision is None:
+        raise InvalidInputError('estimator must be fitted with select="size" and keep_predictions=True.')
+    loss = getattr(estimator, "loss", "squared_error")
+    labels = estimator.classes_.tolist() if hasattr(estimator, "classes_") else []
+    kind = "regression" if not labels else "binary" if len(labels) == 2 else "multiclass"
+    design = as_design(X)
+    weight = np.ones(design.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    data, spread = describe_features(design, results.names, weight)
+    used, models = describe_models(column, range(len(column.size)))
+    chosen = int(results.best[1])
+    summary: dict[str, Any] = {
+        "kind": kind,
+        "loss": loss,
+        "target": words.target,
+        "title": words.title or f"A sparse model of {words.target}",
+        "classes": [str(label) for label in labels],
+        "positive": [str(label) for label in (labels[1:] if kind == "binary" else labels)],
+        "shared": bool(getattr(estimator, "shared_support", False)),
+        "data": {**data, "weighted": sample_weight is not None, "notes": list(words.notes)},
+        "selection": {
+            "chosen": chosen,
+            "folds": len(results.splits),
+            "rule": results.rule,
+            "lambda_1": float(column.lambda_1),
+            "lambda_2": float(column.lambda_2),
+            **name_score(results.scoring, loss),
+            **selection_notes(len(results.splits), results.rule, chosen == len(models) - 1 < design.shape[1]),
+        },
+        "features": [describe_feature(results.names, j, float(spread[j])) for j in used],
+        "models": models,
+        "version": version("ellzero"),
+        "date": words.date,
+    }
+    describe_target(summary, np.asarray(y).ravel(), weight, labels)
+    held_out = tested_rows(results, column.decision, coded(y, labels), weight)
+    for point, model in enumerate(models):
+        model.update(describe_fit(held_out, point, kind, loss == "logistic"))
+    describe_tested(summary, held_out)
+    k = models[chosen]["k"]
+    none = why_no_proof(k, summary["shared"], proofs is not None)
+    summary["certificate"] = describe_proofs(proofs or [], k, summary["positive"] or [words.target], none)
+    mask = as_feature_mask("unpenalized", estimator.unpenalized, design.shape[1], results.names)
+    summary["lead"] = headline(summary)
+    summary["method"] = method_notes(
+        summary,
+        standardize=estimator.standardize,
+        fit_intercept=estimator.fit_intercept,
+        always=0 if mask is None else int(mask.sum()),
+    )
+    summary["code"] = code_blocks(estimator, L0Classifier if labels else L0Regressor, summary, labels, words.source)
+    return summary
+
+
+def coded(y: ArrayLike, labels: list[Any]) -> NDArray[Any]:
+    """Numbers of classes (-1 for labels without any weight), or the response."""
+    values = np.asarray(y).ravel()
+    if not labels:
+        return values.astype(np.float64)
+    number = {label: place for place, label in enumerate(labels)}
+    return np.array([number.get(value, -1) for value in values.tolist()], dtype=np.int64)
+
+
+def describe_feature(names: list[str] | None, j: int, spread: float) -> dict[str, Any]:
+    """What a feature is called, how a row of data names it, and its standard deviation."""
+    return {"name": feature_label(names, j), "key": j if names is None else names[j], "spread": brief(spread)}
+
+
+def describe_target(summary: dict[str, Any], y: NDArray[Any], weight: Array, labels: list[Any]) -> None:
+    """The classes or the response, of rows that have a weight."""
+    values = coded(y, labels)[weight > 0.0]
+    if labels:
+        summary["data"]["classes"] = describe_classes(values, summary["classes"], weight[weight > 0.0])
+    else:
+        summary["data"]["response"] = describe_response(values)
+
+
+def describe_tested(summary: dict[str, Any], held_out: HeldOut) -> None:
+    """How many rows were held out, their responses, and what always guessing the largest class would get right."""
+    summary["tested"] = len(held_out.y)
+    if summary["kind"] == "regression":
+        summary["truth"] = brief_list(held_out.y[shown_rows(held_out)])
+    else:
+        mass = np.bincount(held_out.y, held_out.weight)
+        summary["baseline"] = float(mass.max() / mass.sum())

@@ -1,0 +1,125 @@
+"""The sentences of the page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Words", "headline", "method_notes", "name_score", "selection_notes", "why_no_proof"]
+
+LOSSES = {
+    "logistic": "logistic loss",
+    "squared_hinge": "squared hinge loss",
+    "hinge": "hinge loss",
+    "squared_error": "squared error",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """What the user calls things, and remarks on how the data came to be.
+
+    Attributes
+    ----------
+    target : the name of y
+    title : the page's heading
+    source : the data file that commands name
+    notes : sentences about the data, shown with its summary
+    date : shown at the end of the page, as it is
+
+    """
+
+    target: str = "y"
+    title: str | None = None
+    source: str = "data.csv"
+    notes: tuple[str, ...] = ()
+    date: str = ""
+
+
+def features(n: int) -> str:
+    """A number of features in words."""
+    return f"{n:,} feature{'' if n == 1 else 's'}"
+
+
+def name_score(scoring: str, loss: str) -> dict[str, Any]:
+    """What the score is called, and -1 where less of it is better, so that losses are shown as losses."""
+    if scoring == "negative loss":
+        half = "half the " if loss == "squared_error" else ""
+        return {"score_name": f"held-out {half}{LOSSES[loss]}", "sign": -1}
+    if scoring.startswith("neg_"):
+        return {"score_name": f"held-out {scoring.removeprefix('neg_').replace('_', ' ')}", "sign": -1}
+    return {"score_name": f"held-out {scoring.replace('_', ' ')}", "sign": 1}
+
+
+def selection_notes(folds: int, rule: str, at_limit: bool) -> dict[str, str]:
+    """How the size was chosen, and how to read the chart of the folds' features."""
+    limit = " It is the largest that was looked at: larger ones might do better (max_support)." if at_limit else ""
+    chosen = "the best mean" if rule == "best" else "the smallest model within one standard error of the best mean"
+    return {
+        "note": (
+            f"Each point is the mean over {folds} folds, on rows that the models have not seen; bars are one standard error. "
+            f"Green is the chosen size: {chosen}.{limit} Click a point, or move the slider, to look at another model."
+        ),
+        "stability_note": (
+            f"The stronger the colour of a cell, the more of the {folds} folds use the feature in their model of that size; a "
+            "dot marks the features of the model that is fitted on all rows. Features that all folds find again are no "
+            "accident."
+        ),
+    }
+
+
+def headline(summary: dict[str, Any]) -> str:
+    """The page in a sentence or two."""
+    data, selection = summary["data"], summary["selection"]
+    model = summary["models"][selection["chosen"]]
+    chosen = "chosen" if selection["rule"] == "best" else "chosen, as the smallest that does about as well as the best,"
+    start = f"Of {features(data['features'])} in {data['rows']:,} rows, "
+    names = used_names(summary)
+    which = f" ({names})" if names else ""
+    uses = f"the model of {summary['target']} uses {'none' if model['size'] == 0 else format(model['size'], ',')}{which}, "
+    return f"{start}{uses}{chosen} by {selection['folds']}-fold cross-validation."
+
+
+def used_names(summary: dict[str, Any], most: int = 6, longest: int = 90) -> str:
+    """The chosen model's features, if that is a short list of names that mean something."""
+    model = summary["models"][summary["selection"]["chosen"]]
+    used = sorted({f for coef in model["coef"] for f, _ in coef})
+    text = ", ".join(summary["features"][f]["name"] for f in used)
+    return text if summary["data"]["named"] and len(used) <= most and len(text) <= longest else ""
+
+
+def why_no_proof(k: int, shared: bool, asked: bool) -> str:
+    """Why there is no certificate."""
+    if k == 0:
+        return "There is only one model without features, its intercept: nothing to prove."
+    if shared:
+        return "No certificate: the search proves one class at a time, and these classes share their features."
+    if not asked:
+        return "No certificate was asked for."
+    return "No certificate was made."
+
+
+def method_notes(summary: dict[str, Any], *, standardize: bool, fit_intercept: bool, always: int) -> list[str]:
+    """The objective in words, what held-out means and what is proved."""
+    selection = summary["selection"]
+    sums = {"lambda_1": "the sum of the absolute coefficients", "lambda_2": "the sum of the squared coefficients"}
+    penalties = [f"{selection[name]:.4g} times {what}" for name, what in sums.items() if selection[name] > 0.0]
+    shrinkage = f", plus {' and '.join(penalties)}" if penalties else ""
+    loss = "half the mean squared error" if summary["loss"] == "squared_error" else f"the mean {LOSSES[summary['loss']]}"
+    remarks = [" The intercept is free." if fit_intercept else " There is no intercept."]
+    if standardize:
+        remarks.append(" Coefficients are penalised as those of standardised features, and shown on the scale of the data.")
+    if always:
+        remarks.append(f" {features(always)} {'is' if always == 1 else 'are'} always in the model, and not counted.")
+    notes = [
+        f"The model. For each size k, it has the least value that was found of {loss}{shrinkage}, among all models with at "
+        f"most k features.{''.join(remarks)}",
+        f"Held out. The rows are split into {selection['folds']} folds. For every fold, models of all sizes learn from the "
+        "other folds (choosing their features there, too) and predict the rows of this one. Tables and curves put all these "
+        "predictions together. The size was chosen by the same scores, so that of the chosen size is a little optimistic.",
+        "The certificate compares the model with all other models of as many features, on the objective and on these rows. "
+        "It says that the search for features missed nothing; it says nothing about other rows, or about causes.",
+    ]
+    if summary["kind"] == "multiclass":
+        notes.insert(1, "Classes. Each class has a model of its own, that class against the rest; the largest score wins.")
+    return notes
