@@ -1,1 +1,1 @@
-"""Pictures of results; matplotlib is imported when one is drawn."""
+"""Pictures and pages of results; matplotlib is imported when a picture is drawn."""

@@ -1,0 +1,115 @@
+"""One HTML file that shows a model, the path to it and what is proved of it; it loads nothing from anywhere."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from ellzero.estimators.cross_validated import L0ClassifierCV, L0RegressorCV
+from ellzero.files import replacing
+from ellzero.report.proof import prove
+from ellzero.report.summary import summarise
+from ellzero.report.words import Words
+
+__all__ = ["render_report", "write_report"]
+
+TEMPLATE = Path(__file__).with_name("template")
+STYLES = ("theme.css", "layout.css", "parts.css", "devices.css")
+SCRIPTS = ("draw.js", "charts.js", "tables.js", "page.js")
+
+# Inside a script element only "</script" and "<!--" end or change anything; none of these can appear without "<".
+HARMLESS = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+
+
+def render_report(summary: Mapping[str, Any]) -> str:
+    """The page that shows what :func:`ellzero.report.summary.summarise` returned."""
+    data = json.dumps(summary, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character, code in HARMLESS.items():
+        data = data.replace(character, code)
+    parts = {
+        "title": escape(summary["title"]),
+        "sentence": escape(f"{summary['lead']} {summary['certificate']['sentence']}"),
+        "style": joined(STYLES),
+        "script": f'(() => {{\n"use strict";\n{joined(SCRIPTS)}}})();',
+        "data": data,
+    }
+    page = (TEMPLATE / "page.html").read_text("utf-8")
+    # Split first, so that nothing that is put in can be taken for a place to put something in.
+    first, *rest = page.split("{{")
+    return first + "".join(parts[name] + text for name, text in (piece.split("}}", 1) for piece in rest))
+
+
+def joined(names: Sequence[str]) -> str:
+    """Files of the template, one after the other."""
+    return "".join((TEMPLATE / name).read_text("utf-8") for name in names)
+
+
+def write_report(
+    path: str | os.PathLike[str],
+    X: object,
+    y: ArrayLike,
+    *,
+    target: str = "y",
+    title: str | None = None,
+    regression: bool = False,
+    time_limit: float | None = 30.0,
+    sample_weight: ArrayLike | None = None,
+    source: str = "data.csv",
+    notes: Sequence[str] = (),
+    date: str = "",
+    progress: bool = False,
+    **settings: Any,
+) -> dict[str, Any]:
+    """Choose a model by cross-validation, prove how good it is, and write a page about it.
+
+    Parameters
+    ----------
+    path : where the HTML file goes; it is there as a whole or not at all
+    X : (n, p) array, data frame or sparse matrix
+    y : (n,) labels or, for a regression, numbers
+    target : the name of y
+    title : the page's heading
+    regression : numbers are predicted, by squared error; otherwise y holds labels, however they look
+    time_limit : seconds for the proof; None for as long as it takes, 0 for no proof
+    sample_weight : (n,), optional
+    source : the data file that the page's commands name
+    notes : sentences about the data that the page shows with its summary
+    date : shown at the end of the page; the page depends on nothing else that changes but the seconds of the search
+    progress : show progress on standard error
+    settings :
+        Of :class:`ellzero.L0ClassifierCV` or :class:`ellzero.L0RegressorCV`: ``loss``, ``max_support``, ``cv``, ``rule``,
+        ``n_jobs`` and so on.
+
+    Returns
+    -------
+    dict
+        What the page shows, as plain data.
+
+    Examples
+    --------
+    >>> import tempfile, ellzero as ez
+    >>> from ellzero.report.page import write_report
+    >>> X, y, truth = ez.datasets.make_classification(100, 20, 2, s=3.0, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     summary = write_report(f"{folder}/report.html", X, y, max_support=4, rule="one_se")
+    >>> summary["models"][summary["selection"]["chosen"]]["size"], summary["certificate"]["proved"]
+    (2, True)
+
+    """
+    kind = L0RegressorCV if regression else L0ClassifierCV
+    estimator = kind(**{**settings, "select": "size", "keep_predictions": True, "progress": progress})
+    estimator.fit(X, y, sample_weight=sample_weight)
+    proofs = None
+    if time_limit is None or time_limit > 0.0:
+        proofs = prove(estimator, X, y, sample_weight=sample_weight, time_limit=time_limit, progress=progress)
+    words = Words(target=target, title=title, source=source, notes=tuple(notes), date=date)
+    summary = summarise(estimator, X, y, sample_weight=sample_weight, proofs=proofs, words=words)
+    with replacing(path) as stream:
+        stream.write(render_report(summary).encode())
+    return summary

@@ -1,0 +1,122 @@
+// The page: one size is shown at a time, and the slider says which.
+
+const report = JSON.parse(byId("report-data").textContent);
+const state = { at: report.selection.chosen, c: 0 };
+
+function snippet(title, text) {
+  const button = html("button", { type: "button", class: "copy" }, "Copy");
+  const block = html("pre", { tabindex: 0 }, html("code", {}, text));
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = "Copied";
+    } catch {
+      // Pages from a file may not have the clipboard: the text is selected instead.
+      getSelection().selectAllChildren(block);
+      button.textContent = "Selected";
+    }
+    setTimeout(() => {
+      button.textContent = "Copy";
+    }, 1500);
+  });
+  return html("div", { class: "snippet" }, html("div", { class: "snippet-head" }, html("h3", {}, title), button), block);
+}
+
+// The model in plain Python: few features need no library.
+function formula(model, c) {
+  const terms = model.coef[c].map(
+    ([f, value]) => `    ${value < 0 ? "-" : "+"} ${Math.abs(value)} * row[${JSON.stringify(report.features[f].key)}]`,
+  );
+  const score = ["score = (", `    ${model.intercept[c]}`, ...terms, ")"].join("\n");
+  if (report.kind === "regression") return score;
+  if (report.kind === "binary") return `${score}\nlabel = ${report.code.labels[1]} if score > 0 else ${report.code.labels[0]}`;
+  return `# one score per class, the largest wins; this is the one of ${report.positive[c]}\n${score}`;
+}
+
+function showCode(model) {
+  const k = String(model.k);
+  const blocks = report.code.blocks.map(({ title, parts }) => snippet(title, parts.join(k)));
+  blocks.splice(1, 0, snippet("As a formula", formula(model, state.c)));
+  replace(byId("code"), blocks);
+  byId("code-note").textContent = `For ${sizeWords(model)}. The slider changes these, too.`;
+}
+
+function update() {
+  const model = report.models[state.at];
+  const slider = byId("size");
+  byId("tip").hidden = true;
+  slider.value = state.at;
+  slider.setAttribute("aria-valuetext", sizeWords(model));
+  replace(
+    byId("now"),
+    html("b", {}, sizeWords(model)),
+    html("span", {}, scoreWords(model)),
+    html("span", {}, mainFigure(model).join(" ")),
+  );
+  byId("back").disabled = state.at === report.selection.chosen;
+  byId("smaller").disabled = state.at === 0;
+  byId("larger").disabled = state.at === report.models.length - 1;
+  drawScore(byId("score"), state.at, choose);
+  showCoefficients(model, state.c);
+  drawAlong(byId("along"), byId("along-legend"), state.at, state.c);
+  drawStability(byId("stability"), state.at);
+  if (report.kind === "regression") showScatter(model);
+  else {
+    showConfusion(model);
+    showCurves(model, state.c);
+  }
+  showCode(model);
+}
+
+function choose(at) {
+  const inside = Math.max(0, Math.min(report.models.length - 1, at));
+  if (inside === state.at) return;
+  state.at = inside;
+  update();
+}
+
+function start() {
+  const { chosen } = report.selection;
+  for (const section of document.querySelectorAll("[data-for]")) {
+    if (!section.dataset.for.split(" ").includes(report.kind)) section.remove();
+  }
+  document.body.classList.add(report.kind);
+  const last = report.models.length - 1;
+  byId("size").max = last;
+  byId("mark").style.setProperty("--place", last ? chosen / last : 0.5);
+  byId("back").textContent = `Back to the chosen ${report.models[chosen].k}`;
+  byId("back").title = "The size that cross-validation chose";
+  byId("size").addEventListener("input", (event) => choose(Number(event.target.value)));
+  byId("back").addEventListener("click", () => {
+    choose(chosen);
+    byId("size").focus();
+  });
+  byId("smaller").addEventListener("click", () => choose(state.at - 1));
+  byId("larger").addEventListener("click", () => choose(state.at + 1));
+  if (report.kind === "multiclass") {
+    replace(
+      byId("class"),
+      report.classes.map((name, i) => html("option", { value: i }, name)),
+    );
+    byId("class").addEventListener("change", (event) => {
+      state.c = Number(event.target.value);
+      update();
+    });
+    byId("class-label").hidden = false;
+  }
+  byId("score-note").textContent = report.selection.note;
+  byId("stability-note").textContent = report.selection.stability_note;
+  showHeadline();
+  showData();
+  showCertificate();
+  showMethod();
+  update();
+  let width = document.documentElement.clientWidth;
+  addEventListener("resize", () => {
+    if (document.documentElement.clientWidth === width) return; // phones change the height while scrolling
+    width = document.documentElement.clientWidth;
+    update();
+  });
+}
+
+start();

@@ -1,0 +1,328 @@
+// Tables, figures and words.
+
+const tableHead = (words, numbers) =>
+  html(
+    "thead",
+    {},
+    html(
+      "tr",
+      {},
+      words.map((text) => html("th", { scope: "col" }, text)),
+      numbers.map((text) => html("th", { scope: "col", class: "num" }, text)),
+    ),
+  );
+const fact = (name, value) => [html("dt", {}, name), html("dd", {}, value)];
+
+function sizeWords(model) {
+  if (report.kind === "multiclass" && !report.shared)
+    return `${count(model.k, "feature")} per class${model.k ? ` (${whole(model.size)} in all)` : ""}`;
+  return model.size === model.k
+    ? count(model.k, "feature")
+    : `at most ${count(model.k, "feature")} (uses ${whole(model.size)})`;
+}
+
+function scoreWords(model) {
+  const { sign, score_name: name } = report.selection;
+  return `${name} ${number(sign * model.score)}${model.error ? ` ± ${number(model.error, 2)}` : ""}`;
+}
+
+// The figure that says most of a model: how well it tells classes apart, or explains a response.
+function mainFigure(model) {
+  if (report.kind === "regression") return ["R²", fixed(model.r2, 3)];
+  const areas = model.roc.filter((curve) => curve).map((curve) => curve.auc);
+  if (!areas.length) return ["accuracy", percent(model.accuracy)];
+  return [areas.length === 1 ? "AUC" : "mean AUC", fixed(areas.reduce((sum, area) => sum + area, 0) / areas.length, 3)];
+}
+
+function showHeadline() {
+  const model = report.models[report.selection.chosen];
+  const { sign, score_name: name } = report.selection;
+  byId("lead").textContent = report.lead;
+  const tile = (label, value, detail) =>
+    html("div", {}, html("dt", {}, label), html("dd", {}, value, detail ? html("small", {}, ` ${detail}`) : null));
+  const tiles = [
+    tile("features used", whole(model.size), `of ${whole(report.data.features)}`),
+    tile(name, number(sign * model.score), model.error ? `± ${number(model.error, 2)}` : null),
+    tile(`held-out ${mainFigure(model)[0]}`, mainFigure(model)[1]),
+  ];
+  if (report.kind !== "regression")
+    tiles.push(tile("held-out accuracy", percent(model.accuracy), `always the largest class: ${percent(report.baseline)}`));
+  else tiles.push(tile("held-out RMSE", number(model.rmse), `standard deviation ${number(report.data.response.sd)}`));
+  const { short, complete } = report.certificate;
+  if (short) tiles.push(tile("gap to the best possible", `≤\u00a0${tied(short)}`, complete ? "proved" : "proved so far"));
+  replace(byId("tiles"), tiles);
+  byId("verdict").textContent = tied(report.certificate.sentence);
+  byId("verdict").classList.toggle("proved", report.certificate.proved);
+}
+
+function showCoefficients(model, c) {
+  const folds = new Map(model.use);
+  const rows = model.coef[c].map(([f, value]) => ({ f, value, effect: value * report.features[f].spread }));
+  rows.sort((a, b) => Math.abs(b.effect) - Math.abs(a.effect));
+  const largest = Math.max(...rows.map((row) => Math.abs(row.effect)), 1e-300);
+  const bar = (effect) =>
+    html(
+      "span",
+      { class: "bar", "aria-hidden": "true" },
+      html("span", { class: effect < 0 ? "minus" : "plus", style: `width:${((50 * Math.abs(effect)) / largest).toFixed(1)}%` }),
+    );
+  const cells = (row) => [
+    html("th", { scope: "row", title: report.features[row.f].name }, report.features[row.f].name),
+    html("td", { class: "num" }, number(row.value, 4)),
+    html(
+      "td",
+      { class: "bar-cell" },
+      html("div", { class: "effect" }, html("span", { class: "num" }, number(row.effect)), bar(row.effect)),
+    ),
+    html("td", { class: "num" }, `${Math.round((folds.get(row.f) || 0) * report.selection.folds)}/${report.selection.folds}`),
+  ];
+  const intercept = [
+    html("th", { scope: "row" }, "intercept"),
+    html("td", { class: "num" }, number(model.intercept[c], 4)),
+    html("td"),
+    html("td"),
+  ];
+  const head = html(
+    "thead",
+    {},
+    html(
+      "tr",
+      {},
+      html("th", { scope: "col" }, "feature"),
+      html("th", { scope: "col", class: "num" }, "coefficient"),
+      html("th", { scope: "col" }, "per standard deviation"),
+      html("th", { scope: "col", class: "num" }, "folds"),
+    ),
+  );
+  replace(
+    byId("coef"),
+    head,
+    html(
+      "tbody",
+      {},
+      rows.map((row) => html("tr", {}, cells(row))),
+      html("tr", { class: "muted" }, intercept),
+    ),
+  );
+  const what = report.kind === "regression" ? `raises the prediction of ${report.target}` : `speaks for ${report.positive[c]}`;
+  byId("coef-note").textContent = rows.length
+    ? `${sizeWords(model)}, fitted on all rows. A positive coefficient ${what}; ` +
+      "“folds” counts the folds whose model of this size uses the feature too."
+    : "No features: the model is its intercept, the same prediction for every row.";
+}
+
+function showConfusion(model) {
+  const table = model.confusion;
+  const total = table.map((row) => row.reduce((sum, value) => sum + value, 0));
+  const names = report.classes;
+  const cell = (value, r, c) => {
+    const share = total[r] ? value / total[r] : 0;
+    return html(
+      "td",
+      { class: r === c ? "right" : "wrong", style: `--share:${(100 * share).toFixed(1)}%` },
+      html("b", {}, whole(value)),
+      html("small", {}, percent(share)),
+    );
+  };
+  const head = html(
+    "thead",
+    {},
+    html(
+      "tr",
+      {},
+      html("th", { scope: "col" }, "true \\ predicted"),
+      names.map((name) => html("th", { scope: "col", title: name }, name)),
+    ),
+  );
+  replace(
+    byId("confusion"),
+    head,
+    html(
+      "tbody",
+      {},
+      table.map((row, r) =>
+        html(
+          "tr",
+          {},
+          html("th", { scope: "row", title: names[r] }, names[r]),
+          row.map((value, c) => cell(value, r, c)),
+        ),
+      ),
+    ),
+  );
+  const what = report.data.weighted ? "Weights of the held-out rows" : "Held-out rows";
+  byId("confusion-note").textContent =
+    `${what} by their true class and the prediction of a model of this size that has not seen them; ` +
+    "percentages are of the true class.";
+  const recall = table.map((row, r) => (total[r] ? row[r] / total[r] : NaN));
+  const seen = recall.filter(Number.isFinite);
+  const facts = [
+    fact("accuracy", percent(model.accuracy)),
+    fact("balanced accuracy", percent(seen.reduce((a, b) => a + b, 0) / seen.length)),
+  ];
+  if (report.kind === "binary") {
+    const called = table[0][1] + table[1][1];
+    facts.push(
+      fact("found (recall)", percent(recall[1])),
+      fact("right when called (precision)", percent(called ? table[1][1] / called : NaN)),
+    );
+  }
+  replace(
+    byId("rates"),
+    facts.map((pair) => html("div", {}, pair)),
+  );
+}
+
+function showCurves(model, c) {
+  const curve = model.roc[c];
+  const against =
+    report.kind === "binary" ? `${report.positive[0]} against ${report.classes[0]}` : `${report.positive[c]} against the rest`;
+  replace(
+    byId("roc-note"),
+    curve
+      ? [html("b", { id: "auc" }, `AUC ${fixed(curve.auc, 3)}`), `: ${against}, all held-out rows together.`]
+      : "A ROC curve needs held-out rows of both classes.",
+  );
+  drawRoc(byId("roc"), model, c);
+  if (!model.calibration) {
+    byId("calibration-note").textContent =
+      `Calibration needs probabilities, and a model with the ${report.loss} loss has none: its decision values only rank. ` +
+      'loss="logistic" has them.';
+    return;
+  }
+  const { brier } = model.calibration[c];
+  replace(
+    byId("calibration-note"),
+    html("b", {}, `Brier score ${fixed(brier, 3)}`),
+    `: of the rows with about this predicted probability of ${report.positive[c]}, how many are it. ` +
+      "On the line is right; bars are two standard errors.",
+  );
+  drawCalibration(byId("calibration"), model, c);
+}
+
+function showScatter(model) {
+  const some =
+    report.truth.length < report.tested
+      ? `${whole(report.truth.length)} of the ${whole(report.tested)}`
+      : `all ${whole(report.tested)}`;
+  replace(
+    byId("scatter-note"),
+    html("b", { id: "r2" }, `R² ${fixed(model.r2, 3)}`),
+    `, root mean squared error ${number(model.rmse)}. Shown are ${some} rows, ` +
+      "each predicted by a model of this size that has not seen it.",
+  );
+  drawScatter(byId("scatter"), model);
+  drawResiduals(byId("residuals"), model);
+}
+
+function showData() {
+  const data = report.data;
+  const facts = [
+    fact("rows", whole(data.rows)),
+    fact("features", `${whole(data.features)}${data.named ? "" : ", without names: x0, x1, …"}`),
+  ];
+  facts.push(
+    fact(
+      "stored",
+      `${data.sparse ? "sparse" : "dense"}, ${percent(data.density, data.density < 0.01 ? 3 : 1)} of the values are not zero`,
+    ),
+  );
+  facts.push(fact("missing values", "none"));
+  const more = data.constant > data.constant_names.length ? ", …" : "";
+  facts.push(
+    fact("constant columns", data.constant ? `${whole(data.constant)}: ${data.constant_names.join(", ")}${more}` : "none"),
+  );
+  facts.push(fact("weights", data.weighted ? "rows are weighted" : "all rows count the same"));
+  replace(byId("data"), facts.flat());
+  replace(
+    byId("notes"),
+    data.notes.map((note) => html("li", {}, note)),
+  );
+  byId("notes").hidden = !data.notes.length;
+  if (data.classes) {
+    const rows = data.classes.map((entry) =>
+      html(
+        "tr",
+        {},
+        html("th", { scope: "row" }, entry.label),
+        html("td", { class: "num" }, whole(entry.rows)),
+        html("td", { class: "num" }, percent(entry.share)),
+        html(
+          "td",
+          { class: "bar-cell" },
+          html(
+            "span",
+            { class: "bar one", "aria-hidden": "true" },
+            html("span", { class: "plus", style: `width:${(100 * entry.share).toFixed(1)}%` }),
+          ),
+        ),
+      ),
+    );
+    const share = data.weighted ? "of the weight" : "of all";
+    replace(
+      byId("target"),
+      html(
+        "div",
+        { class: "scroll" },
+        html("table", {}, tableHead([report.target], ["rows", share, ""]), html("tbody", {}, rows)),
+      ),
+    );
+  } else {
+    const { mean, sd, min, median, max, histogram } = data.response;
+    const words =
+      `${report.target}: mean ${number(mean)}, standard deviation ${number(sd)}, ` +
+      `from ${number(min)} to ${number(max)}, median ${number(median)}.`;
+    const tallest = Math.max(...histogram.counts, 1);
+    const bars = histogram.counts.map((n, i) =>
+      html("span", {
+        style: `height:${((100 * n) / tallest).toFixed(1)}%`,
+        title: `${number(histogram.edges[i])} to ${number(histogram.edges[i + 1])}: ${count(n, "row")}`,
+      }),
+    );
+    replace(
+      byId("target"),
+      html("p", { class: "note" }, words),
+      html("div", { class: "histogram", role: "img", "aria-label": `Histogram of ${report.target}` }, bars),
+    );
+  }
+}
+
+function showCertificate() {
+  const { rows, sentence, note } = report.certificate;
+  byId("certificate-sentence").textContent = tied(sentence);
+  byId("certificate-note").textContent = note;
+  const many = rows.length > 1;
+  const cells = (row) => [
+    number(row.objective, 8),
+    number(row.lower_bound, 8),
+    tied(row.gap_words),
+    whole(row.nodes),
+    fixed(row.seconds, 2),
+    row.status,
+  ];
+  const head = tableHead(many ? ["class"] : [], ["objective", "lower bound", "gap", "nodes", "seconds", "status"]);
+  const line = (row) =>
+    html(
+      "tr",
+      {},
+      many ? html("th", { scope: "row" }, row.label) : null,
+      cells(row).map((text) => html("td", { class: "num" }, text)),
+    );
+  replace(byId("certificate"), ...(rows.length ? [head, html("tbody", {}, rows.map(line))] : []));
+}
+
+function showMethod() {
+  replace(
+    byId("method"),
+    report.method.map((text) => html("p", {}, text)),
+  );
+  replace(
+    byId("footer"),
+    html(
+      "p",
+      {},
+      `Made by ellzero ${report.version}${report.date ? `, ${report.date}` : ""}. ` +
+        "This page is one file and loads nothing from anywhere.",
+    ),
+  );
+}
