@@ -1,0 +1,404 @@
+"""What the report says: its figures against scikit-learn's, all kinds of problems, and nothing of the user's taken for HTML."""
+
+import json
+import re
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.special import expit
+from sklearn.calibration import calibration_curve
+from sklearn.metrics import accuracy_score, brier_score_loss, confusion_matrix, r2_score, roc_auc_score, roc_curve
+
+import ellzero as ez
+from ellzero.errors import InvalidInputError
+from ellzero.report.held_out import ROC_POINTS, calibration, confusion, roc, spread_out
+from ellzero.report.models import SCATTER_POINTS
+from ellzero.report.page import render_report, write_report
+from ellzero.report.proof import Proof, describe_proofs, percent_above
+from ellzero.report.summary import summarise
+from ellzero.report.words import Words
+
+pytestmark = pytest.mark.filterwarnings("ignore:the chosen model has max_support")
+
+FAST = {"max_support": 5, "shrinkage": [1e-2], "cv": 3}
+
+
+def classification(seed, n=90, p=12, classes=2):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p)) * rng.uniform(0.5, 20.0, p)
+    Z = X / X.std(axis=0)
+    scores = np.column_stack([2.0 * Z[:, c] - Z[:, c + 1] for c in range(classes)]) + rng.standard_normal((n, classes))
+    return X, np.array(["cat", "dog", "emu", "fox"])[np.argmax(scores, axis=1)]
+
+
+def regression(seed, n=80, p=10):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    return X, 3.0 * X[:, 2] - 2.0 * X[:, 5] + 7.0 + 0.5 * rng.standard_normal(n)
+
+
+def fitted(X, y, kind=ez.L0ClassifierCV, sample_weight=None, **settings):
+    estimator = kind(**{**FAST, "select": "size", "keep_predictions": True, **settings})
+    return estimator.fit(X, y, sample_weight=sample_weight)
+
+
+def data_of(page):
+    """The data as a browser would read it."""
+    return json.loads(re.search(r'<script type="application/json" id="report-data">(.*?)</script>', page, re.DOTALL)[1])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_binary_figures_are_those_of_scikit_learn(weighted):
+    X, y = classification(0)
+    weight = np.random.default_rng(1).uniform(0.0, 2.0, len(y)) if weighted else None
+    estimator = fitted(X, y, sample_weight=weight)
+    summary = summarise(estimator, X, y, sample_weight=weight)
+    column = estimator.cv_results_.chosen
+    assert summary["kind"] == "binary"
+    assert summary["positive"] == ["dog"]
+    for point, model in enumerate(summary["models"]):
+        decision = column.decision[:, point, 0]
+        predicted = np.where(decision > 0.0, "dog", "cat")
+        table = confusion_matrix(y, predicted, sample_weight=weight)
+        np.testing.assert_allclose(model["confusion"], table, atol=1e-4)
+        assert model["accuracy"] == pytest.approx(accuracy_score(y, predicted, sample_weight=weight))
+        brier = brier_score_loss(y == "dog", expit(decision), sample_weight=weight)
+        assert model["calibration"][0]["brier"] == pytest.approx(brier)
+        assert model["score"] == pytest.approx(column.scores[point].mean(), rel=1e-6)
+        assert model["error"] == pytest.approx(column.scores[point].std(ddof=1) / np.sqrt(3), rel=1e-6)
+        if point:
+            assert model["roc"][0]["auc"] == pytest.approx(roc_auc_score(y == "dog", decision, sample_weight=weight))
+    if not weighted:
+        decision = column.decision[:, 3, 0]
+        share, mean = calibration_curve(y == "dog", expit(decision), n_bins=10, strategy="quantile")
+        bins = np.array(summary["models"][3]["calibration"][0]["bins"])
+        np.testing.assert_allclose(bins[:, 0], mean, atol=1e-4)
+        np.testing.assert_allclose(bins[:, 1], share, atol=1e-4)
+        assert bins[:, 2].sum() == len(y)
+
+
+def test_multiclass_figures_are_those_of_scikit_learn():
+    X, y = classification(2, n=150, classes=3)
+    estimator = fitted(X, y)
+    summary = summarise(estimator, X, y)
+    assert summary["kind"] == "multiclass"
+    assert summary["classes"] == ["cat", "dog", "emu"]
+    for point, model in enumerate(summary["models"]):
+        decision = estimator.cv_results_.chosen.decision[:, point]
+        predicted = estimator.classes_[decision.argmax(axis=1)]
+        np.testing.assert_allclose(model["confusion"], confusion_matrix(y, predicted))
+        shares = expit(decision) / expit(decision).sum(axis=1, keepdims=True)
+        for c, label in enumerate(estimator.classes_):
+            assert model["calibration"][c]["brier"] == pytest.approx(brier_score_loss(y == label, shares[:, c]))
+            if point:
+                assert model["roc"][c]["auc"] == pytest.approx(roc_auc_score(y == label, decision[:, c]))
+
+
+def test_regression_figures_are_those_of_scikit_learn():
+    X, y = regression(3)
+    estimator = fitted(X, y, ez.L0RegressorCV)
+    summary = summarise(estimator, X, y)
+    assert summary["kind"] == "regression"
+    for point, model in enumerate(summary["models"]):
+        predicted = estimator.cv_results_.chosen.decision[:, point, 0]
+        assert model["r2"] == pytest.approx(r2_score(y, predicted))
+        assert model["rmse"] == pytest.approx(np.sqrt(np.mean((y - predicted) ** 2)))
+        np.testing.assert_allclose(model["predicted"], predicted, rtol=1e-6)
+    np.testing.assert_allclose(summary["truth"], y, rtol=1e-6)
+    assert summary["data"]["response"]["mean"] == pytest.approx(y.mean())
+    assert sum(summary["data"]["response"]["histogram"]["counts"]) == len(y)
+
+
+def test_models_are_those_of_the_estimator():
+    X, y = classification(4)
+    X[:, 7] = 3.5  # constant
+    frame = pd.DataFrame(X, columns=[f"column {j}" for j in range(X.shape[1])])
+    estimator = fitted(frame, y)
+    summary = summarise(estimator, frame, y)
+    chosen = summary["models"][summary["selection"]["chosen"]]
+    names = [entry["name"] for entry in summary["features"]]
+    coef = dict.fromkeys(frame.columns, 0.0) | {names[f]: value for f, value in chosen["coef"][0]}
+    np.testing.assert_allclose(list(coef.values()), estimator.coef_[0], rtol=1e-4)
+    np.testing.assert_allclose(chosen["intercept"], estimator.intercept_, rtol=1e-4)
+    np.testing.assert_allclose([entry["spread"] for entry in summary["features"]], frame[names].std(ddof=0), rtol=1e-6)
+    assert summary["data"]["constant_names"] == ["column 7"]
+    assert summary["selection"]["lambda_2"] == 1e-2
+    for point, model in enumerate(summary["models"]):
+        assert model["k"] == point
+        folds = [fold[point].indices for fold in estimator.cv_results_.chosen.fold_supports]
+        counts = {names[f]: share * 3 for f, share in model["use"]}
+        for name, times in counts.items():
+            assert times == pytest.approx(sum(frame.columns.get_loc(name) in fold for fold in folds), abs=1e-3)
+        assert len(counts) == len(set(np.concatenate(folds).tolist()))
+
+
+def test_sparse_data_is_summarised_as_it_is():
+    X, y = classification(5)
+    X *= np.random.default_rng(0).random(X.shape) < 0.3
+    summaries = [summarise(fitted(data, y), data, y) for data in (X, sparse.csr_matrix(X))]
+    assert [summary["data"]["sparse"] for summary in summaries] == [False, True]
+    assert summaries[0]["data"]["density"] == summaries[1]["data"]["density"] == pytest.approx(np.mean(X != 0.0))
+    for dense, other in zip(summaries[0]["models"], summaries[1]["models"], strict=True):
+        assert dense["confusion"] == other["confusion"]
+    assert summaries[1]["features"][0]["name"] == f"x{summaries[1]['features'][0]['key']}"
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "squared_error"])
+def test_losses_without_probabilities_have_no_calibration(loss):
+    X, y = classification(6, n=60)
+    summary = summarise(fitted(X, y, loss=loss, max_support=3), X, y)
+    assert all("calibration" not in model for model in summary["models"])
+    assert all(model["roc"][0]["auc"] >= 0.0 for model in summary["models"])
+    assert summary["loss"] == loss
+
+
+def test_a_model_without_features():
+    rng = np.random.default_rng(7)
+    X, y = rng.standard_normal((60, 6)), np.arange(60) % 3 == 0
+    summary = write_and_read(X, y, max_support=2, shrinkage=[1e-3])[0]
+    assert summary["selection"]["chosen"] == 0
+    assert summary["certificate"]["rows"] == []
+    assert "nothing to prove" in summary["certificate"]["sentence"]
+    assert summary["models"][0]["coef"] == [[]]
+    assert summary["models"][0]["roc"][0] == {"auc": 0.5, "points": [[0.0, 0.0], [1.0, 1.0]]}
+    assert "uses none" in summary["lead"]
+
+
+def write_and_read(X, y, **settings):
+    """What `write_report` returned and wrote."""
+    with tempfile.TemporaryDirectory() as temporary:
+        path = Path(temporary) / "report.html"
+        summary = write_report(path, X, y, **{**FAST, **settings})
+        return summary, path.read_text("utf-8")
+
+
+def test_the_page_holds_the_data_and_loads_nothing():
+    X, y = classification(8)
+    summary, page = write_and_read(X, y, target="animal", date="1 May", notes=["Read on a Monday."])
+    assert data_of(page) == summary
+    assert summary["date"] == "1 May"
+    assert summary["data"]["notes"] == ["Read on a Monday."]
+    links = re.findall(r"(?:src|href)=\"([^\"]*)", page.split("<script")[0])
+    assert sorted(links) == ["#chooser", "data:,"]
+    assert "url(" not in page
+    assert "@import" not in page
+    assert "default-src 'none'" in page
+
+
+def test_the_same_input_gives_the_same_page():
+    X, y = classification(9)
+    pages = [re.sub(r'"seconds":[0-9.]+', "", write_and_read(X, y, date="today")[1]) for _ in range(2)]
+    assert pages[0] == pages[1]
+    assert write_and_read(X, y, date="tomorrow")[1] != pages[0]
+
+
+EVIL = "</script><script>alert(1)</script><!--{{data}} & \u2028 'x' \"y\""
+
+
+def test_names_and_labels_are_never_markup():
+    X, y = classification(10)
+    frame = pd.DataFrame(X, columns=[f"{EVIL} {j}" for j in range(X.shape[1])])
+    labels = np.where(y == "dog", EVIL, "cat")
+    summary, page = write_and_read(frame, labels, target=EVIL, title=EVIL, source=EVIL, notes=[EVIL])
+    assert page.count("<script") == 2  # the data and the code
+    assert page.count("</script>") == 2
+    assert "alert(1)" not in page.split("<body>")[0].replace("&lt;script&gt;alert(1)&lt;/script&gt;", "")
+    assert data_of(page) == summary
+    assert EVIL in summary["classes"]
+    assert summary["features"][0]["name"].startswith(EVIL)
+    assert summary["title"] == EVIL
+
+
+def test_a_failed_report_leaves_the_old_one(tmp_path, monkeypatch):
+    X, y = classification(11)
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    monkeypatch.setattr("ellzero.report.page.render_report", lambda summary: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write_report(path, X, y, **FAST)
+    assert path.read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_the_page_stays_small_with_many_features():
+    rng = np.random.default_rng(12)
+    X = sparse.random(200, 100_000, density=0.01, random_state=0, format="csc", data_rvs=rng.standard_normal)
+    y = np.asarray(X[:, :20].sum(axis=1)).ravel() + 0.01 * rng.standard_normal(200) > 0.0
+    summary, page = write_and_read(X, y, algorithm="cd", time_limit=0)
+    assert summary["data"]["features"] == 100_000
+    assert len(summary["features"]) < 100
+    assert len(page) < 200_000
+    assert summary["certificate"]["sentence"] == "No certificate was asked for."
+
+
+def test_the_page_stays_small_with_many_rows():
+    X, y = regression(13, n=5000, p=6)
+    summary = write_and_read(X, y, regression=True)[0]
+    assert len(summary["truth"]) == len(summary["models"][2]["predicted"]) == SCATTER_POINTS
+    assert summary["tested"] == 5000
+    assert min(summary["truth"]) == pytest.approx(y.min())
+    assert max(summary["truth"]) == pytest.approx(y.max())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_thinned_roc_follows_the_whole_curve(seed):
+    rng = np.random.default_rng(seed)
+    positive = rng.random(4000) < 0.3
+    decision = positive + rng.standard_normal(4000)
+    thin = roc(positive, decision, np.ones(4000))
+    assert len(thin["points"]) <= ROC_POINTS
+    x, y = np.array(thin["points"]).T
+    whole_x, whole_y, _ = roc_curve(positive, decision, drop_intermediate=False)
+    assert np.abs(np.interp(whole_x, x, y) - whole_y).max() < 0.03
+    assert thin["auc"] == pytest.approx(roc_auc_score(positive, decision))
+    assert thin["points"][0] == [0.0, 0.0]
+    assert thin["points"][-1] == [1.0, 1.0]
+
+
+def test_parts_of_held_out_figures():
+    ones = np.ones(4)
+    assert roc(np.ones(4, bool), np.arange(4.0), ones) is None
+    assert spread_out(np.arange(10.0), 4).tolist() == [0, 3, 6, 9]
+    assert confusion(np.array([0, 1, 1, 0]), np.array([[-1.0], [0.0], [2.0], [3.0]]), ones) == [[1.0, 1.0], [1.0, 1.0]]
+    same = calibration(np.array([True, False, False, False]), np.full(4, 0.25), ones)
+    assert same["bins"] == [[0.25, 0.25, 4.0]]
+
+
+def test_rows_without_weight_do_not_count():
+    X, y = classification(14)
+    weight = np.ones(len(y))
+    weight[:10] = 0.0
+    y[:5] = "gnu"  # a class that only such rows have
+    summary = summarise(fitted(X, y, sample_weight=weight), X, y, sample_weight=weight)
+    assert summary["classes"] == ["cat", "dog"]
+    assert sum(entry["rows"] for entry in summary["data"]["classes"]) == len(y) - 10
+    assert np.sum(summary["models"][2]["confusion"]) == len(y) - 10
+
+
+@pytest.mark.parametrize("kind", ["binary", "regression"])
+def test_the_certificate_is_that_of_solve(kind):
+    X, y = classification(15) if kind == "binary" else regression(15)
+    summary = write_and_read(X, y, regression=kind == "regression")[0]
+    chosen, certificate = summary["models"][summary["selection"]["chosen"]], summary["certificate"]
+    loss = "logistic" if kind == "binary" else "squared_error"
+    solution = ez.solve(X, y, loss=loss, k=chosen["k"], lambda_2=1e-2, standardize=True)
+    row = certificate["rows"][0]
+    assert row["status"] == "optimal"
+    assert row["lower_bound"] <= solution.objective
+    assert row["objective"] >= solution.lower_bound
+    assert row["gap"] == pytest.approx((row["objective"] - row["lower_bound"]) / row["objective"])
+    assert row["gap"] <= 1e-4
+    assert certificate["proved"]
+    assert certificate["sentence"].startswith(f"Proved: no model with at most {chosen['k']} features is better by more than")
+    assert float(certificate["short"].removesuffix(" %")) / 100.0 >= row["gap"]
+
+
+def test_each_class_has_a_certificate():
+    X, y = classification(16, n=150, classes=3)
+    summary = write_and_read(X, y)[0]
+    k = summary["selection"]["chosen"]
+    rows = summary["certificate"]["rows"]
+    assert [row["label"] for row in rows] == summary["classes"]
+    assert f"for each class against the rest: no model with at most {k} features" in summary["certificate"]["sentence"]
+    for row, label in zip(rows, summary["classes"], strict=True):
+        solution = ez.solve(X, y == label, k=k, lambda_2=1e-2, standardize=True)
+        assert row["lower_bound"] <= solution.objective <= row["objective"] * (1.0 + 1e-9)
+    shared = write_and_read(X, y, shared_support=True)[0]
+    assert shared["certificate"]["rows"] == []
+    assert "share their features" in shared["certificate"]["sentence"]
+
+
+def test_a_proof_that_was_cut_short_says_so():
+    X, y, _ = ez.datasets.make_classification(100, 500, 10, s=0.3, random_state=0)
+    solution = ez.solve(X, y, k=6, lambda_2=1e-4, standardize=True, node_limit=1)
+    assert solution.status == "node_limit"
+    certificate = describe_proofs([Proof(solution.objective, solution.support, solution)], 6, ["y"], "")
+    assert not certificate["proved"]
+    assert not certificate["complete"]
+    assert certificate["sentence"].startswith("Proved so far, in a search that ended after")
+    assert certificate["short"] in certificate["sentence"]
+    nothing = Proof(solution.objective + 1e9, solution.support, solution)
+    assert describe_proofs([nothing], 6, ["y"], "")["sentence"].startswith("Nothing is proved so far")
+
+
+def test_a_proof_under_an_assumption_says_so():
+    X, y = classification(17)
+    summary = write_and_read(X, y, penalty="l0", shrinkage=None)[0]
+    assert "conditional: it assumes that no coefficient" in summary["certificate"]["sentence"]
+    assert summary["certificate"]["rows"][0]["conditional"]
+
+
+def test_a_better_model_that_the_proof_found_is_named():
+    X, y = classification(18)
+    solution = ez.solve(X, y, k=2, lambda_2=1e-2, standardize=True)
+    poor = Proof(solution.objective * 1.25, np.array([10, 11]), solution)
+    certificate = describe_proofs([poor], 2, ["dog"], "")
+    assert not certificate["proved"]
+    assert certificate["complete"]
+    assert certificate["short"] == "21 %"  # 1 - 1 / 1.25, rounded up
+    names = ", ".join(f"x{j}" for j in solution.support)
+    assert f"better than the one on this page by up to 20 %, of the features {names}." in certificate["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [
+        (0.0, "0 %"),
+        (1e-12, "0.000001 %"),
+        (9.41e-5, "0.0095 %"),
+        (1e-4, "0.010 %"),
+        (0.1234, "13 %"),
+        (0.5, "50 %"),
+        (1.5, "150 %"),
+    ],
+)
+def test_percentages_are_rounded_up(share, words):
+    assert percent_above(share) == words
+
+
+def test_snippets_quote_what_needs_it():
+    X, y = classification(19)
+    labels = np.where(y == "dog", "it's", "cat")
+    estimator = fitted(X, labels, class_weight="balanced")
+    words = Words(target="my target; rm", source="my data.csv")
+    summary = summarise(estimator, X, labels, words=words)
+    python, shell = summary["code"]["blocks"]
+    assert "--target 'my target; rm'" in "5".join(shell["parts"])
+    assert "'my data.csv'" in "5".join(shell["parts"])
+    assert "class_weight='balanced'" in python["parts"][1]
+    scope = {"X": X, "y": labels, "new_rows": X}
+    code = "3".join(python["parts"]).replace('model.save("model.json")', "").split("\n\nez.load")[0]
+    exec(code, scope)
+    assert np.count_nonzero(scope["model"].coef_) == 3
+    assert np.array_equal(np.unique(scope["model"].predict(X)), np.unique(labels))
+    model = summary["models"][3]
+    np.testing.assert_allclose(scope["model"].intercept_, model["intercept"], rtol=1e-2)
+
+
+SCORES = [("accuracy", "held-out accuracy", 1), ("neg_log_loss", "held-out log loss", -1)]
+
+
+@pytest.mark.parametrize(("scoring", "name", "sign"), SCORES)
+def test_scores_have_names(scoring, name, sign):
+    X, y = classification(20)
+    summary = summarise(fitted(X, y, scoring=scoring), X, y)
+    assert summary["selection"]["score_name"] == name
+    assert summary["selection"]["sign"] == sign
+
+
+def test_an_estimator_without_predictions_is_refused():
+    X, y = classification(21)
+    with pytest.raises(InvalidInputError, match="estimator must be fitted with"):
+        summarise(ez.L0ClassifierCV(**FAST, select="size").fit(X, y), X, y)
+
+
+def test_the_page_is_made_of_the_template_alone():
+    X, y = classification(22)
+    page = render_report(summarise(fitted(X, y), X, y))
+    assert "{{" not in page.split("report-data")[0]
+    assert page.startswith("<!doctype html>")
+    assert page.rstrip().endswith("</html>")
