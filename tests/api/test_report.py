@@ -379,6 +379,26 @@ def test_snippets_quote_what_needs_it():
     np.testing.assert_allclose(scope["model"].intercept_, model["intercept"], rtol=1e-2)
 
 
+def test_commands_say_what_the_page_shows():
+    X, y = classification(23, n=150, classes=3)
+    settings = {"fit_intercept": False, "lower": -3.0, "arguments": ["--weight", "my weight"], "loss": "squared_hinge"}
+    blocks = write_and_read(X, y, target="animal", **settings)[0]["code"]["blocks"]
+    fit, certify = ("2".join(block["parts"]) for block in blocks[1:])
+    problem = "--loss squared_hinge --lambda-1 0 --lambda-2 0.01 --no-intercept --lower -3"
+    data = "data.csv --target animal --weight 'my weight'"
+    assert fit == f"ellzero fit {data} --k 2 {problem} --out model.json\nellzero predict model.json new.csv"
+    assert certify == (
+        f"ellzero certify {data} --k 2 {problem} --positive cat --out proof.npz\nellzero verify proof.npz {data} --positive cat"
+    )
+    X, y = regression(23)
+    blocks = write_and_read(X, y, regression=True, penalty="l0", shrinkage=None)[0]["code"]["blocks"]
+    fit, certify = ("2".join(block["parts"]) for block in blocks[1:])
+    assert "--regression --lambda-1 0 --lambda-2 0 --out model.json" in fit
+    assert "--bound heuristic" in certify
+    assert certify.endswith("ellzero verify proof.npz data.csv --target y --regression")
+    assert len(write_and_read(X, y, regression=True, unpenalized=[0])[0]["code"]["blocks"]) == 1
+
+
 SCORES = [("accuracy", "held-out accuracy", 1), ("neg_log_loss", "held-out log loss", -1)]
 
 

@@ -61,6 +61,7 @@ def write_report(
     time_limit: float | None = 30.0,
     sample_weight: ArrayLike | None = None,
     source: str = "data.csv",
+    arguments: Sequence[str] = (),
     notes: Sequence[str] = (),
     date: str = "",
     progress: bool = False,
@@ -78,7 +79,7 @@ def write_report(
     regression : numbers are predicted, by squared error; otherwise y holds labels, however they look
     time_limit : seconds for the proof; None for as long as it takes, 0 for no proof
     sample_weight : (n,), optional
-    source : the data file that the page's commands name
+    source, arguments : the data file that the page's commands name, and what they need to read it, such as ``["--one-hot"]``
     notes : sentences about the data that the page shows with its summary
     date : shown at the end of the page; the page depends on nothing else that changes but the seconds of the search
     progress : show progress on standard error
@@ -108,7 +109,7 @@ def write_report(
     proofs = None
     if time_limit is None or time_limit > 0.0:
         proofs = prove(estimator, X, y, sample_weight=sample_weight, time_limit=time_limit, progress=progress)
-    words = Words(target=target, title=title, source=source, notes=tuple(notes), date=date)
+    words = Words(target=target, title=title, source=source, arguments=tuple(arguments), notes=tuple(notes), date=date)
     summary = summarise(estimator, X, y, sample_weight=sample_weight, proofs=proofs, words=words)
     with replacing(path) as stream:
         stream.write(render_report(summary).encode())

@@ -8,6 +8,10 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
+import numpy as np
+
+from ellzero.report.words import Words
+
 __all__ = ["code_blocks"]
 
 SHOWN = ("loss", "fit_intercept", "standardize", "class_weight", "shared_support", "lower", "upper", "unpenalized")
@@ -15,7 +19,7 @@ LONGEST = 60
 """Settings that are written in more characters are named instead."""
 
 
-def code_blocks(estimator: Any, direct: type, summary: dict[str, Any], labels: list[Any], source: str) -> dict[str, Any]:
+def code_blocks(estimator: Any, direct: type, summary: dict[str, Any], labels: list[Any], words: Words) -> dict[str, Any]:
     """Blocks of code with their titles, and the labels as Python writes them.
 
     `direct` is the estimator without cross-validation, which fits a model of a given size.
@@ -24,7 +28,7 @@ def code_blocks(estimator: Any, direct: type, summary: dict[str, Any], labels: l
     shrinkage = {name: summary["selection"][name] for name in ("lambda_1", "lambda_2")}
     blocks = [
         python_block(direct.__name__, changed_settings(given, usual, shrinkage), labels, summary["loss"] == "logistic"),
-        *shell_blocks(given, shrinkage, summary, source),
+        *shell_blocks(given, shrinkage, summary, words),
     ]
     return {"labels": [repr(label) for label in labels], "blocks": blocks}
 
@@ -49,18 +53,50 @@ def python_block(direct: str, settings: str, labels: list[Any], probabilities: b
 
 
 def shell_blocks(
-    given: dict[str, Any], shrinkage: dict[str, float], summary: dict[str, Any], source: str
+    given: dict[str, Any], shrinkage: dict[str, float], summary: dict[str, Any], words: Words
 ) -> list[dict[str, Any]]:
-    """The same on the command line, and the proof."""
-    data = f"{shlex.quote(source)} --target {shlex.quote(summary['target'])}"
-    options = "".join(f" --{name.replace('_', '-')} {value:.12g}" for name, value in shrinkage.items())
-    if summary["kind"] == "regression":
-        options += " --regression"
-    elif summary["loss"] != "logistic":
-        options += f" --loss {summary['loss']}"
-    fit = [f"ellzero fit {data} --k ", f"{options} --out model.json\nellzero predict model.json new.csv"]
-    certify = [f"ellzero certify {data} --k ", f"{options} --out proof.npz\nellzero verify proof.npz {data}"]
-    blocks = [{"title": "Command line", "parts": fit}]
-    if summary["certificate"]["rows"] and summary["kind"] != "multiclass":
-        blocks.append({"title": "Prove it, and check the proof", "parts": certify})
+    """The same on the command line, and the proof; nothing for settings that the command line does not have."""
+    if given["unpenalized"] is not None or np.ndim(given["lower"]) or np.ndim(given["upper"]):
+        return []
+    data = shlex.join([words.source, "--target", words.target, *words.arguments])
+    kind = ["--regression"] if summary["kind"] == "regression" else []
+    problem = [*kind, *problem_options(given, summary["loss"], shrinkage)]
+    fit = list(problem)
+    if given.get("class_weight") == "balanced":
+        fit += ["--class-weight", "balanced"]
+    if summary["shared"]:
+        fit.append("--shared-support")
+    blocks = [
+        command("Command line", f"ellzero fit {data}", [*fit, "--out", "model.json"], "ellzero predict model.json new.csv")
+    ]
+    certificate = summary["certificate"]
+    if certificate["rows"] and given.get("class_weight") is None:
+        several = summary["kind"] == "multiclass"
+        positive = ["--positive", certificate["rows"][0]["label"]] if several else []
+        assumed = ["--bound", "heuristic"] if certificate["rows"][0]["conditional"] else []
+        title = (
+            f"Prove it (here for {certificate['rows'][0]['label']}), and check" if several else "Prove it, and check the proof"
+        )
+        check = f"ellzero verify proof.npz {data}{''.join(f' {shlex.quote(word)}' for word in [*kind, *positive])}"
+        options = [*problem, *positive, *assumed, "--out", "proof.npz"]
+        blocks.append(command(title, f"ellzero certify {data}", options, check))
     return blocks
+
+
+def problem_options(given: dict[str, Any], loss: str, shrinkage: dict[str, float]) -> list[str]:
+    """What is minimised, as arguments of a command."""
+    out = ["--loss", loss] if given.get("loss", "logistic") != "logistic" else []
+    for name, value in shrinkage.items():
+        out += [f"--{name.replace('_', '-')}", f"{value:.12g}"]
+    out += [
+        f"--no-{word}" for word, name in (("standardize", "standardize"), ("intercept", "fit_intercept")) if not given[name]
+    ]
+    for name in ("lower", "upper"):
+        if given[name] is not None:
+            out += [f"--{name}", f"{given[name]:.12g}"]
+    return out
+
+
+def command(title: str, start: str, options: list[str], then: str) -> dict[str, Any]:
+    """A command with a number of features in it, and what comes after."""
+    return {"title": title, "parts": [f"{start} --k ", f" {shlex.join(options)}\n{then}"]}

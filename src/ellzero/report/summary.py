@@ -111,7 +111,7 @@ def summarise(
         fit_intercept=estimator.fit_intercept,
         always=0 if mask is None else int(mask.sum()),
     )
-    summary["code"] = code_blocks(estimator, L0Classifier if labels else L0Regressor, summary, labels, words.source)
+    summary["code"] = code_blocks(estimator, L0Classifier if labels else L0Regressor, summary, labels, words)
     return summary
 
 

@@ -24,6 +24,7 @@ class Words:
     target : the name of y
     title : the page's heading
     source : the data file that commands name
+    arguments : what commands need to read it, beside the target
     notes : sentences about the data, shown with its summary
     date : shown at the end of the page, as it is
 
@@ -32,6 +33,7 @@ class Words:
     target: str = "y"
     title: str | None = None
     source: str = "data.csv"
+    arguments: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     date: str = ""
 
