@@ -49,7 +49,7 @@ function update() {
   slider.setAttribute("aria-valuetext", sizeWords(model));
   replace(
     byId("now"),
-    html("b", {}, sizeWords(model)),
+    html("b", {}, report.kind === "multiclass" ? sizeWords(model).split(" (")[0] : sizeWords(model)),
     html("span", {}, scoreWords(model)),
     html("span", {}, mainFigure(model).join(" ")),
   );
@@ -84,8 +84,7 @@ function start() {
   const last = report.models.length - 1;
   byId("size").max = last;
   byId("mark").style.setProperty("--place", last ? chosen / last : 0.5);
-  byId("back").textContent = `Back to the chosen ${report.models[chosen].k}`;
-  byId("back").title = "The size that cross-validation chose";
+  replace(byId("back"), "Back to ", html("span", {}, "the chosen "), String(report.models[chosen].k));
   byId("size").addEventListener("input", (event) => choose(Number(event.target.value)));
   byId("back").addEventListener("click", () => {
     choose(chosen);

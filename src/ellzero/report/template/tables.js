@@ -49,7 +49,7 @@ function showHeadline() {
     tiles.push(tile("held-out accuracy", percent(model.accuracy), `always the largest class: ${percent(report.baseline)}`));
   else tiles.push(tile("held-out RMSE", number(model.rmse), `standard deviation ${number(report.data.response.sd)}`));
   const { short, complete } = report.certificate;
-  if (short) tiles.push(tile("gap to the best possible", `≤\u00a0${tied(short)}`, complete ? "proved" : "proved so far"));
+  if (short) tiles.push(tile("gap to the best possible", tied(short), complete ? "at most; proved" : "at most; proved so far"));
   replace(byId("tiles"), tiles);
   byId("verdict").textContent = tied(report.certificate.sentence);
   byId("verdict").classList.toggle("proved", report.certificate.proved);
