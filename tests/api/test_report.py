@@ -266,6 +266,8 @@ def test_parts_of_held_out_figures():
     assert confusion(np.array([0, 1, 1, 0]), np.array([[-1.0], [0.0], [2.0], [3.0]]), ones) == [[1.0, 1.0], [1.0, 1.0]]
     same = calibration(np.array([True, False, False, False]), np.full(4, 0.25), ones)
     assert same["bins"] == [[0.25, 0.25, 4.0]]
+    unequal = calibration(np.array([True, False]), np.full(2, 0.5), np.array([3000.0, 1000.0]))
+    assert unequal["bins"] == [[0.5, 0.75, 1.6]]  # the scale of the weights does not matter
 
 
 def test_rows_without_weight_do_not_count():

@@ -314,9 +314,11 @@ def test_both_colour_schemes_are_legible(show, scheme):
     assert dark == (scheme == "dark")
 
 
-def test_paper_has_no_slider(show):
-    shown, _ = show("binary")
+def test_paper_is_white_and_has_no_slider(show):
+    shown, _ = show("binary", color_scheme="dark")
     shown.page.emulate_media(media="print")
+    assert luminance(shown.page.evaluate("getComputedStyle(document.body).backgroundColor")) > 0.9
+    assert luminance(shown.page.evaluate("getComputedStyle(document.body).color")) < 0.1
     assert shown.page.locator("#size").is_hidden()
     assert shown.page.locator("#now").is_visible()
 

@@ -57,14 +57,18 @@ def spread_out(place: Array, most: int) -> NDArray[np.int64]:
 
 
 def calibration(positive: NDArray[np.bool_], probability: Array, weight: Array) -> dict[str, Any]:
-    """Mean prediction and share of the class in bins that hold about as many rows each, and the Brier score."""
+    """Mean prediction, share of the class and effective number of rows of bins of about as many rows each; the Brier score.
+
+    Rows of unequal weight tell as much as (sum w)^2 / sum w^2 rows of the same weight.
+    """
     edges = np.quantile(probability, np.linspace(0.0, 1.0, CALIBRATION_BINS + 1))
     place = np.searchsorted(edges[1:-1], probability)
     total, predicted, true = (np.bincount(place, weight * part, CALIBRATION_BINS) for part in (1.0, probability, positive))
     held = total > 0.0
-    bins = np.column_stack([predicted[held] / total[held], true[held] / total[held], total[held]])
+    rows = total**2 / np.maximum(np.bincount(place, weight**2, CALIBRATION_BINS), np.finfo(float).tiny)
+    bins = np.column_stack([predicted[held] / total[held], true[held] / total[held], rows[held]])
     return {
-        "bins": [[round(x, DIGITS), round(y, DIGITS), float(f"{mass:.6g}")] for x, y, mass in bins.tolist()],
+        "bins": [[round(x, DIGITS), round(y, DIGITS), float(f"{number:.6g}")] for x, y, number in bins.tolist()],
         "brier": float(np.average((probability - positive) ** 2, weights=weight)),
     }
 

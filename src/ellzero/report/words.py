@@ -64,8 +64,8 @@ def selection_notes(folds: int, rule: str, at_limit: bool) -> dict[str, str]:
         ),
         "stability_note": (
             f"The stronger the colour of a cell, the more of the {folds} folds use the feature in their model of that size; a "
-            "dot marks the features of the model that is fitted on all rows. Features that all folds find again are no "
-            "accident."
+            "dot marks the features of the model that is fitted on all rows. Most reliable are those that all folds use at "
+            "small sizes."
         ),
     }
 

@@ -203,9 +203,9 @@ function drawCalibration(box, model, c) {
   });
   chart.plot.append(shape("line", { x1: chart.x(0), y1: chart.y(0), x2: chart.x(1), y2: chart.y(1), class: "diagonal" }));
   const points = bins.map(([mean, share]) => [chart.x(mean), chart.y(share)]);
-  for (const [i, [, share, mass]] of bins.entries()) {
+  for (const [i, [, share, rows]] of bins.entries()) {
     // About two standard errors of a share: what chance alone would do.
-    const reach = 2 * Math.sqrt((share * (1 - share)) / Math.max(mass, 1));
+    const reach = 2 * Math.sqrt((share * (1 - share)) / Math.max(rows, 1));
     const [low, high] = [Math.max(0, share - reach), Math.min(1, share + reach)];
     chart.plot.append(
       shape("line", { x1: points[i][0], x2: points[i][0], y1: chart.y(low), y2: chart.y(high), class: "error" }),
@@ -218,11 +218,11 @@ function drawCalibration(box, model, c) {
       points.map(([qx]) => qx),
       px,
     );
-    const [mean, share, mass] = bins[i];
+    const [mean, share, rows] = bins[i];
     return {
       x: points[i][0],
       y: points[i][1],
-      lines: [`predicted ${percent(mean)}`, `true in ${percent(share)} of ${whole(mass)} rows`],
+      lines: [`predicted ${percent(mean)}`, `true in ${percent(share)} of ${whole(rows)} rows`],
     };
   });
 }

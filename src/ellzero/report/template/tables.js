@@ -120,7 +120,7 @@ function showConfusion(model) {
     return html(
       "td",
       { class: r === c ? "right" : "wrong", style: `--share:${(100 * share).toFixed(1)}%` },
-      html("b", {}, whole(value)),
+      html("b", {}, report.data.weighted ? number(value) : whole(value)),
       html("small", {}, percent(share)),
     );
   };
@@ -163,8 +163,8 @@ function showConfusion(model) {
   if (report.kind === "binary") {
     const called = table[0][1] + table[1][1];
     facts.push(
-      fact("found (recall)", percent(recall[1])),
-      fact("right when called (precision)", percent(called ? table[1][1] / called : NaN)),
+      fact(`recall of ${shorten(names[1], 20)}`, percent(recall[1])),
+      fact(`precision of ${shorten(names[1], 20)}`, percent(called ? table[1][1] / called : NaN)),
     );
   }
   replace(
