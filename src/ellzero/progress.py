@@ -1,11 +1,11 @@
-"""Progress of long work: a bar on a terminal, plain lines elsewhere, or the caller's own function."""
+"""Progress of long work: a bar on a terminal (tqdm's, if it is there), plain lines elsewhere, or the caller's own function."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Callable
-from typing import TextIO
+from typing import Any, TextIO
 
 __all__ = ["ProgressCallback", "as_progress"]
 
@@ -13,37 +13,63 @@ ProgressCallback = Callable[[float, float, int], None]
 """Called with the fraction done, the present lambda_0 (0 while sizes are searched) and the present number of features."""
 
 LINE_SECONDS = 1.0
-BAR_SECONDS = 0.1
-BAR_WIDTH = 30
+BAR_STEPS = 1000  # a bar counts whole steps
+BAR_FORMAT = "{percentage:3.0f} %|{bar:30}| {desc} {elapsed}<{remaining}"
 
 
-class Reporter:
-    """Draws to a stream, at most a few times a second, and always the end."""
+class Lines:
+    """Writes a line about once a second, and always the last one (once: solvers may report the end twice)."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
-        self.terminal = stream.isatty()
         self.start = time.monotonic()
-        self.drawn = -1.0
+        self.written = -LINE_SECONDS
+        self.ended = False
 
     def __call__(self, fraction: float, lambda_0: float, support: int) -> None:
         elapsed = time.monotonic() - self.start
-        pause = BAR_SECONDS if self.terminal else LINE_SECONDS
-        if fraction < 1.0 and elapsed - self.drawn < pause and self.drawn >= 0.0:
+        end = fraction >= 1.0
+        if self.ended if end else elapsed - self.written < LINE_SECONDS:
             return
-        self.drawn = elapsed
-        at = f"lambda_0 = {lambda_0:.3g}  " if lambda_0 > 0.0 else ""
-        text = f"{100 * fraction:3.0f} %  {at}features = {support}  {elapsed:.1f} s"
-        if self.terminal:
-            bar = "#" * round(BAR_WIDTH * fraction)
-            self.stream.write(f"\r[{bar:<{BAR_WIDTH}}] {text}   " + ("\n" if fraction >= 1.0 else ""))
-        else:
-            self.stream.write(f"ellzero: {text}\n")
+        self.written, self.ended = elapsed, end
+        self.stream.write(f"ellzero: {100 * fraction:3.0f} %  {describe(lambda_0, support)}  {elapsed:.1f} s\n")
         self.stream.flush()
+
+
+class Bar:
+    """A tqdm bar that closes itself at the end."""
+
+    def __init__(self, stream: TextIO, tqdm: Any) -> None:
+        self.bar = tqdm(total=BAR_STEPS, file=stream, bar_format=BAR_FORMAT, dynamic_ncols=True)
+
+    def __call__(self, fraction: float, lambda_0: float, support: int) -> None:
+        if self.bar.disable:  # closed
+            return
+        self.bar.set_description_str(describe(lambda_0, support), refresh=False)
+        self.bar.update(round(BAR_STEPS * fraction) - self.bar.n)
+        if fraction >= 1.0:
+            self.bar.close()
+
+
+def describe(lambda_0: float, support: int) -> str:
+    """Where the work is."""
+    at = f"lambda_0 = {lambda_0:.3g}  " if lambda_0 > 0.0 else ""
+    return f"{at}features = {support}"
+
+
+def reporter(stream: TextIO) -> ProgressCallback:
+    """A bar if the stream is a terminal and tqdm is installed, else lines."""
+    if not stream.isatty():
+        return Lines(stream)
+    try:
+        from tqdm import tqdm  # type: ignore[import-untyped]
+    except ImportError:
+        return Lines(stream)
+    return Bar(stream, tqdm)
 
 
 def as_progress(progress: bool | ProgressCallback) -> ProgressCallback | None:
     """False: nothing; True: standard error; a function: that function."""
     if callable(progress):
         return progress
-    return Reporter(sys.stderr) if progress else None
+    return reporter(sys.stderr) if progress else None
