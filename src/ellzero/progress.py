@@ -23,7 +23,7 @@ class Lines:
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
         self.start = time.monotonic()
-        self.written = -LINE_SECONDS
+        self.written = 0.0
         self.ended = False
 
     def __call__(self, fraction: float, lambda_0: float, support: int) -> None:
