@@ -1,0 +1,89 @@
+"""What a column of a table holds, and its values as numbers or text."""
+
+from __future__ import annotations
+
+import difflib
+import numbers
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.cli.files import need
+from ellzero.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["as_numbers", "as_text", "check_presence", "kind_of", "listed"]
+
+SHOWN = 3
+
+
+def kind_of(column: pd.Series) -> str:
+    """One of "number" (also true and false), "date" and "text"."""
+    types = need("pandas").api.types
+    if types.is_datetime64_any_dtype(column) or types.is_timedelta64_dtype(column):
+        return "date"
+    if isinstance(column.dtype, need("pandas").CategoricalDtype):
+        return "text"
+    if types.is_numeric_dtype(column) or types.is_bool_dtype(column):
+        return "number"
+    values = column.dropna()
+    if len(values) and all(hasattr(value, "year") for value in values):
+        return "date"
+    # Columns of type object may hold true, false and missing ones, or whole numbers of any length.
+    return "number" if len(values) and all(isinstance(value, numbers.Number) for value in values) else "text"
+
+
+def as_numbers(column: pd.Series, source: str) -> NDArray[np.float64]:
+    """A column of numbers, NaN where one is missing."""
+    try:
+        values: NDArray[np.float64] = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError):
+        odd = next(value for value in column.dropna() if not is_number(value))
+        raise InvalidInputError(f"column {column.name!r} in {source} must hold numbers, got {odd!r}.") from None
+    except OverflowError:
+        raise InvalidInputError(f"column {column.name!r} in {source} holds numbers that are too large.") from None
+    if np.isinf(values).any():
+        raise InvalidInputError(f"column {column.name!r} in {source} holds infinite values.")
+    return values
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value converts to a number."""
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def as_text(column: pd.Series) -> NDArray[Any]:
+    """A column as text, None where a value is missing."""
+    return np.array(
+        [None if missing else str(value) for value, missing in zip(column, column.isna(), strict=True)], dtype=object
+    )
+
+
+def check_presence(frame: pd.DataFrame, names: list[str], source: str, option: str = "") -> None:
+    """Refuse names that are not columns, with the nearest one that is."""
+    known = set(frame.columns)
+    absent = [name for name in names if name not in known]
+    if not absent:
+        return
+    near = difflib.get_close_matches(absent[0], frame.columns, 1)
+    columns = ", ".join(map(str, frame.columns[:10])) + (", ..." if len(frame.columns) > 10 else "")
+    hint = f"did you mean {near[0]!r}?" if near else f"its columns are {columns}."
+    more = f" (and {len(absent) - 1} others)" if len(absent) > 1 else ""
+    raise InvalidInputError(f"{option}{source} has no column {absent[0]!r}{more}; {hint}")
+
+
+def listed(names: list[str]) -> str:
+    """A few names in words: column 'a', columns 'a' and 'b', columns 'a', 'b', 'c' and 4 more."""
+    if len(names) == 1:
+        return f"column {names[0]!r}"
+    shown = [repr(name) for name in names[:SHOWN]]
+    rest = len(names) - len(shown)
+    words = f"{', '.join(shown)} and {rest} more" if rest else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return f"columns {words}"

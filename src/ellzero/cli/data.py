@@ -1,0 +1,178 @@
+"""The data of a command: a file read, its target and weights taken out, its columns prepared."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.cli.columns import as_numbers, check_presence
+from ellzero.cli.files import need
+from ellzero.cli.output import note
+from ellzero.cli.preparation import MatrixPreparation, TablePreparation, learn_matrix, learn_table
+from ellzero.cli.tables import Matrix, Reading, Table, load_array, read_data
+from ellzero.cli.target import as_labels, as_response, column_labels, column_response, is_label
+from ellzero.errors import InvalidInputError
+
+__all__ = ["Data", "load_data", "load_new_data", "reading"]
+
+
+@dataclass(frozen=True)
+class Data:
+    """What solvers need, with the names that people need."""
+
+    X: Any  # a data frame with the features' names, a matrix or a sparse matrix
+    y: NDArray[Any]
+    weight: NDArray[np.float64] | None
+    target: str
+    preparation: TablePreparation | MatrixPreparation
+
+    def features_of(self, columns: list[str]) -> NDArray[np.int64]:
+        """Indices of the features that columns (or features) of these names became."""
+        features = self.preparation.features
+        place = {name: j for j, name in enumerate(features)}
+        found: list[int] = []
+        for column in columns:
+            table = isinstance(self.preparation, TablePreparation) and column in self.preparation.columns
+            names = self.preparation.features_of(column) if table else [column]  # type: ignore[union-attr]
+            if any(name not in place for name in names):
+                raise InvalidInputError(f"--always names {column!r}, which is no column that is used.")
+            found += [place[name] for name in names]
+        return np.array(sorted(set(found)), dtype=np.int64)
+
+
+def load_data(args: argparse.Namespace, *, classes: int | None = None) -> Data:
+    """The data of a fit. `classes`: at most so many, None for any number; `args.positive` asks for one against the rest."""
+    source = read_data(args.data, reading(args))
+    data = from_table(source, args) if isinstance(source, Table) else from_matrix(source, args)
+    if args.regression:
+        return data
+    asked = getattr(args, "positive", None)
+    labels = data.y if asked is None else is_label(data.y, asked, data.target)
+    return replace(data, y=as_labels(labels, data.target, classes))
+
+
+def reading(args: argparse.Namespace, **known: Any) -> Reading:
+    """How the command line says that a file is to be read."""
+    text = {getattr(args, "target", None), *getattr(args, "categorical", ())} - {None}
+    return Reading(
+        **{
+            "format": args.format,
+            "separator": args.separator,
+            "decimal": args.decimal,
+            "encoding": args.encoding,
+            "missing": tuple(args.missing),
+            "text": frozenset(text),
+            **known,
+        }
+    )
+
+
+def from_table(table: Table, args: argparse.Namespace) -> Data:
+    """Columns by their names."""
+    frame, source = table.frame, table.source
+    if args.target is None:
+        raise InvalidInputError(f"--target must name the column of {source} to predict; its columns are {shown(frame)}.")
+    check_presence(frame, [args.target], source, "--target: ")
+    check_presence(frame, args.drop, source, "--drop: ")
+    check_presence(frame, args.categorical, source, "--categorical: ")
+    weight = None
+    if args.weight is not None:
+        check_presence(frame, [args.weight], source, "--weight: ")
+        weight = as_numbers(frame[args.weight], source)
+        if np.isnan(weight).any():
+            raise InvalidInputError(f"--weight: column {args.weight!r} of {source} has missing values.")
+    rest = frame.drop(columns=list({args.target, *args.drop, *([args.weight] if args.weight is not None else [])}))
+    rest = without_row_numbers(rest, source, args)
+    if not rest.shape[1]:
+        raise InvalidInputError(f"{source} has no columns beside the target.")
+    preparation = learn_table(
+        rest, source, impute=args.impute is not None, one_hot=args.one_hot, categorical=set(args.categorical)
+    )
+    X = named(preparation, *preparation.apply(rest, source), args)
+    target = frame[args.target]
+    y = column_response(target, source, table.decimal) if args.regression else column_labels(target)
+    return Data(X, y, weight, args.target, preparation)
+
+
+def without_row_numbers(frame: Any, source: str, args: argparse.Namespace) -> Any:
+    """A first column without a name that counts the rows is no feature."""
+    first = frame.columns[0] if frame.shape[1] else ""
+    if not str(first).startswith("Unnamed: "):
+        return frame
+    rows = np.arange(len(frame))
+    if frame[first].dtype.kind not in "iu" or not any((frame[first].to_numpy() == rows + base).all() for base in (0, 1)):
+        return frame
+    note(args, f"the first column of {source} has no name and counts the rows; it is left out.")
+    return frame.drop(columns=[first])
+
+
+def named(preparation: TablePreparation, X: Any, notes: list[str], args: argparse.Namespace) -> Any:
+    """Dense features with their names; sparse ones have no place for them."""
+    for text in notes:
+        note(args, text)
+    return need("pandas").DataFrame(X, columns=preparation.features, copy=False) if isinstance(X, np.ndarray) else X
+
+
+def from_matrix(matrix: Matrix, args: argparse.Namespace) -> Data:
+    """A matrix, with its target and weights from beside it."""
+    for option in ("drop", "categorical"):
+        if getattr(args, option):
+            raise InvalidInputError(f"--{option} is for tables: the columns of {matrix.source} have no names.")
+    if args.one_hot:
+        raise InvalidInputError(f"--one-hot is for tables: {matrix.source} holds numbers only.")
+    if matrix.labelled and args.target is not None:
+        raise InvalidInputError(f"--target is not for svmlight: the lines of {matrix.source} begin with their labels.")
+    name = args.target or "y"
+    y = vector(matrix, name, "--target")
+    weight = None if args.weight is None else vector(matrix, args.weight, "--weight")
+    preparation = learn_matrix(matrix.X, matrix.first, impute=args.impute is not None)
+    X = preparation.apply(matrix.X, matrix.source)
+    return Data(X, as_response(y, name) if args.regression else y, weight, name, preparation)
+
+
+def vector(matrix: Matrix, name: str, option: str) -> NDArray[Any]:
+    """One number or label a row: an array of the file, or a .npy file."""
+    if name in matrix.arrays:
+        values = matrix.arrays[name]
+    elif name.endswith(".npy"):
+        values = load_array(name)
+    else:
+        has = f"has {', '.join(sorted(matrix.arrays))}" if matrix.arrays else "has nothing"
+        raise InvalidInputError(
+            f"{option}: {matrix.source} {has} beside its matrix, no {name!r}; name an array or a .npy file."
+        )
+    values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+    if values.shape != (matrix.X.shape[0],):
+        raise InvalidInputError(f"{option}: {name!r} has shape {values.shape}, the matrix has {matrix.X.shape[0]} rows.")
+    if values.dtype.kind not in "fiubUS":
+        raise InvalidInputError(f"{option}: {name!r} must hold numbers or strings, got type {values.dtype}.")
+    return values.astype(str) if values.dtype.kind == "S" else values
+
+
+def load_new_data(
+    args: argparse.Namespace, preparation: TablePreparation | MatrixPreparation | None, n_features: int, used: set[str] | None
+) -> tuple[Any, Any]:
+    """The features of new data, prepared as those of the fit were, and the table itself (None for a matrix)."""
+    known: dict[str, Any] = {}
+    if isinstance(preparation, TablePreparation):
+        known = {"text": frozenset(preparation.categories)}
+    elif isinstance(preparation, MatrixPreparation):
+        known = {"first": preparation.first, "n_features": n_features}
+    source = read_data(args.data, reading(args, **known))
+    if isinstance(source, Matrix):
+        if isinstance(preparation, TablePreparation):
+            raise InvalidInputError(f"the model was fitted on a table with named columns, {source.source} has none.")
+        plain = preparation or MatrixPreparation(n_features, source.first, None)
+        return plain.apply(source.X, source.source), None
+    if isinstance(preparation, TablePreparation):
+        return named(preparation, *preparation.apply(source.frame, source.source, used), args), source.frame
+    raise InvalidInputError(f"the model was fitted on a matrix without names, {source.source} is a table.")
+
+
+def shown(frame: Any) -> str:
+    """The names of a few columns."""
+    return ", ".join(map(str, frame.columns[:10])) + (", ..." if len(frame.columns) > 10 else "")

@@ -1,0 +1,74 @@
+"""Files that are read as a whole or from a pipe, and written as a whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ellzero.errors import InvalidInputError
+
+__all__ = ["check_output", "need", "open_input", "writing"]
+
+STANDARD_INPUT = "-"
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+def need(module: str, extra: str = "cli") -> Any:
+    """An optional module, or a sentence that says how to get it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        package = module.split(".")[0]
+        raise InvalidInputError(f"{package} is needed for this and is not installed: pip install 'ellzero[{extra}]'") from None
+
+
+def open_input(name: str) -> str | io.BytesIO:
+    """The name of a regular file, or all bytes of standard input or a named pipe, which cannot be read twice."""
+    if name == STANDARD_INPUT:
+        content = sys.stdin.buffer.read()
+    elif os.path.isdir(name):
+        raise InvalidInputError(f"{name} is a folder, not a data file.")
+    elif os.path.isfile(name):
+        return name
+    else:
+        content = Path(name).read_bytes()
+    return io.BytesIO(gzip.decompress(content) if content[:2] == GZIP_MAGIC else content)
+
+
+def check_output(*names: str | None) -> None:
+    """Refuse files that cannot be written before any long work is done for them."""
+    given = [Path(name) for name in names if name is not None]
+    for path in given:
+        if path.is_dir():
+            raise InvalidInputError(f"{path} is a folder; name a file to write.")
+        if not path.parent.is_dir():
+            raise InvalidInputError(f"{path} cannot be written: there is no folder {path.parent}.")
+        if not os.access(path.parent, os.W_OK):
+            raise InvalidInputError(f"{path} cannot be written: no permission in the folder {path.parent}.")
+    if len({path.resolve() for path in given}) < len(given):
+        raise InvalidInputError("two outputs have the same file name.")
+
+
+@contextmanager
+def writing(name: str) -> Iterator[str]:
+    """A temporary name to write to, which replaces the file only when everything is written."""
+    target = Path(name)
+    handle, part = tempfile.mkstemp(dir=target.parent, prefix=f".{target.stem}.", suffix=target.suffix)
+    os.close(handle)
+    try:
+        yield part
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(part, 0o666 & ~mask)  # temporary files are private; results are like any other file
+        os.replace(part, target)
+    except BaseException:
+        Path(part).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,269 @@
+"""From columns of a table to numbers: what was learnt on the data of a fit is kept, and new data is prepared in the same way.
+
+It is kept as plain JSON in the model file. scikit-learn learns it (medians, categories) and applies it, so that its meaning
+is that of SimpleImputer and OneHotEncoder. A column of two categories becomes one feature, not two that say the same.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ellzero.cli.columns import as_numbers, as_text, check_presence, kind_of, listed
+from ellzero.cli.files import need
+from ellzero.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["MatrixPreparation", "TablePreparation", "learn_matrix", "learn_table", "restore"]
+
+MISSING = "(missing)"
+DENSE_INDICATORS = 256  # with more indicator columns than this the matrix is a sparse one
+FEW = 20  # a column of text with more values than this, and nearly as many as rows, is an identifier or a date
+
+
+@dataclass(frozen=True)
+class TablePreparation:
+    """Numbers first, then an indicator for each category.
+
+    Attributes
+    ----------
+    numbers : names of the columns of numbers
+    medians : of these columns, or None: missing values are refused
+    categories : by column, in the order of the features; None among them is a missing value
+
+    """
+
+    numbers: tuple[str, ...]
+    medians: tuple[float, ...] | None
+    categories: dict[str, tuple[str | None, ...]]
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of a table that are used."""
+        return [*self.numbers, *self.categories]
+
+    @property
+    def features(self) -> list[str]:
+        """The names of the features, in order."""
+        return [*self.numbers, *(name for column in self.categories for name in self.indicators(column))]
+
+    def indicators(self, column: str) -> list[str]:
+        """The features that a column of text becomes."""
+        values = self.categories[column]
+        return [f"{column}={MISSING if value is None else value}" for value in (values[1:] if len(values) == 2 else values)]
+
+    def features_of(self, column: str) -> list[str]:
+        """The features that any column becomes."""
+        return self.indicators(column) if column in self.categories else [column]
+
+    def apply(self, frame: pd.DataFrame, source: str, used: set[str] | None = None) -> tuple[Any, list[str]]:
+        """The matrix of a table, and notes on categories that were not known.
+
+        Only columns with a feature in `used` need be there (all if it is None); the others are zero, which no model that does
+        not use them notices.
+        """
+        needed = [name for name in self.columns if used is None or not used.isdisjoint(self.features_of(name))]
+        check_presence(frame, needed, source)
+        numbers = np.zeros((len(frame), len(self.numbers)), order="F")
+        for j, name in enumerate(self.numbers):
+            if name in needed:
+                numbers[:, j] = as_numbers(frame[name], source)
+        numbers = self.filled(numbers)
+        if not self.categories:
+            return numbers, []
+        text = np.full((len(frame), len(self.categories)), None, dtype=object)
+        for j, name in enumerate(self.categories):
+            if name in needed:
+                text[:, j] = as_text(frame[name])
+        indicators = self.encoded(text)
+        notes = [note for j, name in enumerate(self.categories) if name in needed for note in self.unknown(name, text[:, j])]
+        if indicators.shape[1] > DENSE_INDICATORS:
+            return sparse.csc_matrix(sparse.hstack([sparse.csc_matrix(numbers), indicators])), notes
+        return np.asfortranarray(np.hstack([numbers, indicators.toarray()])), notes
+
+    def filled(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Numbers with medians in place of missing ones; refused if there are no medians."""
+        absent = np.isnan(numbers).any(axis=0)
+        if not absent.any():
+            return numbers
+        names = [self.numbers[j] for j in np.flatnonzero(absent)]
+        if self.medians is None:
+            raise InvalidInputError(
+                f"{listed(names)} {'has' if len(names) == 1 else 'have'} missing values; "
+                f"fill them with --impute median, or leave out the column{'s' * (len(names) > 1)} with --drop."
+            )
+        from sklearn.impute import SimpleImputer
+
+        return np.asfortranarray(SimpleImputer(strategy="median").fit(np.array([self.medians])).transform(numbers))
+
+    def encoded(self, text: NDArray[Any]) -> Any:
+        """Indicators, as a sparse matrix; a category that is not known has none."""
+        from sklearn.preprocessing import OneHotEncoder
+
+        known = [np.array(values, dtype=object) for values in self.categories.values()]
+        encoder = OneHotEncoder(categories=known, drop="if_binary", handle_unknown="ignore")
+        encoder.fit(np.array([[values[0] for values in known]], dtype=object))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # unknown categories: `unknown` names them
+            return encoder.transform(text)
+
+    def unknown(self, column: str, values: NDArray[Any]) -> list[str]:
+        """What to say of categories that were not there when the model was fitted."""
+        new = sorted({MISSING if value is None else str(value) for value in set(values) - set(self.categories[column])})
+        shown = ", ".join(map(repr, new[:3])) + (f" and {len(new) - 3} more" if len(new) > 3 else "")
+        return [
+            f"column {column!r} has values that the fit did not see ({shown}); they count as none of the known ones."
+        ] * bool(new)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain lists and numbers."""
+        return {
+            "kind": "table",
+            "numbers": list(self.numbers),
+            "medians": None if self.medians is None else list(self.medians),
+            "categories": [{"column": name, "values": list(values)} for name, values in self.categories.items()],
+        }
+
+
+@dataclass(frozen=True)
+class MatrixPreparation:
+    """A matrix is used as it is, but for missing values."""
+
+    n_features: int
+    first: int  # what the file calls its first feature
+    medians: tuple[float, ...] | None
+
+    @property
+    def features(self) -> list[str]:
+        """X and the index that the file uses."""
+        return [f"x{j}" for j in range(self.first, self.first + self.n_features)]
+
+    def apply(self, X: Any, source: str) -> Any:
+        """The matrix with medians in place of missing numbers; refused if there are no medians."""
+        if X.shape[1] != self.n_features:
+            raise InvalidInputError(f"{source} has {X.shape[1]} features, the model was fitted on {self.n_features}.")
+        values = X.data if sparse.issparse(X) else X
+        if values.dtype.kind != "f" or np.isfinite(values).all():
+            return X
+        if np.isinf(values).any():
+            raise InvalidInputError(f"{source} holds infinite values in {self.place(X, np.isinf)}.")
+        if self.medians is None:
+            raise InvalidInputError(
+                f"{source} has missing values (NaN), the first in {self.place(X, np.isnan)}; fill them with --impute median."
+            )
+        from sklearn.impute import SimpleImputer
+
+        # A sparse imputer may not be fitted on zeros that are stored: it is fitted on an array.
+        return SimpleImputer(strategy="median").fit(np.array([self.medians])).transform(X)
+
+    def place(self, X: Any, test: Any) -> str:
+        """The first feature with a value that a test finds."""
+        if sparse.issparse(X):
+            return self.features[
+                int(np.searchsorted(X.tocsc().indptr, np.flatnonzero(test(X.tocsc().data))[0], side="right")) - 1
+            ]
+        return self.features[int(np.flatnonzero(test(X).any(axis=0))[0])]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain lists and numbers."""
+        medians = None if self.medians is None else list(self.medians)
+        return {"kind": "matrix", "n_features": self.n_features, "first": self.first, "medians": medians}
+
+
+def learn_table(frame: pd.DataFrame, source: str, *, impute: bool, one_hot: bool, categorical: set[str]) -> TablePreparation:
+    """What turns this table into numbers; refuses, by name, columns that need an option that was not given."""
+    kinds = {name: "text" if name in categorical else kind_of(frame[name]) for name in frame.columns}
+    refuse_dates([name for name, kind in kinds.items() if kind == "date"])
+    refuse_empty(frame, source)
+    text = [name for name, kind in kinds.items() if kind == "text"]
+    if not one_hot:
+        refuse_text(frame, [name for name in text if name not in categorical])
+    numbers = [name for name, kind in kinds.items() if kind == "number"]
+    categories = {name: learn_categories(frame[name]) for name in text}
+    return TablePreparation(tuple(numbers), learn_medians(frame, numbers, source) if impute else None, categories)
+
+
+def learn_matrix(X: Any, first: int, *, impute: bool) -> MatrixPreparation:
+    """The medians of a matrix, if they are wanted."""
+    from sklearn.impute import SimpleImputer
+
+    medians = None
+    if impute:
+        imputer = SimpleImputer(strategy="median", keep_empty_features=True).fit(X)
+        medians = tuple(map(float, imputer.statistics_))
+    return MatrixPreparation(X.shape[1], first, medians)
+
+
+def learn_medians(frame: pd.DataFrame, numbers: list[str], source: str) -> tuple[float, ...]:
+    """The median of each column."""
+    from sklearn.impute import SimpleImputer
+
+    if not numbers:
+        return ()
+    values = np.column_stack([as_numbers(frame[name], source) for name in numbers])
+    return tuple(map(float, SimpleImputer(strategy="median").fit(values).statistics_))
+
+
+def learn_categories(column: pd.Series) -> tuple[str | None, ...]:
+    """The values of a column of text in order, a missing one last; refused if nearly every row has its own."""
+    values = as_text(column)
+    known = sorted({value for value in values if value is not None})
+    if len(known) > FEW and 2 * len(known) > len(values):
+        raise InvalidInputError(
+            f"column {column.name!r} has {len(known)} different values in {len(values)} rows (such as {known[0]!r}), "
+            f"too many for categories; leave it out with --drop."
+        )
+    return (*known, None) if any(value is None for value in values) else tuple(known)
+
+
+def refuse_dates(dates: list[str]) -> None:
+    """Dates have no natural number."""
+    if dates:
+        raise InvalidInputError(
+            f"{listed(dates)} {'holds' if len(dates) == 1 else 'hold'} dates; leave out with --drop, or turn into numbers."
+        )
+
+
+def refuse_empty(frame: pd.DataFrame, source: str) -> None:
+    """Columns without a single value cannot be filled."""
+    empty = [name for name in frame.columns if frame[name].isna().all()]
+    if empty:
+        raise InvalidInputError(
+            f"{listed(empty)} {'has' if len(empty) == 1 else 'have'} no values at all in {source}; leave out with --drop."
+        )
+
+
+def refuse_text(frame: pd.DataFrame, text: list[str]) -> None:
+    """Text needs to be coded; a few words among numbers are rather a mark of missing values, or another decimal mark."""
+    if not text:
+        return
+    pandas = need("pandas")
+    values = frame[text[0]].dropna().astype(str)
+    numeric = pandas.to_numeric(values, errors="coerce")
+    odd = values[numeric.isna()].iloc[0]
+    what = f"{listed(text)} {'holds' if len(text) == 1 else 'hold'} text (such as {odd!r})"
+    if numeric.notna().mean() > 0.5:
+        raise InvalidInputError(f"{what} among numbers; if that means a missing value, add --missing {odd!r}.")
+    if pandas.to_numeric(values.str.replace(",", "."), errors="coerce").notna().all():
+        raise InvalidInputError(f"{what}; if the comma is a decimal mark, add --decimal ','.")
+    learn_categories(frame[text[0]])  # refuses what is no category either
+    raise InvalidInputError(f"{what}; code it as categories with --one-hot, or leave it out with --drop.")
+
+
+def restore(kept: dict[str, Any]) -> TablePreparation | MatrixPreparation:
+    """The preparation of a model file."""
+    try:
+        medians = None if kept["medians"] is None else tuple(float(value) for value in kept["medians"])
+        if kept["kind"] == "matrix":
+            return MatrixPreparation(int(kept["n_features"]), int(kept["first"]), medians)
+        categories = {entry["column"]: tuple(entry["values"]) for entry in kept["categories"]}
+        return TablePreparation(tuple(kept["numbers"]), medians, categories)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidInputError(f"the model file's preparation cannot be read: {type(error).__name__} {error}.") from None

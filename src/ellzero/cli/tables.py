@@ -1,0 +1,233 @@
+"""Data files as they are: named columns (CSV, Parquet) or a matrix (svmlight, npz)."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ellzero.cli.files import need, open_input
+from ellzero.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["FORMATS", "Matrix", "Reading", "Table", "load_array", "read_data"]
+
+FORMATS = {
+    "csv": (".csv",),
+    "tsv": (".tsv", ".tab"),
+    "parquet": (".parquet", ".pq"),
+    "svmlight": (".svm", ".svmlight", ".libsvm", ".txt"),
+    "npz": (".npz",),
+}
+COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
+SEPARATORS = {"tab": "\t", r"\t": "\t", "space": r"\s+", " ": r"\s+"}
+LIKELY_SEPARATORS = ";\t|,"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How a file is to be read."""
+
+    format: str | None = None  # None: by the file's name
+    separator: str | None = None
+    decimal: str = "."
+    encoding: str = "utf-8"
+    missing: tuple[str, ...] = ()  # words for a missing value beside the usual ones
+    text: frozenset[str] = frozenset()  # columns whose values are kept as they are written
+    first: int | None = None  # the first index of svmlight features, 0 or 1; None: as the file suggests
+    n_features: int | None = None  # of a svmlight file; None: as many as there are
+
+
+@dataclass(frozen=True)
+class Table:
+    """Named columns."""
+
+    source: str
+    frame: pd.DataFrame
+    decimal: str = "."
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Columns without names, and what else the file holds."""
+
+    source: str
+    X: Any  # a dense or sparse matrix
+    arrays: Mapping[str, NDArray[Any]]  # by name; the labels of svmlight are its "y"
+    first: int = 0  # what the file calls its first feature
+    labelled: bool = False  # svmlight: its lines begin with the label
+
+
+def read_data(name: str, how: Reading) -> Table | Matrix:
+    """The contents of a data file ("-" is standard input)."""
+    kind = format_of(name, how.format)
+    content = open_input(name)
+    source = "standard input" if name == "-" else name
+    if kind == "svmlight":
+        return read_svmlight(source, content, how)
+    if kind == "npz":
+        return read_npz(source, content)
+    frame = read_parquet(source, content) if kind == "parquet" else read_csv(source, content, kind, how)
+    if not len(frame):
+        raise InvalidInputError(f"{source} has no rows.")
+    return Table(source, frame, how.decimal)
+
+
+def format_of(name: str, given: str | None) -> str:
+    """The format that was given, or that the file's name suggests; pipes are CSV."""
+    if given is not None:
+        return given
+    if name == "-" or (os.path.exists(name) and not os.path.isfile(name)):
+        return "csv"
+    stem, suffix = os.path.splitext(name.lower())
+    if suffix in COMPRESSIONS:
+        suffix = os.path.splitext(stem)[1]
+    for kind, suffixes in FORMATS.items():
+        if suffix in suffixes:
+            return kind
+    raise InvalidInputError(f"{name} has no ending that tells its format; add --format, one of {', '.join(FORMATS)}.")
+
+
+def read_csv(source: str, content: str | io.BytesIO, kind: str, how: Reading) -> pd.DataFrame:
+    """A table of text, with a header of distinct names."""
+    pandas = need("pandas")
+    given = how.separator if how.separator is not None else "\t" if kind == "tsv" else ","
+    separator = SEPARATORS.get(given, given)
+    if len(separator) != 1 and separator != r"\s+":
+        raise InvalidInputError(f"separator must be one character, 'tab' or 'space', got {given!r}.")
+    encoding = "utf-8-sig" if how.encoding.lower() in ("utf-8", "utf8") else how.encoding  # spreadsheets begin with a mark
+    common = {"sep": separator, "encoding": encoding, "skipinitialspace": True}
+    try:
+        header = pandas.read_csv(content, header=None, nrows=1, dtype=str, **common)
+        check_header(source, header.iloc[0].tolist(), separator)
+        if isinstance(content, io.BytesIO):
+            content.seek(0)
+        frame = pandas.read_csv(
+            content,
+            decimal=how.decimal,
+            na_values=list(how.missing),
+            dtype=dict.fromkeys(how.text, str),
+            low_memory=False,
+            **common,
+        )
+    except pandas.errors.EmptyDataError:
+        raise InvalidInputError(f"{source} is empty.") from None
+    except UnicodeError:
+        raise InvalidInputError(
+            f"{source} is not {how.encoding} text; name its encoding, for example --encoding latin-1."
+        ) from None
+    except LookupError:
+        raise InvalidInputError(f"encoding {how.encoding!r} is unknown.") from None
+    except pandas.errors.ParserError as error:
+        reason = str(error).removeprefix("Error tokenizing data. C error: ").strip().rstrip(".")
+        raise InvalidInputError(f"{source} cannot be read as a table: {reason}.") from None
+    if not (type(frame.index).__name__ == "RangeIndex" and frame.index.start == 0 and frame.index.step == 1):
+        raise InvalidInputError(f"{source} has rows with more fields than its header has names.")
+    return frame
+
+
+def check_header(source: str, names: list[object], separator: str) -> None:
+    """One name a column, each different."""
+    if len(names) == 1:
+        other = next((mark for mark in LIKELY_SEPARATORS if mark in str(names[0]) and mark != separator), None)
+        if other is not None:
+            word = "tab" if other == "\t" else f"'{other}'"
+            raise InvalidInputError(f"{source} has a single column, {names[0]!r}; add --separator {word}.")
+    refuse_twice(source, [name for name in names if isinstance(name, str)])  # an empty name is missing
+
+
+def refuse_twice(source: str, names: list[str]) -> None:
+    """Columns are found by name."""
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        raise InvalidInputError(f"{source} has more than one column named {twice!r}; give them different names.")
+
+
+def read_parquet(source: str, content: str | io.BytesIO) -> pd.DataFrame:
+    """A table with typed columns."""
+    pandas = need("pandas")
+    need("pyarrow")
+    try:
+        frame = pandas.read_parquet(content)
+    except (ValueError, OSError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise InvalidInputError(f"{source} cannot be read as Parquet: {str(error).splitlines()[0]}") from None
+    frame.columns = [str(name) for name in frame.columns]
+    refuse_twice(source, list(frame.columns))
+    return frame.reset_index(drop=True)
+
+
+def read_svmlight(source: str, content: str | io.BytesIO, how: Reading) -> Matrix:
+    """Sparse rows with their labels. Indices begin at 0 or 1: at 1 if nothing has the index 0, unless it is known."""
+    from sklearn.datasets import load_svmlight_file
+
+    wanted = None if how.n_features is None else how.n_features + (how.first or 0)
+    try:
+        X, y = load_svmlight_file(content, zero_based=True, n_features=wanted)
+    except OverflowError as error:
+        raise InvalidInputError(f"{source} cannot be read as svmlight: {error}.") from None
+    except ValueError as error:
+        if "n_features was set" in str(error):
+            raise InvalidInputError(f"{source} has features beyond the {how.n_features} that the model knows.") from None
+        raise InvalidInputError(f"{source} cannot be read as svmlight (lines of 'label index:value ...'): {error}.") from None
+    if not X.shape[0]:
+        raise InvalidInputError(f"{source} has no rows.")
+    X = X.tocsc()
+    empty = X.indptr[1] == 0
+    if how.first == 1 and not empty:
+        raise InvalidInputError(f"{source} has features with index 0, the model was fitted on indices that begin at 1.")
+    first = how.first if how.first is not None else int(empty and X.shape[1] > 1)
+    whole = np.isfinite(y).all() and (y == np.round(y)).all() and (np.abs(y) < 2**53).all()
+    return Matrix(source, X[:, first:], {"y": y.astype(np.int64) if whole else y}, first, labelled=True)
+
+
+def read_npz(source: str, content: str | io.BytesIO) -> Matrix:
+    """Arrays by name (X is the matrix), or a matrix of scipy.sparse.save_npz."""
+    try:
+        with np.load(content, allow_pickle=False) as file:
+            names = list(file.files)
+            if "X" in names:
+                arrays = {name: file[name] for name in names}
+            elif "format" in names:
+                if isinstance(content, io.BytesIO):
+                    content.seek(0)
+                return Matrix(source, sparse.csc_matrix(sparse.load_npz(content)), {})
+            else:
+                raise InvalidInputError(f"{source} has no array X; it has {', '.join(names) or 'none'}.")
+    except (InvalidInputError, FileNotFoundError):
+        raise
+    except ValueError as error:
+        objects = "Object arrays" in str(error)
+        reason = "an array of it holds Python objects; save numbers and strings" if objects else "it is no archive of arrays"
+        raise InvalidInputError(f"{source} cannot be read as npz: {reason}.") from None
+    except Exception as error:  # a damaged archive fails in many ways
+        raise InvalidInputError(f"{source} cannot be read as npz: {error}.") from None
+    X = arrays.pop("X")
+    if X.ndim != 2 or X.dtype.kind not in "fiub":
+        raise InvalidInputError(f"X in {source} must be a matrix of numbers, got shape {X.shape} of type {X.dtype}.")
+    if not len(X):
+        raise InvalidInputError(f"{source} has no rows.")
+    return Matrix(source, X, arrays)
+
+
+def load_array(name: str) -> NDArray[Any]:
+    """A vector from a .npy file."""
+    try:
+        array = np.load(name, allow_pickle=False)
+    except FileNotFoundError:
+        raise
+    except Exception as error:
+        raise InvalidInputError(f"{name} cannot be read as an array: {error}.") from None
+    if not isinstance(array, np.ndarray) or array.ndim != 1:
+        raise InvalidInputError(f"{name} must hold one vector.")
+    return array

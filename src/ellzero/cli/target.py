@@ -1,0 +1,115 @@
+"""The target: labels that come back as they were written, or numbers of a regression."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.cli.columns import as_numbers, as_text
+from ellzero.cli.files import need
+from ellzero.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["as_labels", "as_response", "column_labels", "column_response", "is_label"]
+
+MANY = 10  # classes: more of them, with fractions, are a response and not labels
+
+
+def column_response(column: pd.Series, source: str, decimal: str) -> NDArray[np.float64]:
+    """The numbers of a column that was read as text (CSV) or with a type of its own."""
+    if any(isinstance(value, str) for value in column.head(100)):
+        column = column.str.replace(decimal, ".", regex=False) if decimal != "." else column
+        numbers = need("pandas").to_numeric(column, errors="coerce")
+        odd = column[numbers.isna() & column.notna()]
+        if len(odd):
+            raise InvalidInputError(f"target {column.name!r} must hold numbers with --regression, got {odd.iloc[0]!r}.")
+        column = numbers
+    return as_response(as_numbers(column, source), str(column.name))
+
+
+def as_response(values: NDArray[Any], name: str) -> NDArray[np.float64]:
+    """Finite numbers."""
+    if values.dtype.kind not in "fiub":
+        raise InvalidInputError(f"target {name!r} must hold numbers with --regression, got type {values.dtype}.")
+    refuse_missing(np.isnan(values.astype(np.float64)), name)
+    return values.astype(np.float64)
+
+
+def column_labels(column: pd.Series) -> NDArray[Any]:
+    """The labels of a column that was read as text (CSV) or with a type of its own.
+
+    Text becomes whole numbers, numbers or truth values if it is written as Python would write them: "7" and "1.0" do, "007" and
+    "1e3" stay text, so that predictions look like the labels of the file.
+    """
+    refuse_missing(column.isna().to_numpy(), str(column.name))
+    if column.dtype.kind in "iufb":
+        return np.asarray(column)
+    text = np.array(as_text(column), dtype=str)
+    distinct = np.unique(text).tolist()
+    if set(distinct) <= {"True", "False"}:
+        return np.asarray(text == "True")
+    for convert in (int, float):
+        if all(is_written_as(convert, word) for word in distinct):
+            return np.array([convert(word) for word in text])
+    return text
+
+
+def is_written_as(convert: Any, word: str) -> bool:
+    """Whether Python writes this number in the same way (and NumPy holds it)."""
+    try:
+        number = convert(word)
+        return repr(number) == word and abs(number) < 2**63
+    except ValueError:
+        return False
+
+
+def as_labels(values: NDArray[Any], name: str, most: int | None = None) -> NDArray[Any]:
+    """Labels of at least two classes, and not so many that they must be something else."""
+    if values.dtype.kind == "f":
+        refuse_missing(np.isnan(values), name)
+    classes = np.unique(values)
+    if len(classes) == 1:
+        raise InvalidInputError(f"target {name!r} has a single value ({classes[0]}), so there is nothing to tell apart.")
+    fractions = values.dtype.kind == "f" and bool((values != np.round(values)).any())
+    if len(classes) > 2 and (2 * len(classes) > len(values) or (fractions and len(classes) > MANY)):
+        number = values.dtype.kind in "iuf"
+        hint = "add --regression if it is a number to be predicted." if number else "is it the right column?"
+        raise InvalidInputError(f"target {name!r} has {len(classes)} different values in {len(values)} rows; {hint}")
+    if most is not None and len(classes) > most:
+        shown = ", ".join(map(str, classes[:5])) + (", ..." if len(classes) > 5 else "")
+        raise InvalidInputError(
+            f"target {name!r} has {len(classes)} classes ({shown}), this command takes two; "
+            f"--positive {classes[0]} tells one of them from the rest."
+        )
+    return values
+
+
+def is_label(values: NDArray[Any], positive: str, name: str) -> NDArray[np.bool_]:
+    """True where the label is the one in question."""
+    classes = np.unique(values)
+    chosen = [label for label in classes.tolist() if str(label) == positive or same_number(label, positive)]
+    if not chosen:
+        shown = ", ".join(map(str, classes[:10])) + (", ..." if len(classes) > 10 else "")
+        raise InvalidInputError(f"--positive {positive} is no label of target {name!r}; its labels are {shown}.")
+    return np.asarray(values == chosen[0])
+
+
+def same_number(label: Any, text: str) -> bool:
+    """Whether a numeric label is this number in another spelling."""
+    try:
+        return not isinstance(label, (str, bool)) and float(text) == float(label)
+    except ValueError:
+        return False
+
+
+def refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
+    """A row without a target teaches nothing, and may be a mistake."""
+    if missing.any():
+        first = int(np.argmax(missing)) + 1
+        raise InvalidInputError(
+            f"target {name!r} is missing in {int(missing.sum())} of {len(missing)} rows (first in row {first}); leave them out."
+        )
