@@ -18,6 +18,7 @@ LAYERS = [
     ["estimators"],
     ["report"],
     ["cli"],
+    ["__main__"],
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 ROOT = Path(ellzero.__file__).parent

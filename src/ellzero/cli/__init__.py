@@ -1,0 +1,60 @@
+"""The command line: ``ellzero path``, ``certify``, ``verify``.
+
+A command is a module with a function ``run(args)`` that returns the exit code; it is imported when it is called for, so that
+``ellzero --help`` answers at once. Exit codes: 0 all is well, 1 a check failed, 2 the input cannot be used, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from ellzero.cli.arguments import make_parser
+from ellzero.errors import EllzeroError
+
+__all__ = ["main"]
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code."""
+    try:
+        args = make_parser().parse_args(argv)
+    except SystemExit as end:  # after --help, or after the parser's own sentence on a mistake
+        return int(end.code or 0)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = show_warning
+            code = importlib.import_module(f"ellzero.cli.{args.module}").run(args)
+            sys.stdout.flush()
+            return int(code)
+    except BrokenPipeError:
+        # Whoever read the output has had enough. What Python would still flush at its end has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        print("\nellzero: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except (EllzeroError, OSError, ValueError, MemoryError) as error:
+        print(f"ellzero: error: {sentence(error)}", file=sys.stderr)
+        return BAD_INPUT
+
+
+def sentence(error: BaseException) -> str:
+    """What went wrong in one line."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}."
+    if isinstance(error, MemoryError):
+        return f"there is not enough memory for this ({error})." if str(error) else "there is not enough memory for this."
+    return " ".join(str(error).split())
+
+
+def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """A warning in one line, without the place in the code that it comes from."""
+    print(f"ellzero: warning: {' '.join(str(message).split())}", file=sys.stderr)

@@ -1,0 +1,116 @@
+"""``ellzero certify``: the best model there is, with a proof."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+import ellzero
+from ellzero.cli.data import Data, load_data
+from ellzero.cli.files import check_output
+from ellzero.cli.output import coefficient_lines, coefficients, emit, note
+from ellzero.cli.settings import encoded_target, loss_of, problem_settings
+from ellzero.errors import InvalidInputError
+
+__all__ = ["run"]
+
+INTERRUPTED = 130
+ENDINGS = {
+    "optimal": "proved: no model is better by more than the gap",
+    "time_limit": "the time limit came first: the best model found, and what is proved of it",
+    "node_limit": "the node limit came first: the best model found, and what is proved of it",
+    "interrupted": "interrupted: the best model found, and what is proved of it",
+    "precision": "all is searched, but rounding keeps the proved gap above the one that was asked for",
+    "failed": "the solver gave up: the best model found, and what is proved of it",
+}
+
+
+def run(args: argparse.Namespace) -> int:
+    """Search, write, print; Ctrl-C ends the search and keeps what it has."""
+    check_output(args.out)
+    loss = loss_of(args)
+    if args.k is None and args.lambda_0 is None:
+        raise InvalidInputError("--k or --lambda-0 must be given.")
+    data = load_data(args, classes=2)
+    solution = ellzero.solve(
+        data.X,
+        encoded_target(args, data.y),
+        loss=loss,
+        k=args.k,
+        lambda_0=args.lambda_0,
+        method=args.method,
+        backend=args.backend,
+        bound=args.bound,
+        gap=args.gap,
+        time_limit=args.time_limit,
+        node_limit=args.node_limit,
+        checkpoint=args.checkpoint,
+        sample_weight=data.weight,
+        **problem_settings(args, data),
+    )
+    if solution.status not in ("optimal", "precision") and sys.stderr.isatty() and not args.quiet:
+        sys.stderr.write("\n")  # the search's own line has not ended
+    if args.out is not None:
+        solution.certificate.save(args.out)
+    else:
+        note(args, "the proof is not kept; --out proof.npz writes it.")
+    result = result_of(args, solution, data)
+    emit(args, result, "\n".join(lines_of(args, solution, result)))
+    if solution.status == "interrupted":
+        print(f"ellzero: interrupted{'; what was found is written' if args.out else ''}", file=sys.stderr)
+        return INTERRUPTED
+    return 0
+
+
+def result_of(args: argparse.Namespace, solution: ellzero.ExactSolution, data: Data) -> dict[str, Any]:
+    """Everything a program may want."""
+    model = solution.model
+    return {
+        "command": "certify",
+        "status": solution.status,
+        "objective": solution.objective,
+        "lower_bound": solution.lower_bound,
+        "gap": solution.gap,
+        "conditional": solution.certificate.conditional,
+        "bound": solution.bound,
+        "prover": solution.prover,
+        "message": solution.message,
+        "nodes": solution.nodes,
+        "seconds": solution.seconds,
+        "loss": model.loss,
+        "k": args.k,
+        "lambda_0": args.lambda_0,
+        "lambda_1": args.lambda_1,
+        "lambda_2": args.lambda_2,
+        "target": data.target,
+        "classes": model.classes,
+        "positive": args.positive,
+        "size": len(model.support),
+        "intercept": model.intercept,
+        "features": coefficients(data.preparation.features, model.support.tolist(), model.values.tolist()),
+        "certificate": args.out,
+    }
+
+
+def lines_of(args: argparse.Namespace, solution: ellzero.ExactSolution, result: dict[str, Any]) -> list[str]:
+    """The same for people."""
+    n, p = solution.certificate.problem.design.shape
+    assumed = f", assuming |coefficients| <= {solution.bound:.4g} (penalised scale)" if solution.bound is not None else ""
+    lines = [
+        f"{solution.status}{assumed} ({ENDINGS[solution.status]})",
+        f"objective {solution.objective:.10g}, lower bound {solution.lower_bound:.10g}, gap {100.0 * solution.gap:.4g} %, "
+        f"{solution.nodes} nodes, {solution.seconds:.2f} s",
+        *([f"the bound is that of {solution.prover}"] if solution.prover is not None else []),
+        f"{result['size']} of {p} features, {n} rows, {solution.model.loss} loss{positive_class(result)}:",
+        *coefficient_lines(result["features"], result["intercept"]),
+    ]
+    return [*lines, *(f"written: {name}" for name in (args.out,) if name is not None)]
+
+
+def positive_class(result: dict[str, Any]) -> str:
+    """Which class positive coefficients speak for."""
+    if result["classes"] is None:
+        return ""
+    label = result["positive"] if result["positive"] is not None else result["classes"][1]
+    return f", positive coefficients speak for {label}"

@@ -1,0 +1,114 @@
+"""``ellzero path``: models of all sizes, as a table and a picture."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from typing import Any
+
+import numpy as np
+
+import ellzero
+from ellzero.cli.data import load_data
+from ellzero.cli.files import check_output, writing
+from ellzero.cli.output import coefficients, emit
+from ellzero.cli.pictures import check_picture, save_picture
+from ellzero.cli.settings import encoded_target, loss_of, problem_settings
+
+__all__ = ["run"]
+
+NAMED = 3  # features that are named where they enter or leave
+
+
+def run(args: argparse.Namespace) -> int:
+    """Fit, write, print."""
+    check_output(args.out, args.plot)
+    check_picture(args.plot)
+    loss = loss_of(args)
+    data = load_data(args, classes=2)
+    path = ellzero.fit_path(
+        data.X,
+        encoded_target(args, data.y),
+        loss=loss,
+        lambda_0=args.lambda_0,
+        n_lambda=args.n_lambda,
+        lambda_min_ratio=args.lambda_min_ratio,
+        max_support=args.max_support,
+        algorithm=args.algorithm,
+        sample_weight=data.weight,
+        **problem_settings(args, data),
+    )
+    names = data.preparation.features
+    if args.out is not None:
+        write_coefficients(args.out, path, names)
+    if args.plot is not None:
+        save_picture(args.plot, lambda: path.plot())
+    emit(args, result_of(args, path, names, data), "\n".join(lines_of(path, names)))
+    return 0
+
+
+def write_coefficients(name: str, path: ellzero.Path, names: list[str]) -> None:
+    """One row per point, one column per feature that any point uses."""
+    coef = path.coef.tocsc()
+    used = np.flatnonzero(np.diff(coef.indptr))
+    values = coef[:, used].toarray()
+    with writing(name) as part, open(part, "w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["lambda_0", "features", "objective", "(intercept)", *(names[j] for j in used)])
+        for k in range(len(path)):
+            row = [path.lambda_0[k], path.support_size[k], path.objective[k], path.intercept[k], *values[k]]
+            writer.writerow([number.item() for number in row])
+
+
+def result_of(args: argparse.Namespace, path: ellzero.Path, names: list[str], data: Any) -> dict[str, Any]:
+    """Everything a program may want."""
+    n, p = path.problem.design.shape
+    classes = path.problem.classes
+    return {
+        "command": "path",
+        "loss": path.problem.loss.name,
+        "rows": n,
+        "features": p,
+        "target": data.target,
+        "classes": None if classes is None else classes,
+        "lambda_1": path.lambda_1,
+        "lambda_2": path.lambda_2,
+        "points": [
+            {
+                "lambda_0": path.lambda_0[k],
+                "size": path.support_size[k],
+                "objective": path.objective[k],
+                "converged": path.converged[k],
+                "intercept": path.intercept[k],
+                "features": coefficients(names, path[k].support.tolist(), path[k].values.tolist()),
+            }
+            for k in range(len(path))
+        ],
+        "out": args.out,
+        "plot": args.plot,
+    }
+
+
+def lines_of(path: ellzero.Path, names: list[str]) -> list[str]:
+    """A line per point that says which features entered and left."""
+    n, p = path.problem.design.shape
+    lines = [
+        f"{path.problem.loss.name} path: {len(path)} points, {n} rows, {p} features, lambda_1 = {path.lambda_1:g}, "
+        f"lambda_2 = {path.lambda_2:g}",
+        f"{'lambda_0':>12} {'features':>9} {'objective':>14}  changes",
+    ]
+    before: set[int] = set()
+    for k in range(len(path)):
+        now = set(path.coef.indices[path.coef.indptr[k] : path.coef.indptr[k + 1]].tolist())
+        changes = [f"+{names[j]}" for j in sorted(now - before)], [f"-{names[j]}" for j in sorted(before - now)]
+        words = " ".join(filter(None, map(shortened, changes)))
+        mark = "" if path.converged[k] else "  (not converged)"
+        lines.append(f"{path.lambda_0[k]:12.6g} {path.support_size[k]:9d} {path.objective[k]:14.8g}  {words}{mark}".rstrip())
+        before = now
+    return lines
+
+
+def shortened(words: list[str]) -> str:
+    """The first few words."""
+    rest = len(words) - NAMED
+    return " ".join(words[:NAMED]) + (f" ({rest} more)" if rest > 0 else "")

@@ -1,0 +1,31 @@
+"""Plots as files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ellzero.cli.files import need, writing
+from ellzero.errors import InvalidInputError
+
+__all__ = ["check_picture", "save_picture"]
+
+FORMATS = ("svg", "png", "pdf")
+
+
+def check_picture(name: str | None) -> None:
+    """Refuse a picture that cannot be drawn before any work is done."""
+    if name is None:
+        return
+    if Path(name).suffix.lower().lstrip(".") not in FORMATS:
+        raise InvalidInputError(f"--plot must end in .svg, .png or .pdf, got {name!r}.")
+    need("matplotlib", "plot").use("Agg")
+
+
+def save_picture(name: str, draw: Callable[[], Any]) -> None:
+    """Draw, write, and close the figure."""
+    figure = draw().figure
+    with writing(name) as part:
+        figure.savefig(part, format=Path(name).suffix.lower().lstrip("."), bbox_inches="tight", dpi=150)
+    need("matplotlib.pyplot", "plot").close(figure)

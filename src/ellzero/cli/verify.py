@@ -1,0 +1,92 @@
+"""``ellzero verify``: check a certificate against the data."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import ellzero
+from ellzero.cli.data import Data, load_data
+from ellzero.cli.output import emit
+from ellzero.errors import InvalidInputError
+from ellzero.exact.verifier import fingerprint_vector
+from ellzero.exact.verifier.claims import load
+from ellzero.exact.verifier.data import Refused
+
+__all__ = ["run"]
+
+CLAIMS = ("loss", "k", "lambda_0", "lambda_1", "lambda_2", "standardize", "fit_intercept", "status", "gap_asked")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the verdict; 1 if it is not valid."""
+    header, arrays = claims_of(args.certificate)
+    if args.regression and header.get("loss", "squared_error") != "squared_error":
+        raise InvalidInputError(f"--regression was given, but {args.certificate} is about the loss {header['loss']}.")
+    data = load_data(args)
+    report = ellzero.verify(args.certificate, data.X, target_of(header, data.y))
+    reasons = [*report.reasons, *weight_faults(data, arrays)]
+    valid = report.valid and len(reasons) == len(report.reasons)
+    names = data.preparation.features
+    used = [names[int(j)] for j in arrays["support"]] if valid else []
+    result = {
+        "command": "verify",
+        "valid": valid,
+        "conditional": report.conditional,
+        "objective": report.objective,
+        "lower_bound": report.lower_bound,
+        "claimed_lower_bound": report.claimed_lower_bound,
+        "gap": report.gap,
+        "swap_size": report.swap_size,
+        "nodes": report.nodes,
+        "leaves": report.leaves,
+        "open_leaves": report.open_leaves,
+        "reasons": reasons,
+        "claims": {name: header.get(name) for name in CLAIMS},
+        "support": used,
+    }
+    lines = [str(report) if valid == report.valid else f"Certificate: NOT VALID\n  - {reasons[-1]}"]
+    if valid:
+        lines += [f"  problem      {problem_line(header)}", f"  features     {', '.join(used) or 'none'}"]
+    emit(args, result, "\n".join(lines))
+    return 0 if valid else 1
+
+
+def claims_of(name: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """What a certificate says of itself; nothing if it cannot be read, which the verdict will say."""
+    try:
+        return load(name)
+    except Refused:
+        return {}, {}
+
+
+def target_of(header: dict[str, Any], y: NDArray[Any]) -> NDArray[Any]:
+    """The target as certify saw it: of a squared error that is numbers, or two labels as -1 and +1."""
+    if header.get("loss") != "squared_error":
+        return y
+    classes = np.unique(y)
+    signs = np.where(y == classes[-1], 1.0, -1.0)
+    if y.dtype.kind not in "iuf" or (len(classes) == 2 and fingerprint_vector(signs) == header.get("fingerprint_y")):
+        return signs
+    return y.astype(np.float64)
+
+
+def weight_faults(data: Data, arrays: dict[str, NDArray[Any]]) -> list[str]:
+    """Weights are the certificate's own; if they are given here, too, they must agree."""
+    if data.weight is None:
+        return []
+    n = len(data.y)
+    claimed = np.asarray(arrays.get("weights", np.full(n, 1.0 / n)))
+    given = data.weight / data.weight.sum()
+    same = claimed.shape == given.shape and np.allclose(claimed, given, rtol=1e-9, atol=0.0)
+    return [] if same else ["the certificate is about other weights of the rows."]
+
+
+def problem_line(header: dict[str, Any]) -> str:
+    """What was proved, in one line."""
+    size = [] if header["k"] is None else [f"at most {header['k']} features"]
+    prices = [f"{name} = {header[name]:g}" for name in ("lambda_0", "lambda_1", "lambda_2") if header[name]]
+    return ", ".join([f"{header['loss']} loss", *size, *prices, *(["standardised"] if header["standardize"] else [])])

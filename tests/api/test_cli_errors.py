@@ -1,0 +1,186 @@
+"""What cannot be used is refused in one sentence that names it and says what to do."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_line import Command, species, table
+from scipy import sparse
+
+FRAME = table()
+
+
+@pytest.fixture
+def run(capsys):
+    return Command(capsys)
+
+
+def text(frame, **how):
+    return frame.to_csv(index=False, **how)
+
+
+def with_value(column, value, rows=(3,)):
+    frame = FRAME.astype({column: object})
+    frame.loc[list(rows), column] = value
+    return frame
+
+
+DATES = [f"2024-01-{k % 28 + 1:02d} {k % 24}:00" for k in range(len(FRAME))]
+
+TABLES = {
+    "empty": ("", "data.csv is empty."),
+    "blank": ("\n\n", "data.csv is empty."),
+    "header only": ("a,label\n", "data.csv has no rows."),
+    "missing value": (text(with_value("b", None)), "column 'b' has missing values; fill them with --impute median"),
+    "missing values": (
+        text(with_value("b", None).assign(c=np.nan, d=FRAME.d.where(FRAME.d > 0), e=np.where(FRAME.e > 0, 1, np.nan))),
+        "column 'c' has no values at all",
+    ),
+    "text": (
+        text(FRAME.assign(city="Rome")),
+        "column 'city' holds text (such as 'Rome'); code it as categories with --one-hot",
+    ),
+    "texts": (text(FRAME.assign(u="p", v="q", w="r", x="s")), "columns 'u', 'v', 'w' and 1 more hold text (such as 'p')"),
+    "mark": (
+        text(with_value("b", "?")),
+        "holds text (such as '?') among numbers; if that means a missing value, add --missing '?'",
+    ),
+    "comma": (text(FRAME.assign(b="1,5")), "if the comma is a decimal mark, add --decimal ','"),
+    "dates": (text(FRAME.assign(when=DATES)), "too many for categories; leave it out with --drop"),
+    "infinite": (text(with_value("b", np.inf)), "column 'b' in"),
+    "twice": (text(FRAME.rename(columns={"b": "a"})), "has more than one column named 'a'"),
+    "semicolons": (text(FRAME, sep=";"), "has a single column, 'a;b;c;d;e;f;label'; add --separator ';'"),
+    "semicolons, commas": (text(FRAME, sep=";", decimal=","), "add --separator ';'"),
+    "tabs": (text(FRAME, sep="\t"), "add --separator tab"),
+    "ragged": ("a,label\n1,x\n1,2,y\n", "Expected 2 fields in line 3, saw 3"),
+    "more fields": ("a,label\n1,2,x\n3,4,y\n", "has rows with more fields than its header has names"),
+    "no target": (text(FRAME.rename(columns={"label": "labels"})), "has no column 'label'; did you mean 'labels'?"),
+    "target missing": (text(with_value("label", None, (4, 9))), "target 'label' is missing in 2 of 120 rows (first in row 5)"),
+    "one class": (text(FRAME.assign(label="yes")), "target 'label' has a single value (yes)"),
+    "one row": (text(FRAME.head(1)), "target 'label' has a single value"),
+    "three classes": (
+        text(species().rename(columns={"species": "label"})),
+        "target 'label' has 3 classes (ant, bee, cat), this command takes two; --positive ant tells one of them from the rest",
+    ),
+    "numbers": (text(FRAME.assign(label=FRAME.a)), "has 120 different values in 120 rows; add --regression"),
+    "names": (text(FRAME.assign(label=[f"n{k}" for k in range(120)])), "has 120 different values in 120 rows; is it the right"),
+    "only the target": (text(FRAME[["label"]]), "has no columns beside the target"),
+}
+
+
+@pytest.mark.parametrize("case", TABLES)
+def test_tables(run, tmp_path, case):
+    content, expected = TABLES[case]
+    (tmp_path / "data.csv").write_text(content)
+    for command in (["path"], ["certify", "--k", "2"]):
+        assert expected in run.error(*command, tmp_path / "data.csv", "--target", "label")
+
+
+def test_encodings(run, tmp_path):
+    frame = FRAME.assign(city=np.where(FRAME.a > 0, "Zürich", "Genève"))
+    frame.to_csv(tmp_path / "data.csv", index=False, encoding="latin-1")
+    argv = ["path", tmp_path / "data.csv", "--target", "label", "--one-hot"]
+    assert "is not utf-8 text; name its encoding, for example --encoding latin-1" in run.error(*argv)
+    assert "encoding 'klingon' is unknown" in run.error(*argv, "--encoding", "klingon")
+    run.ok(*argv, "--encoding", "latin-1")
+
+
+def test_parquet_dates(run, tmp_path):
+    days = pd.date_range("2024-01-01", periods=len(FRAME))
+    for values in (days, days.date, days - days[0]):
+        FRAME.assign(when=values).to_parquet(tmp_path / "data.parquet")
+        assert "column 'when' holds dates" in run.error("path", tmp_path / "data.parquet", "--target", "label", "--one-hot")
+
+
+def test_files(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text(FRAME)
+    for name in ("bad.parquet", "bad.npz", "bad.svm", "what.xyz"):
+        (tmp_path / name).write_text("hello world\n")
+    (tmp_path / "bytes.csv").write_bytes(bytes(range(256)))
+    np.savez("noX.npz", Z=np.zeros(3))
+    np.savez("vector.npz", X=np.zeros(3), y=np.zeros(3))
+    np.savez("objects.npz", X=np.eye(3), y=np.array(["a", 1, None]))
+    np.savez("short.npz", X=np.eye(3), y=np.array([0, 1]))
+    np.savez("nan.npz", X=np.array([[1.0, np.nan], [0.0, 1.0]]), y=np.array([0, 1]))
+    np.savez("inf.npz", X=np.array([[np.inf, 0.0], [0.0, 1.0]]), y=np.array([0, 1]))
+    np.save("square.npy", np.eye(3))
+    sparse.save_npz("sparse.npz", sparse.csr_matrix(np.array([[1.0, np.nan], [0.0, 1.0]])))
+    np.save("y.npy", np.array([0, 1]))
+    (tmp_path / "good.svm").write_text("1 1:0.5 2:1\n-1 2:0.25\n")
+    (tmp_path / "empty.svm").write_text("")
+    for argv, expected in (
+        (["none.csv"], "none.csv: No such file or directory."),
+        (["none.npz"], "none.npz: No such file or directory."),
+        (["none.svm"], "none.svm: No such file or directory."),
+        (["none.parquet"], "none.parquet: No such file or directory."),
+        ([str(tmp_path)], "is a folder, not a data file"),
+        (["what.xyz"], "has no ending that tells its format; add --format"),
+        (["bad.parquet", "--target", "y"], "bad.parquet cannot be read as Parquet"),
+        (["bad.npz"], "bad.npz cannot be read as npz: it is no archive of arrays"),
+        (["bad.svm"], "bad.svm cannot be read as svmlight (lines of 'label index:value ...')"),
+        (["bytes.csv", "--target", "y"], "is not utf-8 text"),
+        (["noX.npz"], "noX.npz has no array X; it has Z."),
+        (["vector.npz"], "X in vector.npz must be a matrix of numbers, got shape (3,)"),
+        (["objects.npz"], "holds Python objects; save numbers and strings"),
+        (["short.npz"], "'y' has shape (2,), the matrix has 3 rows"),
+        (["short.npz", "--target", "z"], "short.npz has y beside its matrix, no 'z'; name an array or a .npy file"),
+        (["short.npz", "--target", "square.npy"], "square.npy must hold one vector"),
+        (["short.npz", "--target", "none.npy"], "none.npy: No such file or directory"),
+        (["nan.npz"], "nan.npz has missing values (NaN), the first in x1; fill them with --impute median"),
+        (["inf.npz"], "inf.npz holds infinite values in x0"),
+        (["sparse.npz"], "sparse.npz has nothing beside its matrix, no 'y'"),
+        (["sparse.npz", "--target", "y.npy"], "missing values (NaN), the first in x1"),
+        (["nan.npz", "--drop", "a"], "--drop is for tables"),
+        (["nan.npz", "--one-hot"], "--one-hot is for tables"),
+        (["good.svm", "--target", "label"], "--target is not for svmlight"),
+        (["empty.svm"], "empty.svm"),
+    ):
+        assert expected in run.error("path", *argv), argv
+
+
+def test_usage(run, tmp_path):
+    FRAME.to_csv(tmp_path / "data.csv", index=False)
+    data = tmp_path / "data.csv"
+    for argv, expected in (
+        ([], "the following arguments are required: COMMAND"),
+        (["dance"], "invalid choice: 'dance'"),
+        (["path"], "the following arguments are required: data"),
+        (["path", data], "--target must name the column of"),
+        (["path", data, "--target", "label", "--loss", "hinges"], "argument --loss: invalid choice"),
+        (["path", data, "--target", "label", "--n-lambda", "x"], "argument --n-lambda: invalid int value"),
+        (["path", data, "--target", "label", "--lambda-0", "1,x"], "must be numbers between commas"),
+        (["path", data, "--target", "label", "--lambda-0", "1,2"], "lambda_0 must be strictly decreasing"),
+        (["path", data, "--target", "label", "--lambda-2", "-1"], "lambda_2 must be finite and not negative"),
+        (["path", data, "--target", "label", "--drop", "zz"], "--drop: "),
+        (["path", data, "--target", "label", "--drop", ","], "names at least one column"),
+        (["path", data, "--target", "label", "--always", "zz"], "--always names 'zz'"),
+        (["path", data, "--target", "label", "--weight", "zz"], "--weight: "),
+        (["path", data, "--target", "label", "--weight", "a"], "sample_weight must not be negative"),
+        (["path", data, "--target", "label", "--separator", "::"], "separator must be one character"),
+        (["path", data, "--target", "label", "--positive", "maybe"], "--positive maybe is no label of target 'label'; its"),
+        (["path", data, "--target", "label", "--regression"], "must hold numbers with --regression, got '"),
+        (["path", data, "--target", "a", "--drop", "label", "--regression", "--loss", "hinge"], "--regression has the loss"),
+        (["path", data, "--target", "label", "--plot", "p.gif"], "--plot must end in .svg, .png or .pdf"),
+        (["path", data, "--target", "label", "--out", tmp_path / "no" / "x.csv"], "there is no folder"),
+        (["path", data, "--target", "label", "--out", tmp_path], "is a folder; name a file to write"),
+        (["path", data, "--target", "label", "--out", "x.svg", "--plot", "x.svg"], "two outputs have the same file name"),
+        (["certify", data, "--target", "label"], "--k or --lambda-0 must be given"),
+        (["certify", data, "--target", "label", "--k", "2", "--bound", "much"], "must be a positive number or 'heuristic'"),
+        (["verify", tmp_path / "none.npz", data, "--target", "label"], "none.npz: No such file or directory"),
+    ):
+        assert expected in run.error(*argv), argv
+
+
+def test_missing_extras_are_named(run, tmp_path, monkeypatch):
+    FRAME.to_csv(tmp_path / "data.csv", index=False)
+    FRAME.to_parquet(tmp_path / "data.parquet")
+    for module, argv, extra in (
+        ("pandas", ["data.csv"], "cli"),
+        ("pyarrow", ["data.parquet"], "cli"),
+        ("matplotlib", ["data.csv", "--plot", "p.svg"], "plot"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.chdir(tmp_path)
+            patch.setitem(__import__("sys").modules, module, None)
+            message = run.error("path", *argv, "--target", "label")
+        assert message == f"{module} is needed for this and is not installed: pip install 'ellzero[{extra}]'"
