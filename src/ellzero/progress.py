@@ -14,7 +14,7 @@ ProgressCallback = Callable[[float, float, int], None]
 
 LINE_SECONDS = 1.0
 BAR_STEPS = 1000  # a bar counts whole steps
-BAR_FORMAT = "{percentage:3.0f} %|{bar:30}| {desc} {elapsed}<{remaining}"
+BAR_FORMAT = "{percentage:3.0f} %|{bar:30}| {desc}{elapsed}<{remaining}"
 
 
 class Lines:
@@ -32,18 +32,21 @@ class Lines:
         if self.ended if end else elapsed - self.written < LINE_SECONDS:
             return
         self.written, self.ended = elapsed, end
-        self.stream.write(f"ellzero: {100 * fraction:3.0f} %  {describe(lambda_0, support)}  {elapsed:.1f} s\n")
+        self.stream.write(f"ellzero: {100 * fraction:3.0f} %  {describe(lambda_0, support)}{elapsed:.1f} s\n")
         self.stream.flush()
 
 
 class Bar:
-    """A tqdm bar that closes itself at the end."""
+    """A tqdm bar that closes itself at the end; work that begins anew gets a new one."""
 
     def __init__(self, stream: TextIO, tqdm: Any) -> None:
-        self.bar = tqdm(total=BAR_STEPS, file=stream, bar_format=BAR_FORMAT, dynamic_ncols=True)
+        self.make: Callable[[], Any] = lambda: tqdm(total=BAR_STEPS, file=stream, bar_format=BAR_FORMAT, dynamic_ncols=True)
+        self.bar: Any = None
 
     def __call__(self, fraction: float, lambda_0: float, support: int) -> None:
-        if self.bar.disable:  # closed
+        if self.bar is None or (self.bar.disable and fraction < 1.0):  # tqdm calls a closed bar disabled
+            self.bar = self.make()
+        if self.bar.disable:
             return
         self.bar.set_description_str(describe(lambda_0, support), refresh=False)
         self.bar.update(round(BAR_STEPS * fraction) - self.bar.n)
@@ -52,9 +55,9 @@ class Bar:
 
 
 def describe(lambda_0: float, support: int) -> str:
-    """Where the work is."""
+    """Where the work is; folds of a cross-validation have neither."""
     at = f"lambda_0 = {lambda_0:.3g}  " if lambda_0 > 0.0 else ""
-    return f"{at}features = {support}"
+    return f"{at}features = {support}  " if at or support else ""
 
 
 def reporter(stream: TextIO) -> ProgressCallback:
@@ -62,7 +65,7 @@ def reporter(stream: TextIO) -> ProgressCallback:
     if not stream.isatty():
         return Lines(stream)
     try:
-        from tqdm import tqdm  # type: ignore[import-untyped]
+        from tqdm import tqdm
     except ImportError:
         return Lines(stream)
     return Bar(stream, tqdm)
