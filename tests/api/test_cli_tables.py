@@ -154,7 +154,7 @@ def test_columns_that_are_not_quite_numbers(run, tmp_path):
     text = frame.to_csv(index=False).replace(",", ", ")
     (tmp_path / "data.csv").write_text(text)
     result = path_of(run, tmp_path / "data.csv", "--target", "label")
-    assert result["features"] == 9
+    assert result["n_features"] == 9
     numbers = frame.drop(columns="label").astype(float)
     same_as(result, ez.fit_path(numbers, Y, **SETTINGS), list(numbers.columns))
     frame = FRAME.assign(flag=(FRAME.a > 0).astype(object))
@@ -162,7 +162,7 @@ def test_columns_that_are_not_quite_numbers(run, tmp_path):
     frame.to_csv(tmp_path / "data.csv", index=False)
     assert "column 'flag' has missing values" in run.error("path", tmp_path / "data.csv", "--target", "label")
     result = path_of(run, tmp_path / "data.csv", "--target", "label", "--impute", "median")
-    assert result["features"] == 7
+    assert result["n_features"] == 7
 
 
 def test_drop_weight_and_always(run, tmp_path):
@@ -192,4 +192,4 @@ def test_row_numbers_without_a_name_are_no_feature(run, tmp_path):
     _, _, err = run("path", tmp_path / "data.csv", "--target", "label", "--max-support", 4)
     assert "has no name and counts the rows; it is left out" in err
     FRAME.set_index(FRAME.index[::-1]).to_csv(tmp_path / "data.csv")
-    assert path_of(run, tmp_path / "data.csv", "--target", "label")["features"] == 7
+    assert path_of(run, tmp_path / "data.csv", "--target", "label")["n_features"] == 7

@@ -20,15 +20,27 @@ input. Columns of text and missing values need --one-hot and --impute median."""
 
 EXAMPLES = {
     "main": """
-ellzero path data.csv --target label --plot path.svg
+ellzero fit data.csv --target label --k 10 --out model.json
+ellzero predict model.json new.csv > predictions.csv
 ellzero certify data.csv --target label --k 5 --out proof.npz""",
+    "fit": """
+ellzero fit data.csv --target label --k 10 --out model.json
+ellzero fit data.csv --target label --one-hot --impute median --drop id,date --out model.json
+zcat data.csv.gz | ellzero fit - --target price --regression --json""",
+    "predict": """
+ellzero predict model.json new.csv
+ellzero predict model.json new.csv --proba --keep id --out predictions.csv""",
     "path": """
 ellzero path data.csv --target label --plot path.svg
 ellzero path data.csv --target label --max-support 20 --out coefficients.csv
 ellzero path data.svm --loss squared_hinge --algorithm cd""",
+    "cv": """
+ellzero cv data.csv --target label --out model.json
+ellzero cv data.csv --target label --cv 10 --scoring roc_auc --rule one_se
+ellzero cv data.csv --target price --regression --select size --max-support 15 --plot cv.svg""",
     "certify": """
 ellzero certify data.csv --target label --k 5 --out proof.npz
-ellzero certify data.csv --target label --k 5 --time-limit 600 --checkpoint run.ckpt --out proof.npz
+ellzero certify data.csv --target label --k 5 --time-limit 600 --checkpoint run.ckpt --out proof.npz --model model.json
 ellzero certify iris.csv --target species --positive virginica --k 2 --out proof.npz""",
     "verify": """
 ellzero verify proof.npz data.csv --target label
@@ -56,7 +68,10 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"ellzero {version('ellzero')}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
+    add_fit(command(commands, "fit", "fit", "fit a model and write it to a file"))
+    add_predict(command(commands, "predict", "predict", "predict new data with a model file"))
     add_path(command(commands, "path", "path", "fit models of all sizes"))
+    add_cv(command(commands, "cv", "cv", "choose a model by cross-validation"))
     add_certify(command(commands, "certify", "certify", "find the best model there is, and write a proof"))
     add_verify(command(commands, "verify", "verify", "check a proof against the data"))
     return parser
@@ -76,6 +91,33 @@ def command(commands: Any, name: str, module: str, summary: str) -> argparse.Arg
     return parser
 
 
+def add_fit(parser: argparse.ArgumentParser) -> None:
+    """Arguments of fit."""
+    add_data(parser)
+    add_problem(parser)
+    group = parser.add_argument_group("how many features (neither --k nor --lambda-0: as --criterion says)")
+    group.add_argument("--k", type=int, metavar="N", help="at most N features")
+    group.add_argument("--lambda-0", type=float, metavar="V", help="price of a feature")
+    group.add_argument(
+        "--criterion", choices=("aic", "bic", "ebic"), default="ebic", help="what chooses the size (default: ebic)"
+    )
+    group.add_argument("--max-support", type=int, metavar="N", help="the largest size that the criterion looks at")
+    add_estimator(parser)
+    add_search(parser, "default: local_search; exact: with a proof")
+    add_output(parser, "model file to write (JSON)")
+
+
+def add_predict(parser: argparse.ArgumentParser) -> None:
+    """Arguments of predict."""
+    parser.add_argument("model", help="model file, as fit writes it")
+    parser.add_argument("data", help="data file; columns are found by name, others are ignored ('-': CSV on standard input)")
+    add_reading(parser)
+    parser.add_argument("--proba", action="store_true", help="also the probability of each class")
+    parser.add_argument("--decision", action="store_true", help="also the value of the linear function")
+    parser.add_argument("--keep", type=names, action="extend", default=[], metavar="A,B", help="columns of the data to copy")
+    add_output(parser, "CSV file to write (default: standard output)")
+
+
 def add_path(parser: argparse.ArgumentParser) -> None:
     """Arguments of path."""
     add_data(parser)
@@ -89,8 +131,29 @@ def add_path(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--max-support", type=int, metavar="N", help="end before a model with more features")
     algorithms = ("cd", "local_search", "iht")
     group.add_argument("--algorithm", choices=algorithms, default="local_search", help="default: local_search; cd is faster")
-    parser.add_argument("--plot", metavar="FILE", help="picture of the coefficients (.svg, .png, .pdf)")
-    add_output(parser, "CSV file of all coefficients to write")
+    add_output(parser, "CSV file of all coefficients to write", plot="picture of the coefficients (.svg, .png, .pdf)")
+
+
+def add_cv(parser: argparse.ArgumentParser) -> None:
+    """Arguments of cv."""
+    add_data(parser)
+    add_problem(parser, shrinkage=False)
+    group = parser.add_argument_group("cross-validation")
+    group.add_argument("--cv", type=int, default=5, metavar="N", help="number of parts (default: 5)")
+    group.add_argument("--scoring", metavar="NAME", help="a scorer of scikit-learn, such as roc_auc (default: held-out loss)")
+    group.add_argument(
+        "--select", choices=("lambda_0", "size"), default="lambda_0", help="compare prices or sizes (default: lambda_0)"
+    )
+    group.add_argument(
+        "--rule", choices=("best", "one_se"), default="best", help="the best, or the smallest within one standard error"
+    )
+    group.add_argument("--penalty", choices=("l0", "l0l1", "l0l2"), default="l0l2", help="which penalty is tried beside L0")
+    group.add_argument("--shrinkage", type=numbers, metavar="A,B", help="its values to try (default: chosen)")
+    group.add_argument("--lambda-0", type=numbers, metavar="A,B", help="decreasing prices of a feature (default: chosen)")
+    group.add_argument("--max-support", type=int, metavar="N", help="the largest size to try")
+    add_estimator(parser)
+    add_search(parser, "of all fits (default: local_search); exact: the chosen model with a proof")
+    add_output(parser, "model file to write (JSON)", plot="picture of the scores (.svg, .png, .pdf)")
 
 
 def add_certify(parser: argparse.ArgumentParser) -> None:
@@ -107,7 +170,8 @@ def add_certify(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--method", choices=("bnb", "iga", "mip"), default="bnb", help="default: bnb, branch and bound")
     backends = ("builtin", "highs", "scip", "gurobi")
     group.add_argument("--backend", choices=backends, default="builtin", help="solver of iga and mip (default: builtin)")
-    add_output(parser, "certificate to write (npz), for 'ellzero verify'")
+    group = add_output(parser, "certificate to write (npz), for 'ellzero verify'")
+    group.add_argument("--model", metavar="FILE", help="model file to write, too (JSON)")
 
 
 def add_verify(parser: argparse.ArgumentParser) -> None:
@@ -150,17 +214,18 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_problem(parser: argparse.ArgumentParser, positive: bool = False) -> None:
+def add_problem(parser: argparse.ArgumentParser, positive: bool = False, shrinkage: bool = True) -> None:
     """What is minimised."""
     group = parser.add_argument_group("model")
     group.add_argument("--regression", action="store_true", help="the target is a number (squared error)")
     group.add_argument(
         "--loss", type=underscored, choices=LOSSES, metavar="NAME", help=f"{', '.join(LOSSES)} (default: logistic)"
     )
-    group.add_argument("--lambda-1", type=float, default=0.0, metavar="V", help="weight of the l1 norm (default: 0)")
-    group.add_argument(
-        "--lambda-2", type=float, default=1e-3, metavar="V", help="weight of the squared l2 norm (default: 0.001)"
-    )
+    if shrinkage:
+        group.add_argument("--lambda-1", type=float, default=0.0, metavar="V", help="weight of the l1 norm (default: 0)")
+        group.add_argument(
+            "--lambda-2", type=float, default=1e-3, metavar="V", help="weight of the squared l2 norm (default: 0.001)"
+        )
     group.add_argument(
         "--no-standardize", dest="standardize", action="store_false", help="penalties apply to columns as they are"
     )
@@ -170,28 +235,41 @@ def add_problem(parser: argparse.ArgumentParser, positive: bool = False) -> None
     group.add_argument(
         "--always", type=names, action="extend", default=[], metavar="A,B", help="columns that are always in, free of charge"
     )
+    group.add_argument("--n-jobs", type=int, metavar="N", help="threads (default: 1; -1: all cores)")
     if positive:
         group.add_argument("--positive", metavar="LABEL", help="tell this class from all others (needed with more than two)")
 
 
-def add_search(parser: argparse.ArgumentParser) -> None:
-    """When an exact search ends."""
-    group = parser.add_argument_group("exact search")
-    group.add_argument(
-        "--gap", type=float, default=1e-4, metavar="V", help="relative gap at which the search ends (default: 0.0001)"
-    )
-    group.add_argument("--time-limit", type=float, metavar="S", help="seconds; what is found and proved by then is kept")
-    group.add_argument("--bound", type=bound, metavar="M", help="assume that no coefficient exceeds M, or 'heuristic'")
+def add_estimator(parser: argparse.ArgumentParser) -> None:
+    """What only estimators have."""
+    group = parser.add_argument_group("classifier")
+    group.add_argument("--class-weight", choices=("balanced",), help="rare classes count as much as frequent ones")
+    group.add_argument("--shared-support", action="store_true", help="all of several classes use the same features")
+    group.add_argument("--probability", action="store_true", help="hinge losses: learn probabilities, too")
+    group.add_argument("--seed", type=int, default=0, metavar="N", help="of whatever is random (default: 0)")
 
 
-def add_output(parser: argparse.ArgumentParser, out: str | None) -> None:
+def add_search(parser: argparse.ArgumentParser, algorithm: str | None = None) -> None:
+    """How models are searched, and when an exact search ends."""
+    group = parser.add_argument_group("search")
+    if algorithm is not None:
+        algorithms = ("cd", "local_search", "iht", "exact")
+        group.add_argument("--algorithm", choices=algorithms, default="local_search", help=algorithm)
+    group.add_argument("--gap", type=float, default=1e-4, metavar="V", help="exact: relative gap to prove (default: 0.0001)")
+    group.add_argument("--time-limit", type=float, metavar="S", help="exact: seconds; what is found and proved is kept")
+    group.add_argument("--bound", type=bound, metavar="M", help="exact: assume that no coefficient exceeds M, or 'heuristic'")
+
+
+def add_output(parser: argparse.ArgumentParser, out: str | None, plot: str | None = None) -> Any:
     """Where results go."""
     group = parser.add_argument_group("running and output")
     if out is not None:
         group.add_argument("--out", metavar="FILE", help=out)
-    group.add_argument("--n-jobs", type=int, metavar="N", help="threads (default: 1; -1: all cores)")
+    if plot is not None:
+        group.add_argument("--plot", metavar="FILE", help=plot)
     group.add_argument("--json", action="store_true", help="print one JSON object")
     group.add_argument("--quiet", action="store_true", help="no progress, no notes")
+    return group
 
 
 def names(text: str) -> list[str]:

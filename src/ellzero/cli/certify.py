@@ -6,12 +6,15 @@ import argparse
 import sys
 from typing import Any
 
+import numpy as np
+
 import ellzero
 from ellzero.cli.data import Data, load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.output import coefficient_lines, coefficients, emit, note
-from ellzero.cli.settings import encoded_target, loss_of, problem_settings
+from ellzero.cli.settings import encoded_target, loss_of, penalties, problem_settings, search_settings
 from ellzero.errors import InvalidInputError
+from ellzero.estimators.model_file import write_model
 
 __all__ = ["run"]
 
@@ -28,7 +31,7 @@ ENDINGS = {
 
 def run(args: argparse.Namespace) -> int:
     """Search, write, print; Ctrl-C ends the search and keeps what it has."""
-    check_output(args.out)
+    check_output(args.out, args.model)
     loss = loss_of(args)
     if args.k is None and args.lambda_0 is None:
         raise InvalidInputError("--k or --lambda-0 must be given.")
@@ -41,12 +44,11 @@ def run(args: argparse.Namespace) -> int:
         lambda_0=args.lambda_0,
         method=args.method,
         backend=args.backend,
-        bound=args.bound,
-        gap=args.gap,
-        time_limit=args.time_limit,
         node_limit=args.node_limit,
         checkpoint=args.checkpoint,
         sample_weight=data.weight,
+        **penalties(args),
+        **search_settings(args),
         **problem_settings(args, data),
     )
     if solution.status not in ("optimal", "precision") and sys.stderr.isatty() and not args.quiet:
@@ -55,12 +57,32 @@ def run(args: argparse.Namespace) -> int:
         solution.certificate.save(args.out)
     else:
         note(args, "the proof is not kept; --out proof.npz writes it.")
+    if args.model is not None:
+        write_model(args.model, estimator_of(args, solution, data), data.preparation.to_json())
     result = result_of(args, solution, data)
     emit(args, result, "\n".join(lines_of(args, solution, result)))
     if solution.status == "interrupted":
-        print(f"ellzero: interrupted{'; what was found is written' if args.out else ''}", file=sys.stderr)
+        print(f"ellzero: interrupted{'; what was found is written' if args.out or args.model else ''}", file=sys.stderr)
         return INTERRUPTED
     return 0
+
+
+def estimator_of(args: argparse.Namespace, solution: ellzero.ExactSolution, data: Data) -> Any:
+    """The solution as an estimator, which model files hold."""
+    settings = {"k": args.k, "lambda_0": args.lambda_0, "standardize": args.standardize, "fit_intercept": args.fit_intercept}
+    coef, intercept = solution.coef, solution.intercept
+    estimator: Any
+    if args.regression:
+        estimator = ellzero.L0Regressor(**settings, **penalties(args))
+        estimator.coef_, estimator.intercept_ = coef, intercept
+    else:
+        estimator = ellzero.L0Classifier(loss_of(args), **settings, **penalties(args))
+        estimator.classes_ = np.unique(data.y)
+        estimator.coef_, estimator.intercept_ = coef[np.newaxis], np.array([intercept])
+    estimator.n_features_in_ = len(coef)
+    if hasattr(data.X, "columns"):
+        estimator.feature_names_in_ = np.array(data.X.columns, dtype=object)
+    return estimator
 
 
 def result_of(args: argparse.Namespace, solution: ellzero.ExactSolution, data: Data) -> dict[str, Any]:
@@ -84,12 +106,13 @@ def result_of(args: argparse.Namespace, solution: ellzero.ExactSolution, data: D
         "lambda_1": args.lambda_1,
         "lambda_2": args.lambda_2,
         "target": data.target,
-        "classes": model.classes,
+        "classes": None if args.regression else np.unique(data.y),
         "positive": args.positive,
         "size": len(model.support),
         "intercept": model.intercept,
         "features": coefficients(data.preparation.features, model.support.tolist(), model.values.tolist()),
         "certificate": args.out,
+        "model": args.model,
     }
 
 
@@ -105,7 +128,7 @@ def lines_of(args: argparse.Namespace, solution: ellzero.ExactSolution, result: 
         f"{result['size']} of {p} features, {n} rows, {solution.model.loss} loss{positive_class(result)}:",
         *coefficient_lines(result["features"], result["intercept"]),
     ]
-    return [*lines, *(f"written: {name}" for name in (args.out,) if name is not None)]
+    return [*lines, *(f"written: {name}" for name in (args.out, args.model) if name is not None)]
 
 
 def positive_class(result: dict[str, Any]) -> str:

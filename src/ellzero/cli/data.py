@@ -159,7 +159,7 @@ def load_new_data(
     """The features of new data, prepared as those of the fit were, and the table itself (None for a matrix)."""
     known: dict[str, Any] = {}
     if isinstance(preparation, TablePreparation):
-        known = {"text": frozenset(preparation.categories)}
+        known = {"text": frozenset({*preparation.categories, *args.keep} - {*preparation.numbers})}
     elif isinstance(preparation, MatrixPreparation):
         known = {"first": preparation.first, "n_features": n_features}
     source = read_data(args.data, reading(args, **known))

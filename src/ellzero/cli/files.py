@@ -1,4 +1,4 @@
-"""Files that are read as a whole or from a pipe, and written as a whole or not at all."""
+"""Files: read from the disk or a pipe, checked before long work is done for them; and modules that are optional."""
 
 from __future__ import annotations
 
@@ -7,15 +7,12 @@ import importlib
 import io
 import os
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from ellzero.errors import InvalidInputError
 
-__all__ = ["check_output", "need", "open_input", "writing"]
+__all__ = ["check_output", "need", "open_input"]
 
 STANDARD_INPUT = "-"
 GZIP_MAGIC = b"\x1f\x8b"
@@ -55,20 +52,3 @@ def check_output(*names: str | None) -> None:
             raise InvalidInputError(f"{path} cannot be written: no permission in the folder {path.parent}.")
     if len({path.resolve() for path in given}) < len(given):
         raise InvalidInputError("two outputs have the same file name.")
-
-
-@contextmanager
-def writing(name: str) -> Iterator[str]:
-    """A temporary name to write to, which replaces the file only when everything is written."""
-    target = Path(name)
-    handle, part = tempfile.mkstemp(dir=target.parent, prefix=f".{target.stem}.", suffix=target.suffix)
-    os.close(handle)
-    try:
-        yield part
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(part, 0o666 & ~mask)  # temporary files are private; results are like any other file
-        os.replace(part, target)
-    except BaseException:
-        Path(part).unlink(missing_ok=True)
-        raise

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import json
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-__all__ = ["coefficient_lines", "coefficients", "emit", "note"]
+from ellzero.files import replacing
+
+__all__ = ["coefficient_lines", "coefficients", "emit", "note", "write_table"]
 
 
 def note(args: argparse.Namespace, text: str) -> None:
@@ -50,3 +54,18 @@ def coefficient_lines(features: list[dict[str, Any]], intercept: float) -> list[
     width = max([len(feature["name"]) for feature in features] + [len("(intercept)")])
     lines = [f"  {feature['name']:<{width}}  {feature['coefficient']: .6g}" for feature in features]
     return [*lines, f"  {'(intercept)':<{width}}  {intercept: .6g}"]
+
+
+def write_table(name: str | None, header: list[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A CSV file, or standard output if there is no name."""
+    if name is None:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+        return
+    with replacing(name) as stream:
+        text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+        text.detach()

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import csv
 from typing import Any
 
 import numpy as np
 
 import ellzero
 from ellzero.cli.data import load_data
-from ellzero.cli.files import check_output, writing
-from ellzero.cli.output import coefficients, emit
+from ellzero.cli.files import check_output
+from ellzero.cli.output import coefficients, emit, write_table
 from ellzero.cli.pictures import check_picture, save_picture
-from ellzero.cli.settings import encoded_target, loss_of, problem_settings
+from ellzero.cli.settings import encoded_target, loss_of, penalties, problem_settings
 
 __all__ = ["run"]
 
@@ -36,6 +35,7 @@ def run(args: argparse.Namespace) -> int:
         max_support=args.max_support,
         algorithm=args.algorithm,
         sample_weight=data.weight,
+        **penalties(args),
         **problem_settings(args, data),
     )
     names = data.preparation.features
@@ -52,12 +52,10 @@ def write_coefficients(name: str, path: ellzero.Path, names: list[str]) -> None:
     coef = path.coef.tocsc()
     used = np.flatnonzero(np.diff(coef.indptr))
     values = coef[:, used].toarray()
-    with writing(name) as part, open(part, "w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["lambda_0", "features", "objective", "(intercept)", *(names[j] for j in used)])
-        for k in range(len(path)):
-            row = [path.lambda_0[k], path.support_size[k], path.objective[k], path.intercept[k], *values[k]]
-            writer.writerow([number.item() for number in row])
+    header = ["lambda_0", "features", "objective", "(intercept)", *(names[j] for j in used)]
+    first = [path.lambda_0, path.support_size, path.objective, path.intercept]
+    rows = zip(*(column.tolist() for column in first), values.tolist(), strict=True)
+    write_table(name, header, ([*numbers, *coef] for *numbers, coef in rows))
 
 
 def result_of(args: argparse.Namespace, path: ellzero.Path, names: list[str], data: Any) -> dict[str, Any]:
@@ -68,7 +66,7 @@ def result_of(args: argparse.Namespace, path: ellzero.Path, names: list[str], da
         "command": "path",
         "loss": path.problem.loss.name,
         "rows": n,
-        "features": p,
+        "n_features": p,
         "target": data.target,
         "classes": None if classes is None else classes,
         "lambda_1": path.lambda_1,

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ellzero.cli.files import need, writing
+from ellzero.cli.files import need
 from ellzero.errors import InvalidInputError
+from ellzero.files import replacing
 
 __all__ = ["check_picture", "save_picture"]
 
@@ -26,6 +27,6 @@ def check_picture(name: str | None) -> None:
 def save_picture(name: str, draw: Callable[[], Any]) -> None:
     """Draw, write, and close the figure."""
     figure = draw().figure
-    with writing(name) as part:
-        figure.savefig(part, format=Path(name).suffix.lower().lstrip("."), bbox_inches="tight", dpi=150)
+    with replacing(name) as stream:
+        figure.savefig(stream, format=Path(name).suffix.lower().lstrip("."), bbox_inches="tight", dpi=150)
     need("matplotlib.pyplot", "plot").close(figure)

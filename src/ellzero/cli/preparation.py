@@ -254,7 +254,8 @@ def refuse_text(frame: pd.DataFrame, text: list[str]) -> None:
     if pandas.to_numeric(values.str.replace(",", "."), errors="coerce").notna().all():
         raise InvalidInputError(f"{what}; if the comma is a decimal mark, add --decimal ','.")
     learn_categories(frame[text[0]])  # refuses what is no category either
-    raise InvalidInputError(f"{what}; code it as categories with --one-hot, or leave it out with --drop.")
+    them = "it" if len(text) == 1 else "them"
+    raise InvalidInputError(f"{what}; code {them} as categories with --one-hot, or leave {them} out with --drop.")
 
 
 def restore(kept: dict[str, Any]) -> TablePreparation | MatrixPreparation:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ellzero.cli.data import Data
 from ellzero.errors import InvalidInputError
 
-__all__ = ["encoded_target", "loss_of", "problem_settings"]
+__all__ = ["classifier_settings", "encoded_target", "loss_of", "penalties", "problem_settings", "search_settings"]
 
 
 def loss_of(args: argparse.Namespace) -> str:
@@ -24,8 +24,6 @@ def loss_of(args: argparse.Namespace) -> str:
 def problem_settings(args: argparse.Namespace, data: Data) -> dict[str, Any]:
     """What functions and estimators call the problem."""
     return {
-        "lambda_1": args.lambda_1,
-        "lambda_2": args.lambda_2,
         "standardize": args.standardize,
         "fit_intercept": args.fit_intercept,
         "lower": args.lower,
@@ -33,6 +31,31 @@ def problem_settings(args: argparse.Namespace, data: Data) -> dict[str, Any]:
         "unpenalized": data.features_of(args.always) if args.always else None,
         "n_jobs": args.n_jobs,
         "progress": not args.quiet,
+    }
+
+
+def penalties(args: argparse.Namespace) -> dict[str, Any]:
+    """The penalties beside L0."""
+    return {"lambda_1": args.lambda_1, "lambda_2": args.lambda_2}
+
+
+def search_settings(args: argparse.Namespace) -> dict[str, Any]:
+    """When an exact search ends."""
+    return {"gap": args.gap, "time_limit": args.time_limit, "bound": args.bound}
+
+
+def classifier_settings(args: argparse.Namespace) -> dict[str, Any]:
+    """What only classifiers have."""
+    if args.regression:
+        for option in ("class_weight", "shared_support", "probability"):
+            if getattr(args, option):
+                raise InvalidInputError(f"--{option.replace('_', '-')} is for classes, not for --regression.")
+        return {}
+    return {
+        "loss": loss_of(args),
+        "class_weight": args.class_weight,
+        "shared_support": args.shared_support,
+        "probability": args.probability,
     }
 
 

@@ -1,0 +1,88 @@
+"""``ellzero cv``: a model chosen by cross-validation."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import ellzero
+from ellzero.cli.data import load_data
+from ellzero.cli.files import check_output
+from ellzero.cli.fitted import finish
+from ellzero.cli.pictures import check_picture, save_picture
+from ellzero.cli.settings import classifier_settings, loss_of, problem_settings, search_settings
+
+__all__ = ["run"]
+
+
+def run(args: argparse.Namespace) -> int:
+    """Fit, write, print."""
+    check_output(args.out, args.plot)
+    check_picture(args.plot)
+    loss_of(args)  # refuses a loss that is none of a regression
+    more = classifier_settings(args)
+    data = load_data(args)
+    settings: dict[str, Any] = {
+        "penalty": args.penalty,
+        "lambda_0": args.lambda_0,
+        "shrinkage": args.shrinkage,
+        "cv": args.cv,
+        "scoring": args.scoring,
+        "select": args.select,
+        "rule": args.rule,
+        "max_support": args.max_support,
+        "algorithm": args.algorithm,
+        "random_state": args.seed,
+        **search_settings(args),
+        **problem_settings(args, data),
+    }
+    estimator: Any = ellzero.L0RegressorCV(**settings) if args.regression else ellzero.L0ClassifierCV(**settings, **more)
+    estimator.fit(data.X, data.y, sample_weight=data.weight)
+    scores = estimator.cv_results_
+    if args.plot is not None:
+        save_picture(args.plot, scores.plot)
+    result = {
+        "k": estimator.k_,
+        "lambda_0": estimator.lambda_0_,
+        "lambda_1": estimator.lambda_1_,
+        "lambda_2": estimator.lambda_2_,
+        "scoring": scores.scoring,
+        "select": scores.select,
+        "rule": scores.rule,
+        "folds": len(scores.splits),
+        "best_score": estimator.best_score_,
+        "points": points_of(scores),
+        "plot": args.plot,
+    }
+    return finish(args, estimator, data, result, [*lines_of(scores), ""])
+
+
+def points_of(scores: ellzero.CrossValidation) -> list[dict[str, Any]]:
+    """Every model that was compared."""
+    return [
+        {
+            "lambda_0": column.lambda_0[point],
+            "lambda_1": column.lambda_1,
+            "lambda_2": column.lambda_2,
+            "size": column.size[point],
+            "mean": column.mean[point],
+            "standard_error": column.standard_error[point],
+            "scores": column.scores[point],
+            "chosen": (number, point) == tuple(scores.best),
+        }
+        for number, column in enumerate(scores.columns)
+        for point in range(len(column.size))
+    ]
+
+
+def lines_of(scores: ellzero.CrossValidation) -> list[str]:
+    """The best of each value of the second penalty, then all points of the chosen one."""
+    lines = []
+    if len(scores.columns) > 1:
+        name = "lambda_1" if any(column.lambda_1 for column in scores.columns) else "lambda_2"
+        lines += [f"{name:>12} {'features':>9} {'best score':>12} {'+-':>10}"]
+        for number, column in enumerate(scores.columns):
+            at = int(column.mean.argmax())
+            best = f"{column.size[at]:9d} {column.mean[at]:12.6g} {column.standard_error[at]:10.2g}"
+            lines.append(f"{getattr(column, name):12.4g} {best}{'  <' if number == scores.best[0] else ''}")
+    return [*lines, *str(scores).splitlines()]

@@ -1,0 +1,46 @@
+"""``ellzero fit``: a model, printed and written to a file."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import ellzero
+from ellzero.cli.data import load_data
+from ellzero.cli.files import check_output
+from ellzero.cli.fitted import finish
+from ellzero.cli.settings import classifier_settings, loss_of, penalties, problem_settings, search_settings
+
+__all__ = ["run"]
+
+
+def run(args: argparse.Namespace) -> int:
+    """Fit, write, print."""
+    check_output(args.out)
+    loss_of(args)  # refuses a loss that is none of a regression
+    more = classifier_settings(args)
+    data = load_data(args)
+    settings: dict[str, Any] = {
+        "k": args.k,
+        "lambda_0": args.lambda_0,
+        "criterion": args.criterion,
+        "max_support": args.max_support,
+        "algorithm": args.algorithm,
+        **penalties(args),
+        **search_settings(args),
+        **problem_settings(args, data),
+    }
+    if args.regression:
+        estimator: Any = ellzero.L0Regressor(**settings)
+    else:
+        estimator = ellzero.L0Classifier(**settings, **more, random_state=args.seed)
+    estimator.fit(data.X, data.y, sample_weight=data.weight)
+    by_criterion = args.k is None and args.lambda_0 is None
+    result = {
+        "k": args.k,
+        "lambda_0": args.lambda_0,
+        **penalties(args),
+        "criterion": {"name": args.criterion, "value": estimator.criterion_} if by_criterion else None,
+    }
+    how = f"size chosen by {args.criterion}" if by_criterion else ""
+    return finish(args, estimator, data, result, [], how)

@@ -1,0 +1,97 @@
+"""``ellzero predict``: what a model file says of new data."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+
+from ellzero.cli.columns import as_text, check_presence
+from ellzero.cli.data import load_new_data
+from ellzero.cli.files import check_output
+from ellzero.cli.output import emit, write_table
+from ellzero.cli.preparation import MatrixPreparation, TablePreparation, restore
+from ellzero.errors import InvalidInputError
+from ellzero.estimators.model_file import read_model
+
+__all__ = ["run"]
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read, prepare, predict, write."""
+    check_output(args.out)
+    estimator, kept = read_model(args.model)
+    preparation = preparation_of(estimator, kept)
+    features = None if preparation is None else preparation.features
+    used = None if features is None else {features[j] for j in estimator.support_}
+    check_options(args, estimator)
+    X, frame = load_new_data(args, preparation, estimator.n_features_in_, used)
+    result = predictions(args, estimator, X)
+    kept_columns = kept_of(args, frame)
+    if not args.json or args.out is not None:
+        table = {**kept_columns, **columns_of(result)}
+        write_table(args.out, list(table), zip(*table.values(), strict=True))
+    if args.json:
+        emit(args, {"command": "predict", "rows": X.shape[0], **result, "kept": kept_columns, "out": args.out}, "")
+    return 0
+
+
+def preparation_of(estimator: Any, kept: dict[str, Any] | None) -> TablePreparation | MatrixPreparation | None:
+    """How raw columns become features; a model that was not fitted on the command line has names or nothing."""
+    if kept is not None:
+        preparation = restore(kept)
+        if len(preparation.features) != estimator.n_features_in_:
+            raise InvalidInputError(
+                f"the model file contradicts itself: it has {estimator.n_features_in_} features and prepares "
+                f"{len(preparation.features)}."
+            )
+        return preparation
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else TablePreparation(tuple(names), None, {})
+
+
+def check_options(args: argparse.Namespace, estimator: Any) -> None:
+    """Refuse what this model cannot say."""
+    if args.proba and not hasattr(estimator, "classes_"):
+        raise InvalidInputError("--proba is for classifiers, the model is a regression.")
+    if args.proba and not hasattr(estimator, "predict_proba"):
+        raise InvalidInputError(
+            f"the model has no probabilities (loss {estimator.loss}); fit it with --probability or --loss logistic."
+        )
+
+
+def predictions(args: argparse.Namespace, estimator: Any, X: Any) -> dict[str, Any]:
+    """Whatever was asked for, one entry a row."""
+    classes = getattr(estimator, "classes_", None)
+    result: dict[str, Any] = {
+        "classes": None if classes is None else classes.tolist(),
+        "predictions": estimator.predict(X).tolist(),
+    }
+    if args.proba:
+        result["probabilities"] = estimator.predict_proba(X).tolist()
+    if args.decision:
+        result["decisions"] = (estimator.predict(X) if classes is None else estimator.decision_function(X)).tolist()
+    return result
+
+
+def columns_of(result: dict[str, Any]) -> dict[str, list[Any]]:
+    """The same as columns of a table."""
+    columns = {"prediction": result["predictions"]}
+    for name, word in (("probabilities", "probability"), ("decisions", "decision")):
+        values = np.array(result.get(name, []), dtype=np.float64)
+        if name in result and values.ndim == 1:
+            columns[word] = values.tolist()
+        elif name in result:
+            columns |= {f"{word}_{label}": values[:, c].tolist() for c, label in enumerate(result["classes"])}
+    return columns
+
+
+def kept_of(args: argparse.Namespace, frame: Any) -> dict[str, list[Any]]:
+    """Columns of the data that go along."""
+    if not args.keep:
+        return {}
+    if frame is None:
+        raise InvalidInputError(f"--keep is for tables: the columns of {args.data} have no names.")
+    check_presence(frame, args.keep, args.data, "--keep: ")
+    return {name: as_text(frame[name]).tolist() for name in args.keep}
