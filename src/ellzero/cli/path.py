@@ -61,14 +61,13 @@ def write_coefficients(name: str, path: ellzero.Path, names: list[str]) -> None:
 def result_of(args: argparse.Namespace, path: ellzero.Path, names: list[str], data: Any) -> dict[str, Any]:
     """Everything a program may want."""
     n, p = path.problem.design.shape
-    classes = path.problem.classes
     return {
         "command": "path",
         "loss": path.problem.loss.name,
         "rows": n,
         "n_features": p,
         "target": data.target,
-        "classes": None if classes is None else classes,
+        "classes": None if args.regression else np.unique(data.y),
         "lambda_1": path.lambda_1,
         "lambda_2": path.lambda_2,
         "points": [
