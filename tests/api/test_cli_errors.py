@@ -46,7 +46,7 @@ TABLES = {
     ),
     "comma": (text(FRAME.assign(b="1,5")), "if the comma is a decimal mark, add --decimal ','"),
     "dates": (text(FRAME.assign(when=DATES)), "too many for categories; leave it out with --drop"),
-    "infinite": (text(with_value("b", np.inf)), "column 'b' in"),
+    "infinite": (text(with_value("b", np.inf)), "data.csv holds infinite values"),
     "twice": (text(FRAME.rename(columns={"b": "a"})), "has more than one column named 'a'"),
     "semicolons": (text(FRAME, sep=";"), "has a single column, 'a;b;c;d;e;f;label'; add --separator ';'"),
     "semicolons, commas": (text(FRAME, sep=";", decimal=","), "add --separator ';'"),

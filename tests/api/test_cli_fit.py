@@ -299,6 +299,8 @@ def test_model_files(run, data, tmp_path):
     for change, message in (
         ({"numbers": ["a", "b"]}, "contradicts itself: it has 6 features and prepares 2"),
         ({"numbers": None}, "preparation cannot be read"),
+        ({"numbers": [1, 2, 3, 4, 5, 6]}, "names and categories must be strings"),
+        ({"medians": [0.0]}, "medians one for each column of numbers"),
         ({"kind": "table", "medians": ["x"]}, "preparation cannot be read"),
     ):
         changed = {**content, "preparation": {**content["preparation"], **change}}

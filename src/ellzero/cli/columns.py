@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import numbers
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,17 +16,29 @@ from ellzero.errors import InvalidInputError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["as_numbers", "as_text", "check_presence", "kind_of", "listed"]
+__all__ = ["as_numbers", "as_text", "check_presence", "kinds_of", "listed", "number_matrix"]
 
 SHOWN = 3
 
 
+def kinds_of(frame: pd.DataFrame) -> dict[str, str]:
+    """What each column holds."""
+    types = zip(frame.columns, frame.dtypes, strict=True)
+    return {name: "number" if is_plain(dtype) else kind_of(frame[name]) for name, dtype in types}
+
+
+def is_plain(dtype: Any) -> bool:
+    """Whether this is one of NumPy's own types of numbers and truth values, as nearly all columns are."""
+    return isinstance(dtype, np.dtype) and dtype.kind in "biuf"
+
+
 def kind_of(column: pd.Series) -> str:
     """One of "number" (also true and false), "date" and "text"."""
-    types = need("pandas").api.types
+    pandas = need("pandas")
+    types = pandas.api.types
     if types.is_datetime64_any_dtype(column) or types.is_timedelta64_dtype(column):
         return "date"
-    if isinstance(column.dtype, need("pandas").CategoricalDtype):
+    if isinstance(column.dtype, pandas.CategoricalDtype):
         return "text"
     if types.is_numeric_dtype(column) or types.is_bool_dtype(column):
         return "number"
@@ -41,13 +54,32 @@ def as_numbers(column: pd.Series, source: str) -> NDArray[np.float64]:
     try:
         values: NDArray[np.float64] = column.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError):
-        odd = next(value for value in column.dropna() if not is_number(value))
+        odd = next((value for value in column.dropna() if not is_number(value)), column.dtype)
         raise InvalidInputError(f"column {column.name!r} in {source} must hold numbers, got {odd!r}.") from None
     except OverflowError:
         raise InvalidInputError(f"column {column.name!r} in {source} holds numbers that are too large.") from None
-    if np.isinf(values).any():
-        raise InvalidInputError(f"column {column.name!r} in {source} holds infinite values.")
+    refuse_infinite(values, str(column.name), source)
     return values
+
+
+def refuse_infinite(values: NDArray[np.float64], name: str, source: str) -> None:
+    """Overflow somewhere else, most likely."""
+    if np.isinf(values).any():
+        raise InvalidInputError(f"column {name!r} in {source} holds infinite values.")
+
+
+def number_matrix(frame: pd.DataFrame, names: Sequence[str], source: str) -> NDArray[np.float64]:
+    """Some columns of numbers side by side, in column-major order; many of them are not looked at one by one."""
+    types = dict(zip(frame.columns, frame.dtypes, strict=True))
+    plain = [name for name in names if is_plain(types[name])]
+    place = {name: j for j, name in enumerate(names)}
+    out = np.empty((len(frame), len(names)), order="F")
+    out[:, [place[name] for name in plain]] = frame[plain].to_numpy(dtype=np.float64)
+    for name in [name for name in names if not is_plain(types[name])]:
+        out[:, place[name]] = as_numbers(frame[name], source)
+    for j in np.flatnonzero(np.isinf(out).any(axis=0)):
+        refuse_infinite(out[:, j], names[int(j)], source)
+    return out
 
 
 def is_number(value: Any) -> bool:

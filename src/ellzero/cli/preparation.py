@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ellzero.cli.columns import as_numbers, as_text, check_presence, kind_of, listed
+from ellzero.cli.columns import as_text, check_presence, kinds_of, listed, number_matrix
 from ellzero.cli.files import need
 from ellzero.errors import InvalidInputError
 
@@ -69,12 +69,11 @@ class TablePreparation:
         Only columns with a feature in `used` need be there (all if it is None); the others are zero, which no model that does
         not use them notices.
         """
-        needed = [name for name in self.columns if used is None or not used.isdisjoint(self.features_of(name))]
-        check_presence(frame, needed, source)
+        needed = {name for name in self.columns if used is None or not used.isdisjoint(self.features_of(name))}
+        check_presence(frame, [name for name in self.columns if name in needed], source)
         numbers = np.zeros((len(frame), len(self.numbers)), order="F")
-        for j, name in enumerate(self.numbers):
-            if name in needed:
-                numbers[:, j] = as_numbers(frame[name], source)
+        present = [j for j, name in enumerate(self.numbers) if name in needed]
+        numbers[:, present] = number_matrix(frame, [self.numbers[j] for j in present], source)
         numbers = self.filled(numbers)
         if not self.categories:
             return numbers, []
@@ -179,7 +178,7 @@ class MatrixPreparation:
 
 def learn_table(frame: pd.DataFrame, source: str, *, impute: bool, one_hot: bool, categorical: set[str]) -> TablePreparation:
     """What turns this table into numbers; refuses, by name, columns that need an option that was not given."""
-    kinds = {name: "text" if name in categorical else kind_of(frame[name]) for name in frame.columns}
+    kinds = {**kinds_of(frame), **dict.fromkeys(categorical, "text")}
     refuse_dates([name for name, kind in kinds.items() if kind == "date"])
     refuse_empty(frame, source)
     text = [name for name, kind in kinds.items() if kind == "text"]
@@ -207,8 +206,7 @@ def learn_medians(frame: pd.DataFrame, numbers: list[str], source: str) -> tuple
 
     if not numbers:
         return ()
-    values = np.column_stack([as_numbers(frame[name], source) for name in numbers])
-    return tuple(map(float, SimpleImputer(strategy="median").fit(values).statistics_))
+    return tuple(map(float, SimpleImputer(strategy="median").fit(number_matrix(frame, numbers, source)).statistics_))
 
 
 def learn_categories(column: pd.Series) -> tuple[str | None, ...]:
@@ -233,7 +231,7 @@ def refuse_dates(dates: list[str]) -> None:
 
 def refuse_empty(frame: pd.DataFrame, source: str) -> None:
     """Columns without a single value cannot be filled."""
-    empty = [name for name in frame.columns if frame[name].isna().all()]
+    empty = frame.columns[frame.isna().all().to_numpy()].tolist()
     if empty:
         raise InvalidInputError(
             f"{listed(empty)} {'has' if len(empty) == 1 else 'have'} no values at all in {source}; leave out with --drop."
@@ -258,13 +256,17 @@ def refuse_text(frame: pd.DataFrame, text: list[str]) -> None:
     raise InvalidInputError(f"{what}; code {them} as categories with --one-hot, or leave {them} out with --drop.")
 
 
-def restore(kept: dict[str, Any]) -> TablePreparation | MatrixPreparation:
+def restore(kept: Any) -> TablePreparation | MatrixPreparation:
     """The preparation of a model file."""
     try:
         medians = None if kept["medians"] is None else tuple(float(value) for value in kept["medians"])
         if kept["kind"] == "matrix":
             return MatrixPreparation(int(kept["n_features"]), int(kept["first"]), medians)
         categories = {entry["column"]: tuple(entry["values"]) for entry in kept["categories"]}
-        return TablePreparation(tuple(kept["numbers"]), medians, categories)
+        numbers = tuple(kept["numbers"])
+        texts = [*numbers, *categories, *(value for values in categories.values() for value in values if value is not None)]
+        if not all(isinstance(text, str) for text in texts) or (medians is not None and len(medians) != len(numbers)):
+            raise ValueError("names and categories must be strings, medians one for each column of numbers")
+        return TablePreparation(numbers, medians, categories)
     except (KeyError, TypeError, ValueError) as error:
-        raise InvalidInputError(f"the model file's preparation cannot be read: {type(error).__name__} {error}.") from None
+        raise InvalidInputError(f"the model file's preparation cannot be read: {type(error).__name__}: {error}.") from None
