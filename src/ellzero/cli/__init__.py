@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = show_warning
-            code = importlib.import_module(f"ellzero.cli.{args.module}").run(args)
+            code = importlib.import_module(f"ellzero.cli.{args.command}").run(args)
             sys.stdout.flush()
             return int(code)
     except BrokenPipeError:

@@ -10,7 +10,7 @@ from ellzero.cli.data import load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.fitted import finish
 from ellzero.cli.pictures import check_picture, save_picture
-from ellzero.cli.settings import classifier_settings, loss_of, problem_settings, search_settings
+from ellzero.cli.settings import classifier_settings, cross_validation_settings, loss_of, problem_settings, search_settings
 
 __all__ = ["run"]
 
@@ -23,16 +23,10 @@ def run(args: argparse.Namespace) -> int:
     more = classifier_settings(args)
     data = load_data(args)
     settings: dict[str, Any] = {
-        "penalty": args.penalty,
         "lambda_0": args.lambda_0,
-        "shrinkage": args.shrinkage,
-        "cv": args.cv,
-        "scoring": args.scoring,
         "select": args.select,
-        "rule": args.rule,
-        "max_support": args.max_support,
         "algorithm": args.algorithm,
-        "random_state": args.seed,
+        **cross_validation_settings(args),
         **search_settings(args),
         **problem_settings(args, data),
     }

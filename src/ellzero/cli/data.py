@@ -124,7 +124,7 @@ def from_matrix(matrix: Matrix, args: argparse.Namespace) -> Data:
             raise InvalidInputError(f"--{option} is for tables: the columns of {matrix.source} have no names.")
     if args.one_hot:
         raise InvalidInputError(f"--one-hot is for tables: {matrix.source} holds numbers only.")
-    if matrix.labelled and args.target is not None:
+    if matrix.labelled and args.target not in (None, "y"):
         raise InvalidInputError(f"--target is not for svmlight: the lines of {matrix.source} begin with their labels.")
     name = args.target or "y"
     y = vector(matrix, name, "--target")

@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 from ellzero.cli.data import Data
 from ellzero.errors import InvalidInputError
 
-__all__ = ["classifier_settings", "encoded_target", "loss_of", "penalties", "problem_settings", "search_settings"]
+__all__ = [
+    "classifier_settings",
+    "cross_validation_settings",
+    "encoded_target",
+    "loss_of",
+    "penalties",
+    "problem_settings",
+    "search_settings",
+]
 
 
 def loss_of(args: argparse.Namespace) -> str:
@@ -37,6 +45,19 @@ def problem_settings(args: argparse.Namespace, data: Data) -> dict[str, Any]:
 def penalties(args: argparse.Namespace) -> dict[str, Any]:
     """The penalties beside L0."""
     return {"lambda_1": args.lambda_1, "lambda_2": args.lambda_2}
+
+
+def cross_validation_settings(args: argparse.Namespace) -> dict[str, Any]:
+    """How models are compared."""
+    return {
+        "penalty": args.penalty,
+        "shrinkage": args.shrinkage,
+        "cv": args.cv,
+        "scoring": args.scoring,
+        "rule": args.rule,
+        "max_support": args.max_support,
+        "random_state": args.seed,
+    }
 
 
 def search_settings(args: argparse.Namespace) -> dict[str, Any]:
