@@ -1,7 +1,4 @@
-"""`ellzero path`: table, picture, coefficients; and the progress that all commands show."""
-
-import io
-import sys
+"""`ellzero path`: table, picture, coefficients."""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +6,6 @@ import pytest
 from command_line import Command, species, table
 
 import ellzero as ez
-from ellzero.progress import Bar, Lines, reporter
 
 FRAME = table()
 X, Y = FRAME[list("abcdef")], FRAME.label.to_numpy(dtype=str)
@@ -80,38 +76,3 @@ def test_one_class_against_the_rest(run, tmp_path):
     frame.to_csv(tmp_path / "data.csv", index=False)
     again = run.json("path", tmp_path / "data.csv", "--target", "species", "--positive", "2.0", "--max-support", "2")
     assert again["points"] == result["points"]
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def test_terminals_get_a_bar_if_tqdm_is_there(monkeypatch):
-    assert isinstance(reporter(io.StringIO()), Lines)
-    assert isinstance(reporter(Terminal()), Bar)
-    monkeypatch.setitem(sys.modules, "tqdm", None)
-    assert isinstance(reporter(Terminal()), Lines)
-
-
-def test_a_bar_ends_once():
-    """The end may be reported twice; work that begins anew gets a bar of its own."""
-    stream = Terminal()
-    bar = reporter(stream)
-    for fraction in (0.2, 0.7, 1.0, 1.0):
-        bar(fraction, 0.01, 3)
-    assert stream.getvalue().count("100 %") == 1
-    assert stream.getvalue().count("\n") == 1
-    assert "lambda_0 = 0.01  features = 3" in stream.getvalue()
-    for fraction in (0.5, 1.0):
-        bar(fraction, 0.0, 0)
-    assert stream.getvalue().count("100 %") == stream.getvalue().count("\n") == 2
-
-
-def test_lines_end_once():
-    stream = io.StringIO()
-    lines = reporter(stream)
-    for fraction in (0.2, 0.7, 1.0, 1.0):
-        lines(fraction, 0.01, 3)
-    assert stream.getvalue().count("ellzero: 100 %  lambda_0 = 0.01  features = 3") == 1
-    assert stream.getvalue().endswith(" s\n")

@@ -43,7 +43,7 @@ class SearchLog:
         last_time = time.monotonic() - self.drawn
         if last_time < LINE_SECONDS and now.open > 0:
             return
-        before = self.last.nodes if self.last else 0
+        before = self.last.nodes if self.last and self.last.nodes <= now.nodes else 0  # fewer: another search has begun
         rate = (now.nodes - before) / max(last_time, 1e-9)
         self.last, self.drawn = now, time.monotonic()
         of_set = f"set {now.integral}  " if now.integral else ""
