@@ -84,7 +84,22 @@ def test_columns_are_found_by_name(run, data, tmp_path):
     FRAME.assign(a="x").to_csv(tmp_path / "text.csv", index=False)
     assert "column 'a' in" in run.error("predict", model, tmp_path / "text.csv")
     FRAME.assign(a=FRAME.a.where(FRAME.a > 0)).to_csv(tmp_path / "holes.csv", index=False)
-    assert "column 'a' has missing values" in run.error("predict", model, tmp_path / "holes.csv")
+    message = run.error("predict", model, tmp_path / "holes.csv")
+    assert message == "column 'a' has missing values, and the model was fitted without --impute median."
+    assert "is read by this command; name another file" in run.error("predict", model, data, "--out", data)
+
+
+@pytest.mark.parametrize(
+    "labels", [("1.0", "2.0"), ("7", "-1"), ("007", "7"), ("True", "False"), ("1e3", "x y"), ("n,o", 'y"s')]
+)
+def test_labels_come_back_as_they_were_written(run, data, tmp_path, labels):
+    FRAME.assign(label=np.where(FRAME.label == "yes", *labels)).to_csv(data, index=False)
+    run.ok("fit", data, "--target", "label", "--k", "3", "--out", tmp_path / "model.json")
+    rows = rows_of(run.ok("predict", tmp_path / "model.json", data))
+    assert {row["prediction"] for row in rows} == set(labels)
+    assert (
+        np.mean([row["prediction"] == other["label"] for row, other in zip(rows, rows_of(data.read_text()), strict=True)]) > 0.9
+    )
 
 
 def test_probabilities_and_columns_to_keep(run, tmp_path):

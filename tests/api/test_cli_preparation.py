@@ -126,7 +126,11 @@ def test_each_option_is_needed_for_what_it_does(run, tmp_path):
     assert "column 'a' has missing values; fill them with --impute median" in run.error(*argv, "--one-hot")
     run.ok(*argv, "--one-hot", "--drop", "a")
     run.ok(*argv, "--impute", "median", "--drop", "city,sex")
-    assert "--categorical: " in run.error(*argv, "--categorical", "zz")
+    for name in ("zz", "label"):
+        assert f"has no column {name!r}" in run.error(*argv, "--categorical", name)
+    messy().rename(columns={"b": "sex=w"}).to_csv(tmp_path / "data.csv", index=False)
+    message = run.error(*argv, "--one-hot", "--impute", "median")
+    assert "has more than one column named 'sex=w'" in message
 
 
 def test_missing_marks(run, tmp_path):

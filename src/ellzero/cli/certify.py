@@ -31,7 +31,7 @@ ENDINGS = {
 
 def run(args: argparse.Namespace) -> int:
     """Search, write, print; Ctrl-C ends the search and keeps what it has."""
-    check_output(args.out, args.model)
+    check_output(args.out, args.model, inputs=(args.data,))
     loss = loss_of(args)
     if args.k is None and args.lambda_0 is None:
         raise InvalidInputError("--k or --lambda-0 must be given.")

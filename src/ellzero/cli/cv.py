@@ -17,7 +17,7 @@ __all__ = ["run"]
 
 def run(args: argparse.Namespace) -> int:
     """Fit, write, print."""
-    check_output(args.out, args.plot)
+    check_output(args.out, args.plot, inputs=(args.data,))
     check_picture(args.plot)
     loss_of(args)  # refuses a loss that is none of a regression
     more = classifier_settings(args)

@@ -78,7 +78,6 @@ def from_table(table: Table, args: argparse.Namespace) -> Data:
         raise InvalidInputError(f"--target must name the column of {source} to predict; its columns are {shown(frame)}.")
     check_presence(frame, [args.target], source, "--target: ")
     check_presence(frame, args.drop, source, "--drop: ")
-    check_presence(frame, args.categorical, source, "--categorical: ")
     weight = None
     if args.weight is not None:
         check_presence(frame, [args.weight], source, "--weight: ")
@@ -87,6 +86,7 @@ def from_table(table: Table, args: argparse.Namespace) -> Data:
             raise InvalidInputError(f"--weight: column {args.weight!r} of {source} has missing values.")
     rest = frame.drop(columns=list({args.target, *args.drop, *([args.weight] if args.weight is not None else [])}))
     rest = without_row_numbers(rest, source, args)
+    check_presence(rest, args.categorical, f"{source} without its target, its weights and what is dropped", "--categorical: ")
     if not rest.shape[1]:
         raise InvalidInputError(f"{source} has no columns beside the target.")
     preparation = learn_table(
@@ -167,7 +167,7 @@ def load_new_data(
         if isinstance(preparation, TablePreparation):
             raise InvalidInputError(f"the model was fitted on a table with named columns, {source.source} has none.")
         plain = preparation or MatrixPreparation(n_features, source.first, None)
-        return plain.apply(source.X, source.source), None
+        return plain.apply(source.X, source.source, new=True), None
     if isinstance(preparation, TablePreparation):
         return named(preparation, *preparation.apply(source.frame, source.source, used), args), source.frame
     raise InvalidInputError(f"the model was fitted on a matrix without names, {source.source} is a table.")

@@ -40,15 +40,19 @@ def open_input(name: str) -> str | io.BytesIO:
     return io.BytesIO(gzip.decompress(content) if content[:2] == GZIP_MAGIC else content)
 
 
-def check_output(*names: str | None) -> None:
-    """Refuse files that cannot be written before any long work is done for them."""
+def check_output(*names: str | None, inputs: tuple[str, ...] = ()) -> None:
+    """Refuse files that cannot be written, or must not be, before any long work is done for them."""
     given = [Path(name) for name in names if name is not None]
     for path in given:
         if path.is_dir():
             raise InvalidInputError(f"{path} is a folder; name a file to write.")
+        if path.exists() and not path.is_file():  # a device would be replaced by a file
+            raise InvalidInputError(f"{path} is no ordinary file; name one that can be written as a whole.")
         if not path.parent.is_dir():
             raise InvalidInputError(f"{path} cannot be written: there is no folder {path.parent}.")
         if not os.access(path.parent, os.W_OK):
             raise InvalidInputError(f"{path} cannot be written: no permission in the folder {path.parent}.")
+        if path.resolve() in {Path(name).resolve() for name in inputs}:
+            raise InvalidInputError(f"{path} is read by this command; name another file to write.")
     if len({path.resolve() for path in given}) < len(given):
         raise InvalidInputError("two outputs have the same file name.")

@@ -16,7 +16,7 @@ __all__ = ["run"]
 
 def run(args: argparse.Namespace) -> int:
     """Fit, write, print."""
-    check_output(args.out)
+    check_output(args.out, inputs=(args.data,))
     loss_of(args)  # refuses a loss that is none of a regression
     more = classifier_settings(args)
     data = load_data(args)

@@ -21,7 +21,7 @@ NAMED = 3  # features that are named where they enter or leave
 
 def run(args: argparse.Namespace) -> int:
     """Fit, write, print."""
-    check_output(args.out, args.plot)
+    check_output(args.out, args.plot, inputs=(args.data,))
     check_picture(args.plot)
     loss = loss_of(args)
     data = load_data(args, classes=2)

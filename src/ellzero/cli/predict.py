@@ -20,7 +20,7 @@ __all__ = ["run"]
 
 def run(args: argparse.Namespace) -> int:
     """Read, prepare, predict, write."""
-    check_output(args.out)
+    check_output(args.out, inputs=(args.model, args.data))
     estimator, kept = read_model(args.model)
     preparation = preparation_of(estimator, kept)
     features = None if preparation is None else preparation.features

@@ -16,6 +16,7 @@ from scipy import sparse
 
 from ellzero.cli.columns import as_text, check_presence, kinds_of, listed, number_matrix
 from ellzero.cli.files import need
+from ellzero.cli.tables import refuse_twice
 from ellzero.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["MatrixPreparation", "TablePreparation", "learn_matrix", "learn_table", "restore"]
 
 MISSING = "(missing)"
+ADVICE = "fill them with --impute median"
+UNKNOWN_MEDIANS = ", and the model was fitted without --impute median."
 DENSE_INDICATORS = 256  # with more indicator columns than this the matrix is a sparse one
 FEW = 20  # a column of text with more values than this, and nearly as many as rows, is an identifier or a date
 
@@ -74,7 +77,7 @@ class TablePreparation:
         numbers = np.zeros((len(frame), len(self.numbers)), order="F")
         present = [j for j, name in enumerate(self.numbers) if name in needed]
         numbers[:, present] = number_matrix(frame, [self.numbers[j] for j in present], source)
-        numbers = self.filled(numbers)
+        numbers = self.filled(numbers, new=used is not None)
         if not self.categories:
             return numbers, []
         text = np.full((len(frame), len(self.categories)), None, dtype=object)
@@ -87,17 +90,15 @@ class TablePreparation:
             return sparse.csc_matrix(sparse.hstack([sparse.csc_matrix(numbers), indicators])), notes
         return np.asfortranarray(np.hstack([numbers, indicators.toarray()])), notes
 
-    def filled(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    def filled(self, numbers: NDArray[np.float64], new: bool) -> NDArray[np.float64]:
         """Numbers with medians in place of missing ones; refused if there are no medians."""
         absent = np.isnan(numbers).any(axis=0)
         if not absent.any():
             return numbers
-        names = [self.numbers[j] for j in np.flatnonzero(absent)]
         if self.medians is None:
-            raise InvalidInputError(
-                f"{listed(names)} {'has' if len(names) == 1 else 'have'} missing values; "
-                f"fill them with --impute median, or leave out the column{'s' * (len(names) > 1)} with --drop."
-            )
+            names = [self.numbers[j] for j in np.flatnonzero(absent)]
+            what = f"{listed(names)} {'has' if len(names) == 1 else 'have'} missing values"
+            raise InvalidInputError(f"{what}{UNKNOWN_MEDIANS}" if new else f"{what}; {ADVICE}, or leave out with --drop.")
         from sklearn.impute import SimpleImputer
 
         return np.asfortranarray(SimpleImputer(strategy="median").fit(np.array([self.medians])).transform(numbers))
@@ -144,7 +145,7 @@ class MatrixPreparation:
         """X and the index that the file uses."""
         return [f"x{j}" for j in range(self.first, self.first + self.n_features)]
 
-    def apply(self, X: Any, source: str) -> Any:
+    def apply(self, X: Any, source: str, new: bool = False) -> Any:
         """The matrix with medians in place of missing numbers; refused if there are no medians."""
         if X.shape[1] != self.n_features:
             raise InvalidInputError(f"{source} has {X.shape[1]} features, the model was fitted on {self.n_features}.")
@@ -154,9 +155,8 @@ class MatrixPreparation:
         if np.isinf(values).any():
             raise InvalidInputError(f"{source} holds infinite values in {self.place(X, np.isinf)}.")
         if self.medians is None:
-            raise InvalidInputError(
-                f"{source} has missing values (NaN), the first in {self.place(X, np.isnan)}; fill them with --impute median."
-            )
+            what = f"{source} has missing values (NaN), the first in {self.place(X, np.isnan)}"
+            raise InvalidInputError(f"{what}{UNKNOWN_MEDIANS}" if new else f"{what}; {ADVICE}.")
         from sklearn.impute import SimpleImputer
 
         # A sparse imputer may not be fitted on zeros that are stored: it is fitted on an array.
@@ -186,7 +186,10 @@ def learn_table(frame: pd.DataFrame, source: str, *, impute: bool, one_hot: bool
         refuse_text(frame, [name for name in text if name not in categorical])
     numbers = [name for name, kind in kinds.items() if kind == "number"]
     categories = {name: learn_categories(frame[name]) for name in text}
-    return TablePreparation(tuple(numbers), learn_medians(frame, numbers, source) if impute else None, categories)
+    medians = learn_medians(frame, numbers, source) if impute else None
+    preparation = TablePreparation(tuple(numbers), medians, categories)
+    refuse_twice(source, preparation.features)  # a column may be called what a category of another becomes
+    return preparation
 
 
 def learn_matrix(X: Any, first: int, *, impute: bool) -> MatrixPreparation:

@@ -19,7 +19,7 @@ from ellzero.errors import InvalidInputError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FORMATS", "Matrix", "Reading", "Table", "load_array", "read_data"]
+__all__ = ["FORMATS", "Matrix", "Reading", "Table", "load_array", "read_data", "refuse_twice"]
 
 FORMATS = {
     "csv": (".csv",),
