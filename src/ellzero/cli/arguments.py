@@ -151,7 +151,7 @@ def add_cv(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--lambda-0", type=numbers, metavar="A,B", help="decreasing prices of a feature (default: chosen)")
     add_estimator(parser)
-    add_search(parser, "of all fits (default: local_search); exact: the chosen model with a proof")
+    add_search(parser, "of all fits (default: cd, the fastest); exact: the chosen model with a proof", default="cd")
     add_output(parser, "model file to write (JSON)", plot="picture of the scores (.svg, .png, .pdf)")
 
 

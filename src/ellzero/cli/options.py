@@ -102,12 +102,12 @@ def add_estimator(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", type=int, default=0, metavar="N", help="of whatever is random (default: 0)")
 
 
-def add_search(parser: argparse.ArgumentParser, algorithm: str | None = None) -> None:
+def add_search(parser: argparse.ArgumentParser, algorithm: str | None = None, default: str = "local_search") -> None:
     """How models are searched, and when an exact search ends."""
     group = parser.add_argument_group("search")
     if algorithm is not None:
         algorithms = ("cd", "local_search", "iht", "exact")
-        group.add_argument("--algorithm", choices=algorithms, default="local_search", help=algorithm)
+        group.add_argument("--algorithm", choices=algorithms, default=default, help=algorithm)
     group.add_argument("--gap", type=float, default=1e-4, metavar="V", help="exact: relative gap to prove (default: 0.0001)")
     group.add_argument("--time-limit", type=float, metavar="S", help="exact: seconds; what is found and proved is kept")
     group.add_argument("--bound", type=bound, metavar="M", help="exact: assume that no coefficient exceeds M, or 'heuristic'")
