@@ -45,7 +45,7 @@ class CscDesign:
         ends = np.cumsum(lengths)
         entries = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths)
         values = self.matrix.data[entries].astype(np.float64) * np.repeat(coef, lengths)
-        return np.bincount(self.matrix.indices[entries], weights=values, minlength=self.shape[0])
+        return np.asarray(np.bincount(self.matrix.indices[entries], weights=values, minlength=self.shape[0]), dtype=np.float64)
 
     def rmatvec(self, r: Array) -> Array:
         """X.T @ r in float64."""
