@@ -191,6 +191,23 @@ def reweighted(problem: Problem, w: Array, threads: int = 1) -> Problem:
     return replace(problem, w=w, mean=mean, spread=spread, square=square)
 
 
+def restricted(problem: Problem, columns: NDArray[Any], design: Design) -> Problem:
+    """The problem on some columns only; `design` has just them."""
+
+    def part(values: Any) -> Any:
+        return None if values is None else np.ascontiguousarray(values[columns])
+
+    penalty = problem.penalty
+    return replace(
+        problem,
+        design=design,
+        mean=part(problem.mean),
+        spread=part(problem.spread),
+        square=part(problem.square),
+        penalty=replace(penalty, lower=part(penalty.lower), upper=part(penalty.upper), unpenalized=part(penalty.unpenalized)),
+    )
+
+
 def check_bounds(lower: Array | None, upper: Array | None, unpenalized: NDArray[np.bool_] | None) -> None:
     """Bounds must be ordered and, for features that lambda_0 can switch off, contain zero."""
     low = -np.inf if lower is None else lower

@@ -5,6 +5,7 @@ import pytest
 from problems import STORAGES, random_problem, store
 from scipy import sparse
 
+import ellzero as ez
 from ellzero.design import as_design
 
 FORMS = {
@@ -75,3 +76,20 @@ def test_column_major_is_not_copied_and_row_major_once():
         assert as_design(np.ascontiguousarray(X)).array.flags.f_contiguous
     matrix = sparse.csc_matrix(np.eye(4))
     assert np.shares_memory(as_design(matrix).matrix.data, matrix.data)
+
+
+@pytest.mark.parametrize("algorithm", ["cd", "local_search", "iht"])
+@pytest.mark.parametrize("named", [False, True])
+def test_empty_columns_of_a_sparse_matrix_change_nothing(algorithm, named):
+    """They are left out before the core sees them; dense columns of zeros are not."""
+    rng = np.random.default_rng(5)
+    X = np.zeros((80, 200))
+    X[:, rng.choice(200, 60, replace=False)] = rng.standard_normal((80, 60)) * (rng.random((80, 60)) < 0.2)
+    y = X @ rng.standard_normal(200) + 0.1 * rng.standard_normal(80) > 0.0
+    settings = {"algorithm": algorithm, "lambda_2": 1e-2, "standardize": True, "max_support": 15}
+    always = [0, 7, 150] if named else None  # some of them empty
+    dense = ez.fit_path(X, y, unpenalized=always, **settings)
+    thin = ez.fit_path(sparse.csc_matrix(X), y, unpenalized=always, **settings)
+    np.testing.assert_allclose(thin.objective, dense.objective, rtol=1e-9)
+    assert (thin.coef != dense.coef).nnz == 0 or abs(thin.coef - dense.coef).max() < 1e-6
+    assert thin.at_support(18).objective == pytest.approx(dense.at_support(18).objective, rel=1e-9)

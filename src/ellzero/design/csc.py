@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from ellzero.design.base import Array, check_dtype, float_dtype
 from ellzero.errors import InvalidInputError
 
 __all__ = ["CscDesign"]
+
+MOST_FILLED = 0.75  # with more columns than this share in use, leaving out the others saves little
 
 
 class CscDesign:
@@ -33,6 +36,19 @@ class CscDesign:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CscDesign, (self.matrix, self.names)  # the core's view of the arrays is made anew
+
+    @cached_property
+    def filled(self) -> NDArray[np.int64] | None:
+        """The columns that have entries, None if (nearly) all have."""
+        columns = np.flatnonzero(np.diff(self.matrix.indptr))
+        return columns if len(columns) < MOST_FILLED * self.shape[1] else None
+
+    def without_empty(self, columns: NDArray[np.int64]) -> CscDesign:
+        """Some of the columns, among them all that have entries: the entries themselves are not copied."""
+        indptr = np.append(self.matrix.indptr[columns], self.matrix.indptr[-1:])
+        arrays = (self.matrix.data, self.matrix.indices, indptr)
+        names = None if self.names is None else [self.names[j] for j in columns]
+        return CscDesign(sparse.csc_matrix(arrays, shape=(self.shape[0], len(columns)), copy=False), names)
 
     def stored(self) -> Any:
         """The matrix itself."""

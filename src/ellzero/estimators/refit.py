@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from ellzero.design import as_design
 from ellzero.model import Model
-from ellzero.penalties import Penalty
-from ellzero.problem import Problem
+from ellzero.problem import Problem, restricted
 from ellzero.sizes import compute_sizes
 from ellzero.solvers.packing import make_model, to_user_scale
 from ellzero.solvers.paths import PathOptions, solve_path
@@ -23,22 +22,8 @@ def refit(problem: Problem, columns: NDArray[np.int32], options: PathOptions) ->
     convex = PathOptions(lambda_0=np.zeros(1), algorithm="cd", tol=options.tol, threads=options.threads)
     if not len(columns):
         return next(iter(compute_sizes(problem, np.zeros(1, np.int64), convex)))
-    penalty = problem.penalty
-    inside = replace(
-        problem,
-        design=as_design(problem.design.stored()[:, columns]),
-        mean=None if problem.mean is None else problem.mean[columns],
-        spread=None if problem.spread is None else problem.spread[columns],
-        square=problem.square[columns],
-        penalty=Penalty(
-            0.0,
-            penalty.lambda_1,
-            penalty.lambda_2,
-            None if penalty.lower is None else penalty.lower[columns],
-            None if penalty.upper is None else penalty.upper[columns],
-            np.ones(len(columns), dtype=bool),
-        ),
-    )
+    inside = restricted(problem, columns, as_design(problem.design.stored()[:, columns]))
+    inside = replace(inside, penalty=replace(inside.penalty, lambda_0=0.0, unpenalized=np.ones(len(columns), dtype=bool)))
     support, values, b = to_user_scale(inside, solve_path(inside, convex).models)[0]
     support = columns[support]
     return make_model(problem, support, values, b, np.nan, problem.objective(support, values, b, 0.0))

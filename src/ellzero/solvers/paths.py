@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero import _core
+from ellzero.design.csc import CscDesign
 from ellzero.losses import HINGE_SMOOTHING
-from ellzero.problem import Problem
+from ellzero.problem import Problem, restricted
 from ellzero.progress import ProgressCallback
 
 __all__ = ["CorePath", "PathOptions", "core_problem", "solve_path"]
@@ -81,11 +82,41 @@ def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHIN
 
 def solve_path(problem: Problem, options: PathOptions, seeds: dict[str, Any] | None = None, sweep: bool = True) -> CorePath:
     """The path; `seeds` are models of neighbouring problems, without `sweep` only they are polished."""
+    columns = usable_columns(problem)
+    if columns is None:
+        return call_core(problem, options, seeds, sweep)
+    assert isinstance(problem.design, CscDesign)
+    inside = restricted(problem, columns, problem.design.without_empty(columns))
+    if seeds is not None:
+        seeds = {**seeds, "columns": np.searchsorted(columns, seeds["columns"]).astype(np.int32)}
+    q = options.q if options.q is not None else q_of(problem)
+    found = call_core(inside, replace(options, q=q), seeds, sweep)
+    outside = columns.astype(np.int32)
+    for models in (found.models, found.by_size):
+        models["columns"] = outside[models["columns"]]
+    return found
+
+
+def usable_columns(problem: Problem) -> NDArray[np.int64] | None:
+    """The columns that a model can use, where a sparse X has many empty ones (as bags of words do); None for all."""
+    if not isinstance(problem.design, CscDesign) or problem.design.filled is None:
+        return None
+    filled, always = problem.design.filled, problem.penalty.unpenalized
+    return filled if always is None else np.union1d(filled, np.flatnonzero(always))
+
+
+def q_of(problem: Problem) -> int:
+    """The number of candidates of Algorithm 3 by default."""
+    return max(1, round(Q_SHARE * problem.design.shape[1]))
+
+
+def call_core(problem: Problem, options: PathOptions, seeds: dict[str, Any] | None, sweep: bool) -> CorePath:
+    """The path of all columns."""
     out = _core.fit_path(
         core_problem(problem, options.tol),
         algorithm=options.algorithm,
         swaps=options.swaps,
-        q=max(1, round(Q_SHARE * problem.design.shape[1])) if options.q is None else options.q,
+        q=q_of(problem) if options.q is None else options.q,
         first_improvement=options.improvement == "first",
         lambda_0=options.lambda_0.tolist(),
         sizes=list(options.sizes),
