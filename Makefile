@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint bench bench-search bench-exact bench-mip sanitize stubs clean
+.PHONY: demo test lint bench bench-search bench-exact bench-mip bench-cv sanitize stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
@@ -31,6 +31,10 @@ bench-exact: $(VENV)/.built
 # The MIP solvers come with the test extra. BENCH="--only direct --limit 300" is one section with a limit of one's own.
 bench-mip: $(VENV)/.built
 	$(BIN)/python -m benchmarks.mip $(BENCH)
+
+# Cross-validated classifiers on real data; ELLZERO_DATA names the folder with it.
+bench-cv: $(VENV)/.built $(VENV)/.peers
+	$(BIN)/python -m benchmarks.cross_validation $(BENCH)
 
 # The core's tests under AddressSanitizer and UndefinedBehaviorSanitizer, in an environment of its own that borrows the tools.
 SANITIZED := build/sanitized
