@@ -53,6 +53,10 @@ ellzero certify iris.csv --target species --positive virginica --k 2 --out proof
     "verify": """
 ellzero verify proof.npz data.csv --target label
 ellzero verify proof.npz data.csv --target label --json""",
+    "report": """
+ellzero report data.csv --target label --out report.html
+ellzero report data.csv --target label --one-hot --impute median --rule one_se --title "Who will pay?" --out report.html
+ellzero report data.csv --target price --regression --time-limit 0 --out report.html""",
 }
 
 
@@ -82,6 +86,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_cv(command(commands, "cv", "choose a model by cross-validation"))
     add_certify(command(commands, "certify", "find the best model there is, and write a proof"))
     add_verify(command(commands, "verify", "check a proof against the data"))
+    add_report(command(commands, "report", "write a page about the best model (HTML)"))
     return parser
 
 
@@ -180,6 +185,21 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--positive", metavar="LABEL", help="as it was given to certify")
     parser.add_argument("--regression", action="store_true", help="as it was given to certify")
     add_output(parser, None)
+
+
+def add_report(parser: argparse.ArgumentParser) -> None:
+    """Arguments of report."""
+    add_data(parser)
+    add_problem(parser, shrinkage=False)
+    group = add_cross_validation(parser)
+    group.add_argument("--algorithm", choices=("cd", "local_search"), default="cd", help="default: cd, the fastest")
+    add_estimator(parser)
+    group = add_output(parser, "HTML file to write (default: report.html)")
+    parser.set_defaults(out="report.html")
+    group.add_argument("--title", help="heading of the page")
+    group.add_argument(
+        "--time-limit", type=float, default=30.0, metavar="S", help="seconds for the proof (default: 30; 0: no proof)"
+    )
 
 
 def indented(text: str) -> str:

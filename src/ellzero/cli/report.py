@@ -1,0 +1,85 @@
+"""``ellzero report``: a page about the data's best sparse model."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+from typing import Any
+
+from ellzero.cli.data import Data, load_data
+from ellzero.cli.files import check_output
+from ellzero.cli.output import emit
+from ellzero.cli.preparation import TablePreparation
+from ellzero.cli.settings import classifier_settings, cross_validation_settings, loss_of, problem_settings
+from ellzero.report.page import write_report
+
+__all__ = ["run"]
+
+# Options about the data, with their defaults.
+READING = {"weight": None, "impute": None, "format": None, "separator": None, "decimal": ".", "encoding": "utf-8"}
+
+
+def run(args: argparse.Namespace) -> int:
+    """Fit, prove, write."""
+    check_output(args.out, inputs=(args.data,))
+    loss_of(args)  # refuses a loss that is none of a regression
+    more = classifier_settings(args)
+    data = load_data(args)
+    summary = write_report(
+        args.out,
+        data.X,
+        data.y,
+        target=data.target,
+        title=args.title,
+        regression=args.regression,
+        time_limit=args.time_limit,
+        sample_weight=data.weight,
+        source="data.csv" if args.data == "-" else args.data,
+        arguments=data_arguments(args),
+        notes=notes_on(data),
+        date=datetime.date.today().isoformat(),
+        algorithm=args.algorithm,
+        **cross_validation_settings(args),
+        **problem_settings(args, data),
+        **more,
+    )
+    chosen = summary["models"][summary["selection"]["chosen"]]
+    result = {
+        "command": "report",
+        "out": args.out,
+        "target": data.target,
+        "size": chosen["size"],
+        "lead": summary["lead"],
+        "certificate": summary["certificate"]["sentence"],
+        "selection": summary["selection"],
+    }
+    emit(args, result, f"{summary['lead']} {summary['certificate']['sentence']}\nwritten: {args.out}")
+    return 0
+
+
+def data_arguments(args: argparse.Namespace) -> list[str]:
+    """What other commands need to read the data in the same way; the page shows them."""
+    lists = {"drop": map(quoted, args.drop), "categorical": map(quoted, args.categorical), "missing": args.missing}
+    words = [word for option, values in lists.items() for value in values for word in (f"--{option}", value)]
+    for option, usual in READING.items():
+        if getattr(args, option) != usual:
+            words += [f"--{option}", getattr(args, option)]
+    return words + ["--one-hot"] * args.one_hot
+
+
+def quoted(name: str) -> str:
+    """A column's name in a list of names."""
+    return '"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name
+
+
+def notes_on(data: Data) -> list[str]:
+    """How the features were made from the columns."""
+    preparation: Any = data.preparation
+    notes = []
+    if preparation.medians is not None:
+        notes.append("Missing numbers are replaced by the median of their column.")
+    if isinstance(preparation, TablePreparation) and preparation.categories:
+        several = len(preparation.categories) > 1
+        columns = ", ".join(preparation.categories)
+        notes.append(f"Column{'s' * several} {columns} {'are' if several else 'is'} coded by an indicator for each category.")
+    return notes

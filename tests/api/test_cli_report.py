@@ -1,0 +1,83 @@
+"""`ellzero report`, whose page tells commands that work, and the picture of a cross-validation."""
+
+import json
+import re
+import shlex
+
+import numpy as np
+import pytest
+from command_line import Command, table
+
+from ellzero.cli.arguments import make_parser
+from ellzero.cli.report import data_arguments
+
+
+@pytest.fixture
+def run(capsys):
+    return Command(capsys)
+
+
+def messy():
+    frame = table()
+    frame["city, now"] = np.where(frame.a > 0.3, "Rome", np.where(frame.b > 0, "Paris", "Oslo"))
+    frame["id"] = range(len(frame))
+    frame.loc[3, "a"] = np.nan
+    return frame
+
+
+def test_report(run, tmp_path):
+    messy().to_csv(tmp_path / "data.csv", index=False, sep=";")
+    argv = [tmp_path / "data.csv", "--target", "label", "--separator", ";", "--drop", "id", "--one-hot", "--impute", "median"]
+    out = tmp_path / "page.html"
+    result = run.json("report", *argv, "--out", out, "--title", "Who <will> pay?", "--rule", "one_se")
+    assert result["out"] == str(out)
+    page = out.read_text()
+    assert "Who &lt;will&gt; pay?" in page
+    assert "Missing numbers are replaced by the median of their column." in page
+    assert "coded by an indicator for each category" in page
+    text = run.ok("report", *argv, "--out", out, "--time-limit", "0")
+    assert text.endswith(f"written: {out}\n")
+    assert result["size"] >= 1
+
+
+def test_arguments_of_the_data_survive():
+    words = ["--drop", "id", "--drop", '"x, ""y"""', "--missing", "?", "--separator", ";", "--weight", "w", "--one-hot"]
+    words += ["--impute", "median", "--categorical", "month", "--decimal", ",", "--format", "csv"]
+    args = make_parser().parse_args(["report", "data.csv", "--target", "label", *words])
+    again = make_parser().parse_args(["report", "data.csv", "--target", "label", *data_arguments(args)])
+    assert vars(again) == vars(args)
+    assert args.drop == ["id", 'x, "y"']
+
+
+def test_commands_of_the_page_work(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    messy().to_csv("data.csv", index=False)
+    run.ok("report", "data.csv", "--target", "label", "--drop", "id", "--one-hot", "--impute", "median")
+    page = (tmp_path / "report.html").read_text()
+    shown = json.loads(re.search(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
+    blocks = [block for block in shown["code"]["blocks"] if block["title"] != "Python"]
+    assert len(blocks) == 2
+    (tmp_path / "new.csv").write_text((tmp_path / "data.csv").read_text())
+    for block in blocks:
+        for line in "2".join(block["parts"]).splitlines():
+            program, *argv = shlex.split(line)
+            assert program == "ellzero"
+            run.ok(*argv)
+    assert {"model.json", "proof.npz"} <= {file.name for file in tmp_path.iterdir()}
+
+
+def test_other_kinds(run, tmp_path):
+    frame = table().drop(columns="label")
+    frame.assign(y=frame.a - frame.b).to_csv(tmp_path / "data.csv", index=False)
+    argv = [tmp_path / "data.csv", "--target", "y", "--out", tmp_path / "page.html"]
+    assert run.json("report", *argv, "--regression", "--cv", "3")["size"] >= 2
+    assert "add --regression" in run.error("report", *argv)
+    assert "--probability is for classes" in run.error("report", *argv, "--regression", "--probability")
+
+
+@pytest.mark.parametrize("name", ["cv.svg", "cv.png"])
+def test_picture_of_scores(run, tmp_path, name):
+    table().to_csv(tmp_path / "data.csv", index=False)
+    result = run.json("cv", tmp_path / "data.csv", "--target", "label", "--cv", "3", "--plot", tmp_path / name)
+    assert result["plot"] == str(tmp_path / name)
+    assert (tmp_path / name).stat().st_size > 5000
