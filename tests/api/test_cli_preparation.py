@@ -107,6 +107,16 @@ def test_new_values(run, tmp_path, fitted):
     )
 
 
+def test_a_new_value_beside_two(run, tmp_path, fitted):
+    """A column of two categories has one indicator, so a third value counts as the first category, and is told to."""
+    model, _ = fitted
+    row = messy().iloc[[0] * 2].reset_index(drop=True).assign(sex=["m", "x"])
+    values = decisions(run, model, row, tmp_path)
+    assert values[0] == values[1]
+    _, _, err = run("predict", model, tmp_path / "new.csv")
+    assert "column 'sex' has values that the fit did not see ('x'); they count as 'm'." in err
+
+
 def test_numbers_that_are_categories_stay_so(run, tmp_path, fitted):
     """New data whose column of categories happens to look like numbers, or has one value only."""
     model, _ = fitted

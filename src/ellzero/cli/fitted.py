@@ -18,17 +18,29 @@ INTERRUPTED = 130
 
 
 def finish(
-    args: argparse.Namespace, estimator: Any, data: Data, result: dict[str, Any], lines: list[str], how: str = ""
+    args: argparse.Namespace, estimator: Any, data: Data, chosen: dict[str, Any], lines: list[str], how: str = ""
 ) -> int:
     """Write the model, print what is to be known of it, and say how the command ends."""
     if args.out is not None:
         write_model(args.out, estimator, data.preparation.to_json())
     else:
         note(args, "the model is not kept; --out model.json writes it.")
-    outputs = outputs_of(estimator, data.preparation.features)
+    result = result_of(args, estimator, data, chosen)
+    written = [f"written: {args.out}"] if args.out is not None else []
+    emit(args, result, "\n".join([*lines, *lines_of(result, how), *written]))
+    if result["status"] == "interrupted":
+        print(f"ellzero: interrupted{'; what was found is written' if args.out else ''}", file=sys.stderr)
+        return INTERRUPTED
+    return 0
+
+
+def result_of(args: argparse.Namespace, estimator: Any, data: Data, chosen: dict[str, Any]) -> dict[str, Any]:
+    """Everything a program may want; `chosen` says how the model was chosen."""
+    names = data.preparation.features
+    outputs, proofs = outputs_of(estimator, names), proofs_of(estimator)
+    statuses = [proof["status"] for proof in proofs or []]
     score = float(estimator.score(data.X, data.y, sample_weight=data.weight))
-    proofs = proofs_of(estimator)
-    result = {
+    return {
         "command": args.command,
         "estimator": type(estimator).__name__,
         "loss": "squared_error" if args.regression else estimator.loss,
@@ -36,30 +48,31 @@ def finish(
         "rows": len(data.y),
         "n_features": estimator.n_features_in_,
         "classes": None if args.regression else estimator.classes_,
-        **result,
+        **chosen,
         "objective": estimator.objective_,
         "size": len(estimator.support_),
-        "features": features_of(estimator, data.preparation.features),
-        "intercept": estimator.intercept_ if args.regression or len(outputs) > 1 else estimator.intercept_[0],
+        "features": features_of(estimator, names),
+        "intercept": outputs[0]["intercept"] if len(outputs) == 1 else estimator.intercept_,
         "outputs": outputs,
         "training_score": {"name": "r2" if args.regression else "accuracy", "value": score},
-        "status": None if proofs is None else max((proof["status"] for proof in proofs), key=lambda word: word != "optimal"),
-        "gap": None if proofs is None else max(proof["gap"] for proof in proofs),
+        # Of several classes the worst: the first status that is not "optimal", the largest gap.
+        "status": max(statuses, key=lambda word: word != "optimal", default=None),
+        "gap": max((proof["gap"] for proof in proofs or []), default=None),
         "proofs": proofs,
         "model": args.out,
     }
+
+
+def lines_of(result: dict[str, Any], how: str) -> list[str]:
+    """The same for people."""
     heading = f"{result['loss']} model with {result['size']} of {result['n_features']} features, {result['rows']} rows"
-    text = [*lines, heading + (f", {how}" if how else "") + ":"]
-    for output in outputs:
-        text += [f"{output['label']} (positive coefficients speak for it)"] if output["label"] is not None else []
-        text += coefficient_lines(output["features"], output["intercept"])
-    text += [f"{'R2' if args.regression else 'accuracy'} on these rows {score:.4g}"]
-    text += [f"{proof['status']}: proved gap {100.0 * proof['gap']:.4g} %" for proof in proofs or []]
-    emit(args, result, "\n".join([*text, *([f"written: {args.out}"] if args.out is not None else [])]))
-    if any(proof["status"] == "interrupted" for proof in proofs or []):
-        print(f"ellzero: interrupted{'; what was found is written' if args.out else ''}", file=sys.stderr)
-        return INTERRUPTED
-    return 0
+    lines = [heading + (f", {how}" if how else "") + ":"]
+    for output in result["outputs"]:
+        lines += [f"{output['label']} (positive coefficients speak for it)"] if output["label"] is not None else []
+        lines += coefficient_lines(output["features"], output["intercept"])
+    score = result["training_score"]
+    lines += [f"{'R2' if score['name'] == 'r2' else score['name']} on these rows {score['value']:.4g}"]
+    return lines + [f"{proof['status']}: proved gap {100.0 * proof['gap']:.4g} %" for proof in result["proofs"] or []]
 
 
 def features_of(estimator: Any, names: list[str]) -> list[dict[str, Any]]:

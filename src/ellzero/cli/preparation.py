@@ -116,11 +116,14 @@ class TablePreparation:
 
     def unknown(self, column: str, values: NDArray[Any]) -> list[str]:
         """What to say of categories that were not there when the model was fitted."""
-        new = sorted({MISSING if value is None else str(value) for value in set(values) - set(self.categories[column])})
+        known = self.categories[column]
+        new = sorted({MISSING if value is None else str(value) for value in set(values) - set(known)})
+        if not new:
+            return []
         shown = ", ".join(map(repr, new[:3])) + (f" and {len(new) - 3} more" if len(new) > 3 else "")
-        return [
-            f"column {column!r} has values that the fit did not see ({shown}); they count as none of the known ones."
-        ] * bool(new)
+        # A column of two categories has one indicator: not to be the second is to be the first.
+        meaning = "none of the known ones" if len(known) != 2 else repr(known[0])
+        return [f"column {column!r} has values that the fit did not see ({shown}); they count as {meaning}."]
 
     def to_json(self) -> dict[str, Any]:
         """Plain lists and numbers."""
