@@ -399,6 +399,9 @@ def test_commands_say_what_the_page_shows():
     assert "--bound heuristic" in certify
     assert certify.endswith("ellzero verify proof.npz data.csv --target y --regression")
     assert len(write_and_read(X, y, regression=True, unpenalized=[0])[0]["code"]["blocks"]) == 1
+    python, fit, _ = write_and_read(X, y, regression=True, algorithm="cd")[0]["code"]["blocks"]
+    assert "algorithm='cd'" in python["parts"][1]
+    assert "--algorithm cd" in fit["parts"][1]
 
 
 SCORES = [("accuracy", "held-out accuracy", 1), ("neg_log_loss", "held-out log loss", -1)]

@@ -85,7 +85,7 @@ def write_report(
     progress : show progress on standard error
     settings :
         Of :class:`ellzero.L0ClassifierCV` or :class:`ellzero.L0RegressorCV`: ``loss``, ``max_support``, ``cv``, ``rule``,
-        ``n_jobs`` and so on.
+        ``n_jobs`` and so on; ``algorithm`` is "local_search" unless it is given ("cd" is faster).
 
     Returns
     -------
@@ -104,6 +104,8 @@ def write_report(
 
     """
     kind = L0RegressorCV if regression else L0ClassifierCV
+    # What is proved is proved of the best model that was found, so the page looks for it where features are correlated, too.
+    settings = {"algorithm": "local_search", **settings}
     estimator = kind(**{**settings, "select": "size", "keep_predictions": True, "progress": progress})
     estimator.fit(X, y, sample_weight=sample_weight)
     proofs = None

@@ -14,7 +14,7 @@ from ellzero.report.words import Words
 
 __all__ = ["code_blocks"]
 
-SHOWN = ("loss", "fit_intercept", "standardize", "class_weight", "shared_support", "lower", "upper", "unpenalized")
+SHOWN = ("loss", "algorithm", "fit_intercept", "standardize", "class_weight", "shared_support", "lower", "upper", "unpenalized")
 LONGEST = 60
 """Settings that are written in more characters are named instead."""
 
@@ -62,6 +62,8 @@ def shell_blocks(
     kind = ["--regression"] if summary["kind"] == "regression" else []
     problem = [*kind, *problem_options(given, summary["loss"], shrinkage)]
     fit = list(problem)
+    if given["algorithm"] != "local_search":
+        fit += ["--algorithm", given["algorithm"]]
     if given.get("class_weight") == "balanced":
         fit += ["--class-weight", "balanced"]
     if summary["shared"]:
