@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import tempfile
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.metrics import accuracy_score, brier_score_loss, confusion_matrix, r2_score, roc_auc_score, roc_curve
 
 import ellzero as ez
+from ellzero.cli import main
 from ellzero.errors import InvalidInputError
 from ellzero.report.held_out import ROC_POINTS, calibration, confusion, roc, spread_out
 from ellzero.report.models import SCATTER_POINTS
@@ -402,6 +404,25 @@ def test_commands_say_what_the_page_shows():
     python, fit, _ = write_and_read(X, y, regression=True, algorithm="cd")[0]["code"]["blocks"]
     assert "algorithm='cd'" in python["parts"][1]
     assert "--algorithm cd" in fit["parts"][1]
+
+
+@pytest.mark.parametrize("kind", ["binary", "multiclass", "regression"])
+def test_commands_run_as_they_stand(kind, tmp_path, monkeypatch, capsys):
+    X, y = regression(24) if kind == "regression" else classification(24, n=150, classes=2 + (kind == "multiclass"))
+    frame = pd.DataFrame(X, columns=[f"column {j}" for j in range(X.shape[1])])
+    monkeypatch.chdir(tmp_path)
+    frame.to_csv("new.csv", index=False)
+    frame.assign(**{"the target": y}).to_csv("my data.csv", index=False)
+    words = {"target": "the target", "source": "my data.csv"}
+    summary = write_report("report.html", frame, y, regression=kind == "regression", **words, **FAST)
+    chosen = summary["models"][summary["selection"]["chosen"]]
+    for block in summary["code"]["blocks"][1:]:
+        for line in str(chosen["k"]).join(block["parts"]).splitlines():
+            assert main(shlex.split(line)[1:]) == 0, line
+    assert "Certificate: valid" in capsys.readouterr().out
+    coef = np.atleast_2d(ez.load("model.json").coef_)
+    used = [sorted(summary["features"][f]["name"] for f, _ in row) for row in chosen["coef"]]
+    assert [sorted(frame.columns[row != 0.0]) for row in coef] == used
 
 
 SCORES = [("accuracy", "held-out accuracy", 1), ("neg_log_loss", "held-out log loss", -1)]
