@@ -88,8 +88,8 @@ def abess(data: Data, n_jobs: int | None) -> tuple[Any, int]:
     lowest, highest = X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
     varying = np.flatnonzero(lowest < highest)
     part = data.X[:, varying]
-    model = LogisticRegression(cv=5, thread=1, cv_score="roc_auc", is_normal=data.scaled)
-    model.fit(part, (data.y > 0).astype(int))
+    model = LogisticRegression(cv=5, thread=1, cv_score="roc_auc")
+    model.fit(part, (data.y > 0).astype(int), is_normal=data.scaled)
     coef = np.asarray(model.coef_).ravel()
     return np.asarray(data.X_valid[:, varying] @ coef).ravel(), int(np.count_nonzero(coef))
 

@@ -283,7 +283,7 @@ ELLZERO_SIMD void gains(const double* center, const double* free, const double* 
         const double steep = steepness * square[j] + ridge, slope = std::abs(center[j]) - lambda_1;
         const double reach = radius * std::sqrt(free[j] + 1e-12 * square[j]);
         const double low = slope - reach > 0.0 ? slope - reach : 0.0, high = slope + reach > 0.0 ? slope + reach : 0.0;
-        const double half = steep > 0.0 ? 0.5 / steep : 0.0;  // nothing comes of a zero column
+        const double half = square[j] > 0.0 ? 0.5 / steep : 0.0;  // the slope of a constant column is rounding
         least[j] = low * low * half;
         most[j] = high * high * half;
     }

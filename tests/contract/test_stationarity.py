@@ -123,3 +123,17 @@ def test_zero_weight_rows_may_hold_anything():
         kept = ez.fit_path(X, labels, loss=loss, lambda_0=[0.1, 0.02], sample_weight=w)
         dropped = ez.fit_path(extreme, padded, loss=loss, lambda_0=[0.1, 0.02], sample_weight=weight)
         np.testing.assert_allclose(dropped.objective, kept.objective, rtol=1e-6)
+
+
+@pytest.mark.parametrize("value", [1.0, 1e10, 1e20, 1e30])
+@pytest.mark.parametrize("standardize", [False, True])
+def test_a_constant_column_changes_nothing_however_large(value, standardize):
+    """Its product with centred residuals is rounding, which must not be taken for a slope."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((60, 5))
+    y = X[:, 0] + 0.3 * rng.standard_normal(60) > 0.0
+    settings = {"lambda_2": 1e-3, "standardize": standardize}
+    alone = ez.fit_path(X, y, **settings)
+    beside = ez.fit_path(np.c_[X, np.full(60, value)], y, **settings)
+    np.testing.assert_allclose(beside.lambda_0, alone.lambda_0, rtol=1e-6)
+    assert beside.support_size.tolist() == alone.support_size.tolist()

@@ -44,8 +44,8 @@ struct Penalty {
     double entry_gain(double g, double curvature, int32_t j) const {
         const double pull = std::abs(g) - lambda_1;
         if (pull <= 0.0) return 0.0;
+        if (curvature <= 0.0) return 0.0;  // a constant column: its slope is rounding
         const double steep = curvature + 2.0 * lambda_2;
-        if (steep <= 0.0) return 0.0;  // a zero column
         const double reach = g < 0.0 ? high(j) : -low(j);
         if (pull <= steep * reach) return 0.5 * pull * pull / steep;
         return reach * (pull - 0.5 * steep * reach);
