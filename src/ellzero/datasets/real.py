@@ -87,7 +87,7 @@ def load(name: str, split: Split | None = None) -> Dataset | tuple[Matrix, Label
         molecules that bind to thrombin (1,150, 100,000, sparse and binary; 10 % positive), an artificial problem (2,600, 500,
         dense) that no linear model solves well.
     split : {None, "train", "valid", "all"}
-        None returns a :class:`Dataset`; a name returns ``(X, y)`` of the training rows, the validation rows, or both.
+        None returns a :class:`datasets.Dataset`; a name returns ``(X, y)`` of the training rows, the validation rows, or both.
         (The labels of the test rows were never published.)
 
     Returns

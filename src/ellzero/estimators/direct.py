@@ -117,6 +117,8 @@ class L0Classifier(DirectFit, L0ClassifierBase):
     n_iter_ : how many models the path has, or how many nodes were searched
     n_features_in_, feature_names_in_ : as in scikit-learn
 
+    Notes
+    -----
     With more than two classes `path_`, `objective_`, `solution_` and `certificate_` are lists with one entry for each class;
     the certificate of class c is verified with ``y == classes_[c]`` as the target.
 
