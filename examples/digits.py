@@ -1,0 +1,50 @@
+"""Ten digits, the same few pixels for all.
+
+With more than two classes there is one linear model a class, and each may use features of its own. If a feature is
+something to be measured, a sensor or a laboratory test, what counts is how many are used *in all*:
+`shared_support=True` lets all classes use the same ones and counts each once. The data are scikit-learn's images of
+handwritten digits, 8 by 8 pixels.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+
+import ellzero as ez
+
+
+def main(folder: Path, quick: bool = False) -> None:
+    digits = load_digits()
+    X, test, y, y_test = train_test_split(digits.data, digits.target, random_state=0, train_size=500 if quick else 1200)
+    print(f"{len(y)} images of {X.shape[1]} pixels, {len(np.unique(y))} classes\n")
+
+    own = ez.L0Classifier(k=8, lambda_2=1e-3).fit(X, y)
+    shared = ez.L0Classifier(k=12 if quick else 20, lambda_2=1e-3, shared_support=True).fit(X, y)
+    for name, model in (("pixels of its own for each class", own), ("the same pixels for all", shared)):
+        each = np.count_nonzero(model.coef_, axis=1)
+        print(f"{name}: {each.max()} for each class, {len(model.support_)} in all, ", end="")
+        print(f"accuracy on other images {model.score(test, y_test):.1%}")
+    doubtful = np.sort(shared.predict_proba(test).max(axis=1))[:5]
+    print(f"\nthe five least certain probabilities: {np.round(doubtful, 2).tolist()}")
+
+    figure, axes = plt.subplots(1, 3, figsize=(10, 3.6), layout="constrained")
+    axes[0].imshow(digits.images[:1797].mean(axis=0), cmap="Greys")
+    axes[0].set_title("mean image")
+    for ax, model, title in ((axes[1], own, "own pixels: number of classes"), (axes[2], shared, "shared pixels")):
+        count = np.count_nonzero(model.coef_, axis=0).reshape(8, 8)
+        mesh = ax.imshow(count, cmap="Blues", vmin=0, vmax=10)
+        ax.set_title(title)
+    figure.colorbar(mesh, ax=axes[1:], label="classes that use the pixel")
+    for ax in axes:
+        ax.set_axis_off()
+    plt.savefig(folder / "figure.png", dpi=110)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "."))
