@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint bench bench-search bench-exact bench-mip bench-cv sanitize stubs clean
+.PHONY: demo test lint docs bench bench-search bench-exact bench-mip bench-cv sanitize stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
@@ -16,6 +16,11 @@ lint: $(VENV)/.built
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The site, into build/site; the gallery's examples run anew. Warnings are errors, and nothing is fetched but packages.
+docs: $(VENV)/.built $(VENV)/.docs
+	rm -rf build/gallery
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # Peers are optional: whatever is installed takes part. `make bench BENCH="--quick"` is a short run.
 bench: $(VENV)/.built $(VENV)/.peers
@@ -70,6 +75,10 @@ $(VENV)/.tools: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.built: $(VENV)/.tools $(SOURCES)
 	$(BIN)/pip install --quiet --no-build-isolation -e ".[test,lint]"
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.tools
+	$(BIN)/pip install --quiet --no-build-isolation -e ".[docs]"
 	touch $@
 
 $(VENV)/.peers: | $(VENV)/.tools
