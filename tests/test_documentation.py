@@ -1,17 +1,17 @@
-"""The README's example, the docstrings' examples and the examples folder run as they stand."""
+"""The README's example, the docstrings' examples, the documentation's pages and the examples folder run as they stand."""
 
 import doctest
 import importlib
 import pkgutil
 import re
 import runpy
-from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
+from pages import PAGES, ROOT, run_page, same
 
 import ellzero
 
-ROOT = Path(__file__).parents[1]
 MODULES = [name for _, name, _ in pkgutil.walk_packages(ellzero.__path__, "ellzero.") if not name.endswith("_core")]
 
 
@@ -43,3 +43,37 @@ def test_demo(tmp_path, capsys):
     assert "chosen model" in out
     assert "Certificate: valid" in out
     assert (tmp_path / "path.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT / "docs")))
+def test_pages(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for block, printed in run_page(page):
+        if block[1] == "python":
+            shown = (block[3] or "").rstrip()
+            assert same(shown, printed), f"shown:\n{shown}\nprinted:\n{printed}\n(python tests/pages.py --write puts it right)"
+
+
+def test_same_allows_last_digits_only():
+    assert same("3 features, 0.12345 in [1 2]", "3 features, 0.12349 in [1 2]")
+    assert same("gap 1e-07", "gap 3e-09")
+    for printed in ("4 features, 0.5", "3 features, 0.51", "3 feature, 0.5", "3 features"):
+        assert not same("3 features, 0.5", printed)
+
+
+GALLERY = sorted(script for script in (ROOT / "examples").glob("*.py") if script.stem != "demo")
+
+
+@pytest.mark.parametrize("script", GALLERY, ids=lambda script: script.stem)
+def test_gallery(script, tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("ELLZERO_DATA", raising=False)
+    runpy.run_path(str(script))["main"](tmp_path, quick=True)
+    plt.close("all")
+    assert len(capsys.readouterr().out.splitlines()) >= 4
+    assert (tmp_path / "figure.png").stat().st_size > 10_000
+
+
+def test_every_example_is_in_the_gallery():
+    names = re.search(r"NAMES = \((.*?)\)", (ROOT / "docs" / "hooks" / "gallery.py").read_text()).group(1)
+    assert set(re.findall(r'"(\w+)"', names)) == {script.stem for script in GALLERY}
+    assert all(f"gallery/{script.stem}.md" in (ROOT / "mkdocs.yml").read_text() for script in GALLERY)
