@@ -1,20 +1,18 @@
-"""Cross-validated classifiers on real data: features, AUC on the validation rows, and time, against scikit-learn's l1 and abess.
+"""Cross-validated classifiers on real data: features, AUC on the validation rows, and time; and what start-up takes.
 
 Run it with `make bench-cv`; ELLZERO_DATA names the folder with the data sets.
 """
 
 from __future__ import annotations
 
-import os
-
-# Before NumPy: every tool may use one thread, or two jobs where the table says so.
-for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_name] = "1"
-
+import statistics
+import subprocess
+import sys
 import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +20,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegressionCV
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
 
 import ellzero as ez
 from benchmarks.report import table
@@ -30,11 +29,12 @@ from benchmarks.sections import Report, Section, arguments_of
 REPEATS = 5
 INTRODUCTION = """# Cross-validated classifiers on real data
 
-All tools choose among their models by 5-fold cross-validation on the training rows, by the area under the ROC curve (AUC), and are judged
-by the AUC on the separate validation rows that the data sets come with. "Scaled": columns are divided by their standard deviation
-(by the tool itself where it can). Times are the best of {repeats} runs, one thread; "2 jobs" with `n_jobs=2`. The l1 models are
-scikit-learn's `LogisticRegressionCV(penalty="l1", solver="liblinear")`, with its 10 default values of C and with 50; its other solver for
-l1, saga, takes minutes here. abess chooses the size; it refuses constant columns, which are taken out for it.
+All tools choose among their models by 5-fold cross-validation on the training rows, by the area under the ROC curve (AUC),
+and are judged by the AUC on the separate validation rows that the data sets come with. "Scaled": columns are divided by their
+standard deviation (by the tool itself where it can). Times are the best of {repeats} runs, one thread; "2 jobs" with `n_jobs=2`. The
+l1 models are scikit-learn's `LogisticRegressionCV(penalty="l1", solver="liblinear")`, with its 10 default values of C and with
+50. abess chooses the size; it refuses constant columns, which are taken out for it. `L0ClassifierCV` compares up to 100 values of
+lambda_0 for each of 5 of lambda_2 (3 with `n_shrinkage=3`), of at most 50 features unless the table says otherwise.
 """
 
 
@@ -129,7 +129,7 @@ def measure(tool: Tool, data: Data, n_jobs: int | None, repeats: int) -> tuple[f
 
 
 def section(name: str, quick: bool) -> Section:
-    out = Section(f"{name}")
+    out = Section(name)
     rows = []
     for scaled in (False, True):
         data = load(name, scaled)
@@ -151,12 +151,33 @@ def section(name: str, quick: bool) -> Section:
     return out
 
 
+def start_up() -> Section:
+    """How long a user waits before anything happens."""
+    code = "import time, sklearn.base; t = time.perf_counter(); import ellzero; print(time.perf_counter() - t)"
+    imports = [
+        float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout) for _ in range(REPEATS)
+    ]
+    helps = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "ellzero", "--help"], capture_output=True, check=True)
+        helps.append(time.perf_counter() - start)
+    out = Section("start-up", raw=[{"import": imports, "help": helps}])
+    rows = [
+        ["`import ellzero` after `import sklearn.base`", f"{statistics.median(imports):.3f}", f"{max(imports):.3f}"],
+        ["`ellzero --help`, the whole process", f"{statistics.median(helps):.3f}", f"{max(helps):.3f}"],
+    ]
+    out.text = table(["", "median seconds", "largest"], rows)
+    return out
+
+
 def main() -> None:
     arguments = arguments_of(__doc__).parse_args()
     warnings.simplefilter("ignore")  # liblinear's convergence, and scikit-learn's own deprecations
     report = Report("cv", arguments)
-    names = ("dexter", "arcene")
-    report.write(INTRODUCTION.format(repeats=REPEATS), {name: lambda name=name: section(name, report.quick) for name in names})
+    sections: dict[str, Callable[[], Section]] = {name: partial(section, name, report.quick) for name in ("dexter", "arcene")}
+    with threadpool_limits(1):
+        report.write(INTRODUCTION.format(repeats=REPEATS), sections | {"start-up": start_up})
 
 
 if __name__ == "__main__":

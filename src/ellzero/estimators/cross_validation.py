@@ -115,17 +115,17 @@ class CrossValidation:
             frames.append(pd.DataFrame(frame | folds))
         return pd.concat(frames, ignore_index=True)
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Score against size, with error bars and the chosen point (needs matplotlib)."""
+    def plot(self, ax: Axes | None = None, *, against: str = "size") -> Axes:
+        """Score against "size" or "lambda_0", with error bars and the chosen point (needs matplotlib)."""
         from ellzero.report.plots import plot_scores
 
-        return plot_scores(self, ax)
+        return plot_scores(self, ax, against=against)
 
-    def plot_supports(self, ax: Axes | None = None, *, top: int = 30) -> Axes:
-        """Which features the folds use at the chosen point (needs matplotlib)."""
+    def plot_supports(self, ax: Axes | None = None, *, top: int = 30, along: bool = False) -> Axes:
+        """Which features the folds use at the chosen point or, with ``along``, at all points (needs matplotlib)."""
         from ellzero.report.plots import plot_supports
 
-        return plot_supports(self, ax, top=top)
+        return plot_supports(self, ax, top=top, along=along)
 
     def __repr__(self) -> str:
         column, point = self.chosen, self.best[1]
