@@ -181,8 +181,10 @@ def test_results_plot_themselves():
     cv = ez.L0ClassifierCV(max_support=6, shrinkage=[0.1, 0.01], cv=3, rule="one_se").fit(X, y).cv_results_
     ax = cv.plot()
     column, point = cv.columns[cv.best[0]], cv.best[1]
-    assert marker_at_choice(ax).get_xydata().tolist() == [[column.lambda_0[point], column.mean[point]]]
+    assert marker_at_choice(ax).get_xydata().tolist() == [[column.size[point], column.mean[point]]]
     assert len(texts(ax)) == 4
+    ax = cv.plot(against="lambda_0")
+    assert marker_at_choice(ax).get_xydata().tolist() == [[column.lambda_0[point], column.mean[point]]]
     names = [label.get_text() for label in cv.plot_supports().get_yticklabels()]
     assert {f"x{j}" for j in column.coef[point].indices} <= set(names)
     chosen = ez.stability_selection(X, y, k=3, n_subsamples=6)
