@@ -29,12 +29,13 @@ from benchmarks.sections import Report, Section, arguments_of
 REPEATS = 5
 INTRODUCTION = """# Cross-validated classifiers on real data
 
-All tools choose among their models by 5-fold cross-validation on the training rows, by the area under the ROC curve (AUC),
-and are judged by the AUC on the separate validation rows that the data sets come with. "Scaled": columns are divided by their
-standard deviation (by the tool itself where it can). Times are the best of {repeats} runs, one thread; "2 jobs" with `n_jobs=2`.
-The l1 models are scikit-learn's `LogisticRegressionCV(penalty="l1", solver="liblinear")`, with its 10 default values of C and with
-50. abess chooses the size; it refuses constant columns, which are taken out for it. `L0ClassifierCV` compares up to 100 values
-of lambda_0 for each of 5 of lambda_2 (3 with `n_shrinkage=3`), of at most 50 features unless the table says otherwise.
+All tools choose among their models by 5-fold cross-validation on the training rows, by the area under the ROC curve
+(AUC), and are judged by the AUC on the separate validation rows that the data sets come with. "Scaled": columns are
+divided by their standard deviation (by the tool itself where it can). Times are the best of {repeats} runs, one thread;
+"2 jobs" with `n_jobs=2`. The l1 models are scikit-learn's `LogisticRegressionCV(penalty="l1", solver="liblinear")`, with
+its 10 default values of C and with 50. abess chooses the size; it refuses constant columns, which are taken out for it.
+`L0ClassifierCV` compares up to 100 values of lambda_0 for each of 5 of lambda_2 (3 with `n_shrinkage=3`), of at most 50
+features unless the table says otherwise.
 """
 
 
