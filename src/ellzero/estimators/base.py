@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ellzero.design import as_design
@@ -50,7 +50,7 @@ class L0Estimator(BaseEstimator):
     def _prepare(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Training:
         """Validated data as problems, one for each output; remembers what scikit-learn's conventions ask for."""
         as_choice("algorithm", self.algorithm, ALGORITHMS)
-        X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", y_numeric=self._loss_name() == "squared_error")
+        X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", y_numeric=is_regressor(self))
         names = getattr(self, "feature_names_in_", None)
         weight = np.ones(X.shape[0]) if sample_weight is None else as_vector("sample_weight", sample_weight, X.shape[0])
         as_weights(weight, len(weight))  # refuses what cannot be weights
