@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -17,6 +16,7 @@ from ellzero.estimators.base import L0Estimator
 from ellzero.estimators.calibration import platt_scaling
 from ellzero.estimators.training import Training
 from ellzero.model import Model
+from ellzero.validation import as_vector
 
 __all__ = ["L0ClassifierBase", "L0RegressorBase"]
 
@@ -61,7 +61,11 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
         unknown = [label for label in self.class_weight if label not in self.classes_.tolist()]
         if unknown:
             raise InvalidInputError(f"class_weight names a class that y does not have: {unknown[0]!r}.")
-        return np.asarray(compute_class_weight(self.class_weight, classes=self.classes_, y=y), dtype=np.float64)
+        labels = self.classes_.tolist()
+        factors = as_vector("class_weight", [self.class_weight.get(label, 1.0) for label in labels], len(labels))
+        if (factors <= 0.0).any():  # a class without weight could not be learnt
+            raise InvalidInputError(f"class_weight must be positive, got {factors.min():g}.")
+        return factors
 
     def decision_function(self, X: object) -> Array:
         """Scores: above zero is the second class, or of shape (n, classes) when there are more than two.
