@@ -24,6 +24,7 @@ Result = TypeVar("Result")
 def make_splits(cv: Any, training: Training, y: NDArray[Any], seed: Any, **params: Any) -> list[Split]:
     """Rows to train on and rows to test on; a number of folds means shuffled ones, stratified where there are classes."""
     rows = np.zeros((len(y), 1))
+    cv = 5 if cv is None else cv
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
         if cv < 2:
             raise InvalidInputError(f"cv must be at least 2 folds, got {cv}.")
@@ -32,13 +33,28 @@ def make_splits(cv: Any, training: Training, y: NDArray[Any], seed: Any, **param
             splitter = StratifiedKFold(folds_for(int(cv), y), shuffle=True, random_state=seed)
     else:
         try:
-            splitter = check_cv(5 if cv is None else cv, y, classifier=training.labels is not None)
+            splitter = check_cv(cv, y, classifier=training.labels is not None)
         except ValueError as error:
             raise InvalidInputError(f"cv must be a number of folds, a splitter or an iterable of splits: {error}") from None
-    splits = [(np.asarray(train), np.asarray(test)) for train, test in splitter.split(rows, y, **params)]
+    try:
+        splits = list(splitter.split(rows, y, **params))
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"cv cannot split the rows: {error}") from error
     if not splits:
         raise InvalidInputError("cv has no splits.")
-    return [(np.flatnonzero(train), np.flatnonzero(test)) if train.dtype == bool else (train, test) for train, test in splits]
+    return [(as_rows(train, len(y)), as_rows(test, len(y))) for train, test in splits]
+
+
+def as_rows(rows: Any, n: int) -> NDArray[np.int64]:
+    """Numbers of rows, from numbers or a mask."""
+    chosen = np.asarray(rows)
+    if chosen.dtype == bool and chosen.shape == (n,):
+        chosen = np.flatnonzero(chosen)
+    if chosen.ndim != 1 or not chosen.size:
+        raise InvalidInputError("cv must give each split at least one training row and one test row.")
+    if chosen.dtype.kind not in "iu" or chosen.min() < 0 or chosen.max() >= n:
+        raise InvalidInputError(f"cv must hold numbers of rows from 0 to {n - 1}, or masks of {n} rows.")
+    return chosen.astype(np.int64)
 
 
 def folds_for(cv: int, y: NDArray[Any]) -> int:
