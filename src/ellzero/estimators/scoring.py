@@ -52,7 +52,7 @@ class HeldOutClassifier(L0ClassifierBase):
         self.loss = loss
 
     def _outputs(self, X: object) -> Array:
-        return self.decision
+        return of_all_rows(self.decision, X)
 
 
 class HeldOutRegressor(L0RegressorBase):
@@ -62,7 +62,14 @@ class HeldOutRegressor(L0RegressorBase):
         self.decision = decision
 
     def _outputs(self, X: object) -> Array:
-        return self.decision
+        return of_all_rows(self.decision, X)
+
+
+def of_all_rows(decision: Array, X: Any) -> Array:
+    """Decision values, which are known for the test rows as a whole."""
+    if np.shape(X)[:1] != (len(decision),):
+        raise InvalidInputError("scoring must rate the model on all the rows that it is given.")
+    return decision
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +95,19 @@ class HeldOutScore:
             if point and np.array_equal(decision[:, point], decision[:, point - 1]):
                 scores[point] = scores[point - 1]  # neighbouring points often share a model
             else:
-                scores[point] = self.scorer(self.view(training, decision[:, point]), X, y, **params)
+                scores[point] = self.rate(self.view(training, decision[:, point]), X, y, params)
         return scores
+
+    def rate(self, view: Any, X: Any, y: NDArray[Any], params: dict[str, Any]) -> float:
+        """The scorer's word; what it asks of a model in vain is said in the user's terms."""
+        assert self.scorer is not None
+        try:
+            return self.scorer(view, X, y, **params)
+        except AttributeError as error:
+            if "predict_proba" not in str(error) or not isinstance(view, HeldOutClassifier):
+                raise
+            problem = f"scoring needs probabilities, which held-out models of loss={view.loss!r} do not have."
+            raise InvalidInputError(problem) from error
 
     def view(self, training: Training, decision: Array) -> Any:
         """An estimator with these decision values."""
