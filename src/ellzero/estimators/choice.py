@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ellzero.estimators.criteria import information_criterion
 from ellzero.estimators.resampling import Split
-from ellzero.estimators.shared_support import shared_sizes
+from ellzero.estimators.shared_support import joint_objective, shared_sizes
 from ellzero.estimators.training import Training, fit_lambdas
 from ellzero.model import Model
 from ellzero.path import Path, compute_path
@@ -37,9 +37,9 @@ def fit_choice(training: Training, choice: Choice, options: PathOptions) -> tupl
         return fits.models[0], fits.searched
     limits = [min(k, training.problem.countable()) for k in choice.k]
     if training.shared:
-        by_size = shared_sizes(training.problems, max(limits), options)
-        value = np.mean([sizes.objective for sizes in by_size], axis=0)
-        at = int(np.argmin(value + price * np.max([sizes.support_size for sizes in by_size], axis=0)))
+        by_size = shared_sizes(training.problems, max(limits), options, price)
+        value, size = joint_objective(by_size)
+        at = int(np.argmin(value + price * size))
         return [sizes.models[at] for sizes in by_size], list(by_size)
     by_size = [compute_sizes(problem, np.arange(k + 1), options) for problem, k in zip(training.problems, limits, strict=True)]
     return [sizes.models[int(np.argmin(sizes.objective + price * sizes.support_size))] for sizes in by_size], list(by_size)

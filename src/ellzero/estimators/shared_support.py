@@ -17,7 +17,7 @@ from ellzero.problem import Problem
 from ellzero.sizes import Sizes
 from ellzero.solvers.paths import PathOptions
 
-__all__ = ["shared_sizes"]
+__all__ = ["joint_objective", "shared_sizes"]
 
 Array = NDArray[np.float64]
 ENTERING, LEAVING, SWAPPED = 5, 5, 3  # candidates that are refitted, the best by a quadratic model
@@ -34,21 +34,24 @@ class Joint:
     value: float  # the mean objective, without lambda_0
 
 
-def shared_sizes(problems: list[Problem], largest: int, options: PathOptions) -> list[Sizes]:
-    """For each output its models of 0 to `largest` features, all outputs on the same support at each size."""
+def shared_sizes(problems: list[Problem], largest: int, options: PathOptions, price: float = 0.0) -> list[Sizes]:
+    """For each output its models of 0 to `largest` features, all outputs on the same support at each size.
+
+    Features that cost so much that no further one can pay (losses are never negative) are not looked for.
+    """
     search = SharedSearch(problems, options)
     steps = list(range(1, largest + 1))
     best = [search.refit(())]
     for size in steps:
-        grown = search.grow(best[-1])
+        grown = search.grow(best[-1]) if price * size < min(b.value + price * len(b.support) for b in best) else None
         if grown is None:
             break
         best.append(grown)
         search.report(0.5 * size / max(largest, 1), size)
-    for size in range(len(best) - 2, 0, -1):
-        shrunk = search.shrink(best[size + 1])
-        if shrunk.value < best[size].value:
-            best[size] = shrunk
+    for size in range(len(best) - 1, 0, -1):
+        if size + 1 < len(best):
+            shrunk = search.shrink(best[size + 1])
+            best[size] = min(best[size], shrunk, key=lambda joint: joint.value)
         if options.algorithm != "cd":
             best[size] = search.swap(best[size])
         search.report(1.0 - 0.5 * size / len(best), size)
@@ -60,6 +63,13 @@ def shared_sizes(problems: list[Problem], largest: int, options: PathOptions) ->
     search.report(1.0, largest)
     sizes = np.arange(largest + 1, dtype=np.int64)
     return [Sizes(sizes, [joint.models[c] for joint in best], problem, None) for c, problem in enumerate(problems)]
+
+
+def joint_objective(by_size: list[Sizes]) -> tuple[Array, NDArray[np.int64]]:
+    """At each size the mean objective without lambda_0, and how many features any output uses and pays for."""
+    supports = zip(*([model.support for model in sizes] for sizes in by_size), strict=True)
+    used = [by_size[0].problem.counted(np.unique(np.concatenate(outputs))) for outputs in supports]
+    return np.mean([sizes.objective for sizes in by_size], axis=0), np.array(used, dtype=np.int64)
 
 
 class SharedSearch:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.errors import InvalidInputError
-from ellzero.estimators.shared_support import shared_sizes
+from ellzero.estimators.shared_support import joint_objective, shared_sizes
 from ellzero.model import Model
 from ellzero.path import Path, compute_path, log_spaced
 from ellzero.problem import Problem, reweighted
@@ -122,7 +122,8 @@ def fit_lambdas(training: Training, grid: Array | None, options: PathOptions, la
     problems = training.problems
     options = replace(options, max_support=largest)
     if training.shared:
-        return shared_lambdas(shared_sizes(problems, largest, options), grid, options)
+        price = 0.0 if grid is None else float(grid[-1])
+        return shared_lambdas(shared_sizes(problems, largest, options, price), grid, options)
     if grid is None and len(problems) > 1:
         first = [compute_path(problem, replace(options, n_lambda=1, progress=None)).lambda_0[0] for problem in problems]
         grid = grid_below(float(max(first)), options)
@@ -162,8 +163,7 @@ def padded(models: list[Model], length: int) -> list[Model]:
 
 def shared_lambdas(by_size: list[Sizes], grid: Array | None, options: PathOptions) -> Fits:
     """At each lambda_0 the size with the least mean objective, lambda_0 for each feature included."""
-    value = np.mean([sizes.objective for sizes in by_size], axis=0)
-    size = np.max([sizes.support_size for sizes in by_size], axis=0)
+    value, size = joint_objective(by_size)
     if grid is None:
         used = size > 0
         first = float(((value[0] - value[used]) / size[used]).max()) if used.any() else 0.0
