@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +69,12 @@ class Model:
             raise InvalidInputError(f"predict_proba needs loss='logistic', this model has loss={self.loss!r}.")
         second = expit(self.decision_function(X))
         return np.column_stack([1.0 - second, second])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model as JSON; :func:`ellzero.load` reads it, as an estimator that predicts the same."""
+        from ellzero.estimators.model_file import fitted, write_model  # scikit-learn is loaded when it is needed
+
+        write_model(path, fitted(self))
 
     def feature_name(self, j: int) -> str:
         """The name of feature j: the column's name, or x<j>."""
