@@ -128,7 +128,7 @@ class L0Estimator(BaseEstimator):
         options = search_options(
             bound=self.bound, gap=self.gap, time_limit=self.time_limit, n_jobs=self.n_jobs, progress=bool(self.progress)
         )
-        sizes = choice.k or (None,) * len(models)
+        sizes = choice.k or (choice.largest,) * len(models)
         return [
             run_method(problem, replace(options, lambda_0=choice.lambda_0 or 0.0, k=k), [model])
             for problem, k, model in zip(training.problems, sizes, models, strict=True)

@@ -27,13 +27,15 @@ class Choice:
 
     k: tuple[int, ...] | None
     lambda_0: float | None
+    largest: int | None = None  # size that is looked at where the price decides
 
 
 def fit_choice(training: Training, choice: Choice, options: PathOptions) -> tuple[list[Model], list[Path | Sizes]]:
     """One model for each output, and what was searched for it."""
     price = choice.lambda_0 or 0.0
     if choice.k is None:
-        fits = fit_lambdas(training, np.array([price]), options, training.problem.countable())
+        largest = training.problem.countable() if choice.largest is None else choice.largest
+        fits = fit_lambdas(training, np.array([price]), options, largest)
         return fits.models[0], fits.searched
     limits = [min(k, training.problem.countable()) for k in choice.k]
     if training.shared:

@@ -82,12 +82,12 @@ class CrossValidatedFit(L0Estimator):
         self.cv_results_ = results
         self.lambda_1_, self.lambda_2_ = chosen.lambda_1, chosen.lambda_2
         self.lambda_0_ = float(fits.lambda_0[point]) if self.select == "lambda_0" else None
-        self.k_ = int(chosen.size[point])
         self.best_score_ = float(chosen.mean[point])
         outputs = len(training.targets)
-        choice = Choice((point,) * outputs, None) if self.select == "size" else Choice(None, self.lambda_0_)
+        choice = Choice((point,) * outputs, None) if self.select == "size" else Choice(None, self.lambda_0_, plan.largest)
         training = training.shrunk(self.lambda_1_, self.lambda_2_)
         self._finish(training, choice, fits.models[point], fits.searched, labels)
+        self.k_ = training.problem.counted(self.support_.astype(np.int32))
         return self
 
     def _shrinkage(self, training: Training, options: Any) -> list[tuple[float, float]]:

@@ -130,9 +130,8 @@ def fit_lambdas(training: Training, grid: Array | None, options: PathOptions, la
     if grid is not None:
         options = replace(options, lambda_0=grid)
     paths = [compute_path(problem, options) for problem in problems]
-    # A path ends before a model with more than max_support features: its last model holds for the rest of the grid.
     points = inner_points(paths[0]) if grid is None else grid
-    along = [padded(list(path) or [path.at_support(0)], len(points)) for path in paths]
+    along = [models_along(path, points, largest) for path in paths]
     return Fits(points, [list(models) for models in zip(*along, strict=True)], list(paths))
 
 
@@ -156,9 +155,11 @@ def grid_below(first: float, options: PathOptions) -> Array:
     return log_spaced(first, options.lambda_min_ratio, options.n_lambda) if first > 0.0 else np.zeros(1)
 
 
-def padded(models: list[Model], length: int) -> list[Model]:
-    """The models, the last one repeated."""
-    return models + models[-1:] * (length - len(models))
+def models_along(path: Path, points: Array, largest: int) -> list[Model]:
+    """The path's models; it ends before one of more than `largest` features, from there on the best that are small enough."""
+    small = {size: model for size, model in path.sized.items() if size <= largest}
+    rest = [min(small, key=lambda size: small[size].objective + at * size) for at in points[len(path) :]]
+    return [*path, *(small[size] for size in rest)]
 
 
 def shared_lambdas(by_size: list[Sizes], grid: Array | None, options: PathOptions) -> Fits:
