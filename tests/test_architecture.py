@@ -6,8 +6,8 @@ from pathlib import Path
 import ellzero
 
 LAYERS = [
-    ["errors", "files", "_core"],
-    ["losses", "penalties", "validation", "progress"],
+    ["errors", "_core"],
+    ["files", "losses", "penalties", "validation", "progress"],
     ["design"],
     ["problem", "model"],
     ["stationarity", "solvers"],

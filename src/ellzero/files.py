@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from ellzero.errors import InvalidInputError
+
 __all__ = ["replacing"]
 
 
@@ -16,6 +18,8 @@ __all__ = ["replacing"]
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A stream to write to; the file takes the place of an older one only when all of it is on the disk."""
     target = Path(path)
+    if target.exists() and not target.is_file():  # a folder, or a device that would be gone afterwards
+        raise InvalidInputError(f"{target} is not a file that can be replaced.")
     handle, name = tempfile.mkstemp(dir=target.parent or ".", prefix=target.name, suffix=".part")
     try:
         with os.fdopen(handle, "wb") as stream:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from ellzero.cli.files import check_output
 from ellzero.cli.output import coefficient_lines, coefficients, emit, note
 from ellzero.cli.settings import encoded_target, loss_of, penalties, problem_settings, search_settings
 from ellzero.errors import InvalidInputError
-from ellzero.estimators.model_file import write_model
+from ellzero.estimators.model_file import fitted, write_model
 
 __all__ = ["run"]
 
@@ -69,20 +70,10 @@ def run(args: argparse.Namespace) -> int:
 
 def estimator_of(args: argparse.Namespace, solution: ellzero.ExactSolution, data: Data) -> Any:
     """The solution as an estimator, which model files hold."""
+    # The labels of a least-squares classifier were coded before the solver saw them.
+    model = solution.model if args.regression else replace(solution.model, classes=np.unique(data.y))
     settings = {"k": args.k, "lambda_0": args.lambda_0, "standardize": args.standardize, "fit_intercept": args.fit_intercept}
-    coef, intercept = solution.coef, solution.intercept
-    estimator: Any
-    if args.regression:
-        estimator = ellzero.L0Regressor(**settings, **penalties(args))
-        estimator.coef_, estimator.intercept_ = coef, intercept
-    else:
-        estimator = ellzero.L0Classifier(loss_of(args), **settings, **penalties(args))
-        estimator.classes_ = np.unique(data.y)
-        estimator.coef_, estimator.intercept_ = coef[np.newaxis], np.array([intercept])
-    estimator.n_features_in_ = len(coef)
-    if hasattr(data.X, "columns"):
-        estimator.feature_names_in_ = np.array(data.X.columns, dtype=object)
-    return estimator
+    return fitted(model, **settings, **penalties(args))
 
 
 def result_of(args: argparse.Namespace, solution: ellzero.ExactSolution, data: Data) -> dict[str, Any]:

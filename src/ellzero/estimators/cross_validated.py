@@ -78,7 +78,8 @@ class CrossValidatedFit(L0Estimator):
         results, full = cross_validate(training, plan, splits, score, options, self.n_jobs, progress)
         column, point = results.best
         chosen, fits = results.columns[column], full[column]
-        warn_at_limit(int(chosen.size[point]), plan.largest, training.problem)
+        sizes = [training.problem.counted(model.support) for model in fits.models[point]]
+        warn_at_limit(max(sizes), plan.largest, training.problem)
         self.cv_results_ = results
         self.lambda_1_, self.lambda_2_ = chosen.lambda_1, chosen.lambda_2
         self.lambda_0_ = float(fits.lambda_0[point]) if self.select == "lambda_0" else None
@@ -181,7 +182,8 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
     Attributes
     ----------
     cv_results_ : CrossValidation: scores of all models; it plots itself
-    k_, lambda_0_, lambda_1_, lambda_2_ : what was chosen (``lambda_0_`` is None with ``select="size"``)
+    lambda_0_, lambda_1_, lambda_2_ : what was chosen (``lambda_0_`` is None with ``select="size"``)
+    k_ : number of features that the model uses and pays for, of all classes together
     best_score_ : mean held-out score of the chosen model
     classes_, coef_, intercept_, support_, path_, objective_, solution_, certificate_, n_iter_, n_features_in_,
     feature_names_in_ :
