@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,6 +17,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from ellzero.errors import InvalidInputError
 from ellzero.estimators.training import Training
 from ellzero.progress import ProgressCallback
+from ellzero.solvers.paths import PathOptions
 
 __all__ = ["Split", "make_splits", "run_tasks"]
 
@@ -80,18 +84,79 @@ def run_tasks(
 
     The core releases the GIL, so threads share X; a backend that the user chose (Dask, Ray, processes) takes precedence.
     """
-    calls = [delayed(numbered)(number, function, tuple(task)) for number, task in enumerate(tasks)]
+    crew = Crew()
+    calls = [delayed(numbered)(number, function, watched(task, crew), crew) for number, task in enumerate(tasks)]
     out: dict[int, Result] = {}
-    for number, result in Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")(calls):
-        out[number] = result
-        if progress is not None:
-            progress(len(out), result)
+    try:
+        for number, result in Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")(calls):
+            out[number] = result
+            if progress is not None:
+                progress(len(out), result)
+    except BaseException:  # Ctrl-C, or an error of one task
+        crew.dismiss()
+        raise
     return [out[number] for number in range(len(tasks))]
 
 
-def numbered(number: int, function: Callable[..., Result], task: tuple[Any, ...]) -> tuple[int, Result]:
+def numbered(number: int, function: Callable[..., Result], task: tuple[Any, ...], crew: Crew) -> tuple[int, Result]:
     """A result with the number of its task, since tasks end in any order."""
-    return number, function(*task)
+    with crew:
+        return number, function(*task)
+
+
+def watched(task: Iterable[Any], crew: Crew) -> tuple[Any, ...]:
+    """The task's arguments, its searches such that they end when the crew is dismissed."""
+    return tuple(replace(item, progress=crew) if isinstance(item, PathOptions) else item for item in task)
+
+
+class Dismissed(Exception):
+    """Ends a task whose result nobody waits for."""
+
+
+class Crew:
+    """Threads of this process that work on tasks.
+
+    Joblib leaves its threads behind when the work is broken off. They would go on for nothing, and a process that ends while
+    they are in the core is aborted; so they are told to end, and the process waits for them before it does.
+    """
+
+    def __init__(self) -> None:
+        self.dismissed = False
+        self.at_work = 0
+        self.threads = set[threading.Thread]()
+        self.changed = threading.Condition()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Crew, ()  # other processes end by themselves
+
+    def __enter__(self) -> None:
+        with self.changed:
+            if self.dismissed:
+                raise Dismissed
+            self.at_work += 1
+            self.threads.add(threading.current_thread())
+
+    def __exit__(self, *_: object) -> None:
+        with self.changed:
+            self.at_work -= 1
+            self.changed.notify_all()
+
+    def __call__(self, fraction: float, lambda_0: float, support: int) -> None:
+        """What searches report to."""
+        if self.dismissed:
+            raise Dismissed
+
+    def dismiss(self) -> None:
+        """Nothing more is wanted."""
+        self.dismissed = True
+        atexit.register(self.wait)
+
+    def wait(self) -> None:
+        """Until all have left, and a moment more for what they still hold to be freed."""
+        with self.changed:
+            self.changed.wait_for(lambda: not self.at_work)
+        for thread in self.threads - {threading.current_thread()}:
+            thread.join(0.5)
 
 
 def counted(progress: ProgressCallback | None, done_before: int, total: int) -> Callable[[int, Any], None] | None:
