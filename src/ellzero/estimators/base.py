@@ -19,6 +19,7 @@ from ellzero.estimators.refit import refit
 from ellzero.estimators.resampling import Split, make_splits, run_tasks
 from ellzero.estimators.training import Training
 from ellzero.exact.methods import run_method, search_options
+from ellzero.exact.setting import SearchOptions
 from ellzero.exact.solution import ExactSolution
 from ellzero.model import Model
 from ellzero.options import path_options
@@ -50,6 +51,8 @@ class L0Estimator(BaseEstimator):
     def _prepare(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Training:
         """Validated data as problems, one for each output; remembers what scikit-learn's conventions ask for."""
         as_choice("algorithm", self.algorithm, ALGORITHMS)
+        if self.algorithm == "exact":
+            self._search_options()  # bad ones are refused before any work
         X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", y_numeric=is_regressor(self))
         names = getattr(self, "feature_names_in_", None)
         weight = np.ones(X.shape[0]) if sample_weight is None else as_vector("sample_weight", sample_weight, X.shape[0])
@@ -68,12 +71,20 @@ class L0Estimator(BaseEstimator):
             unpenalized=self.unpenalized,
             n_jobs=self.n_jobs,
         )
-        return Training(problem, targets, labels, len(targets) > 1 and bool(getattr(self, "shared_support", False)))
+        shared = len(targets) > 1 and bool(getattr(self, "shared_support", False))
+        if shared and self.algorithm == "exact":
+            raise InvalidInputError("algorithm='exact' proves one output at a time: it excludes shared_support.")
+        return Training(problem, targets, labels, shared)
 
     def _path_options(self, **more: Any) -> PathOptions:
         """How paths and sizes are computed; an exact solution begins with those of local search."""
         algorithm = "local_search" if self.algorithm == "exact" else self.algorithm
         return path_options(**{"algorithm": algorithm, "tol": self.tol} | more)
+
+    def _search_options(self) -> SearchOptions:
+        """How exact solutions are searched for; a function for progress is for fractions, which a search does not know."""
+        shown = bool(self.progress) and not callable(self.progress)
+        return search_options(bound=self.bound, gap=self.gap, time_limit=self.time_limit, n_jobs=self.n_jobs, progress=shown)
 
     def _adopt(self, training: Training, models: list[Model]) -> None:
         """The chosen models as coefficients."""
@@ -123,11 +134,7 @@ class L0Estimator(BaseEstimator):
         return precise if precise.objective < value else model
 
     def _prove(self, training: Training, choice: Choice, models: list[Model]) -> list[ExactSolution]:
-        if training.shared:
-            raise InvalidInputError("algorithm='exact' proves one output at a time: it excludes shared_support.")
-        options = search_options(
-            bound=self.bound, gap=self.gap, time_limit=self.time_limit, n_jobs=self.n_jobs, progress=bool(self.progress)
-        )
+        options = self._search_options()
         sizes = choice.k or (choice.largest,) * len(models)
         return [
             run_method(problem, replace(options, lambda_0=choice.lambda_0 or 0.0, k=k), [model])

@@ -39,11 +39,12 @@ def make_splits(cv: Any, training: Training, y: NDArray[Any], seed: Any, **param
         try:
             splitter = check_cv(cv, y, classifier=training.labels is not None)
         except ValueError as error:
-            raise InvalidInputError(f"cv must be a number of folds, a splitter or an iterable of splits: {error}") from None
+            reason = str(error).rstrip(".")
+            raise InvalidInputError(f"cv must be a number of folds, a splitter or an iterable of splits: {reason}.") from None
     try:
         splits = list(splitter.split(rows, y, **params))
     except (TypeError, ValueError) as error:
-        raise InvalidInputError(f"cv cannot split the rows: {error}") from error
+        raise InvalidInputError(f"cv cannot split the rows: {str(error).rstrip('.')}.") from error
     if not splits:
         raise InvalidInputError("cv has no splits.")
     return [(as_rows(train, len(y)), as_rows(test, len(y))) for train, test in splits]
