@@ -58,7 +58,7 @@ class L0Estimator(BaseEstimator):
         weight = np.ones(X.shape[0]) if sample_weight is None else as_vector("sample_weight", sample_weight, X.shape[0])
         as_weights(weight, len(weight))  # refuses what cannot be weights
         self._rows = float(weight.sum())  # of which weights count as repetitions
-        targets, labels, weight = self._encode(np.asarray(y), weight)
+        targets, classes, weight = self._encode(np.asarray(y), weight)
         problem = make_problem(
             as_design(X, None if names is None else names.tolist()),
             targets[0],
@@ -74,7 +74,7 @@ class L0Estimator(BaseEstimator):
         shared = len(targets) > 1 and bool(getattr(self, "shared_support", False))
         if shared and self.algorithm == "exact":
             raise InvalidInputError("algorithm='exact' proves one output at a time: it excludes shared_support.")
-        return Training(problem, targets, labels, shared)
+        return Training(problem, targets, classes, shared)
 
     def _path_options(self, **more: Any) -> PathOptions:
         """How paths and sizes are computed; an exact solution begins with those of local search."""

@@ -33,11 +33,11 @@ def make_splits(cv: Any, training: Training, y: NDArray[Any], seed: Any, **param
         if cv < 2:
             raise InvalidInputError(f"cv must be at least 2 folds, got {cv}.")
         splitter = KFold(int(cv), shuffle=True, random_state=seed)
-        if training.labels is not None:
+        if training.classes is not None:
             splitter = StratifiedKFold(folds_for(int(cv), y), shuffle=True, random_state=seed)
     else:
         try:
-            splitter = check_cv(cv, y, classifier=training.labels is not None)
+            splitter = check_cv(cv, y, classifier=training.classes is not None)
         except ValueError as error:
             reason = str(error).rstrip(".")
             raise InvalidInputError(f"cv must be a number of folds, a splitter or an iterable of splits: {reason}.") from None

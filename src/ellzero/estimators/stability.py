@@ -150,7 +150,7 @@ def stability_selection(
     pairs = (as_count("n_subsamples", n_subsamples, 1) + 1) // 2
     options = path_options(algorithm=algorithm, tol=tol)
     problem = make_problem(X, y, loss=loss, lambda_1=lambda_1, lambda_2=lambda_2, standardize=standardize, **settings)
-    training = Training(problem, [problem.y], None if problem.classes is None else [problem.classes])
+    training = Training(problem, [problem.y], problem.classes)
     rng = np.random.default_rng(random_state)
     halves = [half for _ in range(pairs) for half in complementary_halves(training, rng)]
     shown = as_progress(progress)
@@ -171,7 +171,7 @@ def complementary_halves(training: Training, rng: np.random.Generator) -> list[N
     """Two halves of the rows that count, without a row in common, of every class in equal parts."""
     problem = training.problem
     counted = np.flatnonzero(problem.w)
-    strata = [counted] if training.labels is None else [counted[problem.y[counted] == sign] for sign in (-1.0, 1.0)]
+    strata = [counted] if training.classes is None else [counted[problem.y[counted] == sign] for sign in (-1.0, 1.0)]
     halves: tuple[list[NDArray[np.int64]], list[NDArray[np.int64]]] = ([], [])
     for rows in strata:
         if len(rows) < 2:

@@ -38,7 +38,8 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
     def _loss_name(self) -> str:
         return self.loss
 
-    def _encode(self, y: NDArray[Any], weight: Array) -> tuple[list[Array], list[NDArray[Any]], Array]:
+    def _encode(self, y: NDArray[Any], weight: Array) -> tuple[list[Array], NDArray[Any], Array]:
+        """The targets -1 and +1 of each output, the labels, and the weights of the rows."""
         check_classification_targets(y)
         counted = weight > 0.0
         self.classes_ = np.unique(y[counted])
@@ -47,10 +48,8 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
         code = np.searchsorted(self.classes_, np.where(counted, y, self.classes_[0]))
         if self.class_weight is not None:
             weight = weight * self._class_weights(y[counted], weight[counted])[code]
-        if len(self.classes_) == 2:
-            return [np.where(code == 1, 1.0, -1.0)], [self.classes_], weight
-        others = np.array([False, True])
-        return [np.where(code == c, 1.0, -1.0) for c in range(len(self.classes_))], [others] * len(self.classes_), weight
+        positive = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+        return [np.where(code == c, 1.0, -1.0) for c in positive], self.classes_, weight
 
     def _class_weights(self, y: NDArray[Any], weight: Array) -> Array:
         if self.class_weight == "balanced":  # by weighted counts: a weight of two is a row twice

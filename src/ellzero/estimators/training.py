@@ -42,15 +42,14 @@ class Training:
 
     problem: Problem  # of the first output
     targets: list[Array]  # y of each output: -1 / +1, or numbers
-    labels: list[NDArray[Any]] | None  # the user's two labels of each output, in the order -1, +1
+    classes: NDArray[Any] | None  # the user's labels, None for numbers
     shared: bool = False  # all outputs use the same features
 
     @property
     def problems(self) -> list[Problem]:
         """The problem of each output."""
-        if self.labels is None:
-            return [replace(self.problem, y=y) for y in self.targets]
-        return [replace(self.problem, y=y, classes=pair) for y, pair in zip(self.targets, self.labels, strict=True)]
+        pair = np.array([False, True]) if len(self.targets) > 1 else self.classes  # whether a row is of the output's class
+        return [replace(self.problem, y=y, classes=pair) for y in self.targets]
 
     def shrunk(self, lambda_1: float, lambda_2: float) -> Training:
         """The same data under other penalties."""
@@ -62,14 +61,13 @@ class Training:
         w = self.problem.w * np.bincount(rows, minlength=len(self.problem.w))
         if w.sum() <= 0.0:
             raise InvalidInputError(f"{name} has no training row of positive weight.")
-        if self.labels is not None:
-            for target, pair in zip(self.targets, self.labels, strict=True):
-                for sign, label in zip((-1.0, 1.0), pair, strict=True):
-                    if not (w[target == sign] > 0.0).any():
-                        what = f"of class {label!s}" if len(self.targets) == 1 or sign > 0 else "of another class"
-                        raise InvalidInputError(
-                            f"{name} has no training row {what}: use fewer folds, or a splitter that stratifies."
-                        )
+        if self.classes is not None:
+            signs = [y > 0.0 for y in self.targets] if len(self.targets) > 1 else [self.targets[0] < 0.0, self.targets[0] > 0.0]
+            for label, members in zip(self.classes, signs, strict=True):
+                if not (w[members] > 0.0).any():
+                    raise InvalidInputError(
+                        f"{name} has no training row of class {label!s}: use fewer folds, or a splitter that stratifies."
+                    )
         return replace(self, problem=reweighted(self.problem, w / w.sum()))
 
 
