@@ -25,7 +25,6 @@ __all__ = ["L0ClassifierCV", "L0RegressorCV"]
 
 Array = NDArray[np.float64]
 PENALTIES = ("l0", "l0l1", "l0l2")
-SEVERAL_OUTPUTS = 50  # points of the grid that classes share
 
 
 class CrossValidatedFit(L0Estimator):
@@ -59,10 +58,7 @@ class CrossValidatedFit(L0Estimator):
         training = self._prepare(X, y, sample_weight)
         labels = np.asarray(y).reshape(len(training.problem.y))
         splits = make_splits(self.cv, training, labels, self.random_state, **routed.splitter.split)
-        several = len(training.targets) > 1
-        options = self._path_options(
-            n_lambda=SEVERAL_OUTPUTS if several else self.n_lambda, lambda_min_ratio=self.lambda_min_ratio
-        )
+        options = self._path_options(n_lambda=self.n_lambda, lambda_min_ratio=self.lambda_min_ratio)
         progress = as_progress(self.progress)
         plan = Plan(
             shrinkage=self._shrinkage(training, options),
