@@ -1,6 +1,6 @@
 """Fit a path on generated data, choose a model on held-out rows, compare algorithms, prove a model optimal, and draw the path.
 
-Run it with `make demo`; the plot goes to demo/path.png.
+Run it with `make demo`; the plot goes to demo/path.png, a report about real data to demo/report.html.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ def main(folder: Path) -> None:
     correlated_features()
     larger_swaps()
     exact_solution(folder)
+    estimators(folder)
 
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -86,6 +87,26 @@ def exact_solution(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     solution.certificate.save(folder / "proof.npz")
     print(ez.verify(folder / "proof.npz", X, y))
+
+
+def estimators(folder: Path) -> None:
+    """The same for users of scikit-learn: labels in words, cross-validation, a model file, and a page for colleagues."""
+    from sklearn.datasets import load_breast_cancer
+
+    from ellzero.report.page import write_report
+
+    data = load_breast_cancer(as_frame=True)
+    labels = data.target_names[data.target]
+    print(f"\n{data.data.shape[0]} tumours, {data.data.shape[1]} measurements: malignant or benign?")
+    classifier = ez.L0ClassifierCV(rule="one_se", scoring="roc_auc").fit(data.data, labels)
+    names = classifier.feature_names_in_[classifier.support_]
+    print(f"chosen by cross-validation: {len(names)} features, held-out AUC {classifier.best_score_:.3f}: {', '.join(names)}")
+    classifier.save(folder / "model.json")
+    same = ez.load(folder / "model.json").predict(data.data) == classifier.predict(data.data)
+    print(f"the saved model predicts the same: {bool(same.all())}")
+    page = folder / "report.html"
+    write_report(page, data.data, labels, target="diagnosis", title="Malignant or benign?", time_limit=5.0)
+    print(f"report: {page}")
 
 
 if __name__ == "__main__":

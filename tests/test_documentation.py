@@ -42,6 +42,8 @@ def test_demo(tmp_path, capsys):
     out = capsys.readouterr().out
     assert "chosen model" in out
     assert "Certificate: valid" in out
+    assert "predicts the same: True" in out
+    assert (tmp_path / "report.html").stat().st_size > 50_000
     assert (tmp_path / "path.png").stat().st_size > 10_000
 
 
