@@ -372,6 +372,19 @@ def test_max_support_holds_at_every_point():
     assert exact.solution_.status == "optimal"
 
 
+def test_the_limit_is_of_each_class():
+    """Three classes with a feature each: one is at a limit of one, three together are not at a limit of three."""
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((200, 6))
+    y = (3.0 * Z[:, :3] + rng.gumbel(size=(200, 3))).argmax(axis=1)
+    with pytest.warns(UserWarning, match="max_support = 1 features"):
+        small = ez.L0ClassifierCV(max_support=1, **SMALL).fit(Z, y)
+    assert small.support_.tolist() == [0, 1, 2]
+    large = ez.L0ClassifierCV(max_support=3, lambda_0=[0.12], shrinkage=[1e-3], cv=3).fit(Z, y)  # without a warning
+    assert large.support_.tolist() == [0, 1, 2]
+    assert (large.coef_ != 0.0).sum() == 3
+
+
 def test_exact_solutions_of_the_chosen_problem():
     for select, y in (("lambda_0", LABELS), ("size", LABELS), ("lambda_0", THREE)):
         model = ez.L0ClassifierCV(algorithm="exact", select=select, rule="one_se", **SMALL).fit(X, y)
