@@ -82,9 +82,11 @@ class L0Classifier(DirectFit, L0ClassifierBase):
     shared_support : bool
         With more than two classes: all classes use the same features, and each is counted once.
     probability : bool
-        Gives the other losses than the logistic one `predict_proba`, by Platt scaling on five held-out folds.
+        Gives the other losses than the logistic one `predict_proba`, by Platt scaling on five held-out folds. As with other
+        calibrated scores, the most probable class need not be the predicted one.
     class_weight : dict, "balanced" or None
-        Factors of the rows' weights by class; "balanced" gives all classes the same total weight.
+        Factors of the rows' weights by class; "balanced" gives all classes the same total weight. Probabilities follow these
+        weights, too.
     fit_intercept : bool
     standardize : bool
         Columns are centred and scaled on the fly, and the penalties apply to the standardised coefficients. `coef_` is always
