@@ -34,7 +34,7 @@ All tools choose among their models by 5-fold cross-validation on the training r
 divided by their standard deviation (by the tool itself where it can). Times are the best of {repeats} runs, one thread;
 "2 jobs" with `n_jobs=2`. The l1 models are scikit-learn's `LogisticRegressionCV(penalty="l1", solver="liblinear")`, with
 its 10 default values of C and with 50. abess chooses the size; it refuses constant columns, which are taken out for it.
-`L0ClassifierCV` compares up to 100 values of lambda_0 for each of 5 of lambda_2 (3 with `n_shrinkage=3`), of at most 50
+`L0ClassifierCV` compares up to 100 values of lambda_0 for each of 3 of lambda_2 (5 with `n_shrinkage=5`), of at most 50
 features unless the table says otherwise.
 """
 
@@ -97,7 +97,7 @@ def abess(data: Data, n_jobs: int | None) -> tuple[Any, int]:
 
 TOOLS = [
     Tool("ellzero: `L0ClassifierCV()`", ours()),
-    Tool("ellzero: `n_shrinkage=3`", ours(n_shrinkage=3)),
+    Tool("ellzero: `n_shrinkage=5`", ours(n_shrinkage=5)),
     Tool("ellzero: `max_support=200`", ours(max_support=200)),
     Tool('ellzero: `algorithm="local_search", max_support=20`', ours(algorithm="local_search", max_support=20)),
     Tool("scikit-learn l1, 10 values", lasso(10)),

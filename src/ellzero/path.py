@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,7 +45,7 @@ class Path:
     reads : how often X was read, in units of the whole of X
     problem : the data and settings; it keeps a reference to X and y
     options : how the path was computed
-    sized : the best model seen of each size, by size; `at_support` adds to it
+    by_size : the best model seen of each size, as the core holds them
 
     """
 
@@ -57,7 +58,12 @@ class Path:
     reads: float
     problem: Problem
     options: PathOptions
-    sized: dict[int, Model]
+    by_size: dict[str, Any]
+
+    @cached_property
+    def sized(self) -> dict[int, Model]:
+        """The best model seen of each size, by size; `at_support` adds to it."""
+        return sized_models(self.problem, self.by_size)
 
     @property
     def lambda_1(self) -> float:
@@ -107,7 +113,8 @@ class Path:
             seeds = to_core_scale(self.problem, self.sized.values())
             wanted = replace(self.options, sizes=(k,), lambda_0=np.zeros(0), max_support=None, progress=None)
             found = solve_path(self.problem, wanted, seeds=seeds, sweep=False)
-            self.sized.update({size: model for size, model in sized_models(self.problem, found).items() if size >= k})
+            more = sized_models(self.problem, found.by_size)
+            self.sized.update({size: model for size, model in more.items() if size >= k})
         if k not in self.sized:
             raise InvalidInputError(
                 f"k = {k} cannot be reached: no further column improves the models of up to {max(self.sized)} features."
@@ -177,14 +184,14 @@ def make_path(problem: Problem, found: CorePath, options: PathOptions) -> Path:
         reads=found.reads,
         problem=problem,
         options=replace(options, progress=None),
-        sized=sized_models(problem, found),
+        by_size=found.by_size,
     )
 
 
-def sized_models(problem: Problem, found: CorePath) -> dict[int, Model]:
-    """The best model of each size."""
+def sized_models(problem: Problem, packed: dict[str, Any]) -> dict[int, Model]:
+    """The best model of each size, of the core's models."""
     out: dict[int, Model] = {}
-    for support, beta, b in to_user_scale(problem, found.by_size):
+    for support, beta, b in to_user_scale(problem, packed):
         model = make_model(problem, support, beta, b, np.nan, problem.objective(support, beta, b, 0.0))
         size = problem.counted(support)
         if size not in out or model.objective < out[size].objective:

@@ -224,7 +224,7 @@ def compute_sizes(problem: Problem, wanted: NDArray[np.int64], options: PathOpti
     if radius is not None and options.progress is not None:
         whole = options.progress
         sweep = replace(sweep, progress=lambda fraction, at, size: whole(UNBOUNDED_SHARE * fraction, at, size))
-    found = sized_models(problem, solve_path(problem, sweep))
+    found = sized_models(problem, solve_path(problem, sweep).by_size)
     if radius is not None:
         found = bound_norms(problem, replace(sweep, progress=options.progress), found, inside, radius)
     models = []
@@ -269,7 +269,7 @@ def bound_norms(
             there = at_multiplier(problem, multiplier)
             seeds = to_core_scale(problem, [best, start, *before[-1:]])
             searched = solve_path(there, replace(options, sizes=(size,), progress=None), seeds=seeds, sweep=False)
-            sized = sized_models(there, searched)
+            sized = sized_models(there, searched.by_size)
             candidate = min((sized[k] for k in sized if k <= size), key=lambda model: model.objective)
             if np.array_equal(candidate.support, best.support):
                 break
@@ -302,7 +302,8 @@ def on_support(problem: Problem, options: PathOptions, model: Model, radius: flo
     def at(multiplier: float) -> tuple[Model, float]:
         nonlocal start
         there = at_multiplier(problem, multiplier)
-        fits = sized_models(there, solve_path(there, refit, seeds=to_core_scale(problem, [start]), sweep=False))
+        found = solve_path(there, refit, seeds=to_core_scale(problem, [start]), sweep=False)
+        fits = sized_models(there, found.by_size)
         start = min((fit for fit in fits.values() if set(fit.support.tolist()) <= allowed), key=lambda fit: fit.objective)
         value = problem.objective(start.support, start.values, start.intercept, 0.0)
         out = make_model(problem, start.support, start.values, start.intercept, np.nan, value)
@@ -313,7 +314,8 @@ def on_support(problem: Problem, options: PathOptions, model: Model, radius: flo
         return fit, 0.0
     if radius == 0.0 and not problem.held_away_from_zero():
         alone = replace(refit, sizes=(0,), max_support=0)
-        b = sized_models(problem, solve_path(at_multiplier(problem, ALL_BUT_ZERO), alone, sweep=False))[0].intercept
+        empty = solve_path(at_multiplier(problem, ALL_BUT_ZERO), alone, sweep=False)
+        b = sized_models(problem, empty.by_size)[0].intercept
         none = np.zeros(0, dtype=np.int32)
         value = problem.objective(none, np.zeros(0), b, 0.0)
         return make_model(problem, none, np.zeros(0), b, np.nan, value), 0.0

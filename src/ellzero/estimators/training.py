@@ -155,6 +155,8 @@ def grid_below(first: float, options: PathOptions) -> Array:
 
 def models_along(path: Path, points: Array, largest: int) -> list[Model]:
     """The path's models; it ends before one of more than `largest` features, from there on the best that are small enough."""
+    if len(path) >= len(points):
+        return list(path)
     small = {size: model for size, model in path.sized.items() if size <= largest}
     rest = [min(small, key=lambda size: small[size].objective + at * size) for at in points[len(path) :]]
     return [*path, *(small[size] for size in rest)]
