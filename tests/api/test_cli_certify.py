@@ -4,23 +4,12 @@ import json
 
 import numpy as np
 import pytest
-from command_line import Command, species, table
+from command_line import species, table
 
 import ellzero as ez
 
 FRAME = table()
 X, Y = FRAME[list("abcdef")].to_numpy(), FRAME.label.to_numpy(dtype=str)
-
-
-@pytest.fixture
-def run(capsys):
-    return Command(capsys)
-
-
-@pytest.fixture
-def data(tmp_path):
-    FRAME.to_csv(tmp_path / "data.csv", index=False)
-    return tmp_path / "data.csv"
 
 
 @pytest.mark.parametrize("loss", ["logistic", "squared_hinge", "hinge", "squared_error"])

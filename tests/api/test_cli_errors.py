@@ -3,15 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from command_line import Command, species, table
+from command_line import species, table
 from scipy import sparse
 
 FRAME = table()
-
-
-@pytest.fixture
-def run(capsys):
-    return Command(capsys)
 
 
 def text(frame, **how):

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from command_line import Command, species, table
+from command_line import species, table
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
@@ -15,17 +15,6 @@ import ellzero as ez
 
 FRAME = table()
 X, Y = FRAME[list("abcdef")], FRAME.label.to_numpy(dtype=str)
-
-
-@pytest.fixture
-def run(capsys):
-    return Command(capsys)
-
-
-@pytest.fixture
-def data(tmp_path):
-    FRAME.to_csv(tmp_path / "data.csv", index=False)
-    return tmp_path / "data.csv"
 
 
 def rows_of(text):

@@ -3,23 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from command_line import Command, species, table
+from command_line import species, table
 
 import ellzero as ez
 
 FRAME = table()
 X, Y = FRAME[list("abcdef")], FRAME.label.to_numpy(dtype=str)
-
-
-@pytest.fixture
-def run(capsys):
-    return Command(capsys)
-
-
-@pytest.fixture
-def data(tmp_path):
-    FRAME.to_csv(tmp_path / "data.csv", index=False)
-    return tmp_path / "data.csv"
 
 
 def test_table_says_what_enters_and_leaves(run, data):

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from command_line import Command, table
+from command_line import table
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
@@ -27,11 +27,6 @@ def messy(n=120, seed=0):
     frame.loc[[1, 5, 9], "a"] = np.nan
     frame.loc[[2, 5], "city"] = None
     return frame
-
-
-@pytest.fixture
-def run(capsys):
-    return Command(capsys)
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import time
 
 import numpy as np
 import pytest
-from command_line import table
 
 import ellzero as ez
 
@@ -19,12 +18,6 @@ HEAVY = ("pandas", "pyarrow", "sklearn", "matplotlib", "tqdm", "highspy")
 
 def program(*argv, **how):
     return subprocess.run([*PROGRAM, *map(str, argv)], capture_output=True, text=True, timeout=120, **how)
-
-
-@pytest.fixture
-def data(tmp_path):
-    table().to_csv(tmp_path / "data.csv", index=False)
-    return tmp_path / "data.csv"
 
 
 def test_help_imports_nothing_heavy():

@@ -6,15 +6,10 @@ import shlex
 
 import numpy as np
 import pytest
-from command_line import Command, table
+from command_line import table
 
 from ellzero.cli.arguments import make_parser
 from ellzero.cli.report import data_arguments
-
-
-@pytest.fixture
-def run(capsys):
-    return Command(capsys)
 
 
 def messy():

@@ -6,7 +6,7 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
-from command_line import Command, table
+from command_line import table
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
@@ -15,11 +15,6 @@ import ellzero as ez
 FRAME = table()
 X, Y = FRAME[list("abcdef")].to_numpy(), FRAME.label.to_numpy(dtype=str)
 SETTINGS = {"lambda_2": 1e-3, "standardize": True, "algorithm": "local_search", "max_support": 4}
-
-
-@pytest.fixture
-def run(capsys):
-    return Command(capsys)
 
 
 def path_of(run, *argv):
