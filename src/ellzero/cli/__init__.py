@@ -19,7 +19,6 @@ from ellzero.errors import EllzeroError
 __all__ = ["main"]
 
 BAD_INPUT = 2
-INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -39,6 +38,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
+        from ellzero.cli.output import INTERRUPTED
+
         print("\nellzero: interrupted", file=sys.stderr)
         return INTERRUPTED
     except (EllzeroError, OSError, ValueError, MemoryError) as error:

@@ -12,14 +12,13 @@ import numpy as np
 import ellzero
 from ellzero.cli.data import Data, load_data
 from ellzero.cli.files import check_output
-from ellzero.cli.output import coefficient_lines, coefficients, emit, note
+from ellzero.cli.output import coefficient_lines, coefficients, emit, ending, note
 from ellzero.cli.settings import encoded_target, loss_of, penalties, problem_settings, search_settings
 from ellzero.errors import InvalidInputError
 from ellzero.estimators.model_file import fitted, write_model
 
 __all__ = ["run"]
 
-INTERRUPTED = 130
 ENDINGS = {
     "optimal": "proved: no model is better by more than the gap",
     "time_limit": "the time limit came first: the best model found, and what is proved of it",
@@ -62,10 +61,7 @@ def run(args: argparse.Namespace) -> int:
         write_model(args.model, estimator_of(args, solution, data), data.preparation.to_json())
     result = result_of(args, solution, data)
     emit(args, result, "\n".join(lines_of(args, solution, result)))
-    if solution.status == "interrupted":
-        print(f"ellzero: interrupted{'; what was found is written' if args.out or args.model else ''}", file=sys.stderr)
-        return INTERRUPTED
-    return 0
+    return ending(solution.status, written=bool(args.out or args.model))
 
 
 def estimator_of(args: argparse.Namespace, solution: ellzero.ExactSolution, data: Data) -> Any:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any
 
 import numpy as np
 
 from ellzero.cli.data import Data
-from ellzero.cli.output import coefficient_lines, coefficients, emit, note
+from ellzero.cli.output import coefficient_lines, coefficients, emit, ending, note
 from ellzero.estimators.model_file import write_model
 
 __all__ = ["finish"]
-
-INTERRUPTED = 130
 
 
 def finish(
@@ -28,10 +25,7 @@ def finish(
     result = result_of(args, estimator, data, chosen)
     written = [f"written: {args.out}"] if args.out is not None else []
     emit(args, result, "\n".join([*lines, *lines_of(result, how), *written]))
-    if result["status"] == "interrupted":
-        print(f"ellzero: interrupted{'; what was found is written' if args.out else ''}", file=sys.stderr)
-        return INTERRUPTED
-    return 0
+    return ending(result["status"], written=bool(args.out))
 
 
 def result_of(args: argparse.Namespace, estimator: Any, data: Data, chosen: dict[str, Any]) -> dict[str, Any]:

@@ -15,13 +15,23 @@ import numpy as np
 
 from ellzero.files import replacing
 
-__all__ = ["coefficient_lines", "coefficients", "emit", "note", "write_table"]
+__all__ = ["coefficient_lines", "coefficients", "emit", "ending", "note", "write_table"]
+
+INTERRUPTED = 130  # the exit code of work that Ctrl-C ended
 
 
 def note(args: argparse.Namespace, text: str) -> None:
     """Something to know that is no error."""
     if not args.quiet:
         print(f"ellzero: note: {text}", file=sys.stderr)
+
+
+def ending(status: str | None, written: bool) -> int:
+    """The exit code after a search; one that was interrupted says whether what it had is kept."""
+    if status != "interrupted":
+        return 0
+    print(f"ellzero: interrupted{'; what was found is written' if written else ''}", file=sys.stderr)
+    return INTERRUPTED
 
 
 def emit(args: argparse.Namespace, result: dict[str, Any], text: str) -> None:

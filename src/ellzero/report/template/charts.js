@@ -146,20 +146,21 @@ function drawAlong(box, legend, at, c) {
 
 const unitTicks = [0, 0.2, 0.4, 0.6, 0.8, 1];
 
+// Shares against shares, with the line on which they are equal.
+function unitSquare(box, words) {
+  const chart = frame(box, { x: [0, 1], y: [0, 1], xTicks: unitTicks, yTicks: unitTicks, square: true, ...words });
+  chart.plot.append(shape("line", { x1: chart.x(0), y1: chart.y(0), x2: chart.x(1), y2: chart.y(1), class: "diagonal" }));
+  return chart;
+}
+
 // One curve, or one per class with the chosen class in front.
 function drawRoc(box, model, c) {
   const words = model.roc[c] ? `ROC curve, area ${fixed(model.roc[c].auc, 3)}` : "No ROC curve";
-  const chart = frame(box, {
-    x: [0, 1],
-    y: [0, 1],
-    xTicks: unitTicks,
-    yTicks: unitTicks,
-    square: true,
+  const chart = unitSquare(box, {
     xTitle: "false positive rate",
     yTitle: "true positive rate",
     label: words,
   });
-  chart.plot.append(shape("line", { x1: chart.x(0), y1: chart.y(0), x2: chart.x(1), y2: chart.y(1), class: "diagonal" }));
   const curves = model.roc
     .map((curve, i) => ({ curve, i }))
     .filter(({ curve }) => curve)
@@ -191,17 +192,11 @@ function drawRoc(box, model, c) {
 
 function drawCalibration(box, model, c) {
   const { bins } = model.calibration[c];
-  const chart = frame(box, {
-    x: [0, 1],
-    y: [0, 1],
-    xTicks: unitTicks,
-    yTicks: unitTicks,
-    square: true,
+  const chart = unitSquare(box, {
     xTitle: "predicted probability",
     yTitle: "share that was true",
     label: "Calibration: predicted probability against the share that was true",
   });
-  chart.plot.append(shape("line", { x1: chart.x(0), y1: chart.y(0), x2: chart.x(1), y2: chart.y(1), class: "diagonal" }));
   const points = bins.map(([mean, share]) => [chart.x(mean), chart.y(share)]);
   for (const [i, [, share, rows]] of bins.entries()) {
     // About two standard errors of a share: what chance alone would do.
