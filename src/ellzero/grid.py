@@ -170,8 +170,7 @@ def automatic_grid(problem: Problem, name: str, options: PathOptions, count: int
         null = solve_path(problem, null_only).models
         support, values, b = to_user_scale(problem, null)[0]
         r = problem.w * problem.loss.gradient(problem.eta(support, values, b), problem.y)
-        slope = problem.design.rmatvec(r) - (0.0 if problem.mean is None else problem.mean * r.sum())
-        first = float(np.abs(slope if problem.spread is None else slope / problem.spread).max(initial=0.0))
+        first = float(np.abs(problem.slopes(r)).max(initial=0.0))
     if first <= 0.0:
         raise InvalidInputError("X has no column that improves on the intercept, so there is no grid.")
     return np.geomspace(first, first * SHRINKAGE_RATIO, count)

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import expit
 
 from ellzero.design import as_design
 from ellzero.errors import InvalidInputError
 
-__all__ = ["Model"]
+__all__ = ["Model", "coefficient_rows", "feature_name"]
 
 Array = NDArray[np.float64]
+
+
+def feature_name(names: list[str] | None, j: int) -> str:
+    """What feature j is called: the column's name, or x<j>."""
+    return f"x{j}" if names is None else names[j]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,7 +85,7 @@ class Model:
 
     def feature_name(self, j: int) -> str:
         """The name of feature j: the column's name, or x<j>."""
-        return f"x{j}" if self.names is None else self.names[j]
+        return feature_name(self.names, j)
 
     def __repr__(self) -> str:
         order = np.argsort(-np.abs(self.values))
@@ -86,3 +93,11 @@ class Model:
         width = max((len(self.feature_name(int(self.support[k]))) for k in order), default=0)
         lines += [f"  {self.feature_name(int(self.support[k])):<{width}}  {self.values[k]: .6g}" for k in order]
         return "\n".join(lines)
+
+
+def coefficient_rows(models: Sequence[Model], p: int) -> sparse.csr_matrix:
+    """The coefficients of models of p features, one row each."""
+    starts = np.cumsum([0] + [len(model.support) for model in models])
+    columns = np.concatenate([np.zeros(0, np.int32)] + [model.support for model in models])
+    values = np.concatenate([np.zeros(0)] + [model.values for model in models])
+    return sparse.csr_matrix((values, columns, starts), shape=(len(models), p))

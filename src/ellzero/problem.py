@@ -59,6 +59,13 @@ class Problem:
         """X coef + intercept."""
         return self.design.matvec(support, coef) + intercept
 
+    def slopes(self, r: Array) -> Array:
+        """The products of all columns, as the solvers see them, with a vector of rows."""
+        products = self.design.rmatvec(r)
+        if self.mean is not None:
+            products -= self.mean * r.sum()
+        return products if self.spread is None else products / self.spread
+
     def penalised(self, support: NDArray[np.int32], coef: Array) -> Array:
         """The coefficients as the penalty sees them: on the standardised scale if there is one."""
         return coef if self.spread is None else coef * self.spread[support]
@@ -191,8 +198,8 @@ def reweighted(problem: Problem, w: Array, threads: int = 1) -> Problem:
     return replace(problem, w=w, mean=mean, spread=spread, square=square)
 
 
-def restricted(problem: Problem, columns: NDArray[Any], design: Design) -> Problem:
-    """The problem on some columns only; `design` has just them."""
+def restricted(problem: Problem, columns: NDArray[Any]) -> Problem:
+    """The problem on some columns only."""
 
     def part(values: Any) -> Any:
         return None if values is None else np.ascontiguousarray(values[columns])
@@ -200,7 +207,7 @@ def restricted(problem: Problem, columns: NDArray[Any], design: Design) -> Probl
     penalty = problem.penalty
     return replace(
         problem,
-        design=design,
+        design=problem.design.take(columns),
         mean=part(problem.mean),
         spread=part(problem.spread),
         square=part(problem.square),

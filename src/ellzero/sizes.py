@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from ellzero.errors import InvalidInputError
-from ellzero.model import Model
+from ellzero.model import Model, coefficient_rows
 from ellzero.options import path_options
 from ellzero.path import sized_models
 from ellzero.problem import Problem, make_problem
@@ -61,10 +61,7 @@ class Sizes:
     @property
     def coef(self) -> sparse.csr_matrix:
         """All coefficients, one row per size."""
-        starts = np.cumsum([0] + [len(model.support) for model in self.models])
-        columns = np.concatenate([np.zeros(0, np.int32)] + [model.support for model in self.models])
-        values = np.concatenate([np.zeros(0)] + [model.values for model in self.models])
-        return sparse.csr_matrix((values, columns, starts), shape=(len(self), self.problem.design.shape[1]))
+        return coefficient_rows(self.models, self.problem.design.shape[1])
 
     @property
     def intercept(self) -> Array:

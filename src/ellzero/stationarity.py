@@ -134,10 +134,7 @@ def stationarity(
     beta[support] = coef * spread[support]
     eta = problem.eta(support, coef, intercept)
     r = problem.w * loss.gradient(eta, problem.y)
-    g = problem.design.rmatvec(r)
-    if problem.mean is not None:
-        g -= problem.mean * r.sum()
-    g /= spread
+    g = problem.slopes(r)
 
     # One coordinate step: beta_j must minimise its boxed surrogate.
     curvature = curvature_safety * loss.curvature_bound * problem.square

@@ -25,6 +25,13 @@ class Design(Protocol):
     core: _core.Design
     names: list[str] | None
 
+    @property
+    def filled(self) -> NDArray[np.int64] | None:
+        """The columns that have entries, None if (nearly) all have."""
+
+    def take(self, columns: NDArray[Any]) -> Design:
+        """A design of some of the columns."""
+
     def stored(self) -> Any:
         """X as it is held: an array or a sparse matrix."""
 

@@ -43,11 +43,13 @@ class CscDesign:
         columns = np.flatnonzero(np.diff(self.matrix.indptr))
         return columns if len(columns) < MOST_FILLED * self.shape[1] else None
 
-    def without_empty(self, columns: NDArray[np.int64]) -> CscDesign:
-        """Some of the columns, among them all that have entries: the entries themselves are not copied."""
+    def take(self, columns: NDArray[Any]) -> CscDesign:
+        """Some of the columns, in increasing order; where only empty ones are left out, their entries are not copied."""
+        names = None if self.names is None else [self.names[j] for j in columns]
+        if np.diff(self.matrix.indptr)[columns].sum() < self.matrix.nnz:
+            return CscDesign(self.matrix[:, columns], names)
         indptr = np.append(self.matrix.indptr[columns], self.matrix.indptr[-1:])
         arrays = (self.matrix.data, self.matrix.indices, indptr)
-        names = None if self.names is None else [self.names[j] for j in columns]
         return CscDesign(sparse.csc_matrix(arrays, shape=(self.shape[0], len(columns)), copy=False), names)
 
     def stored(self) -> Any:

@@ -29,6 +29,15 @@ class DenseDesign:
     def __reduce__(self) -> tuple[Any, ...]:
         return DenseDesign, (self.array, self.names)  # the core's view of the array is made anew
 
+    @property
+    def filled(self) -> None:
+        """Dense columns always have entries."""
+        return
+
+    def take(self, columns: NDArray[Any]) -> DenseDesign:
+        """A copy of some of the columns."""
+        return DenseDesign(self.array[:, columns], None if self.names is None else [self.names[j] for j in columns])
+
     def stored(self) -> NDArray[Any]:
         """The array itself."""
         return self.array

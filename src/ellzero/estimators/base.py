@@ -86,7 +86,7 @@ class L0Estimator(BaseEstimator):
         shown = bool(self.progress) and not callable(self.progress)
         return search_options(bound=self.bound, gap=self.gap, time_limit=self.time_limit, n_jobs=self.n_jobs, progress=shown)
 
-    def _adopt(self, training: Training, models: list[Model]) -> None:
+    def _adopt(self, models: list[Model]) -> None:
         """The chosen models as coefficients."""
         self.coef_ = np.array([model.coef for model in models])
         self.intercept_ = np.array([model.intercept for model in models])
@@ -113,7 +113,7 @@ class L0Estimator(BaseEstimator):
             replace(model, objective=problem.objective(model.support, model.values, model.intercept, price))
             for problem, model in zip(training.problems, models, strict=True)
         ]
-        self._adopt(training, models)
+        self._adopt(models)
         self.path_ = single(searched)
         if getattr(self, "probability", False) and self._loss_name() != "logistic":
             splits = calibration_splits(training, y, self.random_state)

@@ -70,7 +70,7 @@ class CrossValidatedFit(L0Estimator):
             keep=bool(self.keep_predictions),
         )
         fast = FAST_SCORES.get(self.scoring) if isinstance(self.scoring, str) else None
-        score = HeldOutScore(scorer, labels, getattr(self, "classes_", None), routed.scorer.score, fast)
+        score = HeldOutScore(scorer, labels, routed.scorer.score, fast)
         results, full = cross_validate(training, plan, splits, score, options, self.n_jobs, progress)
         column, point = results.best
         chosen, fits = results.columns[column], full[column]

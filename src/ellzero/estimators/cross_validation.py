@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -184,16 +184,8 @@ def cross_validate(
     parts = [training.on_rows(train, f"fold {number + 1} of cv") for number, (train, _) in enumerate(splits)]
     full = run_tasks(fit_points, [(c, plan, plan.lambda_0, options) for c in columns], n_jobs, counted(progress, 0, total))
     tasks = [
-        (
-            replace(part, problem=replace(part.problem, penalty=column.problem.penalty)),
-            training,
-            plan,
-            fits,
-            options,
-            test,
-            score,
-        )
-        for column, fits in zip(columns, full, strict=True)
+        (part.shrunk(*pair), training, plan, fits.lambda_0, options, test, score)
+        for pair, fits in zip(plan.shrinkage, full, strict=True)
         for part, (_, test) in zip(parts, splits, strict=True)
     ]
     results = run_tasks(score_fold, tasks, n_jobs, counted(progress, len(columns), total))
@@ -219,13 +211,13 @@ def score_fold(
     part: Training,
     training: Training,
     plan: Plan,
-    full: Fits,
+    grid: Array,
     options: PathOptions,
     test: NDArray[np.int64],
     score: HeldOutScore,
 ) -> FoldResult:
     """The models of a fold's training rows, rated on its test rows."""
-    fits = fit_points(part, plan, full.lambda_0, options)
+    fits = fit_points(part, plan, grid, options)
     decision = fits.decision(part.problem, test)
     supports = [fits.support(point) for point in range(len(fits))]
     starts = np.cumsum([0] + [len(support) for support in supports])

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.design import as_design
 from ellzero.model import Model
 from ellzero.problem import Problem, restricted
 from ellzero.sizes import compute_sizes
@@ -22,7 +21,7 @@ def refit(problem: Problem, columns: NDArray[np.int32], options: PathOptions) ->
     convex = PathOptions(lambda_0=np.zeros(1), algorithm="cd", tol=options.tol, threads=options.threads)
     if not len(columns):
         return next(iter(compute_sizes(problem, np.zeros(1, np.int64), convex)))
-    inside = restricted(problem, columns, as_design(problem.design.stored()[:, columns]))
+    inside = restricted(problem, columns)
     inside = replace(inside, penalty=replace(inside.penalty, lambda_0=0.0, unpenalized=np.ones(len(columns), dtype=bool)))
     support, values, b = to_user_scale(inside, solve_path(inside, convex).models)[0]
     support = columns[support]

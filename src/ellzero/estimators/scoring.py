@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.stats import rankdata
 from sklearn.metrics import get_scorer
 
@@ -78,7 +77,6 @@ class HeldOutScore:
 
     scorer: Scorer | None
     y: NDArray[Any]  # as the user gave it
-    classes: NDArray[Any] | None
     params: dict[str, Any]  # for the scorer: arrays with one entry per row (sample weights), or anything else
     fast: Callable[[Array, NDArray[np.bool_]], Array] | None = None  # the same score of many models at once, for two classes
 
@@ -88,7 +86,7 @@ class HeldOutScore:
             return -held_out_loss(training, decision, test)
         if self.fast is not None and len(training.targets) == 1 and not self.params:
             return self.fast(decision[:, :, 0], training.targets[0][test] > 0.0)
-        X, y = rows_of(training.problem.design.stored(), test), self.y[test]
+        X, y = training.problem.design.stored()[test], self.y[test]
         params = {name: taken(value, len(self.y), test) for name, value in self.params.items()}
         scores = np.empty(decision.shape[1])
         for point in range(decision.shape[1]):
@@ -111,9 +109,9 @@ class HeldOutScore:
 
     def view(self, training: Training, decision: Array) -> Any:
         """An estimator with these decision values."""
-        if self.classes is None:
+        if training.classes is None:
             return HeldOutRegressor(decision)
-        return HeldOutClassifier(decision, self.classes, training.problem.loss.name)
+        return HeldOutClassifier(decision, training.classes, training.problem.loss.name)
 
 
 def held_out_loss(training: Training, decision: Array, test: NDArray[np.int64]) -> Array:
@@ -144,11 +142,6 @@ def accuracies(decision: Array, positive: NDArray[np.bool_]) -> Array:
 
 # Scikit-learn's scorers take milliseconds for one model; a grid has thousands.
 FAST_SCORES = {"roc_auc": areas, "accuracy": accuracies}
-
-
-def rows_of(X: Any, rows: NDArray[np.int64]) -> Any:
-    """Some rows of an array or a CSC matrix."""
-    return X.tocsr()[rows] if sparse.issparse(X) else X[rows]
 
 
 def taken(value: Any, rows: int, test: NDArray[np.int64]) -> Any:

@@ -102,8 +102,7 @@ class SharedSearch:
         gain = np.zeros(len(self.problems[0].square))
         for problem, model in zip(self.problems, joint.models, strict=True):
             r = problem.w * problem.loss.gradient(problem.eta(model.support, model.values, model.intercept), problem.y)
-            slope = problem.design.rmatvec(r) - (0.0 if problem.mean is None else problem.mean * r.sum())
-            slope = slope if problem.spread is None else slope / problem.spread
+            slope = problem.slopes(r)
             step = np.maximum(np.abs(slope) - problem.penalty.lambda_1, 0.0)
             if problem.penalty.lower is not None:
                 step[(slope > 0.0) & (problem.penalty.lower >= 0.0)] = 0.0

@@ -12,6 +12,7 @@ from ellzero.errors import InvalidInputError
 from ellzero.estimators.choice import Choice, fit_choice
 from ellzero.estimators.resampling import run_tasks
 from ellzero.estimators.training import Training
+from ellzero.model import feature_name
 from ellzero.options import path_options
 from ellzero.problem import make_problem
 from ellzero.progress import ProgressCallback, as_progress
@@ -75,7 +76,7 @@ class Stability:
 
     def name(self, j: int) -> str:
         """The name of feature j: the column's name, or x<j>."""
-        return f"x{j}" if self.names is None else self.names[j]
+        return feature_name(self.names, j)
 
     def __repr__(self) -> str:
         order = [int(j) for j in np.argsort(-self.frequency, kind="stable")[:12] if self.frequency[j] > 0.0]

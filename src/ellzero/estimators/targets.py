@@ -18,7 +18,7 @@ from ellzero.estimators.training import Training
 from ellzero.model import Model
 from ellzero.validation import as_vector
 
-__all__ = ["L0ClassifierBase", "L0RegressorBase"]
+__all__ = ["L0ClassifierBase", "L0RegressorBase", "class_probabilities"]
 
 Array = NDArray[np.float64]
 
@@ -30,6 +30,15 @@ def has_probabilities(estimator: Any) -> bool:
     raise AttributeError(
         f"predict_proba needs loss='logistic' or probability=True, this estimator has loss={estimator.loss!r}."
     )
+
+
+def class_probabilities(log_odds: Array) -> Array:
+    """Of two classes, from the log-odds of the second; of several, from those of each against the rest, made to sum to one."""
+    share = expit(log_odds)
+    if share.shape[1] == 1:
+        return np.column_stack([1.0 - share, share])
+    total = share.sum(axis=1, keepdims=True)
+    return np.where(total > 0.0, share / np.where(total > 0.0, total, 1.0), 1.0 / share.shape[1])
 
 
 class L0ClassifierBase(ClassifierMixin, L0Estimator):
@@ -114,11 +123,7 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
         """
         scores = self._outputs(X)
         slope, intercept = (1.0, 0.0) if self.loss == "logistic" else self.calibration_.T
-        share = expit(slope * scores + intercept)
-        if share.shape[1] == 1:
-            return np.column_stack([1.0 - share, share])
-        total = share.sum(axis=1, keepdims=True)
-        return np.where(total > 0.0, share / np.where(total > 0.0, total, 1.0), 1.0 / share.shape[1])
+        return class_probabilities(slope * scores + intercept)
 
     @available_if(has_probabilities)
     def predict_log_proba(self, X: object) -> Array:
@@ -157,8 +162,8 @@ class L0RegressorBase(RegressorMixin, L0Estimator):
     def _encode(self, y: NDArray[Any], weight: Array) -> tuple[list[Array], None, Array]:
         return [np.asarray(y, dtype=np.float64)], None, weight
 
-    def _adopt(self, training: Training, models: list[Model]) -> None:
-        super()._adopt(training, models)
+    def _adopt(self, models: list[Model]) -> None:
+        super()._adopt(models)
         self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])
 
     def _coef_shape(self) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from ellzero.errors import InvalidInputError
 from ellzero.estimators.shared_support import joint_objective, shared_sizes
-from ellzero.model import Model
+from ellzero.model import Model, coefficient_rows
 from ellzero.path import Path, compute_path, log_spaced
 from ellzero.problem import Problem, reweighted
 from ellzero.sizes import Sizes, compute_sizes
@@ -90,10 +90,7 @@ class Fits:
     def coef(self, point: int) -> sparse.csr_matrix:
         """(outputs, p)."""
         models = self.models[point]
-        starts = np.cumsum([0] + [len(model.support) for model in models])
-        columns = np.concatenate([model.support for model in models])
-        values = np.concatenate([model.values for model in models])
-        return sparse.csr_matrix((values, columns, starts), shape=(len(models), models[0].n_features))
+        return coefficient_rows(models, models[0].n_features)
 
     def support(self, point: int) -> NDArray[np.int32]:
         """The features that any output uses."""

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.design import Design
+from ellzero.model import feature_name
 
-__all__ = ["describe_classes", "describe_features", "describe_response", "feature_label"]
+__all__ = ["describe_classes", "describe_features", "describe_response"]
 
 Array = NDArray[np.float64]
 
@@ -20,11 +21,6 @@ NAMED_CONSTANTS = 10
 HISTOGRAM_BINS = 20
 ROUNDING = 1e-26
 """A column whose variance is this share of its mean square, or less, is constant but for rounding."""
-
-
-def feature_label(names: list[str] | None, j: int) -> str:
-    """A column's name, or x<j>."""
-    return f"x{j}" if names is None else names[j]
 
 
 def describe_features(design: Design, names: list[str] | None, weight: Array) -> tuple[dict[str, Any], Array]:
@@ -41,7 +37,7 @@ def describe_features(design: Design, names: list[str] | None, weight: Array) ->
         "sparse": bool(sparse.issparse(stored)),
         "density": float(filled) / (n * p),
         "constant": len(constant),
-        "constant_names": [feature_label(names, int(j)) for j in constant[:NAMED_CONSTANTS]],
+        "constant_names": [feature_name(names, int(j)) for j in constant[:NAMED_CONSTANTS]],
     }
     return summary, np.where(variance > 0.0, np.sqrt(np.maximum(variance, 0.0)), 0.0)
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 from ellzero.estimators.cross_validation import Column, CrossValidation
+from ellzero.estimators.targets import class_probabilities
 from ellzero.report.held_out import ROC_POINTS, agreement, calibration, confusion, roc, spread_out
 
 __all__ = ["HeldOut", "brief", "brief_list", "describe_fit", "describe_models", "shown_rows", "tested_rows"]
@@ -101,7 +101,7 @@ def describe_fit(held_out: HeldOut, point: int, kind: str, probabilities: bool) 
         "roc": [roc(positive, ranked[:, c], held_out.weight, points) for c, positive in enumerate(positives)],
     }
     if probabilities:
-        shares = as_probabilities(decision)
+        shares = class_probabilities(decision)[:, -decision.shape[1] :]  # of two classes that of the second
         out["calibration"] = [calibration(positive, shares[:, c], held_out.weight) for c, positive in enumerate(positives)]
     return out
 
@@ -117,15 +117,6 @@ def by_fold(held_out: HeldOut, decision: Array) -> Array:
         if all(np.ptp(decision[held_out.fold == fold, c]) == 0.0 for fold in np.unique(held_out.fold)):
             out[:, c] = 0.0
     return out
-
-
-def as_probabilities(decision: Array) -> Array:
-    """Of logistic models: of the second class, or of each class, scaled to sum to one."""
-    shares = expit(decision)
-    if shares.shape[1] == 1:
-        return shares
-    total = shares.sum(axis=1, keepdims=True)
-    return np.where(total > 0.0, shares / np.where(total > 0.0, total, 1.0), 1.0 / shares.shape[1])
 
 
 def shown_rows(held_out: HeldOut) -> NDArray[np.int64]:

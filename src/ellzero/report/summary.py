@@ -13,7 +13,8 @@ from ellzero.design import as_design
 from ellzero.errors import InvalidInputError
 from ellzero.estimators.cross_validation import CrossValidation
 from ellzero.estimators.direct import L0Classifier, L0Regressor
-from ellzero.report.data_summary import describe_classes, describe_features, describe_response, feature_label
+from ellzero.model import feature_name
+from ellzero.report.data_summary import describe_classes, describe_features, describe_response
 from ellzero.report.models import HeldOut, brief, brief_list, describe_fit, describe_models, shown_rows, tested_rows
 from ellzero.report.proof import Proof, describe_proofs
 from ellzero.report.snippets import code_blocks
@@ -126,7 +127,7 @@ def coded(y: ArrayLike, labels: list[Any]) -> NDArray[Any]:
 
 def describe_feature(names: list[str] | None, j: int, spread: float) -> dict[str, Any]:
     """What a feature is called, how a row of data names it, and its standard deviation."""
-    return {"name": feature_label(names, j), "key": j if names is None else names[j], "spread": brief(spread)}
+    return {"name": feature_name(names, j), "key": j if names is None else names[j], "spread": brief(spread)}
 
 
 def describe_target(summary: dict[str, Any], y: NDArray[Any], weight: Array, labels: list[Any]) -> None:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero import _core
-from ellzero.design.csc import CscDesign
 from ellzero.losses import HINGE_SMOOTHING
 from ellzero.problem import Problem, restricted
 from ellzero.progress import ProgressCallback
@@ -85,8 +84,7 @@ def solve_path(problem: Problem, options: PathOptions, seeds: dict[str, Any] | N
     columns = usable_columns(problem)
     if columns is None:
         return call_core(problem, options, seeds, sweep)
-    assert isinstance(problem.design, CscDesign)
-    inside = restricted(problem, columns, problem.design.without_empty(columns))
+    inside = restricted(problem, columns)
     if seeds is not None:
         seeds = {**seeds, "columns": np.searchsorted(columns, seeds["columns"]).astype(np.int32)}
     q = options.q if options.q is not None else q_of(problem)
@@ -99,10 +97,8 @@ def solve_path(problem: Problem, options: PathOptions, seeds: dict[str, Any] | N
 
 def usable_columns(problem: Problem) -> NDArray[np.int64] | None:
     """The columns that a model can use, where a sparse X has many empty ones (as bags of words do); None for all."""
-    if not isinstance(problem.design, CscDesign) or problem.design.filled is None:
-        return None
     filled, always = problem.design.filled, problem.penalty.unpenalized
-    return filled if always is None else np.union1d(filled, np.flatnonzero(always))
+    return filled if filled is None or always is None else np.union1d(filled, np.flatnonzero(always))
 
 
 def q_of(problem: Problem) -> int:

@@ -1,14 +1,14 @@
-"""What the plots share: axes to draw on, names of features, labels that keep apart."""
+"""What the plots share: axes to draw on, labels that keep apart."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["axes_for", "far_apart", "feature_name", "log_axis"]
+__all__ = ["axes_for", "far_apart", "log_axis"]
 
 
 def axes_for(ax: Axes | None, width: float = 8.0, height: float = 4.5) -> Axes:
@@ -26,11 +26,6 @@ def log_axis(ax: Axes) -> None:
     ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     ax.xaxis.set_major_formatter(FormatStrFormatter("%g"))
     ax.xaxis.set_minor_formatter(NullFormatter())
-
-
-def feature_name(names: Sequence[str] | None, j: int) -> str:
-    """The name of feature j: the column's name, or x<j>."""
-    return f"x{j}" if names is None else names[j]
 
 
 def far_apart(places: Iterable[float], spacing: float) -> list[int]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.report.plots.axes import axes_for, far_apart, feature_name, log_axis
+from ellzero.model import feature_name
+from ellzero.report.plots.axes import axes_for, far_apart, log_axis
 from ellzero.validation import as_choice
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ellzero.report.plots.axes import axes_for, far_apart, feature_name, log_axis
+from ellzero.model import feature_name
+from ellzero.report.plots.axes import axes_for, far_apart, log_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ellzero.report.plots.axes import axes_for, feature_name
+from ellzero.model import feature_name
+from ellzero.report.plots.axes import axes_for
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
