@@ -17,6 +17,7 @@ LAYERS = [
     ["exact", "metrics"],
     ["estimators"],
     ["report"],
+    ["experiments"],
     ["cli"],
     ["__main__"],
 ]

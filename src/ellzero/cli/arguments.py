@@ -57,6 +57,10 @@ ellzero verify proof.npz data.csv --target label --json""",
 ellzero report data.csv --target label --out report.html
 ellzero report data.csv --target label --one-hot --impute median --rule one_se --title "Who will pay?" --out report.html
 ellzero report data.csv --target price --regression --time-limit 0 --out report.html""",
+    "reproduce": """
+ellzero reproduce --list
+ellzero reproduce fig1 --quick
+ellzero reproduce table2 --reps 3 --out results""",
 }
 
 
@@ -87,6 +91,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_certify(command(commands, "certify", "find the best model there is, and write a proof"))
     add_verify(command(commands, "verify", "check a proof against the data"))
     add_report(command(commands, "report", "write a page about the best model (HTML)"))
+    add_reproduce(command(commands, "reproduce", "redo an experiment of the paper, beside its numbers"))
     return parser
 
 
@@ -200,6 +205,20 @@ def add_report(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--time-limit", type=float, default=30.0, metavar="S", help="seconds for the proof (default: 30; 0: no proof)"
     )
+
+
+def add_reproduce(parser: argparse.ArgumentParser) -> None:
+    """Arguments of reproduce."""
+    parser.add_argument("name", nargs="?", metavar="NAME", help="a table or figure (--list names them), or 'all'")
+    parser.add_argument("--list", action="store_true", help="say what there is")
+    group = parser.add_argument_group("how much")
+    group.add_argument("--quick", action="store_true", help="a small version that takes seconds to minutes")
+    group.add_argument("--reps", type=int, metavar="N", help="repetitions (default: the paper's)")
+    group.add_argument("--only", default="", metavar="TEXT", help="only tasks whose description contains this, such as method=L1")
+    group.add_argument("--no-run", action="store_true", help="only report on the results that are there")
+    group.add_argument("--jobs", type=int, metavar="N", help="processes (default: all processors; timings always use one)")
+    add_output(parser, "folder of the reports; results already in it are kept and used (default: reproduction)")
+    parser.set_defaults(out="reproduction")
 
 
 def indented(text: str) -> str:

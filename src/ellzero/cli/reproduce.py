@@ -1,0 +1,59 @@
+"""``ellzero reproduce``: the paper's experiments, redone."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from ellzero.cli.files import need
+from ellzero.cli.output import emit, note
+from ellzero.errors import InvalidInputError
+from ellzero.experiments import EXPERIMENTS, find
+from ellzero.experiments.experiment import Scale
+from ellzero.experiments.running import Outcome, reproduce
+
+__all__ = ["run"]
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run what is left of the experiments, print their reports; 1 if a task failed."""
+    if args.list:
+        rows = {name: find(name).title for name in EXPERIMENTS}
+        emit(args, {"command": "reproduce", "experiments": rows}, "\n".join(f"{name:8} {title}" for name, title in rows.items()))
+        return 0
+    if args.name is None:
+        raise InvalidInputError(f"name must be one of {', '.join(EXPERIMENTS)} or all.")
+    if args.reps is not None and args.reps < 1:
+        raise InvalidInputError(f"--reps must be at least 1, got {args.reps}.")
+    need("matplotlib", "experiments")
+    out = Path(args.out)
+    if out.exists() and not out.is_dir():
+        raise InvalidInputError(f"{out} is a file; --out must name a folder.")
+    scale = Scale(args.quick, args.reps)
+    outcomes = []
+    for name in EXPERIMENTS if args.name == "all" else [args.name]:
+        stream = None if args.quiet else sys.stderr
+        outcomes.append(reproduce(name, out, scale, only=args.only, run=not args.no_run, n_jobs=args.jobs, stream=stream))
+        finish(args, outcomes[-1])
+    results = [
+        {
+            "name": outcome.experiment.name,
+            "report": str(outcome.page),
+            "tasks": outcome.asked,
+            "results": len(outcome.records),
+            "failures": outcome.failures,
+        }
+        for outcome in outcomes
+    ]
+    text = "\n\n".join(f"{outcome.text.rstrip()}\n\nwritten: {outcome.page}" for outcome in outcomes)
+    emit(args, {"command": "reproduce", "experiments": results}, text)
+    return 1 if any(outcome.failures for outcome in outcomes) else 0
+
+
+def finish(args: argparse.Namespace, outcome: Outcome) -> None:
+    """Say what went wrong or is left."""
+    for failure in outcome.failures:
+        print(f"ellzero: failed: {failure}", file=sys.stderr)
+    if not outcome.complete:
+        note(args, f"{outcome.asked - len(outcome.records)} of {outcome.asked} tasks of {outcome.experiment.name} have no result yet.")

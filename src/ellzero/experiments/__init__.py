@@ -1,0 +1,35 @@
+"""The paper's experiments, redone: ``ellzero reproduce NAME``.
+
+An experiment says which tasks it consists of, how to run one, and what the results mean beside the published ones
+(:mod:`ellzero.experiments.experiment`); :mod:`ellzero.experiments.running` does the rest.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+from ellzero.experiments.experiment import Experiment
+from ellzero.validation import as_choice
+
+__all__ = ["EXPERIMENTS", "find"]
+
+EXPERIMENTS = {
+    "fig1": "sample_sizes:FIG1",
+    "fig2": "sample_sizes:FIG2",
+    "table2": "large_instances:TABLE2",
+    "fig3": "real_data:FIG3",
+    "fig4": "run_times:FIG4",
+    "table3": "certification:TABLE3",
+    "fig5": "real_data:FIG5",
+    "fig6": "real_data:FIG6",
+    "fig7": "real_data:FIG7",
+    "rates": "rates:RATES",
+}
+"""Where each one is, in the paper's order; its module is imported when it is asked for."""
+
+
+def find(name: str) -> Experiment:
+    """The experiment of that name."""
+    module, _, variable = EXPERIMENTS[as_choice("name", name, tuple(EXPERIMENTS))].partition(":")
+    experiment: Experiment = getattr(importlib.import_module(f"ellzero.experiments.{module}"), variable)
+    return experiment

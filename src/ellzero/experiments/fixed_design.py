@@ -1,0 +1,89 @@
+"""The synthetic experiments' common part: data, the choice among a method's models, and what is measured of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.datasets import draw_labels, make_classification
+from ellzero.experiments.experiment import Record
+from ellzero.experiments.methods.method import Fit, Method
+from ellzero.losses import LOSSES
+from ellzero.metrics import support_scores
+
+__all__ = ["Data", "Setting", "choose", "measure"]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How data is generated ("Experimental Setup")."""
+
+    p: int
+    k: int
+    s: float
+    correlation: str | None = None
+    rho: float = 0.0
+    new_rows: int = 0  # for the AUC on rows that no model has seen
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """One draw: rows with three independent outcomes (to fit, to choose, to measure), and new rows with theirs."""
+
+    X: NDArray[np.float64]
+    y: NDArray[np.int64]
+    y_choice: NDArray[np.int64]
+    y_measure: NDArray[np.int64]
+    X_new: NDArray[np.float64] | None
+    y_new: NDArray[np.int64] | None
+    coef: NDArray[np.float64]
+
+    @staticmethod
+    def draw(setting: Setting, n: int, seed: tuple[int, ...]) -> Data:
+        """All methods of a repetition see the same draw: the seed does not depend on the method."""
+        shape = {"k": setting.k, "s": setting.s, "correlation": setting.correlation, "rho": setting.rho}
+        for_rows, for_choice, for_measure, for_new = (
+            np.random.default_rng(part) for part in np.random.SeedSequence(seed).spawn(4)
+        )
+        X, y, coef = make_classification(n, setting.p, random_state=for_rows, **shape)
+        y_choice, y_measure = (draw_labels(X, coef, s=setting.s, random_state=rng) for rng in (for_choice, for_measure))
+        X_new = y_new = None
+        if setting.new_rows:
+            X_new, y_new, _ = make_classification(setting.new_rows, setting.p, random_state=for_new, **shape)
+        return Data(X, y, y_choice, y_measure, X_new, y_new, coef)
+
+
+def choose(fits: Iterable[Fit], X: Any, y: NDArray[np.int64], loss: str) -> Fit:
+    """The model with the least mean loss on these outcomes, without penalties; of equals the smaller."""
+    f = LOSSES[loss]
+    best: tuple[float, int, Fit] | None = None
+    for fit in fits:
+        value = float(np.mean(f.value(fit.decision(X), y.astype(np.float64))))
+        if best is None or (value, len(fit.support)) < best[:2]:
+            best = value, len(fit.support), fit
+    if best is None:
+        raise ValueError("the method gave no model.")
+    return best[2]
+
+
+def measure(method: Method, data: Data, loss: str) -> Record:
+    """Fit, choose, and compare with the truth."""
+    from sklearn.metrics import roc_auc_score
+
+    fit = choose(method.fits(data.X, data.y), data.X, data.y_choice, loss)
+    scores = support_scores(np.flatnonzero(data.coef), fit.support)
+    out: Record = {
+        "auc_same_rows": float(roc_auc_score(data.y_measure, fit.decision(data.X))),
+        "f1": scores.f1,
+        "support_size": len(fit.support),
+        "true_positives": scores.true_positives,
+        "false_positives": scores.false_positives,
+        "settings": fit.settings,
+    }
+    if data.X_new is not None:
+        out["auc"] = float(roc_auc_score(data.y_new, fit.decision(data.X_new)))
+    return out

@@ -1,0 +1,123 @@
+"""Table 2: which features are found among 50,000 and 100,000."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ellzero.experiments.experiment import Experiment, Record, Scale, Task
+from ellzero.experiments.fixed_design import Data, Setting, measure
+from ellzero.experiments.methods.grasp import GraSP
+from ellzero.experiments.methods.l1 import L1
+from ellzero.experiments.methods.mcp import MCP
+from ellzero.experiments.methods.method import Method
+from ellzero.experiments.methods.nhtp import NHTP
+from ellzero.experiments.methods.ours import L0
+from ellzero.experiments.published import TABLE2 as PRINTED
+from ellzero.experiments.tables import grouped, mean_error, table
+
+__all__ = ["TABLE2", "LargeInstances"]
+
+REPETITIONS = 10
+QUICK_REPETITIONS = 2
+ROWS = 1000
+QUICK_ROWS = 300
+
+
+@dataclass(frozen=True)
+class LargeInstances:
+    """Two settings, nine methods."""
+
+    name: str = "table2"
+    title: str = "Table 2: variable selection on larger instances"
+    serial: bool = False
+
+    def settings(self, quick: bool) -> dict[int, Setting]:
+        """The paper's settings, or smaller ones of the same kind."""
+        if quick:
+            return {1: Setting(2_000, 8, s=1000.0), 2: Setting(2_000, 5, s=1000.0, correlation="constant", rho=0.3)}
+        return {1: Setting(50_000, 30, s=1000.0), 2: Setting(100_000, 20, s=1000.0, correlation="constant", rho=0.3)}
+
+    def methods(self, quick: bool) -> dict[str, Method]:
+        """The table's rows with the paper's grids, by name."""
+        shrinkage = tuple(np.geomspace(1e-4, 1e-8, 2 if quick else 10).tolist())
+        sizes = range(1, 31) if quick else range(1, 101)
+        every: list[Method] = [
+            L0("L0L2", "cd", shrinkage=shrinkage),
+            L0("L0L1", "cd"),
+            L0("L0L2", "local_search", shrinkage=shrinkage),
+            L0("L0L1", "local_search"),
+            L0("L0L2", "cd", loss="squared_hinge", shrinkage=shrinkage),
+            L1(),
+            MCP(np.geomspace(1.5, 25.0, 2 if quick else 10)),
+            NHTP(sizes, shrinkage),
+            GraSP(sizes, shrinkage),
+        ]
+        return {method.name: method for method in every}
+
+    def tasks(self, scale: Scale) -> list[Task]:
+        """Repetition by repetition."""
+        names = [name for name, method in self.methods(scale.quick).items() if method.missing() is None]
+        return [
+            {"setting": setting, "repetition": repetition, "method": name, "quick": scale.quick}
+            for repetition in range(scale.repeats(REPETITIONS, QUICK_REPETITIONS))
+            for setting in self.settings(scale.quick)
+            for name in names
+        ]
+
+    def run(self, task: Task) -> Record:
+        """One method on one draw."""
+        quick = bool(task["quick"])
+        seed = (2, task["setting"], task["repetition"])
+        data = Data.draw(self.settings(quick)[task["setting"]], QUICK_ROWS if quick else ROWS, seed)
+        method = self.methods(quick)[task["method"]]
+        loss = method.loss if isinstance(method, L0) else "logistic"
+        return measure(method, data, loss)
+
+    def report(self, records: list[Record], folder: Path, scale: Scale) -> str:
+        """Ours beside the paper's, row by row."""
+        cells = grouped(records, lambda record: (record["method"], record["setting"]))
+        parts = []
+        for number, setting in self.settings(scale.quick).items():
+            correlation = f"constant correlation {setting.rho:g}" if setting.rho else "independent features"
+            heading = f"**Setting {number}**: n = {QUICK_ROWS if scale.quick else ROWS}, p = {setting.p:,}, {correlation}, "
+            heading += f"{setting.k} features matter, s = 1000."
+            body = [self.row(name, number, cells.get((name, number), []), scale.quick) for name in self.methods(scale.quick)]
+            header = ["penalty / loss", "FP", "FP, paper", "size", "size, paper", "true features", "AUC", "repetitions", "verdict"]
+            parts.append(f"{heading}\n\n{table(header, body)}")
+        note = "FP: false positives. Mean ± standard error; AUC: on the same rows, with labels of their own."
+        quick = " A quick run: smaller data and coarser grids, so the paper's numbers are not comparable." * scale.quick
+        return "\n\n".join([note + quick, *parts])
+
+    def row(self, name: str, setting: int, cell: list[Record], quick: bool) -> list[str]:
+        """One method's line."""
+        printed = [f"{mean:.1f} ± {error:.1f}" for mean, error in PRINTED[name][setting]]
+        if not cell:
+            why = self.methods(quick)[name].missing() or "not run"
+            return [name, "-", printed[0], "-", printed[1], "-", "-", "0", why]
+        false, size, true = ([record[key] for record in cell] for key in ("false_positives", "support_size", "true_positives"))
+        return [
+            name,
+            mean_error(false),
+            printed[0],
+            mean_error(size),
+            printed[1],
+            mean_error(true),
+            f"{np.mean([record['auc_same_rows'] for record in cell]):.4f}",
+            str(len(cell)),
+            "-" if quick else verdict(false, PRINTED[name][setting][0]),
+        ]
+
+
+def verdict(false: list[int], printed: tuple[float, float]) -> str:
+    """Whether the number of false positives is the paper's, within two standard errors of the difference."""
+    mean = float(np.mean(false))
+    error = float(np.hypot(np.std(false, ddof=1) / np.sqrt(len(false)) if len(false) > 1 else 0.0, printed[1]))
+    if abs(mean - printed[0]) <= max(2.0 * error, 0.05):
+        return "as the paper"
+    return "fewer FP than the paper" if mean < printed[0] else "more FP than the paper"
+
+
+TABLE2: Experiment = LargeInstances()

@@ -1,0 +1,1 @@
+"""Ways to fit sparse classifiers, ours and others', behind one protocol."""

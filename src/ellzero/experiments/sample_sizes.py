@@ -1,0 +1,154 @@
+"""Figures 1 and 2: selection and prediction as n grows, for high and medium correlation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ellzero.experiments.experiment import Experiment, Record, Scale, Task
+from ellzero.experiments.fixed_design import Data, Setting, measure
+from ellzero.experiments.methods.grasp import GraSP
+from ellzero.experiments.methods.l1 import L1
+from ellzero.experiments.methods.mcp import MCP
+from ellzero.experiments.methods.method import Method
+from ellzero.experiments.methods.nhtp import NHTP
+from ellzero.experiments.methods.ours import L0
+from ellzero.experiments.pictures import curve, figure, save
+from ellzero.experiments.tables import grouped, mean_error, mean_with_error, table
+
+__all__ = ["FIG1", "FIG2", "SampleSizes"]
+
+REPETITIONS = 20
+QUICK_REPETITIONS = 3
+MEASURES = {
+    "f1": ("recovery F1 score", 2),
+    "auc": ("AUC on new rows", 3),
+    "support_size": ("support size", 1),
+    "false_positives": ("false positives", 1),
+    "auc_same_rows": ("AUC on the same rows", 3),
+}
+DRAWN = ("auc", "f1", "support_size", "false_positives")
+
+
+@dataclass(frozen=True)
+class SampleSizes:
+    """p, k and s fixed, n from 100 to 1000."""
+
+    name: str
+    title: str
+    rho: float
+    serial: bool = False
+
+    def setting(self, quick: bool) -> Setting:
+        """The paper's p = 1000 and 25 features, or a tenth of the work with the same share of features that matter."""
+        p, k, new_rows = (200, 8, 1000) if quick else (1000, 25, 2000)
+        return Setting(p, k, s=1.0, correlation="exponential", rho=self.rho, new_rows=new_rows)
+
+    def methods(self, quick: bool) -> dict[str, Method]:
+        """The curves of the figure with the paper's grids, by name; a quick run has coarser ones."""
+        shrinkage = tuple(np.geomspace(100.0, 1e-4, 3 if quick else 10).tolist())
+        sizes = range(1, 31) if quick else range(1, 101)
+        largest = 30 if quick else 100
+        second = {"L0L2": shrinkage, "L0L1": None}
+        every: list[Method] = [
+            L0(penalty, algorithm, shrinkage=second[penalty], max_support=largest)
+            for algorithm in ("local_search", "cd")
+            for penalty in ("L0L2", "L0L1")
+        ]
+        every += [L1(), MCP(np.geomspace(1.5, 25.0, 3 if quick else 10)), GraSP(sizes, shrinkage), NHTP(sizes, shrinkage)]
+        return {method.name: method for method in every}
+
+    def tasks(self, scale: Scale) -> list[Task]:
+        """Repetition by repetition, so that a run that is broken off has about equally many of each n."""
+        rows = (100, 300) if scale.quick else range(100, 1001, 100)
+        names = [name for name, method in self.methods(scale.quick).items() if method.missing() is None]
+        return [
+            {"n": n, "repetition": repetition, "method": name, "quick": scale.quick}
+            for repetition in range(scale.repeats(REPETITIONS, QUICK_REPETITIONS))
+            for n in rows
+            for name in names
+        ]
+
+    def run(self, task: Task) -> Record:
+        """One method on one draw."""
+        seed = (round(100 * self.rho), task["n"], task["repetition"])
+        data = Data.draw(self.setting(task["quick"]), task["n"], seed)
+        return measure(self.methods(task["quick"])[task["method"]], data, "logistic")
+
+    def report(self, records: list[Record], folder: Path, scale: Scale) -> str:
+        """Tables of all measures by n, the comparison of Algorithm 2 with each competitor, and the figure."""
+        setting = self.setting(scale.quick)
+        cells = grouped(records, lambda record: (record["method"], record["n"]))
+        methods = [name for name in self.methods(scale.quick) if any(key[0] == name for key in cells)]
+        rows = sorted({record["n"] for record in records})
+        picture = f"{self.name}{'-quick' if scale.quick else ''}.png"
+        self.draw(cells, methods, rows, folder / picture)
+        counts = sorted({len(cell) for cell in cells.values()})
+        repetitions = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        parts = [
+            f"Sigma_ij = {self.rho:g}^|i-j|, p = {setting.p}, {setting.k} features matter, s = 1, logistic loss, {repetitions} "
+            f"repetitions; mean ± standard error.{' A quick run: smaller data and coarser grids than the paper.' * scale.quick}",
+            f"![{self.title}]({picture})",
+            self.comparison(cells, methods, rows),
+        ]
+        for key, (title, digits) in MEASURES.items():
+            body = [
+                [name, *(mean_error([record[key] for record in cells[name, n]], digits) if (name, n) in cells else "-" for n in rows)]
+                for name in methods
+            ]
+            parts.append(f"**{title}**\n\n{table(['method', *(f'n = {n}' for n in rows)], body)}")
+        absent = [f"{name}: {why}" for name, method in self.methods(scale.quick).items() if (why := method.missing())]
+        return "\n\n".join(parts + [f"Left out: {'; '.join(absent)}"] * bool(absent))
+
+    def comparison(self, cells: dict[tuple[str, int], list[Record]], methods: list[str], rows: list[int]) -> str:
+        """Where some competitor is better than the best Algorithm 2 by more than one standard error of the difference."""
+        ours = [name for name in methods if name.endswith("Local Search)")]
+        theirs = [name for name in methods if not name.startswith("L0")]
+        lines = []
+        for key in ("f1", "auc"):
+            better = []
+            for n in rows:
+                known = [name for name in ours if (name, n) in cells]
+                if not known:
+                    continue
+                best = max(known, key=lambda name: mean_with_error([record[key] for record in cells[name, n]])[0])
+                for rival in theirs:
+                    difference = paired(cells.get((rival, n), []), cells[best, n], key)
+                    if difference is not None and difference[0] > difference[1]:
+                        better.append(f"{rival} at n = {n} (by {difference[0]:.3f} ± {difference[1]:.3f})")
+            verdict = "no competitor is better at any n" if not better else "better is " + ", ".join(better)
+            lines.append(f"- {MEASURES[key][0]}, Algorithm 2 (the better penalty) against the competitors: {verdict}.")
+        note = "Differences are paired by repetition; one counts if it exceeds its standard error.\n\n"
+        return note + "\n".join(lines)
+
+    def draw(self, cells: dict[tuple[str, int], list[Record]], methods: list[str], rows: list[int], path: Path) -> None:
+        """Four panels as in the paper."""
+        drawn, axes = figure(2, 2, (11.0, 8.0))
+        for ax, key in zip(axes.ravel(), DRAWN, strict=True):
+            for name in methods:
+                known = [n for n in rows if (name, n) in cells]
+                points = [mean_with_error([record[key] for record in cells[name, n]]) for n in known]
+                curve(ax, known, [mean for mean, _ in points], [error for _, error in points], name)
+            ax.set_xlabel("n")
+            ax.set_title(MEASURES[key][0], fontsize="medium")
+        for ax in axes[1]:
+            ax.set_yscale("symlog", linthresh=10.0)
+            ax.set_ylim(bottom=0.0)
+            ax.set_yticks([0, 5, 10, 20, 50, 100, 200], ["0", "5", "10", "20", "50", "100", "200"])
+        axes[1, 0].axhline(self.setting(False).k if max(rows) > 300 else 8, color="0.4", linewidth=0.8, linestyle=":")
+        handles, labels = axes[0, 0].get_legend_handles_labels()
+        drawn.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+        save(drawn, path)
+
+
+def paired(theirs: list[Record], ours: list[Record], key: str) -> tuple[float, float] | None:
+    """The mean difference over repetitions that both have, and its standard error."""
+    mine = {record["repetition"]: record[key] for record in ours}
+    differences = [record[key] - mine[record["repetition"]] for record in theirs if record["repetition"] in mine]
+    return mean_with_error(differences) if differences else None
+
+
+FIG1: Experiment = SampleSizes("fig1", "Figure 1: high correlation, n from 100 to 1000", 0.9)
+FIG2: Experiment = SampleSizes("fig2", "Figure 2: medium correlation, n from 100 to 1000", 0.5)
