@@ -1,0 +1,337 @@
+"""Figure 4: seconds for a path of 100 solutions against the number of features."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.datasets import make_classification
+from ellzero.experiments import fresh
+from ellzero.experiments.experiment import Experiment, Record, Scale, Task
+from ellzero.experiments.methods.nhtp import NHTP
+from ellzero.experiments.methods.rscript import SCRIPTS, has_r_package, write_problem
+from ellzero.experiments.pictures import curve, figure, save
+from ellzero.experiments.tables import grouped, mean_with_error, processor, table
+from ellzero.path import fit_path, lambda_grid
+
+__all__ = ["FIG4", "RunTimes"]
+
+ROWS, TRUE = 1000, 5
+LAMBDA_2 = 1e-7 / ROWS  # the paper's multiplies a sum over rows
+TOLERANCE = 1e-6
+SECONDS_FOR_RUNS = 20.0  # no further run begins after so many seconds
+REFERENCE = "glmnet"
+OURS = ("ellzero 1", "ellzero 2")
+OWN_NHTP = "NHTP (our code)"
+TOOLS: dict[str, str | None] = {
+    "ellzero 1": None,
+    "ellzero 2": None,
+    REFERENCE: "glmnet",
+    "L0Learn 1": "L0Learn",
+    "L0Learn 2": "L0Learn",
+    "ncvreg": "ncvreg",
+    OWN_NHTP: None,
+}
+"""Each tool, and the R package that it needs."""
+SLOW = ("L0Learn 1", "L0Learn 2", "ncvreg")  # five seconds and more at p = 1,000: no part of a quick run
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is measured."""
+
+    features: tuple[int, ...]
+    points: int  # on a path, and the largest size of NHTP
+    ratio: float  # of the last lambda_0 to the first
+    runs: int  # the best of so many counts
+    limit: float  # seconds of a fit
+
+
+FULL = Size((1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000), points=100, ratio=1e-3, runs=3, limit=300.0)
+QUICK = Size((1_000, 2_000, 4_000), points=30, ratio=0.2, runs=1, limit=20.0)
+
+COLOURS = {
+    "ellzero 1": "#1f5fa8",
+    "ellzero 2": "#c0392b",
+    REFERENCE: "#1e8449",
+    "L0Learn 1": "#5dade2",
+    "L0Learn 2": "#e67e22",
+    "ncvreg": "#7d3c98",
+    OWN_NHTP: "#2c3e50",
+}
+
+SETTING = """n = {rows:,}, independent features of which {true} matter, s = 1, logistic loss. A path of {points} solutions,
+tolerance {tolerance:g}, lambda_0 from its maximum to {ratio:g} of it (the same grid for ellzero and L0Learn), lambda_2 = 1e-7
+of the sum over rows; glmnet and ncvreg choose their own paths. NHTP is our implementation of it, models of 1 to {points}
+features. "1" is Algorithm 1 (coordinate descent), "2" Algorithm 2 (with local search, m = 1). One thread each, a process of
+its own; only the fit is timed (inside R for R's packages), best of {runs}, or of as many as begin in the first {seconds:g} s.
+{machine}; {repetitions} to a number. The tools optimise different things: the last table says how large their models get."""
+PAPER = """The paper (6-core i7-8750H, R 4.0.3) prints a picture and few numbers: L0Learn 1 and glmnet are the fastest,
+L0Learn 1 slightly the faster of them above p = 40,000; L0Learn 2 needs less than a minute at p = 100,000, GraSP 3,701 s,
+everything else less than 70 s."""
+
+
+@dataclass(frozen=True)
+class RunTimes:
+    """Tools that fit paths, on wider and wider data."""
+
+    name: str = "fig4"
+    title: str = "Figure 4: run times of paths against p"
+    serial: bool = True
+
+    def tools(self, quick: bool) -> list[str]:
+        """Those that take part, in the order of the tables."""
+        installed = [name for name, package in TOOLS.items() if package is None or has_r_package(package)]
+        return [name for name in installed if not (quick and name in SLOW)]
+
+    def tasks(self, scale: Scale) -> list[Task]:
+        """Small problems first."""
+        return [
+            {"p": p, "repetition": repetition, "method": tool, "quick": scale.quick}
+            for repetition in range(scale.repeats(1, 1))
+            for p in size_of(scale.quick).features
+            for tool in self.tools(scale.quick)
+        ]
+
+    def run(self, task: Task) -> Record:
+        """One tool on one problem; "time" is None where it takes longer than it may."""
+        limit = size_of(task["quick"]).limit
+        patience = limit + 20.0 + task["p"] / 1000  # making and sending the data takes time, too
+        if TOOLS[task["method"]] is None:
+            record = fresh.call(f"{__name__}:time_here", task, patience)
+        else:
+            record = time_in_r(task, patience)
+        if record is None or record["time"] > limit:
+            record = (record or {}) | {"time": None}
+        return record | {"limit": limit}
+
+    def report(self, records: list[Record], folder: Path, scale: Scale) -> str:
+        """Seconds, ratios, what the paths came to, and how that compares with the paper's words."""
+        results = Results(grouped(records, lambda record: (record["p"], record["method"])))
+        size = size_of(scale.quick)
+        results.draw(folder / f"{self.name}.png", f"seconds for a path of {size.points} solutions")
+        parts = [
+            SETTING.format(
+                rows=ROWS,
+                true=TRUE,
+                points=size.points,
+                ratio=size.ratio,
+                tolerance=TOLERANCE,
+                runs=size.runs,
+                seconds=SECONDS_FOR_RUNS,
+                machine=processor(),
+                repetitions=results.repetitions(),
+            ),
+            PAPER,
+            f"![Seconds against p]({self.name}.png)",
+            results.table("Seconds", results.seconds_entry),
+            results.table(f"Seconds divided by those of {REFERENCE}", results.ratio_entry),
+            results.table("Solutions on the path (features of the largest)", results.path_entry),
+            absent(results.tools, scale.quick),
+            "\n".join(f"- {verdict}" for verdict in results.verdicts()),
+        ]
+        return "\n\n".join(part for part in parts if part)
+
+
+def size_of(quick: bool) -> Size:
+    """The paper's problems, or smaller ones."""
+    return QUICK if quick else FULL
+
+
+# One measurement.
+
+
+def draw_problem(task: Task) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The same data for all tools."""
+    random_state = np.random.default_rng([4, task["p"], task["repetition"]])
+    X, y, _ = make_classification(ROWS, task["p"], TRUE, s=1.0, random_state=random_state)
+    return X, y
+
+
+def time_here(task: Task) -> Record:
+    """Time a tool that Python can call."""
+    X, y = draw_problem(task)
+    size, tool = size_of(task["quick"]), task["method"]
+    if tool == OWN_NHTP:
+        method = NHTP(sizes=range(1, size.points + 1), lambda_2=[LAMBDA_2])
+        return best_time(lambda: [len(fit.support) for fit in method.fits(X, y)], size.runs)
+    options: dict[str, Any] = {"lambda_0": grid_of(X, y, size), "lambda_2": LAMBDA_2, "tol": TOLERANCE, "n_jobs": 1}
+    options["algorithm"] = "cd" if tool == OURS[0] else "local_search"
+    return best_time(lambda: fit_path(X, y, **options).support_size.tolist(), size.runs)
+
+
+def grid_of(X: NDArray[np.float64], y: NDArray[np.int64], size: Size) -> NDArray[np.float64]:
+    """The values of lambda_0."""
+    return lambda_grid(X, y, n_lambda=size.points, lambda_min_ratio=size.ratio, lambda_2=LAMBDA_2)
+
+
+def best_time(fit: Callable[[], list[int]], runs: int) -> Record:
+    """The best time of a few runs of a function that returns the sizes of its models."""
+    times, sizes = list[float](), list[int]()
+    while len(times) < runs and sum(times) < SECONDS_FOR_RUNS:
+        start = time.perf_counter()
+        sizes = fit()
+        times.append(time.perf_counter() - start)
+    return {"time": min(times), "runs": len(times), "solutions": len(sizes), "largest": max(sizes)}
+
+
+def time_in_r(task: Task, patience: float) -> Record | None:
+    """Time an R package; what it takes to send it the data does not count."""
+    X, y = draw_problem(task)
+    size = size_of(task["quick"])
+    with tempfile.TemporaryDirectory(prefix="ellzero-") as name:
+        folder = Path(name)
+        write_problem(X, y, folder)
+        (ROWS * grid_of(X, y, size)).tofile(folder / "grid.bin")
+        del X  # R needs the memory
+        words = [name, str(size.runs), str(SECONDS_FOR_RUNS), task["method"]]
+        command = ["Rscript", "--vanilla", str(SCRIPTS / "run_times.R"), *words]
+        text = fresh.finish(command, patience)
+    return None if text is None else json.loads(text.splitlines()[-1])
+
+
+# What the measurements came to.
+
+
+@dataclass(frozen=True)
+class Results:
+    """Records by number of features and tool."""
+
+    cells: dict[tuple[int, str], list[Record]]
+
+    @property
+    def features(self) -> list[int]:
+        """The numbers of features, ascending."""
+        return sorted({p for p, _ in self.cells})
+
+    @property
+    def tools(self) -> list[str]:
+        """The tools with results."""
+        return [tool for tool in TOOLS if any(name == tool for _, name in self.cells)]
+
+    def repetitions(self) -> str:
+        """How many data sets a number is the mean of."""
+        counts = sorted({len(cell) for cell in self.cells.values()})
+        return " or ".join(f"{count} data set{'s' * (count > 1)}" for count in counts)
+
+    def times(self, p: int, tool: str) -> list[float]:
+        """The seconds on all data sets, empty if they were too many on one of them."""
+        times = [record["time"] for record in self.cells.get((p, tool), [])]
+        return [] if None in times else times
+
+    def mean(self, p: int, tool: str) -> float | None:
+        """The mean of the seconds, None where there is none."""
+        times = self.times(p, tool)
+        return float(np.mean(times)) if times else None
+
+    def at_least(self, p: int, tool: str) -> float | None:
+        """The limit that the tool did not keep, None if it did or was not run."""
+        return max((record["limit"] for record in self.cells.get((p, tool), []) if record["time"] is None), default=None)
+
+    def seconds_entry(self, p: int, tool: str) -> str:
+        """Seconds, with a standard error where there are several data sets."""
+        limit, times = self.at_least(p, tool), self.times(p, tool)
+        if limit is not None:
+            return f"over {limit:g}"
+        if not times:
+            return "-"
+        mean, error = mean_with_error(times)
+        return shown(mean) + (f" ± {shown(error)}" if len(times) > 1 else "")
+
+    def ratio_entry(self, p: int, tool: str) -> str:
+        """How many times as long as the reference."""
+        reference, limit, mean = self.mean(p, REFERENCE), self.at_least(p, tool), self.mean(p, tool)
+        if reference is None or (limit is None and mean is None):
+            return "-"
+        return f"over {shown(limit / reference)}" if limit is not None else shown((mean or 0.0) / reference)
+
+    def path_entry(self, p: int, tool: str) -> str:
+        """Length and end of the path on the first data set."""
+        cell = self.cells.get((p, tool), [{}])
+        return f"{cell[0]['solutions']} ({cell[0]['largest']})" if "solutions" in cell[0] else "-"
+
+    def table(self, title: str, entry: Callable[[int, str], str]) -> str:
+        """A row for each number of features, a column for each tool."""
+        rows = [[f"{p:,}", *(entry(p, tool) for tool in self.tools)] for p in self.features]
+        return f"{title}:\n\n{table(['p', *self.tools], rows)}"
+
+    def draw(self, path: Path, ylabel: str) -> None:
+        """Seconds against p on logarithmic axes."""
+        drawn, axes = figure(1, 1, (7.0, 4.6))
+        ax = axes[0, 0]
+        for tool in self.tools:
+            points = [(p, self.times(p, tool)) for p in self.features if self.times(p, tool)]
+            if points:
+                means, errors = zip(*(mean_with_error(times) for _, times in points), strict=True)
+                curve(ax, [p for p, _ in points], means, errors, tool, COLOURS[tool])
+        ax.set(xscale="log", yscale="log", xlabel="p", ylabel=ylabel)
+        if ax.get_legend_handles_labels()[0]:
+            ax.legend(frameon=False, fontsize=8)
+        save(drawn, path)
+
+    def verdicts(self) -> list[str]:
+        """The paper's statements, checked with our numbers where these reach."""
+        pairs = [(OURS[0], REFERENCE), (OURS[1], REFERENCE), (OURS[0], "L0Learn 1"), (OURS[1], "L0Learn 2")]
+        out = [self.against(tool, other, self.features) for tool, other in pairs]
+        large = self.against("L0Learn 1", REFERENCE, [p for p in self.features if p > 40_000])
+        out += [f"Above p = 40,000 {large} The paper: slightly faster."] if large else []
+        out += [self.within(tool, FULL.features[-1], 60.0 if tool.endswith("2") else 70.0) for tool in self.tools]
+        return [sentence for sentence in out if sentence]
+
+    def against(self, tool: str, other: str, features: Sequence[int]) -> str:
+        """How two tools compare over some numbers of features; empty if there is nothing to compare."""
+        ratios = []
+        bounded = False
+        for p in features:
+            ours, theirs = self.mean(p, tool), self.mean(p, other)
+            if theirs is None and ours is not None and self.at_least(p, other) is not None:
+                theirs, bounded = self.at_least(p, other), True
+            if ours is not None and theirs is not None:
+                ratios.append(theirs / ours)
+        if not ratios:
+            return ""
+        low, high = min(ratios), max(ratios)
+        if low >= 1.0:
+            word = f"{shown(low)} to {shown(high)} times as fast as {other}" + " (or more: it ran into the limit)" * bounded
+        elif high <= 1.0:
+            word = f"{shown(1.0 / high)} to {shown(1.0 / low)} times as slow as {other}"
+        else:
+            word = f"from {shown(1.0 / low)} times as slow to {shown(high)} times as fast as {other}"
+        return f"{tool} is {word}."
+
+    def within(self, tool: str, p: int, most: float) -> str:
+        """Whether a tool keeps the time that the paper names for its kind; empty if it was not run there."""
+        mean, limit = self.mean(p, tool), self.at_least(p, tool)
+        if mean is None and limit is None:
+            return ""
+        took = f"{shown(mean)} s" if mean is not None else f"over {limit:g} s"
+        kept = mean is not None and mean < most
+        return f"{tool} at p = {p:,}: {took}, {'within' if kept else 'not within'} the paper's {most:g} s for its kind."
+
+
+def shown(number: float) -> str:
+    """Three digits."""
+    return f"{number:.3g}" if number < 999.5 else f"{number:,.0f}"
+
+
+def absent(tools: Sequence[str], quick: bool) -> str:
+    """Who took no part, and why."""
+    needed = {tool: package for tool, package in TOOLS.items() if package is not None and tool not in tools}
+    missing = [tool for tool, package in needed.items() if not has_r_package(package)]
+    out = [f"Not installed: {', '.join(missing)} (R packages, called through Rscript)."] if missing else []
+    if quick:
+        out.append(
+            f"A quick run: few features, a short path, and without {', '.join(SLOW)}, which take longer than all others."
+        )
+    return " ".join(out)
+
+
+FIG4: Experiment = RunTimes()
