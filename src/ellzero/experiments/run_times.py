@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.datasets import make_classification
-from ellzero.experiments import fresh
 from ellzero.experiments.experiment import Experiment, Record, Scale, Task
 from ellzero.experiments.methods.nhtp import NHTP
 from ellzero.experiments.methods.rscript import SCRIPTS, has_r_package, write_problem
 from ellzero.experiments.pictures import curve, figure, save
 from ellzero.experiments.tables import grouped, mean_with_error, processor, table
+from ellzero.experiments.timing import best_time, call, finish, shown
 from ellzero.path import fit_path, lambda_grid
 
 __all__ = ["FIG4", "RunTimes"]
@@ -105,10 +104,8 @@ class RunTimes:
         """One tool on one problem; "time" is None where it takes longer than it may."""
         limit = size_of(task["quick"]).limit
         patience = limit + 20.0 + task["p"] / 1000  # making and sending the data takes time, too
-        if TOOLS[task["method"]] is None:
-            record = fresh.call(f"{__name__}:time_here", task, patience)
-        else:
-            record = time_in_r(task, patience)
+        here = TOOLS[task["method"]] is None
+        record = call(f"{__name__}:time_here", task, patience) if here else time_in_r(task, patience)
         if record is None or record["time"] > limit:
             record = (record or {}) | {"time": None}
         return record | {"limit": limit}
@@ -162,25 +159,17 @@ def time_here(task: Task) -> Record:
     size, tool = size_of(task["quick"]), task["method"]
     if tool == OWN_NHTP:
         method = NHTP(sizes=range(1, size.points + 1), lambda_2=[LAMBDA_2])
-        return best_time(lambda: [len(fit.support) for fit in method.fits(X, y)], size.runs)
-    options: dict[str, Any] = {"lambda_0": grid_of(X, y, size), "lambda_2": LAMBDA_2, "tol": TOLERANCE, "n_jobs": 1}
-    options["algorithm"] = "cd" if tool == OURS[0] else "local_search"
-    return best_time(lambda: fit_path(X, y, **options).support_size.tolist(), size.runs)
+        models, seconds, runs = best_time(lambda: [len(fit.support) for fit in method.fits(X, y)], size.runs, SECONDS_FOR_RUNS)
+    else:
+        options: dict[str, Any] = {"lambda_0": grid_of(X, y, size), "lambda_2": LAMBDA_2, "tol": TOLERANCE, "n_jobs": 1}
+        options["algorithm"] = "cd" if tool == OURS[0] else "local_search"
+        models, seconds, runs = best_time(lambda: fit_path(X, y, **options).support_size.tolist(), size.runs, SECONDS_FOR_RUNS)
+    return {"time": seconds, "runs": runs, "solutions": len(models), "largest": max(models)}
 
 
 def grid_of(X: NDArray[np.float64], y: NDArray[np.int64], size: Size) -> NDArray[np.float64]:
     """The values of lambda_0."""
     return lambda_grid(X, y, n_lambda=size.points, lambda_min_ratio=size.ratio, lambda_2=LAMBDA_2)
-
-
-def best_time(fit: Callable[[], list[int]], runs: int) -> Record:
-    """The best time of a few runs of a function that returns the sizes of its models."""
-    times, sizes = list[float](), list[int]()
-    while len(times) < runs and sum(times) < SECONDS_FOR_RUNS:
-        start = time.perf_counter()
-        sizes = fit()
-        times.append(time.perf_counter() - start)
-    return {"time": min(times), "runs": len(times), "solutions": len(sizes), "largest": max(sizes)}
 
 
 def time_in_r(task: Task, patience: float) -> Record | None:
@@ -194,7 +183,7 @@ def time_in_r(task: Task, patience: float) -> Record | None:
         del X  # R needs the memory
         words = [name, str(size.runs), str(SECONDS_FOR_RUNS), task["method"]]
         command = ["Rscript", "--vanilla", str(SCRIPTS / "run_times.R"), *words]
-        text = fresh.finish(command, patience)
+        text = finish(command, patience)
     return None if text is None else json.loads(text.splitlines()[-1])
 
 
@@ -315,11 +304,6 @@ class Results:
         took = f"{shown(mean)} s" if mean is not None else f"over {limit:g} s"
         kept = mean is not None and mean < most
         return f"{tool} at p = {p:,}: {took}, {'within' if kept else 'not within'} the paper's {most:g} s for its kind."
-
-
-def shown(number: float) -> str:
-    """Three digits."""
-    return f"{number:.3g}" if number < 999.5 else f"{number:,.0f}"
 
 
 def absent(tools: Sequence[str], quick: bool) -> str:

@@ -1,5 +1,5 @@
-# Times one tool on a saved problem. Arguments: the folder, how often at most, the seconds after which no further run begins, the tool.
-# The best time counts. The tools' tolerance is 1e-6; whatever else is not named is their default.
+# Times one tool on a saved problem. Arguments: the folder, how many runs, the seconds after which no further run begins, the tool.
+# The best run counts. The tools' tolerance is 1e-6; whatever else is not named is their default.
 here <- dirname(sub("--file=", "", grep("--file=", commandArgs(), value = TRUE)))
 suppressWarnings(source(file.path(here, "exchange.R")))  # the tool's name is not a number
 tool <- arguments[4]
@@ -13,8 +13,9 @@ l0learn <- function(algorithm) function() {
                        gammaMin = 1e-7, gammaMax = 1e-7, lambdaGrid = list(grid), rtol = 1e-6)
 }
 fits <- list(
-  "glmnet" = function() suppressWarnings(glmnet::glmnet(X, y, family = "binomial", thresh = 1e-6)),
-  "ncvreg" = function() suppressWarnings(ncvreg::ncvreg(X, as.numeric(y > 0), family = "binomial", eps = 1e-6)),
+  "glmnet" = function() suppressWarnings(glmnet::glmnet(X, y, family = "binomial", nlambda = length(grid), thresh = 1e-6)),
+  "ncvreg" = function() suppressWarnings(ncvreg::ncvreg(X, as.numeric(y > 0), family = "binomial", nlambda = length(grid),
+                                                        eps = 1e-6)),
   "L0Learn 1" = l0learn("CD"),
   "L0Learn 2" = l0learn("CDPSI")
 )

@@ -1,6 +1,6 @@
-"""Work in a process of its own that ends in time: what is timed should not depend on what ran before, and may never end.
+"""Timed work: in a process of its own, since it should not depend on what ran before and may have to be ended.
 
-python -m ellzero.experiments.fresh MODULE:FUNCTION
+python -m ellzero.experiments.timing MODULE:FUNCTION
 
 calls the function with the task (JSON) on the standard input and prints what it came to.
 """
@@ -12,12 +12,15 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from ellzero.experiments.experiment import Record, Task
 
-__all__ = ["call", "finish"]
+__all__ = ["best_time", "call", "finish", "shown"]
 
+Result = TypeVar("Result")
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
@@ -39,6 +42,22 @@ def finish(command: Sequence[str], limit: float, given: str = "") -> str | None:
         how = f"signal {-done.returncode}" if done.returncode < 0 else f"exit code {done.returncode}"
         raise RuntimeError(f"{os.path.basename(command[0])} ended with {how}: {said[0]}")
     return done.stdout
+
+
+def best_time(work: Callable[[], Result], runs: int, seconds: float) -> tuple[Result, float, int]:
+    """The last result of so many runs (no further one begins after the seconds), the best time, and the number of runs."""
+    times = list[float]()
+    while True:
+        start = time.perf_counter()
+        result = work()
+        times.append(time.perf_counter() - start)
+        if len(times) >= runs or sum(times) >= seconds:
+            return result, min(times), len(times)
+
+
+def shown(number: float) -> str:
+    """Three digits."""
+    return f"{number:.3g}" if number < 999.5 else f"{number:,.0f}"
 
 
 def main(name: str) -> None:
