@@ -18,7 +18,7 @@ from ellzero.experiments.methods.nhtp import NHTP
 from ellzero.experiments.methods.rscript import SCRIPTS, has_r_package, write_problem
 from ellzero.experiments.pictures import curve, figure, save
 from ellzero.experiments.tables import grouped, mean_with_error, processor, table
-from ellzero.experiments.timing import best_time, call, finish, shown
+from ellzero.experiments.timing import best_time, call, finish, shown, span
 from ellzero.path import fit_path, lambda_grid
 
 __all__ = ["FIG4", "RunTimes"]
@@ -289,9 +289,9 @@ class Results:
             return ""
         low, high = min(ratios), max(ratios)
         if low >= 1.0:
-            word = f"{shown(low)} to {shown(high)} times as fast as {other}" + " (or more: it ran into the limit)" * bounded
+            word = f"{span(ratios)} times as fast as {other}" + " (or more: it ran into the limit)" * bounded
         elif high <= 1.0:
-            word = f"{shown(1.0 / high)} to {shown(1.0 / low)} times as slow as {other}"
+            word = f"{span([1.0 / ratio for ratio in ratios])} times as slow as {other}"
         else:
             word = f"from {shown(1.0 / low)} times as slow to {shown(high)} times as fast as {other}"
         return f"{tool} is {word}."

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from ellzero.experiments.experiment import Record, Task
 
-__all__ = ["best_time", "call", "finish", "shown"]
+__all__ = ["best_time", "call", "finish", "shown", "span"]
 
 Result = TypeVar("Result")
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
@@ -58,6 +58,12 @@ def best_time(work: Callable[[], Result], runs: int, seconds: float) -> tuple[Re
 def shown(number: float) -> str:
     """Three digits."""
     return f"{number:.3g}" if number < 999.5 else f"{number:,.0f}"
+
+
+def span(numbers: Sequence[float]) -> str:
+    """The smallest and the largest."""
+    low, high = shown(min(numbers)), shown(max(numbers))
+    return low if low == high else f"{low} to {high}"
 
 
 def main(name: str) -> None:
