@@ -214,7 +214,9 @@ def add_reproduce(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("how much")
     group.add_argument("--quick", action="store_true", help="a small version that takes seconds to minutes")
     group.add_argument("--reps", type=int, metavar="N", help="repetitions (default: the paper's)")
-    group.add_argument("--only", default="", metavar="TEXT", help="only tasks whose description contains this, such as method=L1")
+    group.add_argument(
+        "--only", default="", metavar="TEXT", help="only tasks whose description contains this, such as method=L1"
+    )
     group.add_argument("--no-run", action="store_true", help="only report on the results that are there")
     group.add_argument("--jobs", type=int, metavar="N", help="processes (default: all processors; timings always use one)")
     add_output(parser, "folder of the reports; results already in it are kept and used (default: reproduction)")

@@ -20,7 +20,9 @@ def run(args: argparse.Namespace) -> int:
     """Run what is left of the experiments, print their reports; 1 if a task failed."""
     if args.list:
         rows = {name: find(name).title for name in EXPERIMENTS}
-        emit(args, {"command": "reproduce", "experiments": rows}, "\n".join(f"{name:8} {title}" for name, title in rows.items()))
+        emit(
+            args, {"command": "reproduce", "experiments": rows}, "\n".join(f"{name:8} {title}" for name, title in rows.items())
+        )
         return 0
     if args.name is None:
         raise InvalidInputError(f"name must be one of {', '.join(EXPERIMENTS)} or all.")
@@ -56,4 +58,7 @@ def finish(args: argparse.Namespace, outcome: Outcome) -> None:
     for failure in outcome.failures:
         print(f"ellzero: failed: {failure}", file=sys.stderr)
     if not outcome.complete:
-        note(args, f"{outcome.asked - len(outcome.records)} of {outcome.asked} tasks of {outcome.experiment.name} have no result yet.")
+        note(
+            args,
+            f"{outcome.asked - len(outcome.records)} of {outcome.asked} tasks of {outcome.experiment.name} have no result yet.",
+        )

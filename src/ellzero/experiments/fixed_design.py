@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +15,11 @@ from ellzero.experiments.methods.method import Fit, Method
 from ellzero.losses import LOSSES
 from ellzero.metrics import support_scores
 
-__all__ = ["RULES", "Data", "Setting", "choose", "measure"]
+__all__ = ["Data", "Setting", "choose", "loss_within", "measure", "validation_errors", "validation_loss"]
 
-Rank = tuple[float, ...]  # smaller is better
+Rank = tuple[float, ...]
+Rule = Callable[[Fit, Any, NDArray[np.int64], str], Rank]
+"""Ranks a model, the smallest first, by outcomes for the rows of X and a loss."""
 
 
 @dataclass(frozen=True)
@@ -74,23 +76,29 @@ def validation_errors(fit: Fit, X: Any, y: NDArray[np.int64], loss: str) -> Rank
     return wrong, len(fit.support), validation_loss(fit, X, y, loss)[0]
 
 
-RULES: dict[str, Callable[[Fit, Any, NDArray[np.int64], str], Rank]] = {"loss": validation_loss, "errors": validation_errors}
+def loss_within(largest: int) -> Rule:
+    """The least loss among models of at most so many features: methods at equal size."""
+
+    def rank(fit: Fit, X: Any, y: NDArray[np.int64], loss: str) -> Rank:
+        return float(len(fit.support) > largest), *validation_loss(fit, X, y, loss)
+
+    return rank
 
 
-def choose(fits: Iterable[Fit], X: Any, y: NDArray[np.int64], loss: str, rules: Sequence[str]) -> dict[str, Fit]:
+def choose(fits: Iterable[Fit], X: Any, y: NDArray[np.int64], loss: str, rules: Mapping[str, Rule]) -> dict[str, Fit]:
     """The model that each rule prefers; fits are looked at once, as they come."""
     best: dict[str, tuple[Rank, Fit]] = {}
     for fit in fits:
-        for rule in rules:
-            rank = RULES[rule](fit, X, y, loss)
-            if rule not in best or rank < best[rule][0]:
-                best[rule] = rank, fit
+        for name, rule in rules.items():
+            rank = rule(fit, X, y, loss)
+            if name not in best or rank < best[name][0]:
+                best[name] = rank, fit
     if not best:
         raise ValueError("the method gave no model.")
-    return {rule: fit for rule, (_, fit) in best.items()}
+    return {name: fit for name, (_, fit) in best.items()}
 
 
-def measure(method: Method, data: Data, loss: str, rules: Sequence[str] = ("loss",)) -> Record:
+def measure(method: Method, data: Data, loss: str, rules: Mapping[str, Rule]) -> Record:
     """Fit, choose by each rule, and compare with the truth: one entry a rule."""
     chosen = choose(method.fits(data.X, data.y), data.X, data.y_choice, loss, rules)
     return {rule: compare(fit, data) for rule, fit in chosen.items()}

@@ -71,7 +71,9 @@ def reproduce(
     tasks = experiment.tasks(scale)
     chosen = [task for task in tasks if only in describe(task)]
     if not chosen:
-        raise InvalidInputError(f"only must be part of the description of a task (such as {describe(tasks[0])!r}), got {only!r}.")
+        raise InvalidInputError(
+            f"only must be part of the description of a task (such as {describe(tasks[0])!r}), got {only!r}."
+        )
     failures: list[str] = []
     if run:
         done = [record for task in chosen if (record := read(folder, task)) is not None]
@@ -218,7 +220,9 @@ class Watch:
         """Seconds until the end, as far as is known."""
         known = [second for seconds in self.seconds.values() for second in seconds]
         mean = sum(known) / len(known) if known else 0.0
-        expected = [sum(self.seconds[key]) / len(self.seconds[key]) if key in self.seconds else mean for key in self.left.values()]
+        expected = [
+            sum(self.seconds[key]) / len(self.seconds[key]) if key in self.seconds else mean for key in self.left.values()
+        ]
         return max(sum(expected) / self.jobs, max(expected, default=0.0))
 
     def close(self) -> None:
@@ -238,7 +242,9 @@ def bar_on(stream: TextIO, label: str, total: int, done: int) -> Any:
         from tqdm import tqdm
     except ImportError:
         return None
-    return tqdm(total=total, initial=done, file=stream, desc=label, bar_format="{desc} {n}/{total} |{bar:30}| {elapsed} {postfix}")
+    return tqdm(
+        total=total, initial=done, file=stream, desc=label, bar_format="{desc} {n}/{total} |{bar:30}| {elapsed} {postfix}"
+    )
 
 
 def duration(seconds: float) -> str:

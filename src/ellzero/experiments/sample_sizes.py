@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ellzero.experiments.experiment import Experiment, Record, Scale, Task
-from ellzero.experiments.fixed_design import Data, Setting, measure
+from ellzero.experiments.fixed_design import Data, Setting, measure, validation_loss
 from ellzero.experiments.methods.grasp import GraSP
 from ellzero.experiments.methods.l1 import L1
 from ellzero.experiments.methods.mcp import MCP
@@ -75,7 +75,9 @@ class SampleSizes:
         """One method on one draw."""
         seed = (round(100 * self.rho), task["n"], task["repetition"])
         data = Data.draw(self.setting(task["quick"]), task["n"], seed)
-        return measure(self.methods(task["quick"])[task["method"]], data, "logistic")["loss"]
+        method = self.methods(task["quick"])[task["method"]]
+        out: Record = measure(method, data, "logistic", {"loss": validation_loss})["loss"]
+        return out
 
     def report(self, records: list[Record], folder: Path, scale: Scale) -> str:
         """Tables of all measures by n, the comparison of Algorithm 2 with each competitor, and the figure."""
@@ -87,15 +89,22 @@ class SampleSizes:
         self.draw(cells, methods, rows, folder / picture)
         counts = sorted({len(cell) for cell in cells.values()})
         repetitions = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        quick = " A quick run: smaller data and coarser grids than the paper's." * scale.quick
         parts = [
             f"Sigma_ij = {self.rho:g}^|i-j|, p = {setting.p}, {setting.k} features matter, s = 1, logistic loss, {repetitions} "
-            f"repetitions; mean ± standard error.{' A quick run: smaller data and coarser grids than the paper.' * scale.quick}",
+            f"repetitions; mean ± standard error.{quick}",
             f"![{self.title}]({picture})",
             self.comparison(cells, methods, rows),
         ]
         for key, (title, digits) in MEASURES.items():
             body = [
-                [name, *(mean_error([record[key] for record in cells[name, n]], digits) if (name, n) in cells else "-" for n in rows)]
+                [
+                    name,
+                    *(
+                        mean_error([record[key] for record in cells[name, n]], digits) if (name, n) in cells else "-"
+                        for n in rows
+                    ),
+                ]
                 for name in methods
             ]
             parts.append(f"**{title}**\n\n{table(['method', *(f'n = {n}' for n in rows)], body)}")
