@@ -1,6 +1,7 @@
 """The loader of real sets, against small sets of the same layout behind a local server; no test leaves the machine."""
 
 import http.server
+import os
 import threading
 from dataclasses import replace
 
@@ -17,15 +18,22 @@ DENSE = {
     "X_valid": np.array([[1, 1, 1], [0, 5, 0]], dtype=np.int16),
     "y_valid": np.array([-1, 1], dtype=np.int8),
 }
-SMALL = {  # every kind of file; the entries of a binary set are ones
-    "arcene": uci.Source("arcene", "values", 3, (3, 2), (1, 1), (1012, 8)),
-    "dexter": uci.Source("dexter", "index:value", 3, (3, 2), (1, 1), (1012, 8)),
-    "dorothea": uci.Source("dorothea", "index", 3, (3, 2), (1, 1), (5, 4)),
-}
 
 
 def expected(name):
     return {key: np.minimum(array, 1) if name == "dorothea" and key[0] == "X" else array for key, array in DENSE.items()}
+
+
+def small(name, entries):
+    """A set of that layout; the digest knows no difference between dense arrays and ints, so sparse ones are made first."""
+    arrays = {key: sparse.csr_matrix(a) if entries != "values" and key[0] == "X" else a for key, a in expected(name).items()}
+    return uci.Source(name, entries, 3, (3, 2), (1, 1), uci.digest(arrays))
+
+
+# Every kind of file; the entries of a binary set are ones.
+SMALL = {
+    name: small(name, entries) for name, entries in (("arcene", "values"), ("dexter", "index:value"), ("dorothea", "index"))
+}
 
 
 def text_of(source, key):
@@ -41,18 +49,31 @@ def text_of(source, key):
     return "".join(write(row) + " \n" for row in array)
 
 
+class Pages(dict):
+    """Texts by address; what was asked for; and what answers with an error once."""
+
+    def __init__(self, texts):
+        super().__init__(texts)
+        self.asked, self.failures = [], []
+
+
 @pytest.fixture
 def pages(monkeypatch):
     """A local home of the small sets; the dictionary of its pages may be changed."""
-    pages = {
-        f"/{source.address(part, kind)}": text_of(source, key)
+    pages = Pages(
+        (f"/{source.address(part, kind)}", text_of(source, key))
         for source in SMALL.values()
         for part in ("train", "valid")
         for kind, key in (("data", f"X_{part}"), ("labels", f"y_{part}"))
-    }
+    )
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
+            pages.asked.append(self.path)
+            if self.path in pages.failures:
+                pages.failures.remove(self.path)
+                self.send_error(503)
+                return
             if self.path not in pages:
                 self.send_error(404)
                 return
@@ -70,6 +91,7 @@ def pages(monkeypatch):
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     monkeypatch.setattr(uci, "HOME", f"http://127.0.0.1:{server.server_address[1]}")
+    monkeypatch.setattr(uci, "RETRY_SECONDS", 0)
     monkeypatch.setattr("ellzero.datasets.real.SOURCES", SMALL)
     yield pages
     server.shutdown()
@@ -137,18 +159,16 @@ def test_wrong_names(folder):
 
 def test_no_network(folder, monkeypatch):
     monkeypatch.setattr(uci, "HOME", "http://127.0.0.1:1")
+    monkeypatch.setattr(uci, "RETRY_SECONDS", 0)
     with pytest.raises(ez.DatasetError, match=r"arcene_train\.data could not be downloaded \(.*refused"):
         ez.datasets.load("arcene")
     assert not folder.exists()
 
 
-def test_home_may_be_a_folder(tmp_path, folder, pages, monkeypatch):
-    for path, text in pages.items():
-        file = tmp_path / "home" / path[1:]
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-    monkeypatch.setattr(uci, "HOME", (tmp_path / "home").as_uri())
+def test_a_server_that_fails_once_is_asked_again(pages, folder):
+    pages.failures.append(DEXTER)
     assert ez.datasets.load("dexter").X_train.sum() == 1012
+    assert pages.asked.count(DEXTER) == 2
 
 
 ARCENE = "/arcene/ARCENE/arcene_train.data"
@@ -159,10 +179,12 @@ DEXTER = "/dexter/DEXTER/dexter_train.data"
     ("name", "page", "text", "reason"),
     [
         ("arcene", ARCENE, None, "could not be downloaded .*Not Found"),
-        ("arcene", ARCENE, "3 0 ...", "could not be downloaded .*IncompleteRead"),
+        ("arcene", ARCENE, "3 0 ...", "could not be downloaded .*got only 7 out of 107 bytes"),
         ("arcene", ARCENE, "<html>moved</html>", "is not the arcene file"),
         ("arcene", ARCENE, "3 0 999\n0 0 1\n", r"X_train has shape \(2, 3\), expected \(3, 3\)"),
-        ("arcene", ARCENE, "3 0 999\n0 0 1\n7 2 1\n", "entries of X_train sum to 1013, expected 1012"),
+        ("arcene", ARCENE, "3 0 999\n0 0 1\n7 2 1\n", "SHA-256 digest of its numbers is [0-9a-f]{64}, expected [0-9a-f]{64}"),
+        ("arcene", ARCENE, "3 0 999\n0 1 0\n7 2 0\n", "SHA-256"),  # the same sum
+        ("dexter", DEXTER, "1:3 3:999\n2:1\n1:7 2:2\n", "SHA-256"),
         ("arcene", "/arcene/arcene_valid.labels", "1\n1\n", r"y_valid has 2 labels \+1 and 0 labels -1, expected 1 and 1"),
         ("arcene", "/arcene/arcene_valid.labels", "1\n0\n", "a label is neither -1 nor 1"),
         ("arcene", "/arcene/arcene_valid.labels", "1\n", r"y_valid has shape \(1,\), expected \(2,\)"),
@@ -197,8 +219,8 @@ def test_damaged_cache_says_which_file(pages, folder):
 
 def test_altered_cache_is_refused(pages, folder):
     folder.mkdir()
-    np.savez(folder / "arcene.npz", **{**DENSE, "X_train": DENSE["X_train"] + 1})
-    with pytest.raises(ez.DatasetError, match="does not hold the arcene data: the entries of X_train sum to 1021"):
+    np.savez(folder / "arcene.npz", **{**DENSE, "X_train": DENSE["X_train"] + np.int16(1)})
+    with pytest.raises(ez.DatasetError, match="does not hold the arcene data: the SHA-256 digest"):
         ez.datasets.load("arcene")
 
 
@@ -233,15 +255,44 @@ def test_default_folder(monkeypatch, tmp_path):
     assert cache_folder() == tmp_path / "home" / "data"
 
 
+def test_digest_is_of_the_numbers():
+    """Whatever holds them; and no other numbers have it."""
+    found = uci.digest(expected("arcene"))
+    wide = {key: np.asfortranarray(array.astype(np.int64)) for key, array in DENSE.items()}
+    assert uci.digest(wide) == found
+    by_rows = {key: sparse.csr_matrix(a) if key[0] == "X" else a for key, a in DENSE.items()}
+    by_columns = {key: sparse.csc_matrix(a) if key[0] == "X" else a for key, a in DENSE.items()}
+    assert uci.digest(by_rows) == uci.digest(by_columns) == SMALL["dexter"].digest
+    others = [found, SMALL["dexter"].digest]
+    for key, array in DENSE.items():
+        for place in np.ndindex(array.shape):
+            changed = array.copy()
+            changed[place] += 1
+            others.append(uci.digest({**DENSE, key: changed}))
+    others.append(uci.digest({**DENSE, "X_train": DENSE["X_train"][::-1]}))
+    others.append(uci.digest({**DENSE, "X_train": DENSE["X_valid"], "X_valid": DENSE["X_train"]}))
+    assert len(set(others)) == len(others)
+
+
+def test_fractions_are_not_cut_off(folder):
+    """A cast to integers would make the official numbers of them."""
+    source = replace(uci.SOURCES["arcene"], columns=3, rows=(3, 2), positives=(1, 1), digest=SMALL["arcene"].digest)
+    uci.check(source, DENSE, "here")
+    with pytest.raises(ez.DatasetError, match="here does not hold the arcene data: X_valid holds float64, expected integers"):
+        uci.check(source, {**DENSE, "X_valid": DENSE["X_valid"] + 0.5}, "here")
+
+
+@pytest.mark.skipif("ELLZERO_DATA" not in os.environ, reason="ELLZERO_DATA names no folder with the sets")
 @pytest.mark.parametrize("name", uci.SOURCES)
-def test_official_description_matches_itself(name):
-    """A set with the official shapes and counts passes, one entry more does not."""
-    source = uci.SOURCES[name]
-    arrays = {}
-    for part, rows, positives, total in zip(uci.PARTS, source.rows, source.positives, source.sums, strict=True):
-        entries = sparse.csr_matrix(([total], ([0], [0])), shape=(rows, source.columns))
-        arrays[f"X_{part}"] = entries if source.is_sparse else entries.toarray()
-        arrays[f"y_{part}"] = np.where(np.arange(rows) < positives, 1, -1)
-    uci.check(source, arrays, "here")
-    with pytest.raises(ez.DatasetError, match="here does not hold"):
-        uci.check(replace(source, sums=(source.sums[0] + 1, source.sums[1])), arrays, "here")
+def test_official_sets(name, monkeypatch):
+    """The folder is used without a network, and its numbers have the digests that the package expects."""
+    monkeypatch.setattr(uci, "download", None)
+    data = ez.datasets.load(name)
+    # The sums are those of the official description, and were compared with it before the digests were made.
+    sums = {
+        "arcene": (70_726_744, 71_410_108),
+        "dexter": (2_816_528, 2_820_952),
+        "dorothea": (727_760, 317_752),
+        "madelon": (488_083_511, 146_395_833),
+    }
+    assert (data.X_train.sum(), data.X_valid.sum()) == sums[name]

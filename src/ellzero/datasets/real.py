@@ -78,7 +78,7 @@ def load(name: str, split: Split | None = None) -> Dataset | tuple[Matrix, Label
 
     The first call fetches the set from the UCI repository (1 to 10 MB) and keeps it; later ones need no network. The folder
     is ``ellzero`` in the user's cache directory, or the one that the environment variable ``ELLZERO_DATA`` names. Shapes,
-    class counts and sums are compared with the official description at every call.
+    class counts and a checksum of all numbers are compared with those of the official set at every call.
 
     Parameters
     ----------
