@@ -1,0 +1,106 @@
+"""`ellzero reproduce`: the synthetic experiments in their quick version, and how runs begin, end and go on."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from ellzero.experiments import EXPERIMENTS
+
+OURS = ["L0L2 (CD w. Local Search)", "L0L1 (CD w. Local Search)", "L0L2 (CD)", "L0L1 (CD)"]
+THEIRS = ["GraSP", "NHTP"]  # these need nothing to be installed
+
+
+def test_list(run):
+    lines = run.ok("reproduce", "--list").splitlines()
+    assert [line.split()[0] for line in lines] == list(EXPERIMENTS)
+    assert list(run.json("reproduce", "--list")["experiments"]) == list(EXPERIMENTS)
+
+
+@pytest.mark.parametrize("name", ["fig1", "fig2"])
+def test_sample_sizes(run, tmp_path, name):
+    text = run.ok("reproduce", name, "--quick", "--out", tmp_path, "--reps", 2)
+    records = [json.loads(line) for line in (tmp_path / f"{name}-quick.jsonl").read_text().splitlines()]
+    assert {record["method"] for record in records} >= {*OURS, *THEIRS}
+    assert {(record["n"], record["repetition"]) for record in records} == {(n, r) for n in (100, 300) for r in (0, 1)}
+    for record in records:
+        assert record["true_positives"] + record["false_positives"] == record["support_size"]
+        assert 0.0 <= record["f1"] <= 1.0
+        assert 0.4 < record["auc"] <= 1.0
+    assert (tmp_path / f"{name}-quick.png").read_bytes().startswith(b"\x89PNG")
+    for words in ("recovery F1 score", "AUC on new rows", "support size", "false positives", "2 repetitions", *OURS, *THEIRS):
+        assert words in text
+    # Models must learn something: with 300 rows those of local search predict better than with 100.
+    auc = {n: [r["auc"] for r in records if r["n"] == n and r["method"] in OURS[:2]] for n in (100, 300)}
+    assert sum(auc[300]) > sum(auc[100])
+
+
+def test_large_instances(run, tmp_path):
+    text = run.ok("reproduce", "table2", "--quick", "--out", tmp_path, "--reps", 1)
+    records = [json.loads(line) for line in (tmp_path / "table2-quick.jsonl").read_text().splitlines()]
+    assert {record["method"] for record in records} >= {*OURS, *THEIRS, "L0L2/squared hinge (CD)"}
+    for record in records:
+        if record["method"] in OURS and record["setting"] == 1:
+            assert (record["errors"]["false_positives"], record["errors"]["support_size"]) == (0, 8)
+    for words in ("**Setting 1**: n = 300, p = 2,000", "**Setting 2**", "617.2 ± 8.3", "92.5 ± 0.6"):
+        assert words in text
+
+
+def test_results_do_not_depend_on_processes(run, tmp_path):
+    def records(folder, jobs):
+        run.ok("reproduce", "fig1", "--quick", "--reps", 1, "--only", "L0L2_CD_", "--jobs", jobs, "--out", folder)
+        lines = [json.loads(line) for line in (folder / "fig1-quick.jsonl").read_text().splitlines()]
+        return [{key: value for key, value in line.items() if key != "seconds"} for line in lines]
+
+    one, two = records(tmp_path / "one", 1), records(tmp_path / "two", 2)
+    assert len(one) == 4
+    assert one == two
+
+
+def test_a_killed_run_goes_on(run, tmp_path):
+    argv = ["reproduce", "fig1", "--quick", "--only", "L0L2_CD_", "--out", str(tmp_path)]
+    folder = tmp_path / "fig1-quick"
+    with subprocess.Popen(
+        [sys.executable, "-m", "ellzero", *argv, "--jobs", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as child:
+        limit = time.monotonic() + 120.0
+        while len(list(folder.glob("*.json"))) < 2 and time.monotonic() < limit:
+            time.sleep(0.02)
+        child.kill()
+    done = {file: file.stat().st_mtime_ns for file in folder.glob("*.json")}
+    assert len(done) >= 2
+    out = run.json(*argv)
+    assert out["experiments"][0]["failures"] == []
+    assert out["experiments"][0]["results"] == 12
+    assert {file: file.stat().st_mtime_ns for file in done} == done
+
+
+def test_interrupted_runs_end(tmp_path):
+    argv = ["reproduce", "fig1", "--only", "L0L2_CD_w.", "--jobs", "1", "--out", str(tmp_path)]
+    with subprocess.Popen([sys.executable, "-m", "ellzero", *argv], stderr=subprocess.PIPE, text=True) as child:
+        limit = time.monotonic() + 120.0
+        while not list(tmp_path.rglob("*.json")) and time.monotonic() < limit:
+            time.sleep(0.05)
+        child.send_signal(signal.SIGINT)
+        _, err = child.communicate(timeout=30)
+    assert child.returncode == 130
+    assert err.endswith("ellzero: interrupted\n")
+
+
+def test_bad_input(run, tmp_path):
+    assert "name must be one of fig1, " in run.error("reproduce")
+    assert "name must be" in run.error("reproduce", "fig9", "--out", tmp_path)
+    assert "--reps must be at least 1" in run.error("reproduce", "fig1", "--reps", 0)
+    assert "only must be part of the description of a task" in run.error("reproduce", "fig1", "--only", "zzz", "--out", tmp_path)
+    (tmp_path / "file").write_text("")
+    assert "--out must name a folder" in run.error("reproduce", "fig1", "--out", tmp_path / "file")
+
+
+def test_a_report_on_nothing(run, tmp_path):
+    code, out, err = run("reproduce", "fig1", "--no-run", "--out", tmp_path)
+    assert code == 0
+    assert "No task has a result yet." in out
+    assert "tasks of fig1 have no result yet" in err
