@@ -1,0 +1,69 @@
+"""Logistic regression with the L1 penalty: glmnet, or skglm where R is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.experiments.methods.method import Fit
+from ellzero.experiments.methods.rscript import has_r_package, models_from_r
+from ellzero.experiments.methods.skglm_path import EarlyEnd, has_skglm, skglm_path
+
+__all__ = ["L1"]
+
+# glmnet's own: its path ends once 99.9 % of the deviance is explained or a step adds less than 1e-5 of what is.
+GLMNET_END = EarlyEnd(explained=0.999, progress=1e-5, largest=np.iinfo(np.int64).max)
+
+
+@dataclass(frozen=True, eq=False)
+class L1:
+    """glmnet's default path: standardised columns, a grid from where all coefficients vanish to 1e-4 of that (1e-2 if n < p).
+
+    `backend` is "glmnet" (through Rscript, the paper's tool), "skglm" (the same grid and rules for when to end), or "auto", the
+    first of these that is installed. celer has no intercept, and scikit-learn's L1 solvers either penalise the intercept
+    (liblinear) or are slow (saga), so they are not used.
+    """
+
+    n_lambda: int = 100
+    backend: Literal["auto", "glmnet", "skglm"] = "auto"
+
+    @property
+    def name(self) -> str:
+        """As in the paper's legends."""
+        return "L1"
+
+    @property
+    def tool(self) -> str:
+        """The back end that is used, for reports."""
+        if self.backend != "auto":
+            return self.backend
+        return "glmnet" if has_r_package("glmnet") else "skglm"
+
+    def missing(self) -> str | None:
+        """What must be installed, in one sentence, or None if the method can run."""
+        if self.tool == "glmnet":
+            return None if has_r_package("glmnet") else "L1 needs R with the package glmnet."
+        return None if has_skglm() else "L1 needs R with the package glmnet, or skglm (pip install ellzero[experiments])."
+
+    def fits(self, X: Any, y: NDArray[np.int64]) -> Iterator[Fit]:
+        """The models of the path, from none to many features."""
+        if self.tool == "glmnet":
+            yield from models_from_r("glmnet.R", X, y, [self.n_lambda], ["lambda"])
+            return
+        from skglm.penalties import L1 as Penalty
+        from skglm.solvers import ProxNewton
+
+        n, p = X.shape
+        yield from skglm_path(
+            X,
+            y,
+            solver=ProxNewton(tol=1e-5, warm_start=True),
+            penalty=Penalty,
+            n_lambda=self.n_lambda,
+            smallest=1e-2 if n < p else 1e-4,
+            end=GLMNET_END,
+        )

@@ -1,0 +1,70 @@
+"""Logistic regression with the minimax concave penalty: ncvreg, or skglm where R is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.experiments.methods.method import Fit
+from ellzero.experiments.methods.rscript import has_r_package, models_from_r
+from ellzero.experiments.methods.skglm_path import EarlyEnd, has_skglm, skglm_path
+
+__all__ = ["MCP"]
+
+GAMMAS = tuple(float(value) for value in np.geomspace(1.5, 25.0, 10))
+# ncvreg measures a coefficient by the curvature of its column ("adaptive rescaling"), at most 1/4 for a standardised column.
+CURVATURE = 0.25
+
+
+@dataclass(frozen=True, eq=False)
+class MCP:
+    """ncvreg's default path for each gamma, to at most n/2 features."""
+
+    gammas: Iterable[float] = GAMMAS
+    n_lambda: int = 100
+    backend: Literal["auto", "ncvreg", "skglm"] = "auto"
+
+    @property
+    def name(self) -> str:
+        """As in the paper's legends."""
+        return "MCP"
+
+    @property
+    def tool(self) -> str:
+        """The back end that is used, for reports."""
+        if self.backend != "auto":
+            return self.backend
+        return "ncvreg" if has_r_package("ncvreg") else "skglm"
+
+    def missing(self) -> str | None:
+        """What must be installed, in one sentence, or None if the method can run."""
+        if self.tool == "ncvreg":
+            return None if has_r_package("ncvreg") else "MCP needs R with the package ncvreg."
+        return None if has_skglm() else "MCP needs R with the package ncvreg, or skglm (pip install ellzero[experiments])."
+
+    def fits(self, X: Any, y: NDArray[np.int64]) -> Iterator[Fit]:
+        """The models of one path for each gamma."""
+        n, p = X.shape
+        largest = max(1, min(n // 2, p))
+        if self.tool == "ncvreg":
+            yield from models_from_r("ncvreg.R", X, y, [self.n_lambda, largest, *self.gammas], ["gamma", "lambda"])
+            return
+        from skglm.penalties import MCPenalty
+        from skglm.solvers import AndersonCD
+
+        for gamma in self.gammas:
+            for fit in skglm_path(
+                X,
+                y,
+                solver=AndersonCD(tol=1e-4, warm_start=True),
+                penalty=partial(MCPenalty, gamma=gamma / CURVATURE),
+                n_lambda=self.n_lambda,
+                smallest=0.001 if n > p else 0.05,
+                end=EarlyEnd(explained=0.99, progress=-np.inf, largest=largest),
+            ):
+                yield Fit(fit.support, fit.values, fit.intercept, {"gamma": float(gamma)} | fit.settings)
