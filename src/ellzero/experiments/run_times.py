@@ -254,7 +254,7 @@ class Results:
 
     def draw(self, path: Path, ylabel: str) -> None:
         """Seconds against p on logarithmic axes."""
-        drawn, axes = figure(1, 1, (7.0, 4.6))
+        drawn, axes = figure(1, 1, (8.0, 4.4))
         ax = axes[0, 0]
         for tool in self.tools:
             points = [(p, self.times(p, tool)) for p in self.features if self.times(p, tool)]
@@ -263,7 +263,7 @@ class Results:
                 curve(ax, [p for p, _ in points], means, errors, tool, COLOURS[tool])
         ax.set(xscale="log", yscale="log", xlabel="p", ylabel=ylabel)
         if ax.get_legend_handles_labels()[0]:
-            ax.legend(frameon=False, fontsize=8)
+            ax.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
         save(drawn, path)
 
     def verdicts(self) -> list[str]:
