@@ -250,7 +250,8 @@ def panel(ax: Axes, result: Results) -> None:
         few = min(max(result.least(sweep.signals[0]), left), right)
         ax.axvspan(left, few, color="0.5", alpha=0.09, linewidth=0.0, label="too few rows for the theorem")
         ax.set_xlim(left, right)
-    ax.legend(frameon=False, fontsize="small")
+    if ax.get_legend_handles_labels()[1]:
+        ax.legend(frameon=False, fontsize="small")
 
 
 def references(result: Results) -> Iterator[tuple[str, str, dict[int, float]]]:
