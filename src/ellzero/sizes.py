@@ -32,6 +32,8 @@ WORTH_A_FEATURE = 1e-10
 # Rounds of search and change of the multiplier under a norm constraint, and steps of a search for the multiplier.
 MOST_ROUNDS = 10
 MULTIPLIER_STEPS = 100
+SAME_MULTIPLIER = 1e-6  # multipliers of one model found from two sides, relative
+CLOSE_MULTIPLIERS = 1e-2  # multipliers between which no search is worth its time, relative
 ALL_BUT_ZERO = 1e30  # a multiplier under which every free coefficient vanishes
 UNBOUNDED_SHARE = 0.3  # of the progress: the models without the bound
 
@@ -253,8 +255,9 @@ def bound_norms(
     """The wanted sizes under ||beta||_2 <= radius.
 
     On a support S the constrained minimum is that of G + mu ||beta||^2 with the right multiplier mu: lambda_2 + mu takes the
-    place of lambda_2. If another support S' has a lower constrained minimum than S, it also has a lower minimum of
-    G + mu ||beta||^2 for the mu of S (weak duality), so the search at lambda_2 + mu misses no improvement.
+    place of lambda_2. If the best model at some mu has that very multiplier, no support has a lower constrained minimum (weak
+    duality). Supports may disagree, though: the best one at the mu of S may want another mu. Then the search goes on between
+    multipliers at which the best model is too long and those at which it is not.
     """
     out: dict[int, Model] = {}
     before: list[Model] = []  # the constrained models of smaller sizes
@@ -262,18 +265,27 @@ def bound_norms(
         # Under the bound more features may be worth having than without it: growing from a smaller model then finds them.
         start = found[max(k for k in found if k <= size)]
         best, multiplier = on_support(problem, options, start, radius)
+        fits = {best.support.tobytes(): (best, multiplier)}
+        # At `low` the best model is too long (at 0 it is, or nothing is to do), at `high` it is not.
+        low, high = 0.0, np.inf
         for _ in range(MOST_ROUNDS if multiplier > 0.0 else 0):
             there = at_multiplier(problem, multiplier)
             seeds = to_core_scale(problem, [best, start, *before[-1:]])
             searched = solve_path(there, replace(options, sizes=(size,), progress=None), seeds=seeds, sweep=False)
             sized = sized_models(there, searched.by_size)
             candidate = min((sized[k] for k in sized if k <= size), key=lambda model: model.objective)
-            if np.array_equal(candidate.support, best.support):
+            key = candidate.support.tobytes()
+            if key not in fits:
+                fits[key] = on_support(problem, options, candidate, radius)
+            other, its_multiplier = fits[key]
+            if other.objective < best.objective * (1.0 - 1e-9):
+                best = other
+            if abs(its_multiplier - multiplier) <= SAME_MULTIPLIER * multiplier:
+                break  # no support has a lower constrained minimum
+            low, high = (multiplier, high) if its_multiplier > multiplier else (low, multiplier)
+            if high <= low * (1.0 + CLOSE_MULTIPLIERS):
                 break
-            other, its_multiplier = on_support(problem, options, candidate, radius)
-            if other.objective >= best.objective * (1.0 - 1e-9):
-                break
-            best, multiplier = other, its_multiplier
+            multiplier = its_multiplier if low < its_multiplier < high else float(np.sqrt(max(low, 0.1 * high) * high))
         has = problem.counted(best.support)
         if has not in out or best.objective < out[has].objective:
             out[has] = best

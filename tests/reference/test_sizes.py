@@ -120,6 +120,21 @@ def test_norm_bound_against_enumeration(loss):
         np.testing.assert_allclose(loose.objective, free.objective, rtol=1e-9)
 
 
+@pytest.mark.parametrize(("seed", "radius"), [(2, 2.0), (15, 4.0), (61, 3.0)])
+def test_norm_bound_where_supports_disagree_on_the_multiplier(seed, radius):
+    """Alone the first column is best, under its multiplier the third (which needs none), and the second under the bound."""
+    rng = np.random.default_rng(seed)
+    z = rng.standard_normal(30)
+    y = np.where(z + 0.3 * rng.standard_normal(30) > 0, 1, -1)
+    noise = rng.standard_normal((3, 30))
+    X = np.column_stack([0.1 * (z + 0.2 * noise[0]), 0.3 * (z + 0.6 * noise[1]), 3.0 * (z + 1.5 * noise[2])])
+    alone = [ez.fit_sizes(X[:, [j]], y, [1], max_norm=radius, fit_intercept=False)[1].objective for j in range(3)]
+    found = ez.fit_sizes(X, y, [1], max_norm=radius, fit_intercept=False)[1]
+    assert ez.fit_sizes(X, y, [1], fit_intercept=False)[1].support.tolist() == [0]
+    assert np.argmin(alone) == 1
+    np.testing.assert_allclose(found.objective, alone[1], rtol=1e-6)
+
+
 def test_norm_bound_lets_more_features_in():
     """Under lambda_1 the bound makes room for features that are not worth their l1 norm without it."""
     rng = np.random.default_rng(5)
