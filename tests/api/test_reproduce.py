@@ -94,7 +94,9 @@ def test_bad_input(run, tmp_path):
     assert "name must be one of fig1, " in run.error("reproduce")
     assert "name must be" in run.error("reproduce", "fig9", "--out", tmp_path)
     assert "--reps must be at least 1" in run.error("reproduce", "fig1", "--reps", 0)
-    assert "only must be part of the description of a task" in run.error("reproduce", "fig1", "--only", "zzz", "--out", tmp_path)
+    assert "only must be part of the description of a task" in run.error(
+        "reproduce", "fig1", "--only", "zzz", "--out", tmp_path
+    )
     (tmp_path / "file").write_text("")
     assert "--out must name a folder" in run.error("reproduce", "fig1", "--out", tmp_path / "file")
 

@@ -49,7 +49,7 @@ class Data:
     @staticmethod
     def draw(setting: Setting, n: int, seed: tuple[int, ...]) -> Data:
         """All methods of a repetition see the same draw: the seed does not depend on the method."""
-        shape = {"k": setting.k, "s": setting.s, "correlation": setting.correlation, "rho": setting.rho}
+        shape: dict[str, Any] = {"k": setting.k, "s": setting.s, "correlation": setting.correlation, "rho": setting.rho}
         for_rows, for_choice, for_measure, for_new = (
             np.random.default_rng(part) for part in np.random.SeedSequence(seed).spawn(4)
         )

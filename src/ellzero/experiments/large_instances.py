@@ -26,10 +26,11 @@ ROWS = 1000
 QUICK_ROWS = 300
 MEASURES = ("false_positives", "support_size", "true_positives", "auc_same_rows")
 HEADER = ["penalty / loss", "FP", "FP, paper", "size", "size, paper", "true features", "AUC", "repetitions", "verdict"]
-NOTE = """FP: false positives; true features: those that matter and were found; mean ± standard error. AUC: on the same rows, with
-labels of their own. At s = 1000 the labels are practically free of noise and those drawn for the choice are those of the
-training, so the loss on them falls for ever as models grow. Beside the paper's rule there are therefore two others: one that ends
-at the smallest model with the fewest errors, and one that compares at the paper's own size. All apply to all methods alike."""
+NOTE = """FP: false positives; true features: those that matter and were found; mean ± standard error. AUC: on the same
+rows, with labels of their own. At s = 1000 the labels are practically free of noise and those drawn for the choice are those
+of the training, so the loss on them falls for ever as models grow. Beside the paper's rule there are therefore two others:
+one that ends at the smallest model with the fewest errors, and one that compares at the paper's own size. All apply to all
+methods alike."""
 TITLES = {
     "loss": "Chosen by the least loss on the validation labels, the rule that the paper states:",
     "errors": "Chosen by the fewest errors on the validation labels, then the fewest features:",
