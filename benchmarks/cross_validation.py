@@ -23,8 +23,8 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 import ellzero as ez
-from benchmarks.report import table
 from benchmarks.sections import Report, Section, arguments_of
+from ellzero.experiments.tables import table
 
 REPEATS = 5
 INTRODUCTION = """# Cross-validated classifiers on real data

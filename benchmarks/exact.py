@@ -38,8 +38,8 @@ from benchmarks.exact_runs import (
     seconds_shown,
     shown,
 )
-from benchmarks.report import table
 from benchmarks.sections import Report, Section, arguments_of
+from ellzero.experiments.tables import table
 
 LAMBDA_2 = 0.01
 LAMBDAS_0 = (0.07, 0.11)

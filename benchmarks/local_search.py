@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 import ellzero as ez
 from benchmarks.cases import Case, dense_case
 from benchmarks.path import compare, referee
-from benchmarks.report import processor, table
 from benchmarks.tools import R_SCRIPTS, REPEATS, SECONDS_FOR_REPEATS, run_patiently, save_case, save_for_r
 from ellzero import _core
+from ellzero.experiments.tables import processor, table
 from ellzero.model import Model
 from ellzero.problem import make_problem
 from ellzero.solvers.iht import threshold

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 import ellzero as ez
 from benchmarks.exact_runs import percent, seconds_shown
-from benchmarks.report import table
 from benchmarks.sections import Section
+from ellzero.experiments.tables import table
 
 __all__ = ["swaps"]
 

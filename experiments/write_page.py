@@ -48,6 +48,7 @@ def renewed(text: str) -> str:
 
 
 def main() -> None:
+    """Take over new results if there are any, then renew the page."""
     if len(sys.argv) > 1:
         collect(Path(sys.argv[1]))
     folder = PAGE.parent / PICTURES

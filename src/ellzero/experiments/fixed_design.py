@@ -69,8 +69,8 @@ def validation_loss(fit: Fit, X: Any, y: NDArray[np.int64], loss: str) -> Rank:
 def validation_errors(fit: Fit, X: Any, y: NDArray[np.int64], loss: str) -> Rank:
     """The fewest labels on the wrong side, then the smallest model, then the least loss.
 
-    Where labels are free of noise, the loss falls for ever as coefficients and models grow; this rule ends at the smallest model
-    that is right.
+    Where labels are free of noise, the loss falls for ever as coefficients and models grow; this rule ends at the smallest
+    model that is right.
     """
     wrong = int(np.count_nonzero(fit.decision(X) * y <= 0.0))
     return wrong, len(fit.support), validation_loss(fit, X, y, loss)[0]
