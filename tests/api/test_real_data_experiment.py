@@ -29,6 +29,9 @@ class TwoModels:
 
     name = "L1"
 
+    def __init__(self, n_lambda=100):
+        pass
+
     def missing(self):
         return None
 

@@ -181,8 +181,9 @@ class RealData:
     def fits(self, curve: Curve, X: Any, y: NDArray[np.int64], largest: int) -> Iterator[Fit]:
         """The models of a curve, by increasing size."""
         if curve.method == "L1":
-            fits = L1().fits(X, y) if curve.columns == UNIT else lasso_path(X, y)
-            limit = max(largest, LARGEST_L1) if largest != QUICK_LARGEST else largest
+            quick = largest == QUICK_LARGEST
+            limit = largest if quick else LARGEST_L1
+            fits = L1(n_lambda=40 if quick else 100).fits(X, y) if curve.columns == UNIT else lasso_path(X, y)
             for fit in fits:
                 if len(fit.support) <= limit:
                     yield fit
