@@ -355,9 +355,9 @@ def verdict(claim: Claim, records: list[Record], method: str) -> str:
     ours = [line for line in lines if line.method == method]
     if not ours:
         return "There are no random splits yet."
-    best = max(ours, key=lambda line: float(np.median(peaks_of(lines[line], None))))
-    named = [line for line in ours if method.startswith("L0L2") and line.value == claim.value and line.columns == UNIT]
     limit = None if claim.features is None else round(1.2 * claim.features)
+    best = max(ours, key=lambda line: float(np.median(peaks_of(lines[line], limit))))
+    named = [line for line in ours if method.startswith("L0L2") and line.value == claim.value and line.columns == UNIT]
     out = []
     for line in dict.fromkeys([*named, best]):
         every = lines[line]
@@ -419,7 +419,7 @@ def draw(records: list[Record], names: list[str], path: Path) -> None:
                 ax = axes[row, column]
                 grid = np.arange(1, max(max(record["sizes"]) for record in here) + 1)
                 aucs = np.array([auc_at(record, grid) for record in here])
-                grid, aucs = grid[shown := np.isfinite(aucs).mean(axis=0) >= 0.5], aucs[:, shown]
+                grid, aucs = grid[shown := np.isfinite(aucs).mean(axis=0) >= 0.75], aucs[:, shown]
                 low, centre, high = np.nanquantile(aucs, (0.25, 0.5, 0.75), axis=0)
                 (handles[line.label],) = ax.plot(grid, centre, **look, zorder=3)
                 if line.columns == UNIT and len(here) > 1:
