@@ -255,12 +255,14 @@ def panel(ax: Axes, result: Results) -> None:
 
 
 def references(result: Results) -> Iterator[tuple[str, str, dict[int, float]]]:
-    """L0's error on the true support (strong signal), and the rate through L0's last point (weak signal)."""
+    """L0's error on the true support, and the rate with the constant that fits L0's errors best (of the weaker signal)."""
     strong, weak = max(result.sweep.signals), min(result.sweep.signals)
     known, found = result.errors(KNOWN, strong), result.errors(L0, weak)
     if known and strong == weak:
         yield "L0, support known", ":", {value: float(np.mean(errors)) for value, errors in known.items()}
     if found:
         rates = {value: result.rate(value, weak) for value in found}
-        constant = float(np.mean(found[max(found)])) / rates[max(found)]
+        least = result.least(weak) if result.sweep.varies == "n" else 0.0
+        fitted = [value for value in found if value > least] or list(found)
+        constant = float(np.exp(np.mean([np.log(np.mean(found[value]) / rates[value]) for value in fitted])))
         yield "shape of the rate", "--", {value: constant * rate for value, rate in rates.items()}
