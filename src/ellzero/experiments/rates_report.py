@@ -118,12 +118,12 @@ class Results:
         first, last, k = min(known), max(known), self.sweep.fixed.k
         allowed = self.rate(last, signal) / self.rate(first, signal)
         grown, error = growth(known[first], known[last])
-        faster = "no faster" if grown <= allowed else "hardly faster" if grown <= allowed + 2.0 * error else "faster"
+        more = "more, but within two standard errors" if grown <= allowed + 2.0 * error else "more"
         ratios = [float(np.mean(values)) / self.rate(p, signal) for p, values in known.items()]
         yield (
-            f"Verdict: from p/k = {first // k:,} to {last // k:,} the rate grows by a factor of {allowed:.1f}, L0's error "
-            f"{faster}, by {grown:.1f} ± {error:.1f}. Error divided by rate lies between {min(ratios):.1f} and "
-            f"{max(ratios):.1f}."
+            f"Verdict: from p/k = {first // k:,} to {last // k:,} the rate grows by a factor of {allowed:.1f} and L0's error "
+            f"by {grown:.1f} ± {error:.1f} ({'no more' if grown <= allowed else more}). "
+            f"Error divided by rate lies between {min(ratios):.1f} and {max(ratios):.1f}."
         )
 
     def about_size(self, signal: float) -> Iterator[str]:
