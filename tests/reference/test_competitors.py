@@ -11,7 +11,7 @@ from scipy import optimize, sparse, special
 
 import ellzero as ez
 from ellzero.errors import EllzeroError
-from ellzero.experiments.methods import grasp, l1, mcp, nhtp, rscript, skglm_path, sparse_logistic
+from ellzero.experiments.methods import l1, mcp, nhtp, rscript, skglm_path, sparse_logistic
 from ellzero.experiments.methods.grasp import GraSP
 from ellzero.experiments.methods.l1 import L1
 from ellzero.experiments.methods.mcp import MCP
@@ -178,13 +178,13 @@ def l1_violation(X, y, fit):
 def test_l1_is_optimal_and_takes_sparse_x(backend):
     X, y = problem(7, n=80, p=120)
     X = np.where(np.abs(X) > 0.8, X, 0.0)
-    fits = list(L1(backend=backend, n_lambda=40).fits(X, y))
-    thin = list(L1(backend=backend, n_lambda=40).fits(sparse.csr_matrix(X), y))
+    fits = list(L1(backend=backend, n_lambda=20).fits(X, y))
+    thin = list(L1(backend=backend, n_lambda=20).fits(sparse.csr_matrix(X), y))
     assert len(fits[0].support) == 0
     assert fits[1].settings["lambda"] < fits[0].settings["lambda"]
     assert max(len(fit.support) for fit in fits) > 20
     for fit in fits:
-        assert l1_violation(X, y, fit) <= 2e-3 * fits[0].settings["lambda"] + 2e-5
+        assert l1_violation(X, y, fit) <= 2e-3 * fits[0].settings["lambda"]
     assert len(fits) == len(thin)
     for a, b in zip(fits, thin, strict=True):
         np.testing.assert_allclose(whole(a, 120), whole(b, 120), atol=0.02)
@@ -231,12 +231,11 @@ def test_what_is_missing_is_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "skglm", None)
     for module in (l1, mcp):
         monkeypatch.setattr(module, "has_r_package", lambda name: False)
-        monkeypatch.setattr(module, "has_skglm", lambda: False)
     assert "glmnet" in L1().missing()
     assert "skglm" in L1().missing()
     assert "glmnet" in L1(backend="glmnet").missing()
     assert "ncvreg" in MCP().missing()
-    monkeypatch.setattr(grasp, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "skscope", None)
     assert "skscope" in GraSP(backend="skscope").missing()
 
 

@@ -42,9 +42,9 @@ class NHTP:
     always in T, without a penalty. eta changes every ten iterations as in the paper, is measured in inverse curvatures (so that
     it suits any lambda_2), and is halved where no step along the direction lowers the objective; so every sweep ends.
 
-    `warm_start="size"`, the default, starts each size from the next smaller one at the same lambda_2. On figure 1's data this
-    took about half the time of starts at zero and reached lower objectives: 0.4873 on average instead of 0.4924 (n = 1000,
-    correlation 0.9), 0.4418 instead of 0.4421 (n = 300, 0.5).
+    `warm_start="size"`, the default, starts each size from the next smaller one at the same lambda_2. On two data sets of
+    figures 1 and 2 this took about half the time of starts at zero and reached lower objectives: 0.4873 on average instead of
+    0.4924 (n = 1000, correlation 0.9), 0.4418 instead of 0.4421 (n = 300, 0.5).
     """
 
     sizes: Iterable[int] = SIZES
