@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ellzero as ez
-from benchmarks.tools import THREAD_VARIABLES, resident
+from benchmarks.tools import resident
+from ellzero.experiments.timing import THREAD_VARIABLES
 
 ROOT = Path(__file__).parent.parent
 N = 1000

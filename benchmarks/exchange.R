@@ -1,22 +1,10 @@
-# Reading a problem and writing a path, as benchmarks/tools.py expects it.
-arguments <- commandArgs(trailingOnly = TRUE)
-folder <- arguments[1]
-seconds_for_repeats <- as.numeric(arguments[2])
-repeats <- as.integer(arguments[3])
-file_in <- function(name) file.path(folder, name)
-
-shape <- readBin(file_in("shape.bin"), "integer", 3)
-n <- shape[1]; p <- shape[2]
-y <- readBin(file_in("y.bin"), "double", n)
+# A problem, read by the exchange.R of the package (BENCH_EXCHANGE), and a path as benchmarks/tools.py expects it.
+suppressWarnings(source(Sys.getenv("BENCH_EXCHANGE")))  # the last argument may be no number
+seconds_for_repeats <- settings[1]
+repeats <- settings[2]
+problem <- read_problem()
+X <- problem$X; y <- problem$y; p <- ncol(X); rm(problem)
 grid <- readBin(file_in("grid.bin"), "double", 10000)
-if (shape[3] > 0) {
-  X <- new(getClass("dgCMatrix", where = asNamespace("Matrix")),
-           i = readBin(file_in("rows.bin"), "integer", shape[3]),
-           p = readBin(file_in("starts.bin"), "integer", p + 1),
-           x = readBin(file_in("values.bin"), "double", shape[3]), Dim = c(n, p))
-} else {
-  X <- matrix(readBin(file_in("X.bin"), "double", as.double(n) * p), n, p)
-}
 
 timed <- function(fit) {
   times <- c()

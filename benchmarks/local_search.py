@@ -6,7 +6,6 @@ python -m benchmarks.local_search [--quick] [--only TEXT] [--out FILE]
 from __future__ import annotations
 
 import argparse
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable
@@ -21,9 +20,14 @@ from numpy.typing import NDArray
 import ellzero as ez
 from benchmarks.cases import Case, dense_case
 from benchmarks.path import compare, referee
-from benchmarks.tools import R_SCRIPTS, REPEATS, SECONDS_FOR_REPEATS, run_patiently, save_case, save_for_r
+from benchmarks.tools import R_SCRIPTS, REPEATS, run_patiently, save_case, save_for_r
 from ellzero import _core
-from ellzero.experiments.tables import processor, table
+from ellzero.experiments.fixed_design import choose, validation_loss
+from ellzero.experiments.methods.l1 import L1
+from ellzero.experiments.methods.mcp import MCP
+from ellzero.experiments.methods.method import Method
+from ellzero.experiments.methods.ours import L0
+from ellzero.experiments.tables import mean_error, processor, table
 from ellzero.model import Model
 from ellzero.problem import make_problem
 from ellzero.solvers.iht import threshold
@@ -193,66 +197,43 @@ def timing_table(case: Case, tools: tuple[tuple[str, int], ...], folder: Path) -
 
 def recovery(draws: int) -> str:
     """n = p = 1000, k = 25: F1 of the support, tuned on a second outcome vector as in the paper."""
-    scores: dict[str, list[tuple[float, int]]] = {}
-    seconds: dict[str, list[float]] = {}
-    shrinkage = np.geomspace(100.0, 1e-4, 10) / 1000
+    methods = recovery_methods()
+    scores: dict[str, list[tuple[float, int, float]]] = {name: [] for name in methods}
     for seed in range(draws):
         X, y, beta = ez.datasets.make_classification(
             1000, 1000, 25, s=1.0, correlation="exponential", rho=0.9, random_state=seed
         )
-        rng = np.random.default_rng(10_000 + seed)
-        valid = np.where(rng.random(1000) < 1.0 / (1.0 + np.exp(-X @ beta)), 1.0, -1.0)
-        true = set(np.flatnonzero(beta).tolist())
-
-        def score(support: Any, true: set[int] = true) -> tuple[float, int]:
-            found = {int(j) for j in support}
-            return 2.0 * len(found & true) / (len(found) + len(true)), len(found)
-
-        for name, algorithm in (("L0L2, CD", "cd"), ("L0L2, local search", "local_search")):
+        y_choice = ez.datasets.draw_labels(X, beta, s=1.0, random_state=10_000 + seed)
+        for name, method in methods.items():
             start = time.perf_counter()
-            grid = ez.fit_grid(X, y, lambda_2=shrinkage, algorithm=algorithm, max_support=100)
-            seconds.setdefault(name, []).append(time.perf_counter() - start)
-            models = [model for path in grid for model in path]
-            losses = [float(np.logaddexp(0.0, -valid * (X[:, m.support] @ m.values + m.intercept)).mean()) for m in models]
-            scores.setdefault(name, []).append(score(models[int(np.argmin(losses))].support))
-        for name, support, took in peers(X, y.astype(np.float64), valid):
-            scores.setdefault(name, []).append(score(support))
-            seconds.setdefault(name, []).append(took)
-        print(
-            f"recovery, draw {seed}: " + ", ".join(f"{name} {found[-1][0]:.2f}" for name, found in scores.items()), flush=True
-        )
+            fits = list(method.fits(X, y))
+            took = time.perf_counter() - start
+            support = choose(fits, X, y_choice, "logistic", {"loss": validation_loss})["loss"].support
+            scores[name].append((ez.metrics.support_scores(beta, support).f1, len(support), took))
+        told = ", ".join(f"{name} {found[-1][0]:.2f}" for name, found in scores.items())
+        print(f"recovery, draw {seed}: {told}", flush=True)
     rows = []
     for name, found in scores.items():
-        f1, size = np.array([one[0] for one in found]), np.array([one[1] for one in found])
-        error = f1.std(ddof=1) / np.sqrt(len(f1)) if len(f1) > 1 else np.nan
-        mean = "-" if np.isnan(seconds[name]).any() else f"{np.mean(seconds[name]):.2f}"
-        rows.append([name, str(len(f1)), f"{f1.mean():.3f} +- {error:.3f}", f"{size.mean():.1f}", mean])
+        f1, size, seconds = np.array(found).T
+        rows.append([name, str(len(f1)), mean_error(f1, 3), f"{size.mean():.1f}", f"{seconds.mean():.2f}"])
     return "## Support recovery: n = p = 1000, k = 25, s = 1, exponential correlation 0.9\n\n" + table(
-        ["method", "draws", "mean F1 +- standard error", "mean size (25 is right)", "seconds per draw"], rows
+        ["method", "draws", "mean F1 ± standard error", "mean size (25 is right)", "seconds per draw"], rows
     )
 
 
-def peers(X: Array, y: Array, valid: Array) -> list[tuple[str, Array, float]]:
-    """The tuned supports of glmnet and ncvreg, as far as R has them."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        save_for_r(Case("recovery", X, y, 0.0, np.ones(1)), folder)
-        valid.tofile(folder / "y_valid.bin")
-        script = Path(__file__).parent / "recovery.R"
-        start = time.perf_counter()
-        try:
-            command = ["Rscript", str(script), name, str(SECONDS_FOR_REPEATS), str(REPEATS)]
-            subprocess.run(command, check=True, capture_output=True, timeout=600)
-        except (FileNotFoundError, subprocess.SubprocessError) as error:
-            print(f"no L1 and MCP: {error}", flush=True)
-            return []
-        took = time.perf_counter() - start
-        files = {"L1": "L1 (glmnet)", "MCP": "MCP (ncvreg)"}
-        return [
-            (label, np.loadtxt(folder / f"{key}.txt", ndmin=1), took if key == "MCP" else np.nan)
-            for key, label in files.items()
-            if (folder / f"{key}.txt").exists()
-        ]
+def recovery_methods() -> dict[str, Method]:
+    """Ours, and L1 and MCP as far as they are installed."""
+    shrinkage = tuple(float(value) for value in np.geomspace(100.0, 1e-4, 10) / 1000)
+    l1, mcp = L1(), MCP()
+    methods: dict[str, Method] = {
+        "L0L2, CD": L0("L0L2", "cd", shrinkage=shrinkage),
+        "L0L2, local search": L0("L0L2", "local_search", shrinkage=shrinkage),
+        f"L1 ({l1.tool})": l1,
+        f"MCP ({mcp.tool})": mcp,
+    }
+    for missing in filter(None, (method.missing() for method in methods.values())):
+        print(missing, flush=True)
+    return {name: method for name, method in methods.items() if method.missing() is None}
 
 
 INTRODUCTION = """# Local search
@@ -268,7 +249,7 @@ descent has sweeps in both directions and every size to draw on, so that less is
 for the first. The hinge has no rows from zero: at its smoothing neither a coordinate step nor thresholding leaves zero.
 
 **Support recovery.** The paper's protocol: all tuning parameters minimise the log-loss of a second outcome vector at the same
-X; L0L2 over 10 values of lambda_2, MCP over 10 of gamma. R's time includes its start and both methods.
+X; L0L2 over 10 values of lambda_2, MCP over 10 of gamma. R's time includes its start.
 """
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +21,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from benchmarks.cases import Case
+from ellzero.experiments.methods.rscript import SCRIPTS, write_problem
+from ellzero.experiments.timing import THREAD_VARIABLES, best_time
 
 Array = NDArray[np.float64]
 SECONDS_FOR_REPEATS = 20.0
@@ -30,7 +31,6 @@ ATTEMPTS = 3  # of a tool that crashes
 R_SCRIPTS = {"glmnet": ("glmnet.R",), "L0Learn": ("l0learn.R", "CD"), "L0Learn with swaps": ("l0learn.R", "CDPSI")}
 # fastsparsegams often crashes with its default of 3; these are tried in turn.
 ACTIVE_SET_NUMS = (3, 2, 4)
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass(frozen=True)
@@ -57,17 +57,9 @@ def save_case(case: Case, folder: Path) -> None:
 
 
 def save_for_r(case: Case, folder: Path) -> None:
-    """The same as plain binary files, which R reads fast."""
-    case.y.tofile(folder / "y.bin")
+    """The same as plain binary files, which R reads fast; its penalties multiply a sum over rows."""
+    write_problem(case.X, case.y.astype(np.int64), folder)
     (case.grid * len(case.y)).tofile(folder / "grid.bin")
-    sizes = [*case.X.shape, int(case.X.nnz) if sparse.issparse(case.X) else 0]
-    np.array(sizes, dtype=np.int32).tofile(folder / "shape.bin")
-    if sparse.issparse(case.X):
-        case.X.data.astype(np.float64).tofile(folder / "values.bin")
-        case.X.indices.astype(np.int32).tofile(folder / "rows.bin")
-        case.X.indptr.astype(np.int32).tofile(folder / "starts.bin")
-    else:
-        case.X.T.astype(np.float64).tofile(folder / "X.bin")
 
 
 def load_x(folder: Path) -> Any:
@@ -143,21 +135,17 @@ def run_here(tool: str, threads: int, folder: Path) -> None:
     fit(X[:50, :40], y[:50], grid[:3], lambda_2, 1)  # imports and first-call costs are not timed
     before = resident("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # resets the peak
-    seconds: list[float] = []
-    while len(seconds) < REPEATS and sum(seconds) < SECONDS_FOR_REPEATS:
-        start = time.perf_counter()
-        lambda_0, coef, intercept, reads = fit(X, y, grid, lambda_2, threads)
-        seconds.append(time.perf_counter() - start)
+    result, seconds, _ = best_time(lambda: fit(X, y, grid, lambda_2, threads), REPEATS, SECONDS_FOR_REPEATS)
+    lambda_0, coef, intercept, reads = result
     growth = (resident("VmHWM") - before) / size
     sparse.save_npz(folder / "coef.npz", coef)
-    np.savez(
-        folder / "out.npz", seconds=min(seconds), lambda_0=lambda_0, intercept=intercept, reads=reads, memory_growth=growth
-    )
+    np.savez(folder / "out.npz", seconds=seconds, lambda_0=lambda_0, intercept=intercept, reads=reads, memory_growth=growth)
 
 
 def run(tool: str, threads: int, folder: Path, timeout: float, attempt: int = 0) -> Run | str:
     """Run a tool on the saved case; a string says why there is no result."""
-    environment = dict(os.environ) | {name: str(threads) for name in THREAD_VARIABLES} | {"BENCH_ATTEMPT": str(attempt)}
+    told = {"BENCH_ATTEMPT": str(attempt), "BENCH_EXCHANGE": str(SCRIPTS / "exchange.R")}
+    environment = dict(os.environ) | {name: str(threads) for name in THREAD_VARIABLES} | told
     for name in ("out.npz", "coef.npz", "out.csv", "coef.csv"):
         (folder / name).unlink(missing_ok=True)
     if tool in R_SCRIPTS:
