@@ -8,10 +8,11 @@ import pytest
 from scipy import sparse
 
 import ellzero as ez
-from ellzero.experiments import real_data
+from ellzero.experiments import real_data, real_data_report
 from ellzero.experiments.experiment import Scale
 from ellzero.experiments.methods.method import Fit
-from ellzero.experiments.real_data import COMMON, FIG3, FIG5, FIG6, FIG7, OFFICIAL, UNIT, Claim, Curve
+from ellzero.experiments.real_data import FIG3, FIG5, FIG6, FIG7
+from ellzero.experiments.real_data_curves import COMMON, OFFICIAL, UNIT, Claim, Curve
 
 QUICK = Scale(quick=True, repetitions=2)
 FULL = Scale(repetitions=1)
@@ -181,9 +182,9 @@ def test_curve_is_of_the_test_rows():
 
 def test_auc_at_a_size():
     record = {"sizes": [0, 2, 5, 4, 10], "aucs": [0.5, 0.7, 0.8, 0.75, 0.9], "peak": 0.9, "peak_size": 10}
-    found = real_data.auc_at(record, np.array([1, 2, 4, 5, 9, 10, 12, 13]))
+    found = real_data_report.auc_at(record, np.array([1, 2, 4, 5, 9, 10, 12, 13]))
     np.testing.assert_array_equal(found, [0.5, 0.7, 0.7, 0.75, 0.75, 0.9, 0.9, np.nan])
-    assert real_data.near_peak(record | {"aucs": [0.5, 0.7, 0.896, 0.75, 0.9]}) == 5
+    assert real_data_report.near_peak(record | {"aucs": [0.5, 0.7, 0.896, 0.75, 0.9]}) == 5
 
 
 def test_verdict_counts_what_is_there():
@@ -201,7 +202,7 @@ def test_verdict_counts_what_is_there():
         record("L1", 0, [0, 10, 40], [0.5, 0.70, 0.93]),
         record("L1", 1, [0, 10, 40], [0.5, 0.81, 0.70]),
     ]
-    text = real_data.verdict(claim, records, FIG3.method)
+    text = real_data_report.verdict(claim, records, FIG3.method)
     assert text == (
         "**λ₂ = 1** with at most 12 features: 0.860 in the median split and 0.920 in the best (0.90 or more in 1 of 2), 0.880 "
         "on the official split. L1 on the same columns: 0.755 and 0.810, below ours in 1 of 2 splits; with any number up to "

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from ellzero.errors import EllzeroError
 from ellzero.experiments.methods.method import Fit
+from ellzero.experiments.timing import THREAD_VARIABLES
 
 __all__ = ["has_r_package", "models_from_r", "write_problem"]
 
@@ -53,7 +54,7 @@ def models_from_r(script: str, X: Any, y: NDArray[np.int64], arguments: Sequence
         folder = Path(name)
         write_problem(X, y, folder)
         command = ["Rscript", "--vanilla", str(SCRIPTS / script), str(folder), *(repr(float(value)) for value in arguments)]
-        one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        one_thread = dict.fromkeys(THREAD_VARIABLES, "1")
         done = subprocess.run(command, env=dict(os.environ) | one_thread, capture_output=True, text=True, check=False)
         if done.returncode:
             reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
