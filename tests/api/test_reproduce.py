@@ -73,7 +73,7 @@ def test_a_killed_run_goes_on(run, tmp_path):
     done = {file: file.stat().st_mtime_ns for file in folder.glob("*.json")}
     assert len(done) >= 2
     out = run.json(*argv)
-    assert out["experiments"][0]["failures"] == []
+    assert out["experiments"][0]["failures"] == {}
     assert out["experiments"][0]["results"] == 12
     assert {file: file.stat().st_mtime_ns for file in done} == done
 
@@ -99,6 +99,19 @@ def test_bad_input(run, tmp_path):
     )
     (tmp_path / "file").write_text("")
     assert "--out must name a folder" in run.error("reproduce", "fig1", "--out", tmp_path / "file")
+
+
+def test_data_that_cannot_be_had_is_told_once(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("ELLZERO_DATA", str(tmp_path / "nothing"))
+    monkeypatch.setattr("ellzero.datasets.uci.HOME", "http://127.0.0.1:9")  # where nobody answers
+    monkeypatch.setattr("ellzero.datasets.uci.RETRIES", 0)
+    code, _, err = run(
+        "reproduce", "fig5", "--quick", "--reps", 1, "--jobs", 1, "--only", "data=arcene", "--out", tmp_path, "--quiet"
+    )
+    assert code == 1
+    assert len(err.splitlines()) == 1
+    assert err.startswith("ellzero: failed: data=arcene_split=official")
+    assert "and 3 other tasks: DatasetError: http://127.0.0.1:9/" in err
 
 
 def test_a_report_on_nothing(run, tmp_path):

@@ -46,7 +46,7 @@ def squares(monkeypatch):
 def test_all_tasks_run_once_and_are_kept(squares, tmp_path):
     outcome = reproduce("squares", tmp_path, Scale())
     assert outcome.complete
-    assert outcome.failures == []
+    assert outcome.failures == {}
     assert len(squares.ran) == 12
     assert outcome.text.startswith("## Squares of numbers\n\n`ellzero reproduce squares`")
     assert "12 of 12 tasks" in outcome.text
@@ -91,7 +91,7 @@ def test_failures_are_told_and_tried_again(squares, tmp_path):
     squares.bad = (2,)
     outcome = reproduce("squares", tmp_path, Scale(repetitions=1))
     assert not outcome.complete
-    assert outcome.failures == ["n=2_repetition=0_method=a_b_c_: ValueError: this number is bad"]
+    assert outcome.failures == {"n=2_repetition=0_method=a_b_c_": "ValueError: this number is bad"}
     assert "2 of 3 tasks" in outcome.text
     squares.bad = ()
     assert reproduce("squares", tmp_path, Scale(repetitions=1)).complete

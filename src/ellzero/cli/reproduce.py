@@ -12,6 +12,7 @@ from ellzero.errors import InvalidInputError
 from ellzero.experiments import EXPERIMENTS, find
 from ellzero.experiments.experiment import Scale
 from ellzero.experiments.running import Outcome, reproduce
+from ellzero.experiments.tables import grouped
 
 __all__ = ["run"]
 
@@ -55,8 +56,9 @@ def run(args: argparse.Namespace) -> int:
 
 def finish(args: argparse.Namespace, outcome: Outcome) -> None:
     """Say what went wrong or is left."""
-    for failure in outcome.failures:
-        print(f"ellzero: failed: {failure}", file=sys.stderr)
+    for failure, tasks in grouped(outcome.failures, outcome.failures.__getitem__).items():
+        others = f" and {len(tasks) - 1} other tasks" if len(tasks) > 1 else ""
+        print(f"ellzero: failed: {tasks[0]}{others}: {failure}", file=sys.stderr)
     if not outcome.complete:
         note(
             args,

@@ -33,7 +33,7 @@ class Outcome:
     text: str
     records: list[Record]
     asked: int
-    failures: list[str] = field(default_factory=list)
+    failures: dict[str, str] = field(default_factory=dict)  # what went wrong, by the description of the task
 
     @property
     def complete(self) -> bool:
@@ -74,7 +74,7 @@ def reproduce(
         raise InvalidInputError(
             f"only must be part of the description of a task (such as {describe(tasks[0])!r}), got {only!r}."
         )
-    failures: list[str] = []
+    failures: dict[str, str] = {}
     if run:
         done = [record for task in chosen if (record := read(folder, task)) is not None]
         left = [task for task in chosen if read(folder, task) is None]
@@ -83,7 +83,7 @@ def reproduce(
         for task, failure in run_all(name, folder, left, jobs):
             watch.advance(task, None if failure else read(folder, task))
             if failure:
-                failures.append(f"{describe(task)}: {failure}")
+                failures[describe(task)] = failure
         watch.close()
     records = [record for task in tasks if (record := read(folder, task)) is not None]
     text = page(experiment, records, out, scale, len(tasks)) if records else "No task has a result yet."
@@ -101,7 +101,9 @@ def page(experiment: Experiment, records: list[Record], out: Path, scale: Scale,
     words += [f"--reps {scale.repetitions}"] * (scale.repetitions is not None)
     seconds = sum(record["seconds"] for record in records)
     made = f"`ellzero reproduce {' '.join(words)}`, ellzero {ellzero.__version__}: {len(records):,} of {asked:,} tasks"
-    return f"## {experiment.title}\n\n{made}, {duration(seconds)} of one core.\n\n{experiment.report(records, out, scale)}"
+    return (
+        f"## {experiment.title}\n\n{made}, which took {duration(seconds)} together.\n\n{experiment.report(records, out, scale)}"
+    )
 
 
 def workers(n_jobs: int | None) -> int:

@@ -1,0 +1,38 @@
+"""The page on the reproduction shows the recorded results, and the records are those of the experiments."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+from ellzero.experiments import EXPERIMENTS, find
+from ellzero.experiments.experiment import Scale
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def write_page():
+    spec = importlib.util.spec_from_file_location("write_page", ROOT / "experiments" / "write_page.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_is_up_to_date(write_page):
+    text = write_page.PAGE.read_text()
+    assert write_page.renewed(text) == text
+    for picture in write_page.RESULTS.glob("*.png"):
+        assert (write_page.PAGE.parent / write_page.PICTURES / picture.name).read_bytes() == picture.read_bytes()
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_records_belong_to_tasks(name, write_page):
+    records = [json.loads(line) for line in (write_page.RESULTS / f"{name}.jsonl").read_text().splitlines()]
+    tasks = find(name).tasks(Scale())
+    assert records
+    asked = [{key: record[key] for key in tasks[0]} for record in records]
+    assert len({json.dumps(task) for task in asked}) == len(asked)
+    here = {task.get("method") for task in tasks}  # methods that are installed
+    assert [task for task in asked if task.get("method") in here and task not in tasks] == []
