@@ -153,10 +153,10 @@ class SampleSizes:
 
 
 def paired(theirs: list[Record], ours: list[Record], key: str) -> tuple[float, float] | None:
-    """The mean difference over repetitions that both have, and its standard error."""
+    """The mean difference over repetitions that both have, and its standard error; None for fewer than two."""
     mine = {record["repetition"]: record[key] for record in ours}
     differences = [record[key] - mine[record["repetition"]] for record in theirs if record["repetition"] in mine]
-    return mean_with_error(differences) if differences else None
+    return mean_with_error(differences) if len(differences) > 1 else None
 
 
 FIG1: Experiment = SampleSizes("fig1", "Figure 1: high correlation, n from 100 to 1000", 0.9)
