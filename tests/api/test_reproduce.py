@@ -14,6 +14,13 @@ OURS = ["L0L2 (CD w. Local Search)", "L0L1 (CD w. Local Search)", "L0L2 (CD)", "
 THEIRS = ["GraSP", "NHTP"]  # these need nothing to be installed
 
 
+@pytest.fixture(autouse=True)
+def no_skglm(monkeypatch):
+    """Without R, L1 and MCP are left out: every worker would compile skglm for half a minute (or fail, uncompiled)."""
+    for module in ("l1", "mcp"):
+        monkeypatch.setattr(f"ellzero.experiments.methods.{module}.has_skglm", lambda: False)
+
+
 def test_list(run):
     lines = run.ok("reproduce", "--list").splitlines()
     assert [line.split()[0] for line in lines] == list(EXPERIMENTS)

@@ -70,7 +70,7 @@ def quick_run_times(tmp_path_factory):
 
 def test_quick_run_times(quick_run_times):
     outcome = quick_run_times
-    assert outcome.failures == []
+    assert outcome.failures == {}
     assert outcome.complete
     tools = FIG4.tools(quick=True)
     assert {"ellzero 1", "ellzero 2", "NHTP (our code)"} <= set(tools)
@@ -171,7 +171,7 @@ def quick_certification(tmp_path_factory):
 
 def test_quick_certification(quick_certification):
     outcome = quick_certification
-    assert outcome.failures == []
+    assert outcome.failures == {}
     assert outcome.complete
     for record in outcome.records:
         assert record["status"] == "optimal"
