@@ -8,6 +8,7 @@ from ellzero.experiments.fixed_design import Data, Setting, choose, loss_within,
 from ellzero.experiments.large_instances import verdict
 from ellzero.experiments.methods.method import Fit
 from ellzero.experiments.methods.ours import L0
+from ellzero.experiments.sample_sizes import FIG1
 
 RULES = {"loss": validation_loss, "errors": validation_errors, "size": loss_within(1)}
 SETTING = Setting(p=12, k=3, s=2.0, correlation="exponential", rho=0.5, new_rows=50)
@@ -90,3 +91,18 @@ def test_verdicts():
     assert verdict([10, 12, 11], (11.5, 0.4)) == "as the paper"
     assert verdict([1, 2, 1], (11.5, 0.4)) == "fewer FP than the paper"
     assert verdict([30, 31, 29], (11.5, 0.4)) == "more FP than the paper"
+
+
+def test_each_penalty_is_compared_by_itself():
+    ours, others = "L0L2 (CD w. Local Search)", "L0L1 (CD w. Local Search)"
+
+    def cell(*values):
+        return [{"repetition": k, "f1": value, "auc": 0.9} for k, value in enumerate(values)]
+
+    cells = {(ours, 100): cell(0.5, 0.7, 0.9), (others, 100): cell(0.2, 0.3), ("L1", 100): cell(0.4, 0.6)}
+    lines = FIG1.comparison(cells, [ours, others, "L1"], [100]).splitlines()[2:]
+    assert lines[0] == f"- recovery F1 score, {ours}: in 0 of 1 comparisons a competitor is better."
+    assert lines[1].endswith("in 1 of 1 comparisons a competitor is better: L1 at n = 100 (by 0.250 ± 0.050).")
+    assert lines[2].endswith("in 0 of 1 comparisons a competitor is better.")  # equal is not better
+    alone = FIG1.comparison({(ours, 100): cell(0.5, 0.7), ("L1", 100): cell(0.9)}, [ours, "L1"], [100])
+    assert alone.count("nothing to compare yet") == 2  # one repetition has no spread
