@@ -81,7 +81,7 @@ def test_quick_run_times(quick_run_times):
     seconds = next(row for row in rows(outcome.text) if row[0] == "1,000")
     assert len(seconds) == 1 + len(tools)
     assert "A quick run" in outcome.text
-    assert (outcome.page.parent / "fig4.png").stat().st_size > 10_000
+    assert (outcome.page.parent / "fig4-quick.png").stat().st_size > 10_000
 
 
 def test_all_tools_see_the_same_data():
@@ -140,6 +140,15 @@ def test_report_of_run_times(tmp_path):
     assert "A quick run" not in text
 
 
+def test_a_limit_of_our_own_is_not_passed_over(tmp_path):
+    records = [measured(1_000, "ellzero 2", 0.5), measured(1_000, REFERENCE, 1.0)]
+    records += [measured(2_000, "ellzero 2", None), measured(2_000, REFERENCE, 2.0)]
+    text = FIG4.report(records, tmp_path, Scale())
+    assert "- ellzero 2 is 2 times as fast as glmnet; it ran into the limit at p = 2,000." in text
+    text = FIG4.report(records[2:], tmp_path, Scale())
+    assert "- ellzero 2 is not comparable with glmnet; it ran into the limit at p = 2,000." in text
+
+
 def test_report_of_several_data_sets(tmp_path):
     records = [measured(1_000, "ellzero 1", seconds, repetition) for repetition, seconds in enumerate((1.0, 2.0, 3.0))]
     text = FIG4.report(records, tmp_path, Scale())
@@ -185,7 +194,7 @@ def test_quick_certification(quick_certification):
     assert f"{len(outcome.records)} of {len(outcome.records)} searches end with a proof" in text
     assert "Proofs of the same problem agree" in text
     assert "A quick run" in text
-    assert (outcome.page.parent / "table3.png").stat().st_size > 10_000
+    assert (outcome.page.parent / "table3-quick.png").stat().st_size > 10_000
 
 
 def test_both_readings_and_the_papers_sizes():

@@ -111,7 +111,8 @@ class Certification:
     def report(self, records: list[Record], folder: Path, scale: Scale) -> str:
         """Seconds beside the paper's, what is behind them, and what follows."""
         results = Results(grouped(records, lambda record: (record["reading"], record["method"], record["p"])))
-        results.draw(folder / f"{self.name}.png")
+        picture = f"{self.name}{'-quick' if scale.quick else ''}.png"
+        results.draw(folder / picture)
         limit = QUICK_LIMIT if scale.quick else LIMIT
         said = SETTING.format(
             rows=ROWS,
@@ -123,7 +124,7 @@ class Certification:
         )
         quick = "A quick run: fewer features than the paper's, once each, without MIP solvers." * scale.quick
         missing = [f"{name}: {way.missing()}" for name, way in WAYS.items() if way.missing() is not None and not scale.quick]
-        parts = [said, quick, *missing, f"![Seconds against p]({self.name}.png)"]
+        parts = [said, quick, *missing, f"![Seconds against p]({picture})"]
         for reading in results.readings:
             parts.append(f"**{TITLES[reading]}**, seconds{results.repetitions(reading)}:\n\n{results.seconds_table(reading)}")
             parts.append(f"Behind these:\n\n{results.details_table(reading)}")

@@ -114,7 +114,8 @@ class RunTimes:
         """Seconds, ratios, what the paths came to, and how that compares with the paper's words."""
         results = Results(grouped(records, lambda record: (record["p"], record["method"])))
         size = size_of(scale.quick)
-        results.draw(folder / f"{self.name}.png", f"seconds for a path of {size.points} solutions")
+        picture = f"{self.name}{'-quick' if scale.quick else ''}.png"
+        results.draw(folder / picture, f"seconds for a path of {size.points} solutions")
         parts = [
             SETTING.format(
                 rows=ROWS,
@@ -128,7 +129,7 @@ class RunTimes:
                 repetitions=results.repetitions(),
             ),
             PAPER,
-            f"![Seconds against p]({self.name}.png)",
+            f"![Seconds against p]({picture})",
             results.table("Seconds", results.seconds_entry),
             results.table(f"Seconds divided by those of {REFERENCE}", results.ratio_entry),
             results.table("Solutions on the path (features of the largest)", results.path_entry),
@@ -279,6 +280,8 @@ class Results:
         """How two tools compare over some numbers of features; empty if there is nothing to compare."""
         ratios = []
         bounded = False
+        unfinished = [p for p in features if self.at_least(p, tool) is not None and (p, other) in self.cells]
+        late = f"; it ran into the limit at p = {', '.join(f'{p:,}' for p in unfinished)}" if unfinished else ""
         for p in features:
             ours, theirs = self.mean(p, tool), self.mean(p, other)
             if theirs is None and ours is not None and self.at_least(p, other) is not None:
@@ -286,7 +289,7 @@ class Results:
             if ours is not None and theirs is not None:
                 ratios.append(theirs / ours)
         if not ratios:
-            return ""
+            return f"{tool} is not comparable with {other}{late}." if late else ""
         low, high = min(ratios), max(ratios)
         if low >= 1.0:
             word = f"{span(ratios)} times as fast as {other}" + " (or more: it ran into the limit)" * bounded
@@ -294,7 +297,7 @@ class Results:
             word = f"{span([1.0 / ratio for ratio in ratios])} times as slow as {other}"
         else:
             word = f"from {shown(1.0 / low)} times as slow to {shown(high)} times as fast as {other}"
-        return f"{tool} is {word}."
+        return f"{tool} is {word}{late}."
 
     def within(self, tool: str, p: int, most: float) -> str:
         """Whether a tool keeps the time that the paper names for its kind; empty if it was not run there."""
