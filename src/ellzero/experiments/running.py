@@ -16,6 +16,7 @@ from ellzero.errors import EllzeroError, InvalidInputError
 from ellzero.experiments import find
 from ellzero.experiments.experiment import Experiment, Record, Scale, Task
 from ellzero.files import replacing
+from ellzero.validation import as_threads
 
 __all__ = ["Outcome", "reproduce"]
 
@@ -107,10 +108,8 @@ def page(experiment: Experiment, records: list[Record], out: Path, scale: Scale,
 
 
 def workers(n_jobs: int | None) -> int:
-    """How many processes that is, in joblib's way of counting."""
-    from joblib import effective_n_jobs
-
-    return int(effective_n_jobs(-1 if n_jobs is None else n_jobs))
+    """How many processes that is; no more than there are processors."""
+    return as_threads(-1 if n_jobs is None else n_jobs)
 
 
 def describe(task: Task) -> str:
@@ -235,7 +234,9 @@ class Watch:
 
 def kind(task: Task) -> str:
     """What tasks of about the same cost have in common: the words that name them, and the sizes of their problem."""
-    return ",".join(f"{key}={task[key]}" for key in ("data", "setting", "correlation", "n", "p", "k", "method") if key in task)
+    return ",".join(
+        f"{key}={task[key]}" for key in ("data", "setting", "reading", "n", "p", "k", "value", "method") if key in task
+    )
 
 
 def bar_on(stream: TextIO, label: str, total: int, done: int) -> Any:
