@@ -24,6 +24,7 @@ PICTURES = "assets/reproduction"
 
 def collect(folder: Path) -> None:
     """Take over what a run wrote, except results of single tasks."""
+    RESULTS.mkdir(parents=True, exist_ok=True)
     for name in EXPERIMENTS:
         for file in [folder / f"{name}.md", folder / f"{name}.jsonl", *sorted(folder.glob(f"{name}*.png"))]:
             if file.exists() and "-quick" not in file.name:
@@ -31,8 +32,9 @@ def collect(folder: Path) -> None:
 
 
 def block(name: str) -> str:
-    """A report as part of the page: without its heading, headings and pictures in their place."""
+    """A report as part of the page: without its heading, headings below those of the page, pictures in their place."""
     body = (RESULTS / f"{name}.md").read_text().split("\n", 1)[1].strip()
+    body = re.sub(r"^### ", "#### ", body, flags=re.MULTILINE)
     return re.sub(r"\]\(([^)/]+\.png)\)", rf"]({PICTURES}/\1)", body)
 
 
