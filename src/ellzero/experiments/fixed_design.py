@@ -77,7 +77,7 @@ def validation_errors(fit: Fit, X: Any, y: NDArray[np.int64], loss: str) -> Rank
 
 
 def loss_within(largest: int) -> Rule:
-    """The least loss among models of at most so many features: methods at equal size."""
+    """The least loss among models of at most so many features; if all are larger, the least loss."""
 
     def rank(fit: Fit, X: Any, y: NDArray[np.int64], loss: str) -> Rank:
         return float(len(fit.support) > largest), *validation_loss(fit, X, y, loss)

@@ -20,7 +20,8 @@ Array = NDArray[np.float64]
 NEAR_PEAK = 0.005
 LARGEST_L1 = 200  # features
 CAUTION = """As in the paper's figure, the peak of a curve is chosen on the test rows themselves, which flatters every method.
-An AUC has a standard error of about 0.05 on Arcene (40 test rows), 0.04 on Dorothea (22 positive ones) and 0.015 on Dexter. The
+So is the best of our lines, where one is named beside the paper's: we have several lines of more models each, L1 has one. An
+AUC has a standard error of about 0.05 on Arcene (40 test rows), 0.04 on Dorothea (22 positive ones) and 0.015 on Dexter. The
 paper's split is not known."""
 CHOICE = {
     "L0L2": """The legends are not in our copy of the paper; the values of lambda_2 are those that its text names, and one
