@@ -79,6 +79,10 @@ def test_a_result_of_another_task_is_not_taken(squares, tmp_path):
     squares.ran.clear()
     reproduce("squares", tmp_path, Scale(repetitions=1))
     assert squares.ran == [(1, 0)]
+    file.write_text(json.dumps(kept | {"ellzero": "0.0.1"}))  # nor one of another version
+    squares.ran.clear()
+    reproduce("squares", tmp_path, Scale(repetitions=1))
+    assert squares.ran == [(1, 0)]
 
 
 def test_quick_results_are_apart(squares, tmp_path):

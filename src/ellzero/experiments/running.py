@@ -6,6 +6,7 @@ import json
 import re
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -118,12 +119,12 @@ def describe(task: Task) -> str:
 
 
 def read(folder: Path, task: Task) -> Record | None:
-    """The result of a task, if it is there; a file that is not about this very task counts as none."""
+    """The result of a task, if it is there; a file of another task or another version of ellzero counts as none."""
     try:
         kept = json.loads((folder / f"{describe(task)}.json").read_text())
     except (FileNotFoundError, json.JSONDecodeError):
         return None
-    same = isinstance(kept, dict) and kept.get("task") == task
+    same = isinstance(kept, dict) and kept.get("task") == task and kept.get("ellzero") == ellzero.__version__
     return task | kept["record"] if same else None
 
 
@@ -138,8 +139,14 @@ def run_all(name: str, folder: Path, tasks: Sequence[Task], jobs: int) -> Iterat
     with parallel_config(backend="loky", n_jobs=jobs, inner_max_num_threads=1):
         calls = (delayed(numbered)(number, name, folder, task) for number, task in enumerate(tasks))
         # One task at a time is sent: tasks that end early make room for others, and Ctrl-C loses no more than is at work.
-        for number, failure in Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")(calls):
-            yield tasks[number], failure
+        try:
+            for number, failure in Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")(calls):
+                yield tasks[number], failure
+        except BrokenExecutor:
+            raise EllzeroError(
+                "a process was ended from outside, as happens when memory runs out; what is done is kept, "
+                "and fewer --jobs need less."
+            ) from None
 
 
 def numbered(number: int, name: str, folder: Path, task: Task) -> tuple[int, str | None]:
@@ -153,7 +160,7 @@ def run_one(name: str, folder: Path, task: Task) -> str | None:
     try:
         with one_thread():
             record = find(name).run(task)
-    except (EllzeroError, ValueError, ArithmeticError, RuntimeError, OSError, MemoryError, ImportError) as error:
+    except Exception as error:  # competitors raise whatever they like
         return f"{type(error).__name__}: {' '.join(str(error).split())}"
     kept = {"task": task, "record": record | {"seconds": time.perf_counter() - start}, "ellzero": ellzero.__version__}
     with replacing(folder / f"{describe(task)}.json") as file:
