@@ -69,10 +69,11 @@ COLOURS = {
 
 SETTING = """n = {rows:,}, independent features of which {true} matter, s = 1, logistic loss. A path of {points} solutions,
 tolerance {tolerance:g}, lambda_0 from its maximum to {ratio:g} of it (the same grid for ellzero and L0Learn), lambda_2 = 1e-7
-(ours: 1e-7 / n; too little to matter); glmnet and ncvreg choose their own paths. NHTP is our implementation of it, models of 1 to {points}
-features. "1" is Algorithm 1 (coordinate descent), "2" Algorithm 2 (with local search, m = 1). One thread each, a process of
-its own; only the fit is timed (inside R for R's packages), best of {runs}, or of as many as begin in the first {seconds:g} s.
-{machine}; {repetitions} to a number. The tools optimise different things: the last table says how large their models get."""
+(ours: 1e-7 / n; too little to matter); glmnet and ncvreg choose their own paths. NHTP is our implementation of it, models of
+1 to {points} features. "1" is Algorithm 1 (coordinate descent), "2" Algorithm 2 (with local search, m = 1). One thread each,
+a process of its own; only the fit is timed (inside R for R's packages), best of {runs}, or of as many as begin in the first
+{seconds:g} s. {machine}; {repetitions} to a number. The tools optimise different things: the last table says how large their
+models get."""
 PAPER = """The paper (6-core i7-8750H, R 4.0.3) prints a picture and few numbers: L0Learn 1 and glmnet are the fastest,
 L0Learn 1 slightly the faster of them above p = 40,000; L0Learn 2 needs less than a minute at p = 100,000, GraSP 3,701 s,
 everything else less than 70 s."""
