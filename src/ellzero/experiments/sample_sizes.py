@@ -93,7 +93,7 @@ class SampleSizes:
         quick = " A quick run: smaller data and coarser grids than the paper's." * scale.quick
         parts = [
             f"Sigma_ij = {self.rho:g}^|i-j|, p = {setting.p}, {setting.k} features matter, s = 1, logistic loss, {repetitions} "
-            f"repetitions; mean ± standard error.{quick}",
+            f"repetition{'s' * (repetitions != '1')}; mean ± standard error.{quick}",
             f"![{self.title}]({picture})",
             self.comparison(cells, methods, rows),
         ]

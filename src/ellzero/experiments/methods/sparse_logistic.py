@@ -24,7 +24,7 @@ from ellzero.experiments.methods.method import Fit
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
-WarmStart = Literal["none", "size", "lambda_2", "best"]
+WarmStart = Literal["none", "size"]  # at zero, or from the next smaller size at the same lambda_2
 SIZES = tuple(range(1, 101))  # the paper's grids
 LAMBDA_2 = tuple(float(value) for value in np.geomspace(1e-4, 100.0, 10))
 NEGLIGIBLE = 1e-6  # a mean loss below this is a separating model: larger sizes only repeat it
@@ -232,38 +232,18 @@ def sweep(
     data = Data(X, y)
     wanted = sorted({min(int(size), data.p) for size in sizes})
     ridges = sorted((float(value) for value in lambda_2), reverse=True)
-    if warm_start == "lambda_2":
-        yield from _along_lambda_2(data, wanted, ridges, advance, max_looks)
-        return
-    follows = warm_start in ("size", "best")
-    together = 1 if follows else max(1, min(SIZES_TOGETHER, BATCH_ENTRIES // (data.p * len(ridges))))
+    together = 1 if warm_start == "size" else max(1, min(SIZES_TOGETHER, BATCH_ENTRIES // (data.p * len(ridges))))
     last: dict[float, Iterate] = {}
     for first in range(0, len(wanted), together):
-        starts: dict[tuple[int, float], list[Iterate]] = {}
+        fits: dict[tuple[int, float], Iterate] = {}
         for at in product(wanted[first : first + together], ridges):
-            starts[at] = [last[at[1]].neighbour(*at)] if follows and last else []
-            if warm_start != "size" or not last:
-                starts[at].append(Iterate.at_zero(data, *at))
-        run(data, [start for several in starts.values() for start in several], advance, max_looks)
-        for (_, ridge), ended in starts.items():
+            fits[at] = last[at[1]].neighbour(*at) if warm_start == "size" and last else Iterate.at_zero(data, *at)
+        run(data, list(fits.values()), advance, max_looks)
+        for (_, ridge), fit in fits.items():
             if ridge in ridges:
-                last[ridge] = min(ended, key=lambda iterate: iterate.objective)
-                yield last[ridge]
-                if data.loss(last[ridge].margin) <= NEGLIGIBLE:
+                last[ridge] = fit
+                yield fit
+                if data.loss(fit.margin) <= NEGLIGIBLE:
                     ridges = [other for other in ridges if other != ridge]
         if not ridges:
             break
-
-
-def _along_lambda_2(data: Data, sizes: list[int], ridges: list[float], advance: Advance, max_looks: int) -> Iterator[Iterate]:
-    """Each fit starts from the next larger lambda_2 with the same size. Here all sizes are fitted."""
-    together = max(1, BATCH_ENTRIES // data.p)
-    for first in range(0, len(sizes), together):
-        fits: list[Iterate] = []
-        for ridge in ridges:
-            if fits:
-                fits = [fit.neighbour(fit.size, ridge) for fit in fits]
-            else:
-                fits = [Iterate.at_zero(data, size, ridge) for size in sizes[first : first + together]]
-            run(data, fits, advance, max_looks)
-            yield from fits
