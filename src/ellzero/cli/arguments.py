@@ -91,7 +91,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_certify(command(commands, "certify", "find the best model there is, and write a proof"))
     add_verify(command(commands, "verify", "check a proof against the data"))
     add_report(command(commands, "report", "write a page about the best model (HTML)"))
-    add_reproduce(command(commands, "reproduce", "redo an experiment of the paper, beside its numbers"))
+    add_reproduce(command(commands, "reproduce", "redo an experiment of the paper"))
     return parser
 
 
