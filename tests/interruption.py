@@ -19,3 +19,9 @@ def interrupt(code, seconds, verdict):
         assert time.monotonic() - sent < 3.0
         assert child.stdout.readline() == f"{verdict}\n"
         assert child.wait(timeout=30) == 0
+
+
+def listening(argv):
+    """The command line as a program that listens to Ctrl-C: a background job, as tests may be, starts with it ignored."""
+    handled = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    return [sys.executable, "-c", f"{handled}; from ellzero.cli import main; sys.exit(main())", *map(str, argv)]

@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from interruption import listening
 
 import ellzero as ez
 
@@ -111,9 +112,7 @@ def test_ctrl_c_elsewhere_leaves_nothing(tmp_path):
 
 def interrupted(argv):
     """What a program says that gets Ctrl-C after its first sign of progress."""
-    handled = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)"  # a background job ignores it
-    command = [sys.executable, "-c", f"{handled}; from ellzero.cli import main; sys.exit(main())", *map(str, argv)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+    with subprocess.Popen(listening(argv), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
         assert child.stderr is not None
         first = child.stderr.readline()
         assert first.startswith("ellzero: ")

@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+from interruption import listening
 
 from ellzero.experiments import EXPERIMENTS
 
@@ -97,7 +98,7 @@ def test_a_killed_run_goes_on(run, tmp_path):
 
 def test_interrupted_runs_end(tmp_path):
     argv = ["reproduce", "fig1", "--only", "L0L2_CD_w.", "--jobs", "1", "--out", str(tmp_path)]
-    with subprocess.Popen([sys.executable, "-m", "ellzero", *argv], stderr=subprocess.PIPE, text=True) as child:
+    with subprocess.Popen(listening(argv), stderr=subprocess.PIPE, text=True) as child:
         limit = time.monotonic() + 120.0
         while not list(tmp_path.rglob("*.json")) and time.monotonic() < limit:
             time.sleep(0.05)
