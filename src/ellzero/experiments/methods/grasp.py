@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ellzero.experiments.methods.method import Fit
 from ellzero.experiments.methods.sparse_logistic import (
-    LAMBDA_2,
-    SIZES,
     Data,
     Iterate,
+    Pursuit,
     WarmStart,
     largest,
     minimise_on,
-    sweep,
 )
 
 __all__ = ["GraSP"]
@@ -28,7 +22,7 @@ ROUGH, FINE = 1e-4, 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class GraSP:
+class GraSP(Pursuit):
     """At most k features with a ridge, by minimising on the support and the 2k columns of largest gradients, then pruning.
 
     This is the authors' variant with debiasing: after pruning, the objective is minimised on the features that are left. On
@@ -44,8 +38,6 @@ class GraSP:
     for 5 features and 33 s for 50 at n = p = 1000 (0.02 s and 0.15 s here): hours for the paper's grid.
     """
 
-    sizes: Iterable[int] = SIZES
-    lambda_2: Iterable[float] = LAMBDA_2
     warm_start: WarmStart = "none"
     patience: int = 1
     max_looks: int = 100
@@ -54,17 +46,6 @@ class GraSP:
     def name(self) -> str:
         """As in the paper's legends."""
         return "GraSP"
-
-    def missing(self) -> str | None:
-        """Nothing is."""
-        return None
-
-    def fits(self, X: Any, y: NDArray[np.int64]) -> Iterator[Fit]:
-        """A model for each size and lambda_2."""
-        for iterate in sweep(
-            X, y, self.sizes, self.lambda_2, self.advance, warm_start=self.warm_start, max_looks=self.max_looks
-        ):
-            yield iterate.fit()
 
     def advance(self, data: Data, at: Iterate) -> bool:
         """One iteration; whether it is the last, which leaves the best model that was met."""

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ellzero.experiments.methods.method import Fit
 from ellzero.experiments.methods.sparse_logistic import (
-    LAMBDA_2,
-    SIZES,
     Array,
     Data,
     Indices,
     Iterate,
+    Pursuit,
     WarmStart,
     factorised_hessian,
     largest,
     solve_factorised,
-    sweep,
 )
 
 __all__ = ["NHTP"]
@@ -33,7 +27,7 @@ FIRST_STEP = 2.0
 
 
 @dataclass(frozen=True, eq=False)
-class NHTP:
+class NHTP(Pursuit):
     """At most k features with a ridge, by Newton steps on the k coordinates that a gradient step would keep.
 
     Each iteration takes T, the k largest entries of |beta - eta gradient|, and a Newton step on T that sends the rest to zero.
@@ -47,8 +41,6 @@ class NHTP:
     0.4924 (n = 1000, correlation 0.9), 0.4418 instead of 0.4421 (n = 300, 0.5).
     """
 
-    sizes: Iterable[int] = SIZES
-    lambda_2: Iterable[float] = LAMBDA_2
     warm_start: WarmStart = "size"
     tol: float = 1e-7
     max_looks: int = 200
@@ -58,17 +50,6 @@ class NHTP:
     def name(self) -> str:
         """As in the paper's legends."""
         return "NHTP"
-
-    def missing(self) -> str | None:
-        """Nothing is."""
-        return None
-
-    def fits(self, X: Any, y: NDArray[np.int64]) -> Iterator[Fit]:
-        """A model for each size and lambda_2."""
-        for iterate in sweep(
-            X, y, self.sizes, self.lambda_2, self.advance, warm_start=self.warm_start, max_looks=self.max_looks
-        ):
-            yield iterate.fit()
 
     def advance(self, data: Data, at: Iterate) -> bool:
         """One iteration; whether the iterate is stationary, or can no longer be improved."""

@@ -247,3 +247,28 @@ def sweep(
                     ridges = [other for other in ridges if other != ridge]
         if not ridges:
             break
+
+
+@dataclass(frozen=True, eq=False)
+class Pursuit:
+    """A method that goes from look to look; what one does after a look is its own `advance`."""
+
+    sizes: Iterable[int] = SIZES
+    lambda_2: Iterable[float] = LAMBDA_2
+    warm_start: WarmStart = "none"
+    max_looks: int = 100
+
+    def missing(self) -> str | None:
+        """Nothing is."""
+        return None
+
+    def fits(self, X: Any, y: NDArray[np.int64]) -> Iterator[Fit]:
+        """A model for each size and lambda_2."""
+        for iterate in sweep(
+            X, y, self.sizes, self.lambda_2, self.advance, warm_start=self.warm_start, max_looks=self.max_looks
+        ):
+            yield iterate.fit()
+
+    def advance(self, data: Data, at: Iterate) -> bool:
+        """One iteration at the gradients of all columns; whether it is the last."""
+        raise NotImplementedError
