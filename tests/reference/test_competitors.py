@@ -11,7 +11,7 @@ from scipy import optimize, sparse, special
 
 import ellzero as ez
 from ellzero.errors import EllzeroError
-from ellzero.experiments.methods import l1, mcp, nhtp, rscript, skglm_path, sparse_logistic
+from ellzero.experiments.methods import back_ends, nhtp, rscript, skglm_path, sparse_logistic
 from ellzero.experiments.methods.grasp import GraSP
 from ellzero.experiments.methods.l1 import L1
 from ellzero.experiments.methods.mcp import MCP
@@ -229,8 +229,7 @@ def test_what_is_missing_is_said(monkeypatch):
     assert NHTP().missing() is None
     assert GraSP().missing() is None
     monkeypatch.setitem(sys.modules, "skglm", None)
-    for module in (l1, mcp):
-        monkeypatch.setattr(module, "has_r_package", lambda name: False)
+    monkeypatch.setattr(back_ends, "has_r_package", lambda name: False)
     assert "glmnet" in L1().missing()
     assert "skglm" in L1().missing()
     assert "glmnet" in L1(backend="glmnet").missing()

@@ -111,7 +111,7 @@ class Certification:
     def report(self, records: list[Record], folder: Path, scale: Scale) -> str:
         """Seconds beside the paper's, what is behind them, and what follows."""
         results = Results(grouped(records, lambda record: (record["reading"], record["method"], record["p"])))
-        picture = f"{self.name}{'-quick' if scale.quick else ''}.png"
+        picture = f"{scale.label(self.name)}.png"
         results.draw(folder / picture)
         limit = QUICK_LIMIT if scale.quick else LIMIT
         said = SETTING.format(

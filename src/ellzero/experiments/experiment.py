@@ -26,6 +26,10 @@ class Scale:
         """The number of repetitions where the paper has `usual` and a quick run `quick`."""
         return self.repetitions or (quick if self.quick else usual)
 
+    def label(self, name: str) -> str:
+        """What files about an experiment at this scale are called: quick ones are kept apart."""
+        return f"{name}-quick" if self.quick else name
+
 
 class Experiment(Protocol):
     """A table or figure of the paper."""

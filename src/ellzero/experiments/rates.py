@@ -210,7 +210,7 @@ class Rates:
         from ellzero.experiments.rates_report import Results, draw, introduction, optimality
 
         results = [Results.of(sweep, records) for sweep in self.sweeps(scale.quick)]
-        picture = f"{self.name}{'-quick' if scale.quick else ''}.png"
+        picture = f"{scale.label(self.name)}.png"
         draw(results, folder / picture)
         parts = [introduction(results, scale.quick), f"![{self.title}]({picture})"]
         parts += [part for result in results for part in result.section()]

@@ -20,7 +20,7 @@ from ellzero.estimators.scoring import areas
 from ellzero.experiments.experiment import Experiment, Record, Scale, Task
 from ellzero.experiments.methods.l1 import L1
 from ellzero.experiments.methods.method import Fit
-from ellzero.experiments.real_data_curves import CLAIMS, COMMON, OFFICIAL, UNIT, Curve
+from ellzero.experiments.real_data_curves import CLAIMS, COMMON, LARGEST, OFFICIAL, UNIT, Curve
 from ellzero.experiments.real_data_report import CAUTION, CHOICE, ON_COMMON, draw, section
 from ellzero.path import fit_path
 
@@ -28,7 +28,6 @@ __all__ = ["FIG3", "FIG5", "FIG6", "FIG7", "RealData"]
 
 SPLITS = 20  # the paper's draw is not given, so that many are made
 QUICK_SPLITS = 3
-LARGEST = 200  # features
 LARGEST_SEARCHED = {"arcene": 200, "dorothea": 128, "dexter": 100}  # local search is slow for large models
 QUICK_LARGEST = 30
 LASSO_POINTS = 40
@@ -143,7 +142,7 @@ class RealData:
         if not self.main:
             records = records + borrowed(folder, scale)
         names = [name for name in CLAIMS if any(record["data"] == name for record in records)]
-        picture = f"{self.name}{'-quick' if scale.quick else ''}.png"
+        picture = f"{scale.label(self.name)}.png"
         draw(records, names, folder / picture)
         count = len({record["split"] for record in records} - {OFFICIAL})
         parts = [
@@ -166,7 +165,7 @@ class RealData:
 
 def borrowed(folder: Path, scale: Scale) -> list[Record]:
     """The L1 curves of Figure 3, if they are there: all figures compare with the same."""
-    file = folder / f"fig3{'-quick' if scale.quick else ''}.jsonl"
+    file = folder / f"{scale.label('fig3')}.jsonl"
     if not file.exists():
         return []
     every = [json.loads(line) for line in file.read_text().splitlines()]

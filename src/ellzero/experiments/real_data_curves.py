@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["CLAIMS", "COMMON", "OFFICIAL", "UNIT", "Claim", "Curve"]
+__all__ = ["CLAIMS", "COMMON", "LARGEST", "OFFICIAL", "UNIT", "Claim", "Curve"]
 
+LARGEST = 200  # features of L1, and of ours without local search
 OFFICIAL = "official"
 UNIT = "unit variance"
 COMMON = "one common factor"

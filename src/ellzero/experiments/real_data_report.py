@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ellzero.experiments.experiment import Record
 from ellzero.experiments.pictures import COLOURS, figure, save
-from ellzero.experiments.real_data_curves import CLAIMS, OFFICIAL, UNIT, Claim, Curve
+from ellzero.experiments.real_data_curves import CLAIMS, LARGEST, OFFICIAL, UNIT, Claim, Curve
 from ellzero.experiments.tables import grouped, table
 
 __all__ = ["CAUTION", "CHOICE", "ON_COMMON", "draw", "section"]
@@ -18,7 +18,6 @@ __all__ = ["CAUTION", "CHOICE", "ON_COMMON", "draw", "section"]
 Array = NDArray[np.float64]
 
 NEAR_PEAK = 0.005
-LARGEST_L1 = 200  # features
 CAUTION = """As in the paper's figure, the peak of a curve is chosen on the test rows themselves, which flatters every method.
 So is the best of our lines, where one is named beside the paper's: we have several lines of more models each, L1 has one. An
 AUC has a standard error of about 0.05 on Arcene (40 test rows), 0.04 on Dorothea (22 positive ones) and 0.015 on Dexter. The
@@ -138,7 +137,7 @@ def beside(ours: list[Record], theirs: list[Record], limit: int | None) -> str:
         needed += [min(enough)] if enough else []
     text = f" L1 on the same columns: {np.median(other):.3f} and {max(other):.3f}, below ours in"
     text += f" {sum(a > b for a, b in zip(mine, other, strict=True))} of {len(both)} splits"
-    text += f"; with any number up to {LARGEST_L1} it comes within {NEAR_PEAK} of ours in {len(needed)}"
+    text += f"; with any number up to {LARGEST} it comes within {NEAR_PEAK} of ours in {len(needed)}"
     return text + (f", with {np.median(needed):.0f} features in the median." if needed else ".")
 
 

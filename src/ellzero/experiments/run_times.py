@@ -115,7 +115,7 @@ class RunTimes:
         """Seconds, ratios, what the paths came to, and how that compares with the paper's words."""
         results = Results(grouped(records, lambda record: (record["p"], record["method"])))
         size = size_of(scale.quick)
-        picture = f"{self.name}{'-quick' if scale.quick else ''}.png"
+        picture = f"{scale.label(self.name)}.png"
         results.draw(folder / picture, f"seconds for a path of {size.points} solutions")
         parts = [
             SETTING.format(

@@ -67,7 +67,7 @@ def reproduce(
 
     """
     experiment = find(name)
-    label = name + ("-quick" if scale.quick else "")
+    label = scale.label(name)
     folder = out / label
     folder.mkdir(parents=True, exist_ok=True)
     tasks = experiment.tasks(scale)
@@ -78,8 +78,9 @@ def reproduce(
         )
     failures: dict[str, str] = {}
     if run:
-        done = [record for task in chosen if (record := read(folder, task)) is not None]
-        left = [task for task in chosen if read(folder, task) is None]
+        kept = [(task, read(folder, task)) for task in chosen]
+        done = [record for _, record in kept if record is not None]
+        left = [task for task, record in kept if record is None]
         jobs = 1 if experiment.serial else workers(n_jobs)
         watch = Watch(label, left, done, min(jobs, max(len(left), 1)), stream)
         for task, failure in run_all(name, folder, left, jobs):

@@ -86,7 +86,7 @@ class SampleSizes:
         cells = grouped(records, lambda record: (record["method"], record["n"]))
         methods = [name for name in self.methods(scale.quick) if any(key[0] == name for key in cells)]
         rows = sorted({record["n"] for record in records})
-        picture = f"{self.name}{'-quick' if scale.quick else ''}.png"
+        picture = f"{scale.label(self.name)}.png"
         self.draw(cells, methods, rows, folder / picture, scale.quick)
         counts = sorted({len(cell) for cell in cells.values()})
         repetitions = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"

@@ -10,7 +10,6 @@ from ellzero.experiments.methods.sparse_logistic import (
     Data,
     Iterate,
     Pursuit,
-    WarmStart,
     largest,
     minimise_on,
 )
@@ -38,9 +37,7 @@ class GraSP(Pursuit):
     for 5 features and 33 s for 50 at n = p = 1000 (0.02 s and 0.15 s here): hours for the paper's grid.
     """
 
-    warm_start: WarmStart = "none"
     patience: int = 1
-    max_looks: int = 100
 
     @property
     def name(self) -> str:

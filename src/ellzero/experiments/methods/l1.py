@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.experiments.methods.back_ends import FromR
 from ellzero.experiments.methods.method import Fit
-from ellzero.experiments.methods.rscript import has_r_package, models_from_r
-from ellzero.experiments.methods.skglm_path import EarlyEnd, has_skglm, skglm_path
+from ellzero.experiments.methods.rscript import models_from_r
+from ellzero.experiments.methods.skglm_path import EarlyEnd, skglm_path
 
 __all__ = ["L1"]
 
@@ -20,7 +21,7 @@ GLMNET_END = EarlyEnd(explained=0.999, progress=1e-5, largest=np.iinfo(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
-class L1:
+class L1(FromR):
     """glmnet's default path: standardised columns, a grid from where all coefficients vanish to 1e-4 of that (1e-2 if n < p).
 
     `backend` is "glmnet" (through Rscript, the paper's tool), "skglm" (the same grid and rules for when to end), or "auto", the
@@ -28,26 +29,10 @@ class L1:
     (liblinear) or are slow (saga), so they are not used.
     """
 
+    name: ClassVar[str] = "L1"
+    package: ClassVar[str] = "glmnet"
     n_lambda: int = 100
     backend: Literal["auto", "glmnet", "skglm"] = "auto"
-
-    @property
-    def name(self) -> str:
-        """As in the paper's legends."""
-        return "L1"
-
-    @property
-    def tool(self) -> str:
-        """The back end that is used, for reports."""
-        if self.backend != "auto":
-            return self.backend
-        return "glmnet" if has_r_package("glmnet") else "skglm"
-
-    def missing(self) -> str | None:
-        """What must be installed, in one sentence, or None if the method can run."""
-        if self.tool == "glmnet":
-            return None if has_r_package("glmnet") else "L1 needs R with the package glmnet."
-        return None if has_skglm() else "L1 needs R with the package glmnet, or skglm (pip install ellzero[experiments])."
 
     def fits(self, X: Any, y: NDArray[np.int64]) -> Iterator[Fit]:
         """The models of the path, from none to many features."""

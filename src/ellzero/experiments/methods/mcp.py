@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.experiments.methods.back_ends import FromR
 from ellzero.experiments.methods.method import Fit
-from ellzero.experiments.methods.rscript import has_r_package, models_from_r
-from ellzero.experiments.methods.skglm_path import EarlyEnd, has_skglm, skglm_path
+from ellzero.experiments.methods.rscript import models_from_r
+from ellzero.experiments.methods.skglm_path import EarlyEnd, skglm_path
 
 __all__ = ["MCP"]
 
@@ -22,7 +23,7 @@ CURVATURE = 0.25
 
 
 @dataclass(frozen=True, eq=False)
-class MCP:
+class MCP(FromR):
     """ncvreg's default path for each gamma: standardised columns, a grid to 0.001 of its largest value (0.05 if n <= p).
 
     A path ends at n/2 features, or once 99 % of the deviance is explained (ncvreg's own rule), so separable data end it.
@@ -36,27 +37,11 @@ class MCP:
     descent works with that bound. (Its Newton method works with the true curvatures, for which 4 gamma may be too small.)
     """
 
+    name: ClassVar[str] = "MCP"
+    package: ClassVar[str] = "ncvreg"
     gammas: Iterable[float] = GAMMAS
     n_lambda: int = 100
     backend: Literal["auto", "ncvreg", "skglm"] = "auto"
-
-    @property
-    def name(self) -> str:
-        """As in the paper's legends."""
-        return "MCP"
-
-    @property
-    def tool(self) -> str:
-        """The back end that is used, for reports."""
-        if self.backend != "auto":
-            return self.backend
-        return "ncvreg" if has_r_package("ncvreg") else "skglm"
-
-    def missing(self) -> str | None:
-        """What must be installed, in one sentence, or None if the method can run."""
-        if self.tool == "ncvreg":
-            return None if has_r_package("ncvreg") else "MCP needs R with the package ncvreg."
-        return None if has_skglm() else "MCP needs R with the package ncvreg, or skglm (pip install ellzero[experiments])."
 
     def fits(self, X: Any, y: NDArray[np.int64]) -> Iterator[Fit]:
         """The models of one path for each gamma."""
