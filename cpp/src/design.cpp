@@ -6,12 +6,55 @@
 
 namespace ellzero {
 namespace {
+// A pass over X is cut into pieces of this size, so that Ctrl-C is seen between them.
+constexpr int64_t bytes_between_polls = int64_t{64} << 20;
+// Columns that one thread takes at a time.
+constexpr int64_t columns_per_chunk = 64;
+
+// Passes over columns that lie in memory: threads take turns.
+class InMemory : public Design {
+  public:
+    using Design::Design;
+
+    void all_products(const double* r, int64_t sides, const Take& take, Team& team, Monitor& monitor) const override {
+        for_pieces(team, monitor, [&](int64_t first, int64_t count) {
+            double values[most_sides * columns_per_chunk];
+            if (sides == 1) dots(first, count, r, values);
+            else products(first, count, r, sides, values, columns_per_chunk);
+            take(first, count, values, columns_per_chunk);
+        });
+    }
+    void all_moments(const double* w, const Take& take, Team& team, Monitor& monitor) const override {
+        for_pieces(team, monitor, [&](int64_t first, int64_t count) {
+            double values[2 * columns_per_chunk];
+            moments(first, count, w, values, values + columns_per_chunk);
+            take(first, count, values, columns_per_chunk);
+        });
+    }
+
+  private:
+    // Of the columns [first, first + count); products are out[k * ld + c].
+    virtual void dots(int64_t first, int64_t count, const double* r, double* out) const = 0;
+    virtual void products(int64_t first, int64_t count, const double* r, int64_t sides, double* out, int64_t ld) const = 0;
+    virtual void moments(int64_t first, int64_t count, const double* w, double* mean, double* variance) const = 0;
+
+    template <class Body>
+    void for_pieces(Team& team, Monitor& monitor, const Body& body) const {
+        const int64_t average = std::max<int64_t>(bytes() / std::max<int64_t>(columns(), 1), 1);
+        const int64_t piece = std::max(bytes_between_polls / average, columns_per_chunk);
+        for (int64_t start = 0; start < columns(); start += piece) {
+            const int64_t stop = std::min(start + piece, columns());
+            team.run(stop - start, columns_per_chunk, [&](int64_t begin, int64_t end, int) { body(start + begin, end - begin); });
+            monitor.poll();
+        }
+    }
+};
 
 template <class T>
-class Dense : public Design {
+class Dense : public InMemory {
   public:
     Dense(const T* values, int64_t rows, int64_t columns, int64_t stride)
-        : Design(rows, columns), values_(values), stride_(stride) {}
+        : InMemory(rows, columns), values_(values), stride_(stride) {}
 
     int64_t bytes() const override { return bytes(0) * columns(); }
     int64_t bytes(int32_t) const override { return rows() * static_cast<int64_t>(sizeof(T)); }
@@ -81,10 +124,10 @@ class Dense : public Design {
 };
 
 template <class T, class Index>
-class Csc : public Design {
+class Csc : public InMemory {
   public:
     Csc(const T* values, const Index* rows_of, const Index* starts, int64_t rows, int64_t columns)
-        : Design(rows, columns), values_(values), rows_of_(rows_of), starts_(starts) {}
+        : InMemory(rows, columns), values_(values), rows_of_(rows_of), starts_(starts) {}
 
     int64_t bytes() const override { return entry_bytes * static_cast<int64_t>(starts_[columns()]); }
     int64_t bytes(int32_t j) const override { return entry_bytes * static_cast<int64_t>(starts_[j + 1] - starts_[j]); }
@@ -200,7 +243,7 @@ std::unique_ptr<Design> Dense<T>::select(std::span<const int32_t> list) const {
     std::vector<T> values;
     values.reserve(list.size() * rows());
     for (const int32_t j : list) values.insert(values.end(), column(j), column(j) + rows());
-    return std::make_unique<OwnedDense<T>>(std::move(values), rows(), std::ssize(list));
+    return make_dense<T>(std::move(values), rows(), std::ssize(list));
 }
 
 template <class T, class Index>
@@ -223,6 +266,15 @@ std::unique_ptr<Design> make_dense(const T* values, int64_t rows, int64_t column
 }
 template std::unique_ptr<Design> make_dense(const double*, int64_t, int64_t, int64_t);
 template std::unique_ptr<Design> make_dense(const float*, int64_t, int64_t, int64_t);
+template std::unique_ptr<Design> make_dense(const int8_t*, int64_t, int64_t, int64_t);
+
+template <class T>
+std::unique_ptr<Design> make_dense(std::vector<T> values, int64_t rows, int64_t columns) {
+    return std::make_unique<OwnedDense<T>>(std::move(values), rows, columns);
+}
+template std::unique_ptr<Design> make_dense(std::vector<double>, int64_t, int64_t);
+template std::unique_ptr<Design> make_dense(std::vector<float>, int64_t, int64_t);
+template std::unique_ptr<Design> make_dense(std::vector<int8_t>, int64_t, int64_t);
 
 template <class T, class Index>
 std::unique_ptr<Design> make_csc(const T* values, const Index* rows_of, const Index* starts, int64_t rows, int64_t columns) {

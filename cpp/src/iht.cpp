@@ -34,9 +34,7 @@ double Iht::largest_eigenvalue() const {
         for (int64_t i = 0; i < n; ++i) side[i] = root[i] * v[i];
         problem_.X.all_dots(side.data(), products.data());
         std::fill(next.begin(), next.end(), 0.0);
-        for (int64_t j = 0; j < p; ++j)
-            if (products[j] != 0.0) problem_.X.axpy(static_cast<int32_t>(j), products[j], next.data());
-        problem_.X.monitor().poll();
+        problem_.X.add_all(products.data(), next.data());
         double residual = 0.0;
         const double last = value;
         for (int64_t i = 0; i < n; ++i) next[i] *= root[i];

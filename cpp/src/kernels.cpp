@@ -128,6 +128,10 @@ ELLZERO_SIMD void dots(const float* x, int64_t stride, const int32_t* columns, i
                        const double* r, double* out) {
     dots_of(x, stride, columns, first, count, n, r, out);
 }
+ELLZERO_SIMD void dots(const int8_t* x, int64_t stride, const int32_t* columns, int64_t first, int64_t count, int64_t n,
+                       const double* r, double* out) {
+    dots_of(x, stride, columns, first, count, n, r, out);
+}
 
 ELLZERO_SIMD void products(const double* x, int64_t stride, int64_t first, int64_t count, int64_t n, const double* r,
                            int64_t sides, double* out, int64_t ld) {
@@ -137,14 +141,22 @@ ELLZERO_SIMD void products(const float* x, int64_t stride, int64_t first, int64_
                            int64_t sides, double* out, int64_t ld) {
     products_of(x, stride, first, count, n, r, sides, out, ld);
 }
+ELLZERO_SIMD void products(const int8_t* x, int64_t stride, int64_t first, int64_t count, int64_t n, const double* r,
+                           int64_t sides, double* out, int64_t ld) {
+    products_of(x, stride, first, count, n, r, sides, out, ld);
+}
 
 ELLZERO_SIMD void axpy(double a, const double* x, int64_t n, double* out) { axpy_of(a, x, n, out); }
 ELLZERO_SIMD void axpy(double a, const float* x, int64_t n, double* out) { axpy_of(a, x, n, out); }
+ELLZERO_SIMD void axpy(double a, const int8_t* x, int64_t n, double* out) { axpy_of(a, x, n, out); }
 
 ELLZERO_SIMD void moments(const double* x, const double* w, int64_t n, double pivot, double& sum, double& square) {
     moments_of(x, w, n, pivot, sum, square);
 }
 ELLZERO_SIMD void moments(const float* x, const double* w, int64_t n, double pivot, double& sum, double& square) {
+    moments_of(x, w, n, pivot, sum, square);
+}
+ELLZERO_SIMD void moments(const int8_t* x, const double* w, int64_t n, double pivot, double& sum, double& square) {
     moments_of(x, w, n, pivot, sum, square);
 }
 
@@ -154,11 +166,17 @@ ELLZERO_SIMD void pack(const double* x, const double* root, double mean, double 
 ELLZERO_SIMD void pack(const float* x, const double* root, double mean, double scale, int64_t n, double* out) {
     pack_of(x, root, mean, scale, n, out);
 }
+ELLZERO_SIMD void pack(const int8_t* x, const double* root, double mean, double scale, int64_t n, double* out) {
+    pack_of(x, root, mean, scale, n, out);
+}
 
 ELLZERO_SIMD void pack(const double* x, const int32_t* rows, const double* root, double mean, double scale, int64_t n, double* out) {
     pack_of(x, rows, root, mean, scale, n, out);
 }
 ELLZERO_SIMD void pack(const float* x, const int32_t* rows, const double* root, double mean, double scale, int64_t n, double* out) {
+    pack_of(x, rows, root, mean, scale, n, out);
+}
+ELLZERO_SIMD void pack(const int8_t* x, const int32_t* rows, const double* root, double mean, double scale, int64_t n, double* out) {
     pack_of(x, rows, root, mean, scale, n, out);
 }
 

@@ -60,10 +60,12 @@ Move Neighbourhood::best_entry(const Iterate& it, const double* eta, const doubl
     std::vector<Move> found;
     // Pieces grow: what the first ones find spares work in the later ones, whatever the number of threads. They stay small enough to
     // look at the monitor in between.
-    const int64_t largest = std::max(columns_per_chunk, work_between_polls / problem_.rows());
+    const Design& design = problem_.X.design();
+    const int64_t largest = std::min(std::max(columns_per_chunk, work_between_polls / problem_.rows()), design.most_held());
     for (int64_t start = 0, size = columns_per_chunk; start < std::ssize(columns); start += size, size = std::min(4 * size, largest)) {
         const int64_t count = std::min(size, std::ssize(columns) - start), chunks = (count + columns_per_chunk - 1) / columns_per_chunk;
         found.assign(chunks, best);
+        const auto held = design.hold(std::span(columns).subspan(start, count));
         problem_.X.team().run(count, columns_per_chunk, [&](int64_t begin, int64_t end, int thread) {
             Move& here = found[begin / columns_per_chunk];
             for (int64_t c = begin; c < end; ++c) {

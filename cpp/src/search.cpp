@@ -13,8 +13,8 @@ using Clock = std::chrono::steady_clock;
 struct Stopped {};
 
 constexpr int64_t picks_per_dive = 16;
-// The columns that are left are copied if they are at most this share of all.
-constexpr double worth_copying = 0.5;
+// Threads that ask for a pass over columns kept elsewhere at the same time share it.
+constexpr int nodes_to_a_pass = 8;
 
 }  // namespace
 
@@ -245,7 +245,8 @@ SearchStatus Search::run(double seconds, int64_t node_limit, Monitor& monitor) {
     out_of_nodes_ = false;
     bool through = true;
     if (!rooted_) through = launch({[this] { process_root(); }}, until, monitor);
-    if (through && rooted_) through = launch(std::vector<std::function<void()>>(threads_, [this] { work(); }), until, monitor);
+    const int workers = problem_.X.design().distant() && !selection_ ? std::max(threads_, nodes_to_a_pass) : threads_;
+    if (through && rooted_) through = launch(std::vector<std::function<void()>>(workers, [this] { work(); }), until, monitor);
     // Nodes that were left in the middle are as open as before.
     for (auto& [id, node] : in_work_) {
         if (!node.dives) --picks_;
@@ -292,7 +293,7 @@ void Search::compact(State& state, int32_t& branch) {
             place[j] = static_cast<int32_t>(columns_.size());
             columns_.push_back(static_cast<int32_t>(j));
         }
-    if (static_cast<double>(columns_.size()) > worth_copying * static_cast<double>(problem_.columns())) {
+    if (!problem_.X.design().worth_copying(std::ssize(columns_))) {
         columns_.clear();
         return;
     }

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from ellzero import datasets, metrics
+from ellzero.design.column_store import ColumnStore, open_columns
 from ellzero.errors import DatasetError, EllzeroError, InvalidInputError
 from ellzero.exact.certificate import Certificate
 from ellzero.exact.solution import ExactSolution
@@ -59,6 +60,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "Certificate",
     "CertifiedPath",
+    "ColumnStore",
     "CrossValidation",
     "DatasetError",
     "EllzeroError",
@@ -86,6 +88,7 @@ __all__ = [
     "load",
     "metrics",
     "objective",
+    "open_columns",
     "solve",
     "stability_selection",
     "verify",

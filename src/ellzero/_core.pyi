@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 
 class Design:
-    """Columns of X, borrowed from NumPy arrays."""
+    """Columns of X: borrowed from NumPy arrays, or kept by a Python object."""
 
     @property
     def shape(self) -> tuple: ...
@@ -16,11 +16,22 @@ class Design:
     def moments(self, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> tuple:
         """Mean and variance of each column, for weights that sum to one."""
 
+    def products(self, r: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """The products of all columns with each row of r, (sides, p)."""
+
+    def columns(self, list: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """The listed columns in float64, one a row: (len(list), n)."""
+
 @overload
 def dense(x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], stride: int) -> Design: ...
 
 @overload
 def dense(x: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)], stride: int) -> Design: ...
+
+@overload
+def dense(x: Annotated[NDArray[numpy.int8], dict(shape=(None, None), device='cpu', writable=False)], stride: int) -> Design: ...
+
+def stored(source: object, *, rows: int, columns: int, type: str, resident_bytes: int, column_bytes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> Design: ...
 
 @overload
 def csc(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: int) -> Design: ...

@@ -1,12 +1,10 @@
 // The columns that the solvers see: (x_j - mean_j) / spread_j, applied inside dot and axpy, never to a copy of X.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <vector>
 
 #include "ellzero/design.hpp"
-#include "ellzero/status.hpp"
 
 namespace ellzero {
 
@@ -33,17 +31,16 @@ class Columns {
     // out[c] = z_c . r for the listed columns, or for all of them
     void dots(std::span<const int32_t> columns, const double* r, std::vector<double>& out) const;
     void all_dots(const double* r, double* out) const;
-    // z_j . r_k for all columns and `sides` vectors r_k = r + k * rows() from one read of X, handed over in pieces:
-    // take(first, count, values, ld) with values[k * ld + c] = z_(first + c) . r_k, from several threads at once.
-    using Take = std::function<void(int64_t first, int64_t count, const double* values, int64_t ld)>;
-    void products(const double* r, int64_t sides, const Take& take) const;
+    // z_j . r_k for all columns and `sides` vectors r_k = r + k * rows() from one read of X, handed over as Design::Take says
+    void products(const double* r, int64_t sides, const Design::Take& take) const;
     // The same into out[k * count() + j].
     void products(const double* r, int64_t sides, double* out) const;
-    static constexpr int64_t most_sides = 16;
+    static constexpr int64_t most_sides = Design::most_sides;
     // diagonal[j] = z_j . (d z_j) and sums[j] = z_j . d for all columns
     void curvatures(const double* d, std::vector<float>& diagonal, std::vector<float>& sums) const;
-    // out += a z_j
+    // out += a z_j, and out += sum_j a_j z_j over all columns
     void axpy(int32_t j, double a, double* out) const;
+    void add_all(const double* a, double* out) const;
     // see Design::gram
     void gram(std::span<const int32_t> columns, const double* d, std::vector<double>& out) const;
 
@@ -51,9 +48,9 @@ class Columns {
     double reads() const { return bytes_read_ / static_cast<double>(std::max<int64_t>(design_.bytes(), 1)); }
 
   private:
-    // Calls body(first, count) on pieces of [0, count()) from all threads, with a look at the monitor now and then.
+    // Calls body(start, part) on parts of the list that are held together.
     template <class Body>
-    void for_pieces(const Body& body) const;
+    void for_held(std::span<const int32_t> columns, const Body& body) const;
     void standardise(std::span<const int32_t> columns, double r_sum, double* out) const;
 
     const Design& design_;

@@ -1,12 +1,16 @@
-// What a solver may ask of X. Two storages: column-major dense and CSC, each for float64 and float32.
+// What a solver may ask of X. Two storages in memory, column-major dense (float64, float32, int8) and CSC (float64, float32); a third
+// kind, of columns that are kept elsewhere, is in stored.hpp.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "ellzero/parallel.hpp"
+#include "ellzero/status.hpp"
 
 namespace ellzero {
 
@@ -21,15 +25,29 @@ class Design {
     virtual int64_t bytes() const = 0;
     virtual int64_t bytes(int32_t column) const = 0;
 
-    // out[c] = x_c . r for the listed columns, or for [first, first + count)
+    // Answers for all columns from one read of X, handed over in pieces: take(first, count, values, ld), where values[k * ld + c] is
+    // answer k of column first + c and may be changed. It is called from several threads at once.
+    using Take = std::function<void(int64_t first, int64_t count, double* values, int64_t ld)>;
+    // x_j . r_k for `sides` vectors r_k = r + k * rows()
+    virtual void all_products(const double* r, int64_t sides, const Take& take, Team& team, Monitor& monitor) const = 0;
+    // Weighted mean and variance; the weights sum to one.
+    virtual void all_moments(const double* w, const Take& take, Team& team, Monitor& monitor) const = 0;
+    static constexpr int64_t most_sides = 16;
+
+    // Listed columns are at hand while the result lives, and nothing that is asked of them throws. At most `most_held` at once.
+    virtual std::shared_ptr<const void> hold(std::span<const int32_t>) const { return {}; }
+    virtual int64_t most_held() const { return std::numeric_limits<int64_t>::max(); }
+    // Whether so many columns had better be read with all others than one by one.
+    virtual bool prefers_pass(std::span<const int32_t>) const { return false; }
+    // Whether a copy of so many columns is small beside X, or beside the memory that X may take.
+    virtual bool worth_copying(int64_t count) const { return 2 * count <= columns(); }
+    // Whether reading X takes so long that several questions should be asked at a time.
+    virtual bool distant() const { return false; }
+
+    // out[c] = x_c . r for the listed columns
     virtual void dots(std::span<const int32_t> columns, const double* r, double* out) const = 0;
-    virtual void dots(int64_t first, int64_t count, const double* r, double* out) const = 0;
-    // out[k * ld + c] = x_(first + c) . r_k for c < count and `sides` vectors r_k = r + k * rows()
-    virtual void products(int64_t first, int64_t count, const double* r, int64_t sides, double* out, int64_t ld) const = 0;
     // out += a x_j
     virtual void axpy(int32_t column, double a, double* out) const = 0;
-    // Weighted mean and variance of the columns [first, first + count); the weights sum to one.
-    virtual void moments(int64_t first, int64_t count, const double* w, double* mean, double* variance) const = 0;
 
     // A column's stored entries: their number, values and (sparse only) rows; dense columns set rows to null.
     struct Entries {
@@ -54,6 +72,9 @@ class Design {
 // X is borrowed: the caller keeps the memory alive. `stride` is the distance between columns in elements.
 template <class T>
 std::unique_ptr<Design> make_dense(const T* values, int64_t rows, int64_t columns, int64_t stride);
+// The same over memory of its own, without gaps.
+template <class T>
+std::unique_ptr<Design> make_dense(std::vector<T> values, int64_t rows, int64_t columns);
 template <class T, class Index>
 std::unique_ptr<Design> make_csc(const T* values, const Index* rows_of, const Index* starts, int64_t rows, int64_t columns);
 

@@ -11,16 +11,21 @@ void dots(const double* x, int64_t stride, const int32_t* columns, int64_t first
           const double* r, double* out);
 void dots(const float* x, int64_t stride, const int32_t* columns, int64_t first, int64_t count, int64_t n,
           const double* r, double* out);
+void dots(const int8_t* x, int64_t stride, const int32_t* columns, int64_t first, int64_t count, int64_t n,
+          const double* r, double* out);
 
 // out[k * ld + c] = x_c . r_k for `count` columns from `first` and `sides` vectors r_k = r + k * n: X is read once for all of them.
 void products(const double* x, int64_t stride, int64_t first, int64_t count, int64_t n, const double* r, int64_t sides,
               double* out, int64_t ld);
 void products(const float* x, int64_t stride, int64_t first, int64_t count, int64_t n, const double* r, int64_t sides,
               double* out, int64_t ld);
+void products(const int8_t* x, int64_t stride, int64_t first, int64_t count, int64_t n, const double* r, int64_t sides,
+              double* out, int64_t ld);
 
 // out += a * x
 void axpy(double a, const double* x, int64_t n, double* out);
 void axpy(double a, const float* x, int64_t n, double* out);
+void axpy(double a, const int8_t* x, int64_t n, double* out);
 
 // out = a * x
 void widen(double a, const float* x, int64_t n, double* out);
@@ -28,13 +33,16 @@ void widen(double a, const float* x, int64_t n, double* out);
 // sum += sum_i w_i (x_i - pivot) and square += sum_i w_i (x_i - pivot)^2
 void moments(const double* x, const double* w, int64_t n, double pivot, double& sum, double& square);
 void moments(const float* x, const double* w, int64_t n, double pivot, double& sum, double& square);
+void moments(const int8_t* x, const double* w, int64_t n, double pivot, double& sum, double& square);
 
 // out_i = scale * root_i * (x_i - mean): a column as the weighted Gram matrix needs it
 void pack(const double* x, const double* root, double mean, double scale, int64_t n, double* out);
 void pack(const float* x, const double* root, double mean, double scale, int64_t n, double* out);
+void pack(const int8_t* x, const double* root, double mean, double scale, int64_t n, double* out);
 // The same for listed rows: out_i = scale * root_i * (x_(rows_i) - mean)
 void pack(const double* x, const int32_t* rows, const double* root, double mean, double scale, int64_t n, double* out);
 void pack(const float* x, const int32_t* rows, const double* root, double mean, double scale, int64_t n, double* out);
+void pack(const int8_t* x, const int32_t* rows, const double* root, double mean, double scale, int64_t n, double* out);
 
 // gram[i * ld + j] += a_i . a_j for i in [begin, end), j <= i, where column c starts at packed + c * stride
 void gram_rows(const double* packed, int64_t stride, int64_t n, int64_t begin, int64_t end, double* gram, int64_t ld);

@@ -11,7 +11,7 @@ from scipy import sparse
 from ellzero import _core
 from ellzero.errors import InvalidInputError
 
-__all__ = ["Design", "as_design", "float_dtype"]
+__all__ = ["Design", "as_design", "float_dtype", "is_stored"]
 
 Array = NDArray[np.float64]
 
@@ -64,16 +64,52 @@ def feature_names(X: object) -> list[str] | None:
     return names if all(isinstance(name, str) for name in names) else None
 
 
+def is_stored(X: object) -> bool:
+    """Whether X is kept elsewhere: in a file, on other machines, or in another library's array on disk."""
+    if sparse.issparse(X) or isinstance(X, np.ndarray):
+        return False
+    from ellzero.design.column_store import ColumnStore
+    from ellzero.design.stored import StoredDesign
+
+    return isinstance(X, (ColumnStore, StoredDesign)) or is_dask(X) or is_sliced(X)
+
+
+def is_dask(X: object) -> bool:
+    """Whether X is an array of Dask."""
+    return type(X).__module__.startswith("dask.array")
+
+
+def is_sliced(X: object) -> bool:
+    """Whether X is an array on disk of another library (Zarr, HDF5)."""
+    return not hasattr(X, "__array_interface__") and all(hasattr(X, name) for name in ("shape", "dtype", "chunks", "__getitem__"))
+
+
+def as_store(X: Any) -> Any:
+    """The store of an X that is kept elsewhere."""
+    if is_dask(X):
+        from ellzero.design.dask_array import DaskStore
+
+        return DaskStore(X)
+    if is_sliced(X):
+        from ellzero.design.sliced import SlicedStore
+
+        return SlicedStore(X)
+    return X
+
+
 def as_design(X: object, names: list[str] | None = None) -> Design:
-    """Wrap an array, data frame or sparse matrix without copying more than once (see the package's docstring).
+    """Wrap an array, data frame, sparse matrix or store without copying more than once (see the package's docstring).
 
     `names` are those of the columns, where X itself does not know them.
     """
     from ellzero.design.csc import CscDesign
     from ellzero.design.dense import DenseDesign
+    from ellzero.design.stored import StoredDesign
 
-    if isinstance(X, (CscDesign, DenseDesign)):
+    if isinstance(X, (CscDesign, DenseDesign, StoredDesign)):
         return X
+    if is_stored(X):
+        return StoredDesign(as_store(X), names)
     if sparse.issparse(X):
         return CscDesign(X, names)
     return DenseDesign(X, names)

@@ -1,4 +1,4 @@
-"""Column-major dense designs, float64 or float32."""
+"""Column-major dense designs, float64, float32 or int8."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ellzero import _core
 from ellzero.design.base import Array, check_dtype, feature_names, float_dtype
 from ellzero.errors import InvalidInputError
 
-__all__ = ["DenseDesign"]
+__all__ = ["DenseDesign", "held_dtype"]
 
 BLOCK_BYTES = 1 << 24
 """Products are computed over row blocks whose copies stay below this size."""
@@ -61,8 +61,13 @@ class DenseDesign:
         return out
 
 
+def held_dtype(dtype: np.dtype[Any]) -> type[np.float64] | type[np.float32] | type[np.int8]:
+    """The type in which dense data of this type is held: genotypes and flags take a byte an entry."""
+    return np.int8 if dtype.type in (np.int8, np.bool_) else float_dtype(dtype)
+
+
 def column_major(X: object) -> NDArray[Any]:
-    """X as a float array with contiguous columns; a copy only where the type or the order demands one."""
+    """X as an array with contiguous columns; a copy only where the type or the order demands one."""
     if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
         raise InvalidInputError("X has masked entries; fill or drop them first.")
     try:
@@ -77,7 +82,9 @@ def column_major(X: object) -> NDArray[Any]:
         except (TypeError, ValueError):
             raise InvalidInputError("X must hold real numbers, got entries that are not (dtype object).") from None
     check_dtype(array.dtype)
-    dtype = np.dtype(float_dtype(array.dtype))
+    dtype = np.dtype(held_dtype(array.dtype))
+    if array.dtype == np.bool_:
+        array = array.view(np.int8)
     usable = (
         array.dtype == dtype
         and array.flags.aligned

@@ -1,0 +1,62 @@
+#include "source.hpp"
+
+#include <exception>
+
+namespace ellzero::bindings {
+
+using Answers = Matrix<double>;
+
+PythonSource::~PythonSource() {
+    nb::gil_scoped_acquire acquire;
+    object_.reset();
+}
+
+// A copy, since Python may keep it longer than the core keeps the original.
+static nb::object copied(const double* values, size_t rows, size_t columns) {
+    return nb::cast(to_numpy(std::vector<double>(values, values + rows * columns), rows, columns));
+}
+
+void PythonSource::pass(const char* question, nb::object argument, const Design::Take& take, Monitor& monitor) const {
+    // An exception of the core does not travel through Python: it waits here until Python has returned.
+    std::exception_ptr stopped;
+    const auto receive = [&](int64_t first, const Answers& answers) {
+        nb::gil_scoped_release release;
+        try {
+            std::vector<double> values(answers.data(), answers.data() + answers.size());
+            const auto count = static_cast<int64_t>(answers.shape(1));
+            take(first, count, values.data(), count);
+            monitor.poll();
+        } catch (...) {
+            stopped = std::current_exception();
+        }
+        return !stopped;
+    };
+    try {
+        object_.attr(question)(std::move(argument), nb::cpp_function(receive));
+    } catch (nb::python_error&) {
+        if (!stopped) throw;
+    }
+    if (stopped) std::rethrow_exception(stopped);
+}
+
+void PythonSource::all_products(const double* r, int64_t sides, const Design::Take& take, Monitor& monitor) const {
+    nb::gil_scoped_acquire acquire;
+    pass("products", copied(r, sides, rows_), take, monitor);
+}
+
+void PythonSource::all_moments(const double* w, const Design::Take& take, Monitor& monitor) const {
+    nb::gil_scoped_acquire acquire;
+    pass("moments", copied(w, 1, rows_), take, monitor);
+}
+
+void PythonSource::fetch(std::span<const int32_t> columns, const std::function<void(int64_t, const void*)>& to) const {
+    nb::gil_scoped_acquire acquire;
+    const nb::object list = nb::cast(to_numpy(std::vector<int32_t>(columns.begin(), columns.end())));
+    const auto found = nb::cast<nb::ndarray<nb::ro, nb::ndim<2>, nb::f_contig, nb::device::cpu>>(object_.attr("columns")(list));
+    const auto* values = static_cast<const std::byte*>(found.data());
+    const int64_t bytes = rows_ * static_cast<int64_t>(found.itemsize());
+    nb::gil_scoped_release release;
+    for (int64_t k = 0; k < std::ssize(columns); ++k) to(k, values + k * bytes);
+}
+
+}  // namespace ellzero::bindings

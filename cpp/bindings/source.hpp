@@ -1,0 +1,28 @@
+// X that a Python object keeps.
+#pragma once
+
+#include "ellzero/stored.hpp"
+
+#include "arrays.hpp"
+
+namespace ellzero::bindings {
+
+// The object has products(R, take), moments(w, take) and columns(list). `take(first, answers)` wants each column once; it returns False
+// when the core wants no more.
+class PythonSource final : public Source {
+  public:
+    PythonSource(nb::object object, int64_t rows) : object_(std::move(object)), rows_(rows) {}
+    ~PythonSource() override;
+
+    void all_products(const double* r, int64_t sides, const Design::Take& take, Monitor& monitor) const override;
+    void all_moments(const double* w, const Design::Take& take, Monitor& monitor) const override;
+    void fetch(std::span<const int32_t> columns, const std::function<void(int64_t, const void*)>& to) const override;
+
+  private:
+    void pass(const char* question, nb::object argument, const Design::Take& take, Monitor& monitor) const;
+
+    nb::object object_;
+    int64_t rows_;
+};
+
+}  // namespace ellzero::bindings

@@ -1,0 +1,369 @@
+"""X in a file, column after column: read in blocks, so that memory stays small whatever the size of the file.
+
+A store is a folder (docs/column-store.md says what is in it; `ellzero convert` and :class:`ellzero.ColumnWriter` write it) or a plain
+``.npy`` file in Fortran order.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import weakref
+import zlib
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ellzero import _core
+from ellzero.design.store import BLOCK_BYTES, Array, Request, available_processors
+from ellzero.errors import InvalidInputError
+
+__all__ = ["ABOUT", "FORMAT", "TYPES", "VERSION", "ColumnStore", "open_columns"]
+
+FORMAT, VERSION, ABOUT = "ellzero columns", 1, "about.json"
+TYPES = ("float64", "float32", "int8")
+READERS = 2
+"""Threads that read ahead; each has a block of its own besides the one in use."""
+GAP_BYTES = 1 << 16
+"""Columns nearer than this are read together: skipping the gap would take as long."""
+
+
+def open_columns(path: str | os.PathLike[str], *, threads: int | None = None, check: bool = True) -> ColumnStore:
+    """Open a column store: an X that is read from its file when it is needed, and accepted wherever X is.
+
+    Parameters
+    ----------
+    path : a folder that `ellzero convert` wrote, or a ``.npy`` file in Fortran order (float64, float32 or int8)
+    threads : that compute while a block is passed; None is all processors
+    check : bool
+        Whether blocks are held against the checksums of the folder when they are first read.
+
+    Returns
+    -------
+    ColumnStore
+
+    Examples
+    --------
+    >>> import ellzero as ez, numpy as np, os, tempfile
+    >>> X, y, truth = ez.datasets.make_classification(100, 300, 2, s=3.0, random_state=0)
+    >>> file = os.path.join(tempfile.mkdtemp(), "X.npy")
+    >>> np.save(file, np.asfortranarray(X))
+    >>> store = ez.open_columns(file)
+    >>> store
+    ColumnStore(X.npy: 100 x 300, float64, dense)
+    >>> ez.fit_path(store, y, max_support=2).at_support(2).support.tolist()
+    [0, 150]
+
+    """
+    return ColumnStore(path, threads=threads, check=check)
+
+
+class ColumnStore:
+    """X in a file; made by :func:`open_columns`.
+
+    Attributes
+    ----------
+    shape : (n, p)
+    dtype : of the entries
+    storage : "dense" or "sparse"
+    names : of the columns, or None
+    y : the target that was stored with X, or None
+    target : its name, or None
+    bytes_read : so far
+    passes : over all columns, so far
+
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, threads: int | None = None, check: bool = True) -> None:
+        self.path = Path(path)
+        self.threads = available_processors() if threads is None else max(1, int(threads))
+        self.check = check
+        self.bytes_read = self.passes = 0
+        if self.path.is_dir():
+            about = read_about(self.path)
+            self.storage, self.target = str(about["storage"]), about["target"]
+            files = ("X.npy",) if self.storage == "dense" else ("data.npy", "indices.npy")
+            self.files = [ArrayFile(self.path / name) for name in files]
+            block, checksums, shape = about["block_columns"], about["crc32"], (about["n"], about["p"])
+        elif self.path.exists():
+            self.storage, self.target, self.files = "dense", None, [ArrayFile(self.path)]
+            block, checksums, shape = None, None, self.files[0].shape
+        else:
+            raise FileNotFoundError(2, "there is no such file or folder", str(self.path))
+        self.dtype = self.files[0].dtype
+        if self.dtype.name not in TYPES:
+            raise InvalidInputError(f"{self.files[0].path} holds {self.dtype.name}; a store holds {', '.join(TYPES)}.")
+        self.shape: tuple[int, int] = (int(shape[0]), int(shape[1]))
+        self.starts = self._starts()
+        n, p = self.shape
+        self.block_columns = block or max(1, BLOCK_BYTES // max(1, self.nbytes // max(1, p)))
+        self.blocks = -(-p // self.block_columns)
+        if checksums is not None and len(checksums) != self.blocks:
+            raise damaged(self.path, f"it has {len(checksums)} checksums for {self.blocks} blocks")
+        # Of the blocks that have not been read as a whole so far.
+        self.checksums: dict[int, int] = dict(enumerate(checksums)) if checksums is not None and check else {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reopened, (os.path.abspath(self.path), self.threads, self.check)
+
+    def __repr__(self) -> str:
+        return f"ColumnStore({self.path.name}: {self.shape[0]} x {self.shape[1]}, {self.dtype}, {self.storage})"
+
+    def _starts(self) -> NDArray[np.int64] | None:
+        """Where the entries of each column begin, for a sparse store; checks that the files fit together."""
+        n, p = self.shape
+        if self.storage == "dense":
+            X = self.files[0]
+            if X.shape != self.shape:
+                raise damaged(self.path, f"X.npy has shape {X.shape}, not {self.shape}")
+            if len(X.shape) != 2 or not (X.fortran or 1 in X.shape):
+                raise InvalidInputError(f"{X.path} must be a matrix in Fortran order (columns one after another).")
+            return None
+        starts = np.load(self.path / "indptr.npy", allow_pickle=False)
+        lengths = {file.shape for file in self.files}
+        good = starts.shape == (p + 1,) and starts.dtype == np.int64 and starts[0] == 0 and (np.diff(starts) >= 0).all()
+        if not good or lengths != {(int(starts[-1]),)} or self.files[1].dtype.name not in ("int32", "int64"):
+            raise damaged(self.path, "its arrays do not fit together")
+        return starts
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all entries: what a pass reads."""
+        return sum(file.nbytes for file in self.files)
+
+    @cached_property
+    def column_bytes(self) -> NDArray[np.int64] | None:
+        """Bytes of each column of a sparse store."""
+        return None if self.starts is None else np.diff(self.starts) * sum(file.dtype.itemsize for file in self.files)
+
+    @cached_property
+    def names(self) -> list[str] | None:
+        """Of the columns."""
+        file = self.path / "names.json"
+        if not self.path.is_dir() or not file.exists():
+            return None
+        names = json.loads(file.read_text(encoding="utf-8"))
+        if not isinstance(names, list) or len(names) != self.shape[1]:
+            raise damaged(self.path, f"names.json does not hold {self.shape[1]} names")
+        return [str(name) for name in names]
+
+    @cached_property
+    def y(self) -> NDArray[Any] | None:
+        """The target that was stored with X."""
+        file = self.path / "y.npy"
+        if not self.path.is_dir() or not file.exists():
+            return None
+        y = np.load(file, allow_pickle=False)
+        if y.shape != self.shape[:1]:
+            raise damaged(self.path, f"y.npy has shape {y.shape} for {self.shape[0]} rows")
+        return y
+
+    # Reading
+
+    def scan(self, requests: Sequence[Request]) -> Iterator[tuple[int, list[Array]]]:
+        """One pass over the file; blocks are read ahead while others are worked on."""
+        for block, part in self._read_ahead(range(self.blocks)):
+            design = self._design(part)
+            yield block * self.block_columns, [request(design, self.threads) for request in requests]
+        self.passes += 1
+
+    def _read_ahead(self, blocks: Sequence[int]) -> Iterator[tuple[int, list[NDArray[Any]]]]:
+        """The arrays of each block, in order. They are used again as soon as the next block is asked for."""
+        free: queue.SimpleQueue[list[NDArray[np.uint8]]] = queue.SimpleQueue()
+        for _ in range(READERS + 1):
+            free.put([np.empty(0, dtype=np.uint8) for _ in self.files])
+        with ThreadPoolExecutor(READERS, thread_name_prefix="ellzero-read") as pool:
+            coming: deque[tuple[int, Future[list[NDArray[Any]]], list[NDArray[np.uint8]]]] = deque()
+            for block in [*blocks, *[None] * READERS]:
+                if block is not None:
+                    buffers = free.get()
+                    coming.append((block, pool.submit(self._read_block, block, buffers), buffers))
+                if len(coming) > READERS or (block is None and coming):
+                    at, future, buffers = coming.popleft()
+                    yield at, future.result()
+                    free.put(buffers)
+
+    def _read_block(self, block: int, buffers: list[NDArray[np.uint8]]) -> list[NDArray[Any]]:
+        """The entries of a block, and for a sparse one where each column begins."""
+        first = block * self.block_columns
+        last = min(first + self.block_columns, self.shape[1])
+        arrays = self._read(first, last, buffers)
+        expected = self.checksums.get(block)
+        if expected is not None:
+            found = 0
+            for array in arrays[: len(self.files)]:
+                found = zlib.crc32(array.reshape(-1, order="A").view(np.uint8), found)
+            if found != expected:
+                raise damaged(self.path, f"columns {first} to {last - 1} do not have the checksum that they were written with")
+            del self.checksums[block]
+        return arrays
+
+    def _read(self, first: int, last: int, buffers: list[NDArray[np.uint8]] | None = None) -> list[NDArray[Any]]:
+        """Columns [first, last): one array of them, or entries, their rows and starts."""
+        n = self.shape[0]
+        if self.starts is None:
+            spans = [(first * n, last * n)]
+        else:
+            spans = [(int(self.starts[first]), int(self.starts[last]))] * 2
+        arrays = []
+        for index, (file, (begin, end)) in enumerate(zip(self.files, spans, strict=True)):
+            size = (end - begin) * file.dtype.itemsize
+            if buffers is None or len(buffers[index]) < size:
+                fresh = np.empty(size, dtype=np.uint8)
+                if buffers is not None:
+                    buffers[index] = fresh
+            target = (fresh if buffers is None else buffers[index])[:size]
+            file.read(begin, target)
+            self.bytes_read += size
+            arrays.append(target.view(file.dtype))
+        if self.starts is None:
+            return [arrays[0].reshape((n, last - first), order="F")]
+        if len(arrays[1]) and not 0 <= arrays[1].min() <= arrays[1].max() < n:
+            raise damaged(self.path, f"columns {first} to {last - 1} have rows beyond {n - 1}")
+        return [*arrays, (self.starts[first : last + 1] - self.starts[first]).astype(arrays[1].dtype)]
+
+    def _design(self, arrays: list[NDArray[Any]]) -> _core.Design:
+        """The core's view of a block."""
+        if self.starts is None:
+            return _core.dense(arrays[0], stride=self.shape[0])
+        return _core.csc(arrays[0], arrays[1], arrays[2], rows=self.shape[0])
+
+    def take(self, columns: NDArray[Any]) -> NDArray[Any]:
+        """Some columns (ascending) as a dense array."""
+        listed, out = np.asarray(columns), np.zeros((self.shape[0], len(columns)), dtype=self.dtype, order="F")
+        for part in self._runs(listed):
+            first = int(listed[part.start])
+            arrays = self._read(first, int(listed[part.stop - 1]) + 1)
+            if self.starts is None:
+                out[:, part] = arrays[0][:, listed[part] - first]
+                continue
+            values, rows, starts = arrays
+            for position in range(part.start, part.stop):
+                entries = slice(*starts[listed[position] - first : listed[position] - first + 2])
+                out[rows[entries], position] = values[entries]
+        return out
+
+    def _runs(self, listed: NDArray[Any]) -> Iterator[slice]:
+        """Groups of listed columns that are near enough to be read together, of a block's size at most."""
+        if not len(listed):
+            return
+        if listed.min() < 0 or listed.max() >= self.shape[1] or (np.diff(listed) <= 0).any():
+            raise InvalidInputError("columns must be ascending indices of columns of X.")
+        width = self.shape[0] * self.dtype.itemsize
+        bounds = (self.starts * sum(f.dtype.itemsize for f in self.files)) if self.starts is not None else None
+        begin = bounds[listed] if bounds is not None else listed.astype(np.int64) * width
+        end = bounds[listed + 1] if bounds is not None else begin + width
+        start = 0
+        for at in range(1, len(listed) + 1):
+            if at < len(listed) and begin[at] - end[at - 1] <= GAP_BYTES and end[at] - begin[start] <= BLOCK_BYTES:
+                continue
+            yield slice(start, at)
+            start = at
+
+    def __getitem__(self, key: Any) -> Any:
+        """X[:, columns] for a slice or ascending indices."""
+        if not (isinstance(key, tuple) and len(key) == 2 and key[0] == slice(None)):
+            raise InvalidInputError("a column store is read by columns: X[:, columns].")
+        n, p = self.shape
+        if isinstance(key[1], slice) and key[1].step in (None, 1):
+            first, last, _ = key[1].indices(p)
+            arrays = self._read(first, max(first, last))
+            shape = (n, max(last - first, 0))
+            return arrays[0] if self.starts is None else sparse.csc_matrix(tuple(arrays), shape=shape, copy=False)
+        listed = np.arange(p)[key[1]]
+        taken = self.take(listed)
+        return taken if self.starts is None else sparse.csc_matrix(taken)
+
+
+class ArrayFile:
+    """The entries of a ``.npy`` file, read where they lie."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            with open(path, "rb") as stream:
+                version = np.lib.format.read_magic(stream)
+                read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+                self.shape, self.fortran, dtype = read(stream)
+                self.offset = stream.tell()
+        except FileNotFoundError:
+            raise damaged(path.parent, f"{path.name} is missing") from None
+        except ValueError as error:
+            raise InvalidInputError(f"{path} is no NumPy array: {' '.join(str(error).split())}") from None
+        self.dtype: np.dtype[Any] = dtype
+        if dtype.hasobject or not dtype.isnative:
+            raise InvalidInputError(f"{path} must hold numbers of this machine's byte order, got {dtype}.")
+        self.nbytes = int(np.prod(self.shape, dtype=np.int64)) * dtype.itemsize
+        self.descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        weakref.finalize(self, os.close, self.descriptor)
+        self.seen = self._state()
+        if self.seen[0] < self.offset + self.nbytes:
+            raise self._truncated(self.seen[0])
+
+    def _state(self) -> tuple[int, int]:
+        state = os.fstat(self.descriptor)
+        return state.st_size, state.st_mtime_ns
+
+    def _truncated(self, size: int) -> InvalidInputError:
+        whole = self.offset + self.nbytes
+        return InvalidInputError(f"{self.path} is truncated: it has {size} bytes, its header promises {whole}.")
+
+    def read(self, first: int, target: NDArray[np.uint8]) -> None:
+        """The bytes from entry `first` on, as many as the target holds."""
+        begin, done = self.offset + first * self.dtype.itemsize, 0
+        while done < len(target):
+            count = os.preadv(self.descriptor, [target[done:]], begin + done)  # type: ignore[list-item]
+            if count == 0:
+                raise self._truncated(self._state()[0])
+            done += count
+        if self._state() != self.seen:
+            raise InvalidInputError(f"{self.path} has changed since it was opened; open it again.")
+
+
+def read_about(folder: Path) -> dict[str, Any]:
+    """What a folder says of itself, checked."""
+    file = folder / ABOUT
+    if not file.exists():
+        raise InvalidInputError(f"{folder} is no column store: it has no {ABOUT}.")
+    try:
+        about = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError:
+        raise damaged(folder, f"{ABOUT} is no JSON") from None
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise InvalidInputError(f"{folder} is no column store: its {ABOUT} does not say so.")
+    if about.get("version") != VERSION:
+        made = about.get("made_by", "another version")
+        raise InvalidInputError(f"{folder} has format version {about.get('version')} (by {made}); this ellzero reads version {VERSION}.")
+    counts = all(isinstance(about.get(key), int) and about[key] >= 0 for key in ("n", "p", "block_columns"))
+    if not counts or not about["block_columns"] or about.get("storage") not in ("dense", "sparse"):
+        raise damaged(folder, f"{ABOUT} lacks what describes X")
+    if not isinstance(about.get("crc32"), list) or not isinstance(about.get("files"), dict):
+        raise damaged(folder, f"{ABOUT} lacks checksums or sizes")
+    about.setdefault("target", None)
+    for name, size in about["files"].items():
+        path = folder / str(name)
+        found = path.stat().st_size if path.exists() else None
+        if found != size:
+            problem = "is missing" if found is None else f"has {found} bytes, {size} were written"
+            raise damaged(folder, f"{name} {problem}")
+    return about
+
+
+def damaged(path: Path, how: str) -> InvalidInputError:
+    """A store that is not as it was written."""
+    return InvalidInputError(f"{path} is damaged: {how}.")
+
+
+def reopened(path: str, threads: int, check: bool) -> ColumnStore:
+    """A store that was pickled, which is but a reference to its file."""
+    if not os.path.exists(path):
+        raise InvalidInputError(f"{path}, which this object refers to, is not there.")
+    return ColumnStore(path, threads=threads, check=check)

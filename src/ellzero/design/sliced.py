@@ -1,0 +1,57 @@
+"""Arrays on disk of other libraries (Zarr, HDF5): whatever has a shape, a type, chunks, and slices that are arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.design.base import check_dtype
+from ellzero.design.dense import DenseDesign, held_dtype
+from ellzero.design.store import BLOCK_BYTES, Array, Request, available_processors
+from ellzero.errors import InvalidInputError
+
+__all__ = ["SlicedStore"]
+
+
+class SlicedStore:
+    """An array that gives out columns when it is sliced; whole chunks are read at a time."""
+
+    storage = "dense"
+    names = None
+
+    def __init__(self, array: Any) -> None:
+        if len(array.shape) != 2:
+            raise InvalidInputError(f"X must have two dimensions, got {len(array.shape)}.")
+        check_dtype(array.dtype)
+        self.array = array
+        self.shape: tuple[int, int] = (int(array.shape[0]), int(array.shape[1]))
+        self.dtype = np.dtype(held_dtype(np.dtype(array.dtype)))
+        self.nbytes = self.shape[0] * self.shape[1] * np.dtype(array.dtype).itemsize
+        self.threads = available_processors()
+        chunk = int((array.chunks or (1, 1))[1])
+        wide = max(1, BLOCK_BYTES // max(1, self.shape[0] * self.dtype.itemsize))
+        self.width = max(chunk, wide // chunk * chunk)
+
+    def scan(self, requests: Sequence[Request]) -> Iterator[tuple[int, list[Array]]]:
+        """One pass, a few chunks at a time."""
+        for first in range(0, self.shape[1], self.width):
+            design = DenseDesign(self[:, first : first + self.width])
+            yield first, [request(design.core, self.threads) for request in requests]
+
+    def take(self, columns: NDArray[Any]) -> NDArray[Any]:
+        """Some columns; those of the same chunks are read together."""
+        listed, out = np.asarray(columns), np.empty((self.shape[0], len(columns)), dtype=self.dtype, order="F")
+        blocks = listed // self.width
+        for block in np.unique(blocks):
+            at = np.flatnonzero(blocks == block)
+            first, last = int(listed[at[0]]), int(listed[at[-1]]) + 1
+            out[:, at] = self[:, first:last][:, listed[at] - first]
+        return out
+
+    def __getitem__(self, key: Any) -> NDArray[Any]:
+        if isinstance(key[1], slice):
+            return np.asarray(self.array[:, key[1]])
+        return self.take(np.arange(self.shape[1])[key[1]])

@@ -1,0 +1,166 @@
+"""The design of an X that is kept elsewhere."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero import _core
+from ellzero.design.base import Array
+from ellzero.design.dense import DenseDesign
+from ellzero.design.store import Moments, Products, Request, Store
+
+__all__ = ["StoredDesign"]
+
+RESIDENT_BYTES = 1 << 28
+"""Memory for the columns that solvers work with."""
+LISTED = 256
+"""Columns that a product looks at together."""
+MOST_ANSWERS = 1 << 27
+"""Bytes of answers that are waited for together."""
+
+Take = Callable[[int, Array], bool]
+
+
+class StoredDesign:
+    """Columns that are kept by a :class:`Store`; the few that the solvers work with stay in memory."""
+
+    def __init__(self, store: Store, names: list[str] | None = None) -> None:
+        self.store = store
+        self.names = names if names is not None else store.names
+        self.shape: tuple[int, int] = store.shape
+        self.passes = Passes(store)
+        # The core holds the passes and not the design, which holds the core: no cycle keeps files open.
+        self.core = _core.stored(
+            self.passes,
+            rows=self.shape[0],
+            columns=self.shape[1],
+            type=store.dtype.name,
+            resident_bytes=RESIDENT_BYTES,
+            column_bytes=getattr(store, "column_bytes", None),
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return StoredDesign, (self.store, self.names)
+
+    @property
+    def filled(self) -> None:
+        """Columns without entries are not left out: a part of the columns would be a copy."""
+        return
+
+    def take(self, columns: NDArray[Any]) -> DenseDesign:
+        """Some of the columns (in ascending order), in memory."""
+        return DenseDesign(self.store.take(columns), None if self.names is None else [self.names[j] for j in columns])
+
+    def stored(self) -> Store:
+        """The store itself: its columns can be sliced."""
+        return self.store
+
+    def matvec(self, columns: NDArray[np.int32], coef: Array) -> Array:
+        """X[:, columns] @ coef, accumulated in float64."""
+        listed, out = np.ascontiguousarray(columns, dtype=np.int32), np.zeros(self.shape[0])
+        for start in range(0, len(listed), LISTED):
+            part = slice(start, start + LISTED)
+            out += np.asarray(coef[part], dtype=np.float64) @ self.core.columns(listed[part])
+        return out
+
+    def rmatvec(self, r: Array) -> Array:
+        """X.T @ r, accumulated in float64."""
+        return self.core.products(np.ascontiguousarray(r, dtype=np.float64)[None])[0]
+
+
+@dataclass(eq=False)
+class Question:
+    """A request on its way, and where its answers go."""
+
+    request: Request
+    take: Take | None  # None once the asker wants no more
+    size: int  # bytes of the answers of all columns
+    answered: bool = False
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def give(self, first: int, answers: Array) -> None:
+        """Hand over a block's answers, until the asker wants no more."""
+        with self.lock:
+            if self.take is not None and not self.take(first, np.ascontiguousarray(answers, dtype=np.float64)):
+                self.take = None
+
+    def drop(self) -> None:
+        """The asker goes: nothing may be handed over from here on."""
+        with self.lock:
+            self.take = None
+
+
+class Passes:
+    """What the core asks of a store. The pass is the cost: what several threads ask while one is under way shares the next."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.count = 0
+        self.turn = threading.Condition()
+        self.waiting: list[Question] = []
+        self.busy = False
+
+    def products(self, vectors: Array, take: Take) -> None:
+        """Products of all columns with each of the vectors."""
+        self.ask(Products(vectors), len(vectors), take)
+
+    def moments(self, weights: Array, take: Take) -> None:
+        """Mean and variance of all columns."""
+        self.ask(Moments(weights[0]), 2, take)
+
+    def columns(self, listed: NDArray[np.int32]) -> NDArray[Any]:
+        """Some columns as they are."""
+        return np.asfortranarray(self.store.take(listed), dtype=self.store.dtype)
+
+    def ask(self, request: Request, rows: int, take: Take) -> None:
+        """Returns when all columns have answered. Whoever finds no pass under way makes one, for all that wait."""
+        mine = Question(request, take, 8 * rows * self.store.shape[1])
+        with self.turn:
+            self.waiting.append(mine)
+        try:
+            while not mine.answered:
+                with self.turn:
+                    while self.busy and not mine.answered:
+                        self.turn.wait()
+                    if mine.answered:
+                        return
+                    batch = self.next_batch()
+                    self.busy = True
+                self.make_pass(batch, mine)
+        finally:
+            mine.drop()
+            with self.turn:
+                if mine in self.waiting:
+                    self.waiting.remove(mine)
+
+    def next_batch(self) -> list[Question]:
+        """The questions that come next, in the order in which they came and as many as memory allows."""
+        batch, size = [self.waiting.pop(0)], 0
+        while self.waiting and (size := size + batch[-1].size) < MOST_ANSWERS:
+            batch.append(self.waiting.pop(0))
+        return batch
+
+    def make_pass(self, batch: list[Question], mine: Question) -> None:
+        """One pass for a batch; where it ends early, the questions of others wait for the next."""
+        done = False
+        try:
+            for first, answers in self.store.scan([question.request for question in batch]):
+                for question, part in zip(batch, answers, strict=True):
+                    question.give(first, part)
+                if mine.take is None:
+                    return
+            done = True
+        finally:
+            with self.turn:
+                self.busy = False
+                self.count += 1
+                for question in batch:
+                    question.answered = done or question.take is None
+                self.waiting[:0] = [question for question in batch if not question.answered and question is not mine]
+                self.turn.notify_all()
