@@ -231,6 +231,15 @@ Model Descent::solve(Iterate& it, double lambda_0, int max_support, Radius radiu
     }
 }
 
+void Descent::foresee(Iterate& it, const std::vector<const Model*>& models) {
+    std::vector<std::vector<double>> residuals;
+    for (const Model* model : models) {
+        it.load(*model);
+        residuals.push_back(it.r);
+    }
+    screening_.foresee(residuals);
+}
+
 Descent::Entry Descent::best_entry(Iterate& it) {
     auto found = screening_.above(it, Penalty::infinity, 0.0, exact_trials, Radius::likely);
     if (found.candidates.empty()) found = screening_.above(it, Penalty::infinity, 0.0, exact_trials, Radius::certain);

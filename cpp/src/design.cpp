@@ -130,6 +130,9 @@ class Csc : public InMemory {
         : InMemory(rows, columns), values_(values), rows_of_(rows_of), starts_(starts) {}
 
     int64_t bytes() const override { return entry_bytes * static_cast<int64_t>(starts_[columns()]); }
+    double entries_per_column() const override {
+        return static_cast<double>(starts_[columns()]) / static_cast<double>(std::max<int64_t>(columns(), 1));
+    }
     int64_t bytes(int32_t j) const override { return entry_bytes * static_cast<int64_t>(starts_[j + 1] - starts_[j]); }
 
     void dots(std::span<const int32_t> list, const double* r, double* out) const override {

@@ -314,16 +314,35 @@ class PathFitter {
         return model;
     }
 
+    // Models that are about to be certified, each at its lambda_0. X is read for as many of them as one read serves, from `start` on;
+    // returns where these end.
+    using Ahead = std::vector<std::pair<const Model*, double>>;
+    size_t foresee(const Ahead& ahead, size_t start) {
+        std::vector<const Model*> models;
+        size_t k = start;
+        for (; k < ahead.size() && models.size() < descent_.foresight(); ++k) {
+            const auto& [model, lambda_0] = ahead[k];
+            const bool again = !models.empty() && models.back()->support == model->support;
+            if (!again && !(model->certain && model->stands_at(lambda_0))) models.push_back(model);
+        }
+        if (models.size() > 1) descent_.foresee(it_, models);
+        return k;
+    }
+
     // At every lambda_0 the best model seen, descended further until Theorem 1 holds there; what that finds may serve the
     // neighbours, so the sweep is repeated, up and down, until nothing improves.
     void merge() {
         out_.models.resize(out_.lambda_0.size());
         std::vector<bool> known(out_.models.size(), false);
+        Ahead ahead;
+        for (const double lambda_0 : out_.lambda_0) ahead.emplace_back(&pool_.best(lambda_0, options_.max_support), lambda_0);
+        size_t foreseen = 0;
         bool changed = true;
         for (int round = 0; round < most_merges && changed; ++round) {
             changed = false;
             for (size_t k = 0; k < out_.models.size(); ++k) {
                 const size_t index = round % 2 == 0 ? k : out_.models.size() - 1 - k;
+                if (index == foreseen) foreseen = foresee(ahead, index);
                 const double lambda_0 = out_.lambda_0[index];
                 Model& held = out_.models[index];
                 Model found = pool_.best(lambda_0, options_.max_support);
@@ -353,12 +372,19 @@ class PathFitter {
             out_.lambda_0.clear();
             out_.models.clear();
             const auto vertices = pool_.envelope(options_.max_support);
-            for (size_t k = 0; k < vertices.size() && std::ssize(out_.models) < options_.n_lambda; ++k) {
+            Ahead ahead;
+            for (size_t k = 0; k < vertices.size(); ++k) {
                 const double upper = vertices[k].upper;
                 const double lower = k + 1 < vertices.size() ? vertices[k + 1].upper : 0.0;
                 double lambda_0 = k == 0 ? std::max(first_, lower / just_below) : just_below * upper;
                 if (k > 0 && lambda_0 <= lower) lambda_0 = std::sqrt(upper * lower);
-                if (k > 0 && lambda_0 < options_.lambda_min_ratio * out_.lambda_0.front()) break;
+                if (k > 0 && lambda_0 < options_.lambda_min_ratio * ahead.front().second) break;
+                ahead.emplace_back(&vertices[k].model, lambda_0);
+            }
+            size_t foreseen = 0;
+            for (size_t k = 0; k < ahead.size() && std::ssize(out_.models) < options_.n_lambda; ++k) {
+                if (k == foreseen) foreseen = foresee(ahead, k);
+                const double lambda_0 = ahead[k].second;
                 const double before = vertices[k].model.objective(lambda_0);
                 Model found = certified(vertices[k].model, lambda_0, k == 0);
                 if (found.counted > options_.max_support) break;

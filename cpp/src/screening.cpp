@@ -9,9 +9,12 @@
 namespace ellzero {
 namespace {
 constexpr int64_t chunk = 4096;
-// A column's products may take up to this share of its own bytes: cheap to keep and cheap to combine beside reading X.
+// A column's products may take up to this share of its own bytes (in float64): cheap to keep and cheap to combine beside reading X.
 constexpr double memory_share = 1.0 / 32.0;
-constexpr size_t most_directions = 8;
+// Half of them for what lies ahead, and as many as one read of X serves.
+constexpr size_t most_directions = 2 * Design::most_sides;
+// What is left of a residual beside the directions, relative to its length, that is rounding and no direction.
+constexpr double no_direction = 1e-8;
 // So small an X stays in the cache, where reading it is as cheap as bounding it. Small problems are then searched alike whether a
 // row is there twice or has twice the weight.
 constexpr int64_t small_bytes = 1 << 18;
@@ -27,19 +30,17 @@ Screening::Screening(const Problem& problem)
       center_(problem.columns()),
       least_(problem.columns()),
       most_(problem.columns()),
-      root_(problem.rows()),
-      scratch_(problem.rows()) {
-    const double per_column = static_cast<double>(problem.X.design().bytes()) / std::max<double>(1.0, problem.columns());
-    capacity_ = std::min(most_directions, static_cast<size_t>(per_column * memory_share / sizeof(double)));
+      root_(problem.rows()) {
+    capacity_ = std::min(most_directions, static_cast<size_t>(problem.X.design().entries_per_column() * memory_share));
     if (problem.X.design().bytes() <= small_bytes) capacity_ = 0;
     if (capacity_ > 0) free_.assign(problem.X.squares(), problem.X.squares() + problem.columns());
     for (int64_t i = 0; i < problem.rows(); ++i) root_[i] = std::sqrt(problem.w[i]);
 }
 
-void Screening::project(const Iterate& it, Radius radius) {
+void Screening::project(const std::vector<double>& r) {
     const int64_t n = problem_.rows();
     rest_.resize(n);
-    for (int64_t i = 0; i < n; ++i) rest_[i] = root_[i] > 0.0 ? it.r[i] / root_[i] : 0.0;
+    for (int64_t i = 0; i < n; ++i) rest_[i] = root_[i] > 0.0 ? r[i] / root_[i] : 0.0;
     length_ = std::sqrt(kernels::dot(rest_.data(), rest_.data(), n));
     coefficients_.assign(directions_.size(), 0.0);
     // Twice: one round of Gram-Schmidt leaves a remainder that is not orthogonal to working precision.
@@ -49,6 +50,11 @@ void Screening::project(const Iterate& it, Radius radius) {
             coefficients_[k] += c;
             kernels::axpy(-c, directions_[k].data(), n, rest_.data());
         }
+}
+
+void Screening::estimate(const Iterate& it, Radius radius) {
+    const int64_t n = problem_.rows();
+    project(it.r);
     // The margin covers the rounding of the stored products.
     radius_ = std::sqrt(kernels::dot(rest_.data(), rest_.data(), n)) + 1e-13 * length_;
     if (radius == Radius::likely) radius_ *= std::min(1.0, likely_deviations / std::sqrt(static_cast<double>(n)));
@@ -60,42 +66,71 @@ void Screening::project(const Iterate& it, Radius radius) {
     });
 }
 
-void Screening::read_everything(const Iterate& it) {
+// A direction leaves: what its products explained of each column is unexplained again.
+void Screening::forget(size_t slot) {
+    problem_.X.team().run(problem_.columns(), chunk, [&](int64_t begin, int64_t end, int) {
+        for (int64_t j = begin; j < end; ++j) free_[j] += products_[slot][j] * products_[slot][j];
+    });
+    products_.erase(products_.begin() + static_cast<std::ptrdiff_t>(slot));
+    directions_.erase(directions_.begin() + static_cast<std::ptrdiff_t>(slot));
+}
+
+// Reads X for the last `count` directions, which are new.
+void Screening::read(size_t count) {
     const int64_t n = problem_.rows(), p = problem_.columns();
-    rented_ = 0.0;
-    const double length = std::sqrt(kernels::dot(rest_.data(), rest_.data(), n));
-    if (length <= 1e-8 * length_) {
-        // What is left is rounding, not a direction: storing it would spoil the orthonormal set and with it the bound.
-        problem_.X.all_dots(it.r.data(), center_.data());
-        radius_ = 0.0;
-        return;
-    }
-    size_t slot = products_.size();
-    if (slot == capacity_) {
-        // The direction that explains least of the present residual makes room.
-        slot = 0;
-        for (size_t k = 1; k < coefficients_.size(); ++k)
-            if (std::abs(coefficients_[k]) < std::abs(coefficients_[slot])) slot = k;
-        problem_.X.team().run(p, chunk, [&](int64_t begin, int64_t end, int) {
-            for (int64_t j = begin; j < end; ++j) free_[j] += products_[slot][j] * products_[slot][j];
-        });
-    } else {
+    const size_t known = directions_.size() - count;
+    std::vector<double> sides(static_cast<int64_t>(count) * n);
+    for (size_t k = 0; k < count; ++k) {
+        for (int64_t i = 0; i < n; ++i) sides[static_cast<int64_t>(k) * n + i] = root_[i] * directions_[known + k][i];
         products_.emplace_back(p);
-        directions_.emplace_back(n);
     }
-    for (int64_t i = 0; i < n; ++i) {
-        directions_[slot][i] = rest_[i] / length;
-        scratch_[i] = root_[i] * directions_[slot][i];
-    }
-    problem_.X.all_dots(scratch_.data(), products_[slot].data());
-    problem_.X.team().run(p, chunk, [&](int64_t begin, int64_t end, int) {
-        for (int64_t j = begin; j < end; ++j) {
-            const double h = products_[slot][j];
-            center_[j] += length * h;
-            free_[j] = std::max(free_[j] - h * h, 0.0);
+    problem_.X.products(sides.data(), static_cast<int64_t>(count), [&](int64_t first, int64_t size, const double* values, int64_t ld) {
+        for (size_t k = 0; k < count; ++k) {
+            const double* found = values + static_cast<int64_t>(k) * ld;
+            std::copy(found, found + size, products_[known + k].begin() + first);
+            for (int64_t c = 0; c < size; ++c) free_[first + c] = std::max(free_[first + c] - found[c] * found[c], 0.0);
         }
     });
+}
+
+void Screening::read_everything(const Iterate& it) {
+    const int64_t n = problem_.rows();
+    rented_ = 0.0;
     radius_ = 0.0;
+    const double length = std::sqrt(kernels::dot(rest_.data(), rest_.data(), n));
+    if (length <= no_direction * length_) {
+        // Storing rounding errors would spoil the orthonormal set and with it the bound.
+        problem_.X.all_dots(it.r.data(), center_.data());
+        return;
+    }
+    if (directions_.size() == capacity_) {
+        // The direction that explains least of the present residual makes room.
+        const auto smaller = [](double a, double b) { return std::abs(a) < std::abs(b); };
+        forget(static_cast<size_t>(std::min_element(coefficients_.begin(), coefficients_.end(), smaller) - coefficients_.begin()));
+    }
+    for (double& entry : rest_) entry /= length;
+    directions_.push_back(rest_);
+    read(1);
+    problem_.X.team().run(problem_.columns(), chunk, [&](int64_t begin, int64_t end, int) {
+        for (int64_t j = begin; j < end; ++j) center_[j] += length * products_.back()[j];
+    });
+}
+
+size_t Screening::foresight() const { return std::min<size_t>(capacity_, Design::most_sides); }
+
+void Screening::foresee(const std::vector<std::vector<double>>& residuals) {
+    size_t count = 0;
+    for (size_t k = 0; k < std::min(residuals.size(), foresight()); ++k) {
+        project(residuals[k]);
+        const double length = std::sqrt(kernels::dot(rest_.data(), rest_.data(), problem_.rows()));
+        if (length <= no_direction * length_) continue;
+        for (double& entry : rest_) entry /= length;
+        directions_.push_back(rest_);
+        ++count;
+    }
+    if (count == 0) return;
+    while (directions_.size() > capacity_) forget(0);
+    read(count);
 }
 
 void Screening::bound_gains() {
@@ -168,7 +203,7 @@ Screening::Result Screening::above(const Iterate& it, double must, double may, i
         problem_.X.all_dots(it.r.data(), center_.data());
         radius_ = 0.0;
     } else {
-        project(it, radius);
+        estimate(it, radius);
     }
     bound_gains();
     Result out;

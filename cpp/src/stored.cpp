@@ -148,6 +148,10 @@ class Stored final : public Design {
           at_hand_(make_dense<T>(arena_.data(), shape.rows, capacity_, shape.rows)) {}
 
     int64_t bytes() const override { return bytes_; }
+    double entries_per_column() const override {
+        if (column_bytes_.empty()) return Design::entries_per_column();
+        return static_cast<double>(bytes_) / static_cast<double>(columns()) / (sizeof(T) + sizeof(int32_t));
+    }
     int64_t bytes(int32_t j) const override { return column_bytes_.empty() ? resident(1) : column_bytes_[j]; }
 
     void all_products(const double* r, int64_t sides, const Take& take, Team&, Monitor& monitor) const override {

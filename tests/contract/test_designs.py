@@ -65,7 +65,7 @@ def test_other_types_are_converted_exactly(dtype):
     X = np.random.default_rng(0).integers(0, 2, (20, 5)).astype(dtype)
     design = as_design(X)
     np.testing.assert_array_equal(design.array, X.astype(float))
-    assert design.array.dtype == (np.float32 if X.dtype.itemsize <= 2 else np.float64)
+    assert design.array.dtype == (np.int8 if dtype in (bool, np.int8) else np.float32 if X.dtype.itemsize <= 2 else np.float64)
 
 
 def test_column_major_is_not_copied_and_row_major_once():

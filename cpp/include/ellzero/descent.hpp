@@ -17,6 +17,9 @@ class Descent {
     // Descends from the iterate to a point that satisfies Theorem 1 at lambda_0 (surely so if the radius is certain). P never
     // rises. Stops early when more than max_support features are in.
     Model solve(Iterate& it, double lambda_0, int max_support, Radius radius);
+    // Models that will be solved from, at most `foresight()`: X is read for them together.
+    void foresee(Iterate& it, const std::vector<const Model*>& models);
+    size_t foresight() const { return screening_.foresight(); }
     // Minimises G on the iterate's support only; may stop early if that does not get below `target`.
     Model refit(Iterate& it, double target = Penalty::infinity);
     // The largest lambda_0 below which some column enters, by the exact one-dimensional gain of the best candidates.

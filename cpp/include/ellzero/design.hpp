@@ -24,6 +24,7 @@ class Design {
     // Bytes of X that reading all columns touches: the unit in which reads are counted.
     virtual int64_t bytes() const = 0;
     virtual int64_t bytes(int32_t column) const = 0;
+    virtual double entries_per_column() const { return static_cast<double>(rows_); }
 
     // Answers for all columns from one read of X, handed over in pieces: take(first, count, values, ld), where values[k * ld + c] is
     // answer k of column first + c and may be changed. It is called from several threads at once.

@@ -35,10 +35,18 @@ class Screening {
     // All columns that gain more than `must`, and the best `enough` of those that gain more than `may` <= must.
     Result above(const Iterate& it, double must, double may, int enough, Radius radius);
 
+    // Residuals that will be asked about, at most `foresight()`: one read of X serves all of them.
+    void foresee(const std::vector<std::vector<double>>& residuals);
+    size_t foresight() const;
+
   private:
+    // Splits a residual: its coefficients_ along the directions, and the rest_ of it.
+    void project(const std::vector<double>& r);
     // Fills center_ and sets radius_ so that gradient_j is in center_j +- radius_ sqrt(free_j).
-    void project(const Iterate& it, Radius radius);
+    void estimate(const Iterate& it, Radius radius);
     void read_everything(const Iterate& it);
+    void read(size_t count);
+    void forget(size_t slot);
     // Fills least_ and most_ with what each column can gain, given center_ and radius_.
     void bound_gains();
     // The `rank`-th largest gain that is sure, over the columns outside the model.
@@ -53,7 +61,7 @@ class Screening {
     std::vector<std::vector<double>> directions_;  // q_k
     std::vector<std::vector<double>> products_;    // x_j . q_k for all j
     std::vector<double> free_;                     // ||x_j||^2 - sum_k (x_j . q_k)^2
-    std::vector<double> center_, least_, most_, coefficients_, rest_, root_, scratch_;
+    std::vector<double> center_, least_, most_, coefficients_, rest_, root_;
     double length_ = 0.0;  // of the residual
     double radius_ = 0.0;
     double rented_ = 0.0;  // share of X read column by column since the last full read
