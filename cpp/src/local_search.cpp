@@ -141,7 +141,10 @@ bool LocalSearch::look_outside(Pool& pool, const std::set<int>& sizes) {
             Model model = *pool.of_size(order[start + k]);
             it.load(model);
             const auto swaps = whole_.swaps().rank(it, slopes.data() + k * p, promising_per_model);
-            for (const Swap& swap : swaps) promising_.insert(swap.column);
+            std::vector<int32_t> columns;
+            for (const Swap& swap : swaps) columns.push_back(swap.column);
+            promising_.insert(columns.begin(), columns.end());
+            const auto held = problem_.X.design().hold(columns);
             if (whole_.try_swaps(model, swaps, refusals)) improved = true;
             else model.searched = true;
             pool.insert(model);

@@ -169,8 +169,10 @@ bool NodeSolver::add_violators(const std::vector<int32_t>& columns, Relaxation& 
     }
     const size_t count = std::min(least_entering + to.coordinates().size() / 2, violators.size());
     std::partial_sort(violators.begin(), violators.begin() + static_cast<std::ptrdiff_t>(count), violators.end());
-    for (size_t c = 0; c < count; ++c) {
-        const int32_t j = violators[c].second;
+    std::vector<int32_t> entering;
+    for (size_t c = 0; c < count; ++c) entering.push_back(violators[c].second);
+    const auto held = problem_.X.design().hold(entering);
+    for (const int32_t j : entering) {
         working_[j] = 1;
         to.add(j, region_.box(j));
     }

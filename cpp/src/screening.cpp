@@ -20,6 +20,8 @@ constexpr double no_direction = 1e-8;
 constexpr int64_t small_bytes = 1 << 18;
 // With more than this share of the columns in doubt, a full read serves the following checks too.
 constexpr double most_in_doubt = 0.25;
+// Candidates that are fetched together where X is kept elsewhere.
+constexpr size_t fetched_ahead = 32;
 // Standard deviations of a random column's product with `rest` that the likely radius covers.
 constexpr double likely_deviations = 3.0;
 }  // namespace
@@ -240,6 +242,12 @@ Screening::Result Screening::above(const Iterate& it, double must, double may, i
     std::sort(out.candidates.begin(), out.candidates.end(), [](const Candidate& a, const Candidate& b) {
         return a.gain != b.gain ? a.gain > b.gain : a.column < b.column;
     });
+    // Callers look at the best ones, one by one.
+    if (problem_.X.design().distant()) {
+        std::vector<int32_t> next;
+        for (size_t k = 0; k < std::min(out.candidates.size(), fetched_ahead); ++k) next.push_back(out.candidates[k].column);
+        problem_.X.design().hold(next);
+    }
     problem_.X.monitor().poll();
     return out;
 }

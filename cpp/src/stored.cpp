@@ -43,15 +43,18 @@ class Slots {
   public:
     Slots(int64_t room, int64_t capacity) : room_(room), capacity_(capacity) {}
 
-    // Marks the columns that are at hand as used: where[k] is the slot of columns[k], -1 if it is not there.
-    void find(std::span<const int32_t> columns, std::vector<int32_t>& where) {
+    // Marks the columns that are at hand as used: where[k] is the slot of columns[k], -1 if it is not there. Whether all are.
+    bool find(std::span<const int32_t> columns, std::vector<int32_t>& where) {
         const std::lock_guard lock(mutex_);
         where.resize(columns.size());
+        bool all = true;
         for (size_t k = 0; k < columns.size(); ++k) {
             const auto found = slot_of_.find(columns[k]);
             where[k] = found == slot_of_.end() ? -1 : found->second;
             if (where[k] >= 0) use(where[k]);
+            else all = false;
         }
+        return all;
     }
     std::vector<int32_t> missing(std::span<const int32_t> columns) const {
         const std::lock_guard lock(mutex_);
@@ -87,13 +90,16 @@ class Slots {
             slots_[where[k]].column = columns[k];
         }
     }
+    // Reserved slots that were not filled.
     void withdraw(std::span<const int32_t> where) {
         const std::lock_guard lock(mutex_);
         for (const int32_t slot : where) abandon(slot);
     }
+    // The columns that `find` found are used once less.
     void release(std::span<const int32_t> where) {
         const std::lock_guard lock(mutex_);
-        for (const int32_t slot : where) --slots_[slot].users;
+        for (const int32_t slot : where)
+            if (slot >= 0) --slots_[slot].users;
     }
 
   private:
@@ -216,38 +222,32 @@ class Stored final : public Design {
 
     int64_t resident(int64_t count) const { return std::max<int64_t>(rows(), 1) * count * static_cast<int64_t>(sizeof(T)); }
 
+    // Where the columns are, each of them used once more. What is missing is fetched, by one thread at a time: what another one has
+    // fetched meanwhile is there by then.
     void bring(std::span<const int32_t> columns, std::vector<int32_t>& where) const {
-        slots_.find(columns, where);
-        if (std::find(where.begin(), where.end(), -1) == where.end()) return;
-        // One thread fetches at a time: what another one has fetched meanwhile is not fetched again.
+        if (slots_.find(columns, where)) return;
+        slots_.release(where);
         const std::lock_guard lock(fetching_);
-        std::vector<int32_t> held;
-        for (const int32_t slot : where)
-            if (slot >= 0) held.push_back(slot);
-        slots_.release(held);
-        slots_.find(columns, where);
-        std::vector<int32_t> missing;
-        held.clear();
-        for (size_t k = 0; k < columns.size(); ++k)
-            if (where[k] < 0) missing.push_back(columns[k]);
-            else held.push_back(where[k]);
-        if (missing.empty()) return;
-        std::sort(missing.begin(), missing.end());
-        missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
-        std::vector<int32_t> fresh;
-        try {
-            fresh = slots_.reserve(std::ssize(missing));
-            source_->fetch(missing, [&](int64_t k, const void* values) {
-                std::copy_n(static_cast<const T*>(values), rows(), arena_.data() + fresh[k] * rows());
-            });
-        } catch (...) {
-            slots_.withdraw(fresh);
-            slots_.release(held);
-            throw;
+        std::vector<int32_t> present, fresh;
+        if (!slots_.find(columns, present)) {
+            std::vector<int32_t> missing = slots_.missing(columns);
+            std::sort(missing.begin(), missing.end());
+            missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
+            try {
+                fresh = slots_.reserve(std::ssize(missing));
+                source_->fetch(missing, [&](int64_t k, const void* values) {
+                    std::copy_n(static_cast<const T*>(values), rows(), arena_.data() + fresh[k] * rows());
+                });
+            } catch (...) {
+                slots_.withdraw(fresh);
+                slots_.release(present);
+                throw;
+            }
+            slots_.publish(missing, fresh);
         }
-        slots_.publish(missing, fresh);
-        for (size_t k = 0; k < columns.size(); ++k)
-            if (where[k] < 0) where[k] = fresh[std::lower_bound(missing.begin(), missing.end(), columns[k]) - missing.begin()];
+        slots_.find(columns, where);
+        slots_.release(present);
+        slots_.release(fresh);
     }
 
     std::unique_ptr<Source> source_;

@@ -12,7 +12,8 @@ namespace {
 constexpr double least_left = 1e-5;
 constexpr int64_t tiles_per_chunk = 16;
 constexpr int64_t work_between_polls = 1'000'000'000;  // multiplications
-// The products may take up to this share of X or this many bytes, whichever is more; but a few features always fit.
+// The products may take up to this share of X (if that is in memory) or this many bytes, whichever is more; but a few features
+// always fit.
 constexpr double memory_share = 1.0 / 8.0;
 constexpr double free_bytes = 64.0 * (1 << 20);
 constexpr double least_capacity = 64.0;
@@ -29,7 +30,8 @@ void keep_best(std::vector<Swap>& list, size_t most) {
 
 SwapModel::SwapModel(const Problem& problem, double most_drift)
     : problem_(problem), most_drift_(most_drift), hessian_(problem) {
-    const double bytes = std::max(memory_share * static_cast<double>(problem.X.design().bytes()), free_bytes);
+    const Design& design = problem.X.design();
+    const double bytes = std::max(design.distant() ? 0.0 : memory_share * static_cast<double>(design.bytes()), free_bytes);
     capacity_ = static_cast<size_t>(std::max(least_capacity, bytes / static_cast<double>(problem.columns()) / sizeof(float)));
 }
 
@@ -68,6 +70,7 @@ void SwapModel::read_products(const std::vector<int32_t>& columns) {
         const auto count = std::min<int64_t>(std::ssize(columns) - static_cast<int64_t>(start), Columns::most_sides);
         std::vector<float*> rows;
         std::fill(sides.begin(), sides.end(), 0.0);
+        const auto held = problem_.X.design().hold(std::span(columns).subspan(start, count));
         for (int64_t k = 0; k < count; ++k) {
             double* side = sides.data() + k * n;
             problem_.X.axpy(columns[start + k], 1.0, side);
