@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.cli.columns import as_numbers, check_presence
-from ellzero.cli.files import need
 from ellzero.cli.output import note
 from ellzero.cli.preparation import MatrixPreparation, TablePreparation, learn_matrix, learn_table
 from ellzero.cli.tables import Matrix, Reading, Table, load_array, read_data
-from ellzero.cli.target import as_labels, as_response, column_labels, column_response, is_label
 from ellzero.errors import InvalidInputError
+from ellzero.tables.columns import as_numbers, check_presence
+from ellzero.tables.optional import need
+from ellzero.tables.target import as_labels, as_response, column_labels, column_response, is_label
 
 __all__ = ["Data", "load_data", "load_new_data", "reading"]
 

@@ -1,30 +1,19 @@
-"""Files: read from the disk or a pipe, checked before long work is done for them; and modules that are optional."""
+"""Files: read from the disk or a pipe, checked before long work is done for them."""
 
 from __future__ import annotations
 
 import gzip
-import importlib
 import io
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 from ellzero.errors import InvalidInputError
 
-__all__ = ["check_output", "need", "open_input"]
+__all__ = ["check_output", "open_input"]
 
 STANDARD_INPUT = "-"
 GZIP_MAGIC = b"\x1f\x8b"
-
-
-def need(module: str, extra: str = "cli") -> Any:
-    """An optional module, or a sentence that says how to get it."""
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        package = module.split(".")[0]
-        raise InvalidInputError(f"{package} is needed for this and is not installed: pip install 'ellzero[{extra}]'") from None
 
 
 def open_input(name: str) -> str | io.BytesIO:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ellzero.cli.files import need
 from ellzero.errors import InvalidInputError
 from ellzero.files import replacing
+from ellzero.tables.optional import need
 
 __all__ = ["check_picture", "save_picture"]
 

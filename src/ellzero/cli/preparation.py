@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ellzero.cli.columns import as_text, check_presence, kinds_of, listed, number_matrix
-from ellzero.cli.files import need
-from ellzero.cli.tables import refuse_twice
 from ellzero.errors import InvalidInputError
+from ellzero.tables.columns import as_text, check_presence, kinds_of, listed, number_matrix
+from ellzero.tables.optional import need
+from ellzero.tables.text import refuse_twice
 
 if TYPE_CHECKING:
     import pandas as pd

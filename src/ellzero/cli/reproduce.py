@@ -6,13 +6,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from ellzero.cli.files import need
 from ellzero.cli.output import emit, note
 from ellzero.errors import InvalidInputError
 from ellzero.experiments import EXPERIMENTS, find
 from ellzero.experiments.experiment import Scale
 from ellzero.experiments.running import Outcome, reproduce
 from ellzero.experiments.tables import grouped
+from ellzero.tables.optional import need
 
 __all__ = ["run"]
 

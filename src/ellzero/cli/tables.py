@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,13 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ellzero.cli.files import need, open_input
+from ellzero.cli.files import open_input
 from ellzero.errors import InvalidInputError
+from ellzero.tables.optional import need
+from ellzero.tables.text import check_header, explained, inner_suffix, reading_options, refuse_twice
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FORMATS", "Matrix", "Reading", "Table", "load_array", "read_data", "refuse_twice"]
+__all__ = ["FORMATS", "Matrix", "Reading", "Table", "load_array", "read_data"]
 
 FORMATS = {
     "csv": (".csv",),
@@ -28,9 +29,6 @@ FORMATS = {
     "svmlight": (".svm", ".svmlight", ".libsvm", ".txt"),
     "npz": (".npz",),
 }
-COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
-SEPARATORS = {"tab": "\t", r"\t": "\t", "space": r"\s+", " ": r"\s+"}
-LIKELY_SEPARATORS = ";\t|,"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,9 +86,7 @@ def format_of(name: str, given: str | None) -> str:
         return given
     if name == "-" or (os.path.exists(name) and not os.path.isfile(name)):
         return "csv"
-    stem, suffix = os.path.splitext(name.lower())
-    if suffix in COMPRESSIONS:
-        suffix = os.path.splitext(stem)[1]
+    suffix = inner_suffix(name)
     for kind, suffixes in FORMATS.items():
         if suffix in suffixes:
             return kind
@@ -100,15 +96,10 @@ def format_of(name: str, given: str | None) -> str:
 def read_csv(source: str, content: str | io.BytesIO, kind: str, how: Reading) -> pd.DataFrame:
     """A table of text, with a header of distinct names."""
     pandas = need("pandas")
-    given = how.separator if how.separator is not None else "\t" if kind == "tsv" else ","
-    separator = SEPARATORS.get(given, given)
-    if len(separator) != 1 and separator != r"\s+":
-        raise InvalidInputError(f"separator must be one character, 'tab' or 'space', got {given!r}.")
-    encoding = "utf-8-sig" if how.encoding.lower() in ("utf-8", "utf8") else how.encoding  # spreadsheets begin with a mark
-    common = {"sep": separator, "encoding": encoding, "skipinitialspace": True}
-    try:
+    common = reading_options(kind, how.separator, how.encoding)
+    with explained(source, how.encoding):
         header = pandas.read_csv(content, header=None, nrows=1, dtype=str, **common)
-        check_header(source, header.iloc[0].tolist(), separator)
+        check_header(source, header.iloc[0].tolist(), common["sep"])
         if isinstance(content, io.BytesIO):
             content.seek(0)
         frame = pandas.read_csv(
@@ -119,37 +110,9 @@ def read_csv(source: str, content: str | io.BytesIO, kind: str, how: Reading) ->
             low_memory=False,
             **common,
         )
-    except pandas.errors.EmptyDataError:
-        raise InvalidInputError(f"{source} is empty.") from None
-    except UnicodeError:
-        raise InvalidInputError(
-            f"{source} is not {how.encoding} text; name its encoding, for example --encoding latin-1."
-        ) from None
-    except LookupError:
-        raise InvalidInputError(f"encoding {how.encoding!r} is unknown.") from None
-    except pandas.errors.ParserError as error:
-        reason = str(error).removeprefix("Error tokenizing data. C error: ").strip().rstrip(".")
-        raise InvalidInputError(f"{source} cannot be read as a table: {reason}.") from None
     if not (type(frame.index).__name__ == "RangeIndex" and frame.index.start == 0 and frame.index.step == 1):
         raise InvalidInputError(f"{source} has rows with more fields than its header has names.")
     return frame
-
-
-def check_header(source: str, names: list[object], separator: str) -> None:
-    """One name a column, each different."""
-    if len(names) == 1:
-        other = next((mark for mark in LIKELY_SEPARATORS if mark in str(names[0]) and mark != separator), None)
-        if other is not None:
-            word = "tab" if other == "\t" else f"'{other}'"
-            raise InvalidInputError(f"{source} has a single column, {names[0]!r}; add --separator {word}.")
-    refuse_twice(source, [name for name in names if isinstance(name, str)])  # an empty name is missing
-
-
-def refuse_twice(source: str, names: list[str]) -> None:
-    """Columns are found by name."""
-    twice = next((name for name, count in Counter(names).items() if count > 1), None)
-    if twice is not None:
-        raise InvalidInputError(f"{source} has more than one column named {twice!r}; give them different names.")
 
 
 def read_parquet(source: str, content: str | io.BytesIO) -> pd.DataFrame:

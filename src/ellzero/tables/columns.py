@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.cli.files import need
 from ellzero.errors import InvalidInputError
+from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,0 +1,19 @@
+"""Modules that are optional."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from ellzero.errors import InvalidInputError
+
+__all__ = ["need"]
+
+
+def need(module: str, extra: str = "cli") -> Any:
+    """An optional module, or a sentence that says how to get it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        package = module.split(".")[0]
+        raise InvalidInputError(f"{package} is needed for this and is not installed: pip install 'ellzero[{extra}]'") from None

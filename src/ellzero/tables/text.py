@@ -1,0 +1,70 @@
+"""Tables of text (CSV): how they are written, headers of distinct names, and what is wrong with a file in one sentence."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ellzero.errors import InvalidInputError
+from ellzero.tables.optional import need
+
+__all__ = ["COMPRESSIONS", "check_header", "explained", "inner_suffix", "reading_options", "refuse_twice"]
+
+COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
+SEPARATORS = {"tab": "\t", r"\t": "\t", "space": r"\s+", " ": r"\s+"}
+LIKELY_SEPARATORS = ";\t|,"
+
+
+def inner_suffix(name: str) -> str:
+    """The ending of a file's name in small letters, that of a compression left out."""
+    stem, suffix = os.path.splitext(name.lower())
+    return os.path.splitext(stem)[1] if suffix in COMPRESSIONS else suffix
+
+
+def reading_options(kind: str, separator: str | None, encoding: str) -> dict[str, Any]:
+    """What pandas is told of a file of this kind, "csv" or "tsv"."""
+    given = separator if separator is not None else "\t" if kind == "tsv" else ","
+    mark = SEPARATORS.get(given, given)
+    if len(mark) != 1 and mark != r"\s+":
+        raise InvalidInputError(f"separator must be one character, 'tab' or 'space', got {given!r}.")
+    known = "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding  # spreadsheets begin with a mark
+    return {"sep": mark, "encoding": known, "skipinitialspace": True}
+
+
+@contextmanager
+def explained(source: str, encoding: str) -> Iterator[None]:
+    """Whatever pandas finds wrong with a table, in one sentence."""
+    errors = need("pandas").errors
+    try:
+        yield
+    except errors.EmptyDataError:
+        raise InvalidInputError(f"{source} is empty.") from None
+    except UnicodeError:
+        raise InvalidInputError(
+            f"{source} is not {encoding} text; name its encoding, for example --encoding latin-1."
+        ) from None
+    except LookupError:
+        raise InvalidInputError(f"encoding {encoding!r} is unknown.") from None
+    except errors.ParserError as error:
+        reason = str(error).removeprefix("Error tokenizing data. C error: ").strip().rstrip(".")
+        raise InvalidInputError(f"{source} cannot be read as a table: {reason}.") from None
+
+
+def check_header(source: str, names: list[object], separator: str) -> None:
+    """One name a column, each different."""
+    if len(names) == 1:
+        other = next((mark for mark in LIKELY_SEPARATORS if mark in str(names[0]) and mark != separator), None)
+        if other is not None:
+            word = "tab" if other == "\t" else f"'{other}'"
+            raise InvalidInputError(f"{source} has a single column, {names[0]!r}; add --separator {word}.")
+    refuse_twice(source, [name for name in names if isinstance(name, str)])  # an empty name is missing
+
+
+def refuse_twice(source: str, names: list[str]) -> None:
+    """Columns are found by name."""
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        raise InvalidInputError(f"{source} has more than one column named {twice!r}; give them different names.")
