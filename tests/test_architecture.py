@@ -8,7 +8,9 @@ import ellzero
 LAYERS = [
     ["errors", "_core"],
     ["files", "losses", "penalties", "validation", "progress"],
+    ["tables"],
     ["design"],
+    ["convert"],
     ["problem", "model"],
     ["stationarity", "solvers"],
     ["options", "datasets"],
