@@ -1,0 +1,154 @@
+"""NumPy's own files: .npy (X alone) and .npz (X with others beside it, or a sparse matrix of scipy)."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from ellzero.convert.content import DenseContent, Report, SparseContent, narrowest
+from ellzero.convert.plan import Plan
+from ellzero.convert.transposing import DenseTiles
+from ellzero.errors import InvalidInputError
+
+__all__ = ["read_npy", "read_npz"]
+
+REFUSED = ("target_file", "drop", "separator", "missing", "drop_unlabelled")
+
+
+def read_npy(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> DenseContent:
+    """A matrix; its target is another .npy file."""
+    plan.refuse(*REFUSED)
+    y = None if plan.target is None else vector_file(plan.target, plan)
+    return matrix(plan, stack.enter_context(open(plan.source, "rb")), y, folder, stack, report)
+
+
+def read_npz(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> DenseContent | SparseContent:
+    """The array X, and the array y or the one that `target` names (or a .npy file). Sparse matrices are read as a whole."""
+    plan.refuse(*REFUSED)
+    try:
+        archive = stack.enter_context(zipfile.ZipFile(plan.source))
+    except zipfile.BadZipFile:
+        raise InvalidInputError(f"{plan.shown} cannot be read as npz: it is no archive of arrays.") from None
+    names = [name.removesuffix(".npy") for name in archive.namelist()]
+    y = archive_target(plan, names)
+    if "X" in names:
+        return matrix(plan, stack.enter_context(archive.open("X.npy")), y, folder, stack, report)
+    if "format" not in names:
+        raise InvalidInputError(f"{plan.shown} has no array X; it has {', '.join(names) or 'none'}.")
+    plan.refuse("impute")
+    return sparse_matrix(plan, y)
+
+
+def archive_target(plan: Plan, names: list[str]) -> NDArray[Any] | None:
+    """The target that is beside X, or in a file of its own."""
+    name = plan.target or ("y" if "y" in names else None)
+    if name is None:
+        return None
+    if name not in names:
+        if name.endswith(".npy"):
+            return vector_file(name, plan)
+        has = ", ".join(names)
+        raise InvalidInputError(f"target: {plan.shown} has no array {name!r}, it has {has}; name one, or a .npy file.")
+    try:
+        with np.load(plan.source, allow_pickle=False) as arrays:
+            return vector(arrays[name], name, plan)
+    except ValueError:
+        raise InvalidInputError(f"target: {name!r} of {plan.shown} cannot be read; save numbers or strings.") from None
+
+
+def vector_file(name: str, plan: Plan) -> NDArray[Any]:
+    """A target from a .npy file."""
+    try:
+        return vector(np.load(name, allow_pickle=False), name, plan)
+    except ValueError as error:
+        if isinstance(error, InvalidInputError):
+            raise
+        raise InvalidInputError(f"target: {name} cannot be read as an array: {error}.") from None
+
+
+def vector(values: NDArray[Any], name: str, plan: Plan) -> NDArray[Any]:
+    """One number or string a row."""
+    values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+    if values.ndim != 1:
+        raise InvalidInputError(f"target: {name!r} must be a vector, got shape {values.shape}.")
+    if plan.regression and values.dtype.kind not in "fiub":
+        raise InvalidInputError(f"target {name!r} must hold numbers, got type {values.dtype}.")
+    values = values.astype(str) if values.dtype.kind == "S" else values
+    return values.astype(np.float64) if plan.regression else values
+
+
+def matrix(plan: Plan, file: IO[bytes], y: NDArray[Any] | None, folder: Path, stack: ExitStack, report: Report) -> DenseContent:
+    """X from the beginning of its file: columns one after the other are read as they come, rows go through tiles."""
+    shape, by_columns, dtype = header(file, plan)
+    n, p = shape
+    native = dtype.newbyteorder("=")
+
+    def read(rows: int, columns: int, order: Any) -> NDArray[Any]:
+        data = file.read(rows * columns * dtype.itemsize)
+        if len(data) < rows * columns * dtype.itemsize:
+            raise InvalidInputError(f"{plan.shown} ends before its last number.")
+        return np.frombuffer(data, dtype=dtype).astype(native, copy=False).reshape((rows, columns), order=order)
+
+    def columns(first: int, last: int) -> Iterator[NDArray[Any]]:
+        if last - first > 1:
+            yield read(n, last - first, "F")
+            return
+        step = max(1, plan.memory // (4 * dtype.itemsize))
+        for start in range(0, n, step):
+            yield read(min(step, n - start), 1, "F")
+
+    pieces = columns
+    if not by_columns:
+        tiles = DenseTiles(folder / "rows", p, native, stack)
+        step = max(1, plan.memory // (4 * dtype.itemsize * p))
+        for start in range(0, n, step):
+            tiles.append(read(min(step, n - start), p, "C"))
+            report(min(1.0, (start + step) / n))
+        pieces = tiles.pieces
+    return DenseContent(
+        source=plan.shown, n=n, p=p, names=None, y=y, target=plan.target, dtype=narrowest([native]), pieces=pieces
+    )
+
+
+def header(file: IO[bytes], plan: Plan) -> tuple[tuple[int, int], bool, np.dtype[Any]]:
+    """The shape, order and type of the matrix that follows."""
+    try:
+        version = npy.read_magic(file)
+        reader = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        shape, by_columns, dtype = reader(file)
+    except ValueError as error:
+        raise InvalidInputError(f"{plan.shown} cannot be read as an array: {error}.") from None
+    if len(shape) != 2 or dtype.kind not in "fiub" or dtype.itemsize > 8:
+        raise InvalidInputError(f"{plan.shown} must hold a matrix of numbers, got shape {shape} of type {dtype}.")
+    if not shape[0] or not shape[1]:
+        raise InvalidInputError(f"{plan.shown} has no {'columns' if shape[0] else 'rows'}.")
+    return shape, by_columns, dtype
+
+
+def sparse_matrix(plan: Plan, y: NDArray[Any] | None) -> SparseContent:
+    """A matrix of scipy.sparse.save_npz."""
+    from scipy import sparse
+
+    try:
+        X = sparse.csc_matrix(sparse.load_npz(plan.source))
+    except (ValueError, KeyError) as error:
+        raise InvalidInputError(f"{plan.shown} cannot be read as a sparse matrix: {error}.") from None
+    X.sum_duplicates()
+    n, p = X.shape
+    ends = X.indptr[1:]
+
+    def blocks(most: int) -> Iterator[Any]:
+        first = 0
+        while first < p:
+            last = max(first + 1, int(np.searchsorted(ends, X.indptr[first] + most, side="right")))
+            yield X[:, first:last]
+            first = last
+
+    return SparseContent(source=plan.shown, n=n, p=p, names=None, y=y, target=plan.target, entries=X.nnz, blocks=blocks)

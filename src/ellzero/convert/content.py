@@ -1,0 +1,164 @@
+"""What a file holds, as every reader gives it, and how that becomes a store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.convert.folder import NewFolder
+from ellzero.convert.writing import Contents, DenseFiles, SparseFiles
+from ellzero.errors import InvalidInputError
+
+__all__ = ["DenseContent", "Report", "SparseContent", "narrowest", "part", "refuse_missing", "store_dense", "store_sparse"]
+
+Report = Callable[[float], None]
+"""Is told the fraction that is done."""
+
+EXACT_IN_FLOAT32 = (np.bool_, np.int8, np.uint8, np.int16, np.uint16, np.float16, np.float32)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Described:
+    """What both storages have."""
+
+    source: str
+    n: int
+    p: int
+    names: Sequence[str] | None
+    y: NDArray[Any] | None
+    target: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DenseContent(Described):
+    """Columns of numbers.
+
+    Attributes
+    ----------
+    dtype : the narrowest type that holds what the source can hold
+    pieces : (first, last) -> these columns in pieces of some rows, from top to bottom; asked for in order, each column once
+    missing : the number that means a missing value, None for NaN
+
+    """
+
+    dtype: np.dtype[Any]
+    pieces: Callable[[int, int], Iterator[NDArray[Any]]]
+    missing: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SparseContent(Described):
+    """Compressed sparse columns: `blocks` yields all of them, in blocks of at most so many entries (or one column)."""
+
+    entries: int
+    blocks: Callable[[int], Iterator[Any]]
+
+
+def narrowest(types: Sequence[np.dtype[Any]]) -> np.dtype[Any]:
+    """The stored type that loses nothing of numbers of these types."""
+    kinds = {dtype.type for dtype in types}
+    if kinds <= {np.bool_, np.int8}:
+        return np.dtype(np.int8)
+    return np.dtype(np.float32 if kinds <= set(EXACT_IN_FLOAT32) else np.float64)
+
+
+def part(report: Report, start: float, end: float) -> Report:
+    """Reports on one part of the work."""
+    return lambda fraction: report(start + (end - start) * fraction)
+
+
+def store_dense(
+    content: DenseContent, folder: NewFolder, contents: Contents, memory: int, impute: str | None, report: Report
+) -> None:
+    """Write the columns, as many at a time as memory allows: with their copy in the stored type they take half of it."""
+    folder.expect(DenseFiles.size(contents))
+    files = DenseFiles(folder.path, contents)
+    try:
+        width = max(1, memory // (4 * 8 * contents.n))
+        by_pieces = impute is None and content.missing is None and memory < 4 * 8 * contents.n
+        for first in range(0, contents.p, width):
+            last = min(first + width, contents.p)
+            if by_pieces:
+                for piece in content.pieces(first, last):
+                    files.append_piece(piece)
+            else:
+                block = gathered(content, first, last)
+                files.append(filled(block, content, contents, first, impute))
+            report(last / contents.p)
+        files.finish()
+    finally:
+        files.close()
+
+
+def gathered(content: DenseContent, first: int, last: int) -> NDArray[Any]:
+    """Whole columns."""
+    pieces = content.pieces(first, last)
+    start = next(pieces)
+    if len(start) == content.n:
+        return start
+    block = np.empty((content.n, last - first), dtype=start.dtype, order="F")
+    row = len(start)
+    block[:row] = start
+    for piece in pieces:
+        block[row : row + len(piece)] = piece
+        row += len(piece)
+    return block
+
+
+def filled(block: NDArray[Any], content: DenseContent, contents: Contents, first: int, impute: str | None) -> NDArray[Any]:
+    """The block with its missing values filled by a number of their column; refused if they are not to be."""
+    absent = np.isnan(block) if content.missing is None and block.dtype.kind == "f" else block == content.missing
+    if not np.any(absent):
+        return block
+    columns = np.flatnonzero(absent.any(axis=0))
+    if impute is None:
+        j = int(columns[0])
+        refuse_missing(content.source, contents.label(first + j), absent[:, j])
+    block = block.copy(order="F")
+    for j in columns.tolist():
+        known = block[~absent[:, j], j]
+        if not len(known):
+            raise InvalidInputError(f"{contents.label(first + j)} of {content.source} has no values at all; leave it out.")
+        value = middle(known, impute)
+        if block.dtype.kind == "i" and value != int(value):
+            raise InvalidInputError(
+                f"{contents.label(first + j)} of {content.source} has the {impute} {value:g}, which {block.dtype.name} "
+                "cannot hold; fill with the mode, or use dtype float32."
+            )
+        block[absent[:, j], j] = value
+    return block
+
+
+def refuse_missing(source: str, column: str, absent: NDArray[np.bool_], row: int = 0) -> NoReturn:
+    """Name a column with missing values; `row` is where the values begin."""
+    raise InvalidInputError(
+        f"{column} of {source} has missing values, the first in row {row + int(np.argmax(absent)) + 1}; fill them with impute "
+        "(median, mean or mode), or drop the column."
+    )
+
+
+def middle(known: NDArray[Any], impute: str | None) -> float:
+    """The number that stands for the missing ones of a column; the least of several modes."""
+    if impute == "median":
+        return float(np.median(known))
+    if impute == "mean":
+        return float(np.mean(known, dtype=np.float64))
+    values, counts = np.unique(known, return_counts=True)
+    return float(values[np.argmax(counts)])
+
+
+def store_sparse(content: SparseContent, folder: NewFolder, contents: Contents, memory: int, report: Report) -> None:
+    """Write the columns, as many at a time as memory allows: an entry takes 8 numbers on its way."""
+    folder.expect(SparseFiles.size(contents, content.entries))
+    files = SparseFiles(folder.path, contents)
+    try:
+        for block in content.blocks(max(1, memory // (8 * 8))):
+            files.append(block)
+            report(files.done / contents.p)
+        files.finish()
+    finally:
+        files.close()

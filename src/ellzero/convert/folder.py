@@ -1,0 +1,194 @@
+"""A folder that is there as a whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+
+from ellzero.errors import InvalidInputError
+from ellzero.files import current_umask
+
+__all__ = ["FORMAT", "NewFolder", "in_words"]
+
+FORMAT = "ellzero columns"
+FULL = {errno.ENOSPC: "there is no room for it", errno.EDQUOT: "the quota leaves no room for it"}
+TOO_LARGE = "files of this size are not allowed here"  # EFBIG: by the file system, or by a limit of the process
+
+
+class NewFolder:
+    """A temporary folder beside its destination, which takes the destination's name if the `with` block ends well.
+
+    It is locked while its process lives. What a killed process leaves behind is not locked, and goes when the next folder for
+    the same destination is made.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+        self.target = Path(path)
+        self.overwrite = overwrite
+        self.needed: int | None = None
+        check_target(self.target, overwrite)
+
+    def __enter__(self) -> NewFolder:
+        remove_leftovers(self.target)
+        check_target(self.target, self.overwrite)
+        with self.explained():
+            self.path, self.lock = locked_folder(self.target)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        try:
+            if error is None:
+                with self.explained():
+                    self.finish()
+        finally:
+            shutil.rmtree(self.path, ignore_errors=True)
+            os.close(self.lock)
+        if isinstance(error, OSError):
+            self.explain(error)
+
+    def expect(self, size: int) -> None:
+        """Say how many bytes will be written from here on; refused at once if there is no room for them."""
+        self.needed = size
+        if shutil.disk_usage(self.path).free < size:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # the exit has the words
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """A block in which a full disk is told as at the exit."""
+        try:
+            yield
+        except OSError as error:
+            self.explain(error)
+            raise
+
+    def explain(self, error: OSError) -> None:
+        """Raise the sentence on a full disk in place of an error that is about one."""
+        if error.errno not in (*FULL, errno.EFBIG):
+            return
+        free = shutil.disk_usage(self.target.parent).free
+        need = "" if self.needed is None else f"{in_words(self.needed)} are needed, "
+        what = FULL.get(error.errno, TOO_LARGE)
+        raise OSError(error.errno, f"{what}: {need}{in_words(free)} are free", str(self.target)) from None
+
+    def finish(self) -> None:
+        """Give the folder its name; an older store of that name is gone only when this one has it."""
+        os.chmod(self.path, 0o777 & ~current_umask())  # a temporary folder is its owner's alone, the result is not
+        sync(self.path)
+        check_target(self.target, self.overwrite)
+        if not self.target.exists():
+            self.path.rename(self.target)
+        else:
+            self.replace(self.path.with_suffix(".old"))
+        sync(self.target.parent)
+
+    def replace(self, old: Path) -> None:
+        """Take the place of a store, which has another name for a moment, and is locked: it is no leftover."""
+        lock = os.open(self.target, os.O_RDONLY)
+        try:
+            try_lock(lock)
+            self.target.rename(old)
+            try:
+                self.path.rename(self.target)
+            except BaseException:
+                old.rename(self.target)
+                raise
+            shutil.rmtree(old, ignore_errors=True)
+        finally:
+            os.close(lock)
+
+
+def check_target(target: Path, overwrite: bool) -> None:
+    """Refuse a destination that cannot be written, or holds something else than a column store, before any work is done."""
+    if target.name in ("", ".."):
+        raise InvalidInputError(f"out must name a folder to be made, got {str(target)!r}.")
+    if not target.parent.is_dir():
+        raise InvalidInputError(f"{target} cannot be written: there is no folder {target.parent}.")
+    if not os.access(target.parent, os.W_OK):
+        raise InvalidInputError(f"{target} cannot be written: no permission in the folder {target.parent}.")
+    if not os.path.lexists(target):
+        return
+    if not is_store(target):
+        raise InvalidInputError(f"{target} exists and is no column store; name another folder.")
+    if not overwrite:
+        raise InvalidInputError(f"{target} exists; name another folder, or say that it may be overwritten.")
+
+
+def is_store(path: Path) -> bool:
+    """Whether this is a folder that a writer of columns has made."""
+    try:
+        about = json.loads((path / "about.json").read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(about, dict) and about.get("format") == FORMAT and not path.is_symlink()
+
+
+def locked_folder(target: Path) -> tuple[Path, int]:
+    """A new folder and the descriptor that locks it."""
+    while True:
+        path = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.ellzero-", suffix=".part"))
+        lock = os.open(path, os.O_RDONLY)
+        if try_lock(lock) and os.path.exists(path):
+            return path, lock
+        os.close(lock)  # another process took it for a leftover in the moment before it was locked
+
+
+def try_lock(descriptor: int) -> bool:
+    """Lock a folder unless another process has; the system unlocks it when the process ends in whatever way."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks: nothing can be known to be a leftover there
+        return True
+    return True
+
+
+def remove_leftovers(target: Path) -> None:
+    """Remove what killed processes left of this destination; a store that was just being replaced gets its name back."""
+    pattern = re.compile(re.escape(f".{target.name}.ellzero-") + r"\w{8}\.(part|old)")
+    for name in sorted(os.listdir(target.parent)):
+        if not (found := pattern.fullmatch(name)):
+            continue
+        path = target.parent / name
+        try:
+            lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError:
+            continue
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if found[1] == "old" and not target.exists():
+                path.rename(target)
+            else:
+                shutil.rmtree(path, ignore_errors=True)
+        except OSError:  # its process lives
+            continue
+        finally:
+            os.close(lock)
+
+
+def sync(folder: Path) -> None:
+    """Have the names in a folder on the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # some file systems cannot do this for folders
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def in_words(size: float) -> str:
+    """A number of bytes for people."""
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 1000 or unit == "GB":
+            break
+        size /= 1000
+    return f"{size:.0f} bytes" if unit == "bytes" else f"{size:.3g} {unit}" if size < 1000 else f"{size:,.0f} {unit}"

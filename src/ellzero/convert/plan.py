@@ -1,0 +1,83 @@
+"""What is asked of a conversion."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from ellzero.errors import InvalidInputError
+from ellzero.tables.text import inner_suffix
+
+__all__ = ["FORMATS", "IMPUTE", "UNLABELLED", "Plan", "as_bytes", "format_of"]
+
+FORMATS = {
+    "csv": (".csv",),
+    "tsv": (".tsv", ".tab"),
+    "parquet": (".parquet", ".pq"),
+    "svmlight": (".svm", ".svmlight", ".libsvm", ".txt"),
+    "plink": (".bed",),
+    "npy": (".npy",),
+    "npz": (".npz",),
+}
+UNLABELLED = "leave such rows out, by drop_unlabelled for example."
+IMPUTE = ("median", "mean", "mode")
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """The arguments of `convert`, checked."""
+
+    source: str  # a file's name, "-" for standard input
+    format: str
+    target: str | None
+    target_file: str | None
+    drop: tuple[str, ...]
+    drop_unlabelled: bool
+    regression: bool
+    impute: str | None
+    dtype: str | None
+    separator: str | None
+    decimal: str
+    encoding: str
+    missing: tuple[str, ...]
+    memory: int
+
+    @property
+    def shown(self) -> str:
+        """What a sentence calls the source."""
+        return "standard input" if self.source == "-" else self.source
+
+    def refuse(self, *names: str) -> None:
+        """Refuse arguments that mean nothing for this format."""
+        for name in names:
+            if getattr(self, name):
+                raise InvalidInputError(f"{name} is not for {self.format} files.")
+
+
+def format_of(name: str, given: str | None) -> str:
+    """The format that was given, or that the file's name suggests; pipes are CSV."""
+    if given is not None:
+        if given not in FORMATS:
+            raise InvalidInputError(f"format must be one of {', '.join(FORMATS)}, got {given!r}.")
+        return given
+    if os.path.isdir(name):
+        raise InvalidInputError(f"{name} is a folder, not a data file.")
+    if name == "-" or (os.path.exists(name) and not os.path.isfile(name)):
+        return "csv"
+    suffix = inner_suffix(name)
+    for kind, suffixes in FORMATS.items():
+        if suffix in suffixes:
+            return kind
+    raise InvalidInputError(f"{name} has no ending that tells its format; give the format, one of {', '.join(FORMATS)}.")
+
+
+def as_bytes(name: str, value: Any) -> int:
+    """A number of bytes, such as 500000, "256M" or "2G"."""
+    if isinstance(value, str) and (found := re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", value.strip(), re.IGNORECASE)):
+        value = int(float(found[1]) * UNITS[found[2].upper()])
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InvalidInputError(f"{name} must be a number of bytes, such as 500000000 or '256M', got {value!r}.")
+    return value

@@ -1,0 +1,147 @@
+"""PLINK's binary genotypes (.bed with .bim and .fam beside it): columns already, two bits a genotype."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.convert.content import DenseContent, Report
+from ellzero.convert.plan import UNLABELLED, Plan
+from ellzero.errors import InvalidInputError
+from ellzero.tables.columns import check_presence
+from ellzero.tables.optional import need
+from ellzero.tables.target import column_labels, column_response
+from ellzero.tables.text import explained, inner_suffix, reading_options
+
+__all__ = ["read_plink"]
+
+MISSING = -127  # what bed-reader gives for a missing genotype in int8
+UNKNOWN = ("-9", "NA", "NaN", "nan", "")  # phenotypes that are none
+PHENOTYPE = "phenotype"
+
+
+def read_plink(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> DenseContent:
+    """Counts of each variant's first allele (A1 of the .bim file): 0, 1 or 2."""
+    plan.refuse("drop", "separator")
+    reader = need("bed_reader", "plink")
+    if not os.path.exists(plan.source):
+        raise FileNotFoundError(2, os.strerror(2), plan.source)
+    with readable(plan):
+        bed = stack.enter_context(reader.open_bed(plan.source, num_threads=1))
+        n, p = bed.shape
+        names = variant_names(bed)
+    if not n or not p:
+        raise InvalidInputError(f"{plan.shown} has no {'variants' if n else 'samples'}.")
+    y = phenotypes(plan, bed) if plan.target_file is None else from_file(plan, bed)
+    keep = np.arange(n)
+    if y is not None:
+        y, keep = labelled(plan, y)
+    whole = plan.dtype in (None, "int8")
+    dtype = np.dtype(plan.dtype or "int8")
+
+    def pieces(first: int, last: int) -> Iterator[NDArray[Any]]:
+        rows = slice(None) if len(keep) == n else keep
+        with readable(plan):
+            block = bed.read(index=(rows, slice(first, last)), dtype=dtype.name, order="F")
+        yield block
+
+    return DenseContent(
+        source=plan.shown,
+        n=len(keep),
+        p=p,
+        names=names,
+        y=y,
+        target=None if y is None else plan.target or PHENOTYPE,
+        dtype=dtype,
+        pieces=pieces,
+        missing=MISSING if whole else None,
+    )
+
+
+class readable:
+    """A block in which whatever bed-reader finds wrong becomes one sentence."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def __enter__(self) -> None:
+        """Nothing to do."""
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, Exception) and not isinstance(error, (InvalidInputError, MemoryError, FileNotFoundError)):
+            reason = " ".join(str(error).split()).rstrip(".")
+            raise InvalidInputError(f"{self.plan.shown} cannot be read as PLINK genotypes: {reason}.") from None
+
+
+def variant_names(bed: Any) -> list[str]:
+    """The variants' ids; where an id is missing or not the only one of its kind, place and alleles, and if need be a number."""
+    names = [str(name) for name in bed.sid]
+    counts = Counter(names)
+    places = zip(bed.chromosome, bed.bp_position, bed.allele_1, bed.allele_2, strict=True)
+    names = [
+        ":".join(map(str, place)) if name in (".", "") or counts[name] > 1 else name
+        for name, place in zip(names, places, strict=True)
+    ]
+    counts = Counter(names)
+    return [f"{name}#{j + 1}" if counts[name] > 1 else name for j, name in enumerate(names)]
+
+
+def phenotypes(plan: Plan, bed: Any) -> Any:
+    """The last column of the .fam file, missing where it says so; None if nobody has a phenotype.
+
+    1 and 2 are controls and cases, and 0 is then missing. With other values it is a number like any other.
+    """
+    if plan.target not in (None, PHENOTYPE):
+        raise InvalidInputError("target names a column of target_file; without one it is the phenotype of the .fam file.")
+    pandas = need("pandas", "plink")
+    with readable(plan):
+        column = pandas.Series([str(value) for value in bed.pheno], name=PHENOTYPE, dtype=object)
+    absent = column.isin(UNKNOWN)
+    if not plan.regression and set(column[~absent]) <= {"0", "1", "2"}:
+        absent |= column == "0"
+    if absent.all():
+        return None
+    return column.mask(absent, None)
+
+
+def from_file(plan: Plan, bed: Any) -> Any:
+    """A column of a table of samples, which are found by their IID (and FID, if the table has it)."""
+    pandas = need("pandas", "plink")
+    name = str(plan.target_file)
+    suffix = inner_suffix(name)
+    kind, separator = ("csv", None) if suffix == ".csv" else ("tsv", None) if suffix in (".tsv", ".tab") else ("csv", "space")
+    options = reading_options(kind, separator, plan.encoding)
+    with explained(name, plan.encoding):
+        frame = pandas.read_csv(name, dtype=str, na_values=["-9", *plan.missing], **options)
+    frame.columns = [str(column).lstrip("#") for column in frame.columns]
+    if plan.target is None:
+        raise InvalidInputError(f"target must name the column of {name} to predict; it has {', '.join(frame.columns[:10])}.")
+    check_presence(frame, ["IID", plan.target], name)
+    keys = [key for key in ("FID", "IID") if key in frame.columns]
+    twice = frame.loc[frame.duplicated(keys), "IID"].tolist()
+    if twice:
+        raise InvalidInputError(f"{name} has more than one row for sample {twice[0]!r}.")
+    with readable(plan):
+        samples = pandas.DataFrame({"FID": [str(v) for v in bed.fid], "IID": [str(v) for v in bed.iid]})
+    return samples[keys].merge(frame[list(dict.fromkeys([*keys, plan.target]))], on=keys, how="left")[plan.target]
+
+
+def labelled(plan: Plan, column: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The target of the samples that have one, and which these are."""
+    absent = column.isna().to_numpy()
+    if absent.all():
+        raise InvalidInputError(f"no sample of {plan.shown} is in {plan.target_file}, or has a value there.")
+    if absent.any() and not plan.drop_unlabelled:
+        raise InvalidInputError(
+            f"{int(absent.sum())} of {len(absent)} samples of {plan.shown} have no {column.name}; {UNLABELLED}"
+        )
+    keep = np.flatnonzero(~absent)
+    column = column[~absent]
+    return column_response(column, plan.shown, ".") if plan.regression else column_labels(column), keep

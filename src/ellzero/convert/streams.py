@@ -1,0 +1,88 @@
+"""Files, pipes and compressed files as streams of bytes that know how much of them is read."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import sys
+import zlib
+from contextlib import ExitStack
+from typing import IO, Any
+
+from ellzero.errors import InvalidInputError
+from ellzero.tables.optional import need
+
+__all__ = ["DAMAGED", "Replayed", "Stream"]
+
+GZIP_MAGIC = b"\x1f\x8b"
+DAMAGED = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
+"""What compressed files raise that are not whole."""
+
+
+class Stream:
+    """The bytes of a file, decompressed if its name says so (standard input: if it begins like gzip)."""
+
+    def __init__(self, name: str, stack: ExitStack) -> None:
+        if os.path.isdir(name):
+            raise InvalidInputError(f"{name} is a folder, not a data file.")
+        self.raw: Any = sys.stdin.buffer
+        if name != "-":
+            self.raw = open(name, "rb")  # noqa: SIM115 - the stack closes it
+            stack.callback(self.raw.close)
+        self.size = os.path.getsize(name) if os.path.isfile(name) else 0
+        self.content: Any = decompressed(self.raw, name)
+        if self.content is not self.raw:
+            stack.callback(self.content.close)
+
+    @property
+    def fraction(self) -> float:
+        """How much is read; 0 where that cannot be known."""
+        return min(1.0, self.raw.tell() / self.size) if self.size else 0.0
+
+
+def decompressed(raw: Any, name: str) -> Any:
+    """What is in a compressed file; anything else as it is."""
+    suffix = os.path.splitext(name.lower())[1]
+    if suffix == ".gz" or (name == "-" and raw.peek(2)[:2] == GZIP_MAGIC):
+        return gzip.GzipFile(fileobj=raw)
+    if suffix == ".bz2":
+        return bz2.BZ2File(raw)
+    if suffix == ".xz":
+        return lzma.LZMAFile(raw)
+    if suffix == ".zst":
+        pyarrow = need("pyarrow")
+        return pyarrow.CompressedInputStream(pyarrow.PythonFile(raw, "r"), "zstd")
+    return raw
+
+
+class Replayed(io.RawIOBase):
+    """A stream whose beginning can be read twice, even if it is a pipe: what is read before `rewind` comes again after it."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.stream = stream
+        self.kept: bytearray | None = bytearray()
+        self.again = memoryview(b"")
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Bytes that come again, or new ones."""
+        if len(self.again):
+            data: Any = self.again[: len(buffer)]
+            self.again = self.again[len(buffer) :]
+        else:
+            data = self.stream.read(len(buffer))
+            if self.kept is not None:
+                self.kept += data
+        buffer[: len(data)] = data
+        return len(data)
+
+    def rewind(self) -> None:
+        """Begin again; only once."""
+        self.again = memoryview(bytes(self.kept or b""))
+        self.kept = None

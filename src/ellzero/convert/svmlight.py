@@ -1,0 +1,90 @@
+"""svmlight/libsvm: sparse rows of text, in tiles."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from ellzero.convert.content import Report, SparseContent
+from ellzero.convert.labels import whole_numbers
+from ellzero.convert.plan import Plan
+from ellzero.convert.streams import Stream
+from ellzero.convert.transposing import SparseTiles
+from ellzero.errors import InvalidInputError
+
+__all__ = ["read_svmlight"]
+
+TEXT_SHARE = 24
+"""An entry, of 4 characters or more, takes up to so many times its size: text, numbers, and these in both orders."""
+
+
+def read_svmlight(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> SparseContent:
+    """Read all rows into tiles. Indices begin at 1 if nothing has the index 0."""
+    plan.refuse("target_file", "drop", "impute", "separator", "missing", "drop_unlabelled")
+    if plan.target not in (None, "y"):
+        raise InvalidInputError(f"target is not for svmlight files: the lines of {plan.shown} begin with their labels.")
+    stream = Stream(plan.source, stack)
+    tiles = SparseTiles(folder / "rows", stack)
+    labels = []
+    line = 0
+    zero = False  # whether anything has the index 0
+    for text in line_blocks(stream.content, max(1, plan.memory // TEXT_SHARE)):
+        X, y = parsed(text, plan, line)
+        line += text.count(b"\n")
+        zero = zero or bool((X.indices == 0).any())
+        labels.append(y)
+        tiles.append(X)
+        report(stream.fraction)
+    if not tiles.n:
+        raise InvalidInputError(f"{plan.shown} has no rows.")
+    first = int(not zero and tiles.p > 1)
+    y = np.concatenate(labels)
+    return SparseContent(
+        source=plan.shown,
+        n=tiles.n,
+        p=tiles.p - first,
+        names=[f"x{j}" for j in range(1, tiles.p)] if first else None,  # as the file counts
+        y=y if plan.regression else whole_numbers(y),
+        target=None,
+        entries=tiles.entries,
+        blocks=lambda most: tiles.blocks(first, most),
+    )
+
+
+def line_blocks(stream: IO[bytes], size: int) -> Iterator[bytes]:
+    """Whole lines, about so many bytes of them at a time."""
+    rest: list[bytes] = []
+    while block := stream.read(size):
+        cut = block.rfind(b"\n") + 1
+        if not cut:  # a line that is longer
+            rest.append(block)
+            continue
+        yield b"".join([*rest, block[:cut]])
+        rest = [block[cut:]]
+    if any(rest):
+        yield b"".join(rest)
+
+
+def parsed(text: bytes, plan: Plan, line: int) -> tuple[Any, Any]:
+    """The rows of some lines, of which the first comes after so many others."""
+    from sklearn.datasets import load_svmlight_file
+
+    try:
+        return load_svmlight_file(io.BytesIO(text), zero_based=True)
+    except (ValueError, OverflowError):
+        for number, content in enumerate(text.splitlines(keepends=True), line + 1):
+            try:
+                load_svmlight_file(io.BytesIO(content), zero_based=True)
+            except (ValueError, OverflowError) as reason:
+                where, error = f" in line {number}", reason
+                break
+        else:
+            where = ""
+        raise InvalidInputError(
+            f"{plan.shown} cannot be read as svmlight (lines of 'label index:value ...'){where}: {str(error).rstrip('.')}."
+        ) from None
