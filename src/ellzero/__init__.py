@@ -11,6 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from ellzero import datasets, metrics
+from ellzero.convert import ColumnWriter, SparseColumnWriter, convert  # here, since the function has its package's name
 from ellzero.design.column_store import ColumnStore, open_columns
 from ellzero.errors import DatasetError, EllzeroError, InvalidInputError
 from ellzero.exact.certificate import Certificate
@@ -61,6 +62,7 @@ __all__ = [
     "Certificate",
     "CertifiedPath",
     "ColumnStore",
+    "ColumnWriter",
     "CrossValidation",
     "DatasetError",
     "EllzeroError",
@@ -74,11 +76,13 @@ __all__ = [
     "Path",
     "PathGrid",
     "Sizes",
+    "SparseColumnWriter",
     "Stability",
     "StationarityReport",
     "VerificationReport",
     "certify_path",
     "check_stationarity",
+    "convert",
     "datasets",
     "fit_grid",
     "fit_path",
