@@ -35,7 +35,7 @@ print([module for module in {HEAVY} if module in sys.modules], code)
 def test_help_of_every_command_ends_with_examples():
     out = program("--help").stdout
     commands = [line.split()[0] for line in out.splitlines() if line.startswith("    ") and line[4:5].strip()]
-    assert {"fit", "predict", "path", "cv", "certify", "verify", "report", "reproduce"} == set(commands)
+    assert {"fit", "predict", "path", "cv", "certify", "verify", "report", "convert", "reproduce"} == set(commands)
     for command in commands:
         text = program(command, "--help").stdout
         examples = text.split("examples:\n")[1].splitlines()

@@ -1,4 +1,5 @@
-"""The command line: ``ellzero fit``, ``predict``, ``path``, ``cv``, ``certify``, ``verify``, ``report``, ``reproduce``.
+"""The command line: ``ellzero fit``, ``predict``, ``path``, ``cv``, ``certify``, ``verify``, ``report``,
+``convert``, ``reproduce``.
 
 A command is a module with a function ``run(args)`` that returns the exit code; it is imported when it is called for, so that
 ``ellzero --help`` answers at once. Exit codes: 0 all is well, 1 a check failed, 2 the input cannot be used, 130 interrupted.

@@ -57,6 +57,10 @@ ellzero verify proof.npz data.csv --target label --json""",
 ellzero report data.csv --target label --out report.html
 ellzero report data.csv --target label --one-hot --impute median --rule one_se --title "Who will pay?" --out report.html
 ellzero report data.csv --target price --regression --time-limit 0 --out report.html""",
+    "convert": """
+ellzero convert data.csv --target label --out data.columns
+ellzero convert genotypes.bed --impute mode --drop-unlabelled --out genotypes.columns
+ellzero convert data.parquet --target price --regression --drop id --dtype float32 --memory 1G --out data.columns""",
     "reproduce": """
 ellzero reproduce --list
 ellzero reproduce fig1 --quick
@@ -91,6 +95,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_certify(command(commands, "certify", "find the best model there is, and write a proof"))
     add_verify(command(commands, "verify", "check a proof against the data"))
     add_report(command(commands, "report", "write a page about the best model (HTML)"))
+    add_convert(command(commands, "convert", "store a data file by columns, for work larger than memory"))
     add_reproduce(command(commands, "reproduce", "redo an experiment of the paper"))
     return parser
 
@@ -205,6 +210,29 @@ def add_report(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--time-limit", type=float, default=30.0, metavar="S", help="seconds for the proof (default: 30; 0: no proof)"
     )
+
+
+def add_convert(parser: argparse.ArgumentParser) -> None:
+    """Arguments of convert."""
+    parser.add_argument("data", help="CSV, Parquet, svmlight, PLINK (.bed), .npy or .npz file ('-': CSV on standard input)")
+    group = parser.add_argument_group("data")
+    group.add_argument("--target", metavar="COLUMN", help="what to predict; with .npy and .npz a .npy file or an array's name")
+    group.add_argument("--target-file", metavar="FILE", help="PLINK: table with columns IID and --target (default: the .fam)")
+    group.add_argument("--regression", action="store_true", help="the target is a number, however it is written")
+    group.add_argument(
+        "--drop", type=names, action="extend", default=[], metavar="A,B", help="columns to leave out (ids, dates, text)"
+    )
+    group.add_argument("--drop-unlabelled", action="store_true", help="leave out rows without a target")
+    group.add_argument("--impute", choices=("median", "mean", "mode"), help="fill missing numbers by this one of their column")
+    add_reading(parser, ("csv", "tsv", "parquet", "svmlight", "plink", "npy", "npz"))
+    group = add_output(parser, "folder to make", required=True)
+    group.add_argument(
+        "--dtype",
+        choices=("float64", "float32", "int8"),
+        help="of the stored numbers (default: one that loses nothing)",
+    )
+    group.add_argument("--overwrite", action="store_true", help="replace a column store of this name")
+    group.add_argument("--memory", default="256M", metavar="SIZE", help="to work with, such as 64M or 2G (default: 256M)")
 
 
 def add_reproduce(parser: argparse.ArgumentParser) -> None:

@@ -19,6 +19,7 @@ __all__ = [
     "numbers",
 ]
 
+FORMATS = ("csv", "tsv", "parquet", "svmlight", "npz")
 LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error")
 
 
@@ -41,10 +42,10 @@ def add_data(parser: argparse.ArgumentParser) -> None:
     add_reading(parser)
 
 
-def add_reading(parser: argparse.ArgumentParser) -> None:
+def add_reading(parser: argparse.ArgumentParser, formats: tuple[str, ...] = FORMATS) -> None:
     """How the file is written."""
     group = parser.add_argument_group("file format")
-    group.add_argument("--format", choices=("csv", "tsv", "parquet", "svmlight", "npz"), help="default: by the file's ending")
+    group.add_argument("--format", choices=formats, help="default: by the file's ending")
     group.add_argument("--separator", metavar="C", help="between the fields of a CSV file (default: a comma)")
     group.add_argument("--decimal", default=".", metavar="C", help="decimal mark of a CSV file (default: a point)")
     group.add_argument("--encoding", default="utf-8", metavar="NAME", help="of a CSV file (default: utf-8)")
@@ -113,11 +114,11 @@ def add_search(parser: argparse.ArgumentParser, algorithm: str | None = None, de
     group.add_argument("--bound", type=bound, metavar="M", help="exact: assume that no coefficient exceeds M, or 'heuristic'")
 
 
-def add_output(parser: argparse.ArgumentParser, out: str | None, plot: str | None = None) -> Any:
+def add_output(parser: argparse.ArgumentParser, out: str | None, plot: str | None = None, required: bool = False) -> Any:
     """Where results go."""
     group = parser.add_argument_group("running and output")
     if out is not None:
-        group.add_argument("--out", metavar="FILE", help=out)
+        group.add_argument("--out", metavar="FILE", required=required, help=out)
     if plot is not None:
         group.add_argument("--plot", metavar="FILE", help=plot)
     group.add_argument("--json", action="store_true", help="print one JSON object")

@@ -1,0 +1,53 @@
+"""``ellzero convert``: a data file as a column store."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+
+from ellzero.cli.output import emit
+from ellzero.convert import convert
+from ellzero.convert.folder import in_words
+
+__all__ = ["run"]
+
+
+def run(args: argparse.Namespace) -> int:
+    """Convert, and say in a line what has come of it."""
+    start = time.monotonic()
+    store = convert(
+        args.data,
+        args.out,
+        target=args.target,
+        target_file=args.target_file,
+        format=args.format,
+        dtype=args.dtype,
+        drop=args.drop,
+        drop_unlabelled=args.drop_unlabelled,
+        regression=args.regression,
+        impute=args.impute,
+        separator=args.separator,
+        decimal=args.decimal,
+        encoding=args.encoding,
+        missing=args.missing,
+        overwrite=args.overwrite,
+        memory=args.memory,
+        progress=not args.quiet,
+    )
+    seconds = time.monotonic() - start
+    about = json.loads((store / "about.json").read_bytes())
+    size = sum(about["files"].values())
+    labelled = "y.npy" in about["files"]
+    result = {
+        "command": "convert",
+        "out": str(store),
+        **{name: about[name] for name in ("n", "p", "storage", "dtype", "target")},
+        "labelled": labelled,
+        "bytes": size,
+        "seconds": seconds,
+    }
+    target = "" if labelled else ", no target"
+    text = f"{store}: {about['n']} rows, {about['p']} columns ({about['storage']}, {about['dtype']}){target}, {in_words(size)}"
+    emit(args, result, f"{text}, {seconds:.1f} s")
+    return 0
