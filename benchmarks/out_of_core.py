@@ -1,0 +1,293 @@
+"""An X that is larger than memory allows: passes, bytes and seconds against what the disk can do, and the memory that it takes.
+
+Run it with `make bench-out-of-core`; BENCH="--folder DIR" says where the files of 20 GB go (they are removed afterwards).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import ellzero as ez
+from benchmarks.exact_runs import ROOT
+from benchmarks.sections import Report, Section, arguments_of
+from ellzero.experiments.tables import table
+
+GIGABYTE = 1e9
+SPAN = 1 << 24  # bytes that are read at a time when the disk is measured
+MOST_MEASURED = 1 << 32
+INTRODUCTION = """# Larger than memory
+
+X is a column store on disk, made in blocks with `ellzero.ColumnWriter`: independent columns, a few of which matter, labels from a logistic
+model. Each fit runs in a process of its own; "memory" is the most that was resident at any time in it (`VmHWM`), interpreter and
+libraries included. A pass is one read of all of X, "read" are all bytes that were read, those of single columns included. The first
+pass computes means and variances and holds every block against its checksum. "Changes" counts the points of the path at which the
+support is another one than before. "Disk" is how long reading as many bytes takes at the rate at which the same file was read from
+the start, in pieces of 16 MB by two threads, after the system's cache of it had been dropped. The cache was dropped before each
+fit, too; passes after the first may find parts of the file in it, as they would in practice.
+"""
+
+
+@dataclass(frozen=True)
+class Data:
+    """A random X that is made block by block, so that any block can be made again."""
+
+    n: int
+    p: int
+    dtype: str
+    features: int = 20  # that matter
+    seed: int = 0
+
+    @property
+    def nbytes(self) -> int:
+        return self.n * self.p * np.dtype(self.dtype).itemsize
+
+    @property
+    def width(self) -> int:
+        return max(1, SPAN // (4 * self.n))
+
+    @property
+    def true(self) -> NDArray[np.int64]:
+        return np.arange(self.features) * (self.p // self.features)
+
+    def block(self, index: int) -> NDArray[Any]:
+        """Columns [index * width, (index + 1) * width): standard normal, or genotypes 0, 1, 2."""
+        rng = np.random.default_rng([self.seed, index])
+        shape = (min(self.width, self.p - index * self.width), self.n)
+        if self.dtype == "int8":
+            share = rng.uniform(0.1, 0.5, (shape[0], 1)).astype(np.float32)
+            first, second = rng.random((2, *shape), dtype=np.float32) < share
+            return (first.astype(np.int8) + second).T
+        return rng.standard_normal(shape, dtype=np.float32).astype(self.dtype, copy=False).T
+
+    def target(self) -> NDArray[np.int64]:
+        """Labels of a logistic model on the true features."""
+        columns = np.array([self.block(j // self.width)[:, j % self.width] for j in self.true], dtype=np.float64)
+        columns = (columns - columns.mean(axis=1, keepdims=True)) / columns.std(axis=1, keepdims=True)
+        eta = columns.sum(axis=0)
+        return np.where(np.random.default_rng([self.seed, self.p]).random(self.n) < 1.0 / (1.0 + np.exp(-eta)), 1, -1)
+
+    def words(self) -> str:
+        return f"n = {self.n:,}, p = {self.p:,}, {self.dtype}, {self.nbytes / GIGABYTE:.2f} GB"
+
+
+@contextmanager
+def stored(data: Data, folder: Path) -> Iterator[Path]:
+    """The data as a column store that is removed afterwards."""
+    path = folder / f"{data.dtype}-{data.n}-{data.p}.columns"
+    try:
+        with ez.ColumnWriter(path, data.n, data.p, dtype=data.dtype, y=data.target(), overwrite=True) as writer:
+            for index in range(-(-data.p // data.width)):
+                writer.append(data.block(index))
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def drop_cache(path: Path) -> None:
+    """Let the system forget what it has of a store's files."""
+    for file in path.glob("*.npy"):
+        descriptor = os.open(file, os.O_RDONLY)
+        os.fsync(descriptor)
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(descriptor)
+
+
+def read_rate(path: Path) -> float:
+    """Bytes a second from the disk, by two threads."""
+    drop_cache(path)
+    descriptor = os.open(path / "X.npy", os.O_RDONLY)
+    size = min(os.fstat(descriptor).st_size, MOST_MEASURED)
+    start = time.perf_counter()
+    with ThreadPoolExecutor(2) as pool:
+        total = sum(pool.map(lambda at: len(os.pread(descriptor, SPAN, at)), range(0, size, SPAN)))
+    os.close(descriptor)
+    return total / (time.perf_counter() - start)
+
+
+def peak_memory() -> int:
+    """The most bytes that were resident in this process."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+
+
+# What runs in a process of its own: a function of the store's path that returns numbers.
+
+
+def fit_path(path: Path, algorithm: str) -> dict[str, Any]:
+    store = ez.open_columns(path)
+    start = time.perf_counter()
+    found = ez.fit_path(store, store.y, lambda_2=1e-3, n_lambda=30, max_support=30, algorithm=algorithm)
+    seconds = time.perf_counter() - start
+    supports = [set(model.support.tolist()) for model in found]
+    return {
+        "seconds": seconds,
+        "points": len(found),
+        "changes": sum(a != b for a, b in zip(supports, supports[1:], strict=False)),
+        "passes": store.passes,
+        "read": store.bytes_read,
+        "supports": [sorted(support) for support in supports],
+        "objective": found.objective.tolist(),
+    }
+
+
+def fit_in_memory(path: Path, algorithm: str) -> dict[str, Any]:
+    y, X = np.load(path / "y.npy"), np.load(path / "X.npy")
+    start = time.perf_counter()
+    found = ez.fit_path(X, y, lambda_2=1e-3, n_lambda=30, max_support=30, algorithm=algorithm, n_jobs=-1)
+    return {"seconds": time.perf_counter() - start, "points": len(found), "objective": found.objective.tolist()}
+
+
+def certify(path: Path, proof: str) -> dict[str, Any]:
+    store = ez.open_columns(path)
+    start = time.perf_counter()
+    solution = ez.solve(store, store.y, k=5, lambda_2=0.05, time_limit=1200, n_jobs=-1)
+    seconds = time.perf_counter() - start
+    solution.certificate.save(proof)
+    return {
+        "seconds": seconds,
+        "status": solution.status,
+        "gap": solution.gap,
+        "nodes": solution.nodes,
+        "passes": store.passes,
+        "read": store.bytes_read,
+    }
+
+
+def verify(path: Path, proof: str) -> dict[str, Any]:
+    store = ez.open_columns(path)
+    start = time.perf_counter()
+    report = ez.verify(proof, store, store.y)
+    return {
+        "seconds": time.perf_counter() - start,
+        "valid": report.valid,
+        "gap": report.gap,
+        "passes": store.bytes_read / store.nbytes,
+        "read": store.bytes_read,
+    }
+
+
+TASKS: dict[str, Callable[..., dict[str, Any]]] = {
+    "path": fit_path,
+    "memory": fit_in_memory,
+    "certify": certify,
+    "verify": verify,
+}
+
+
+def measured(section: Section, task: str, path: Path, argument: str) -> dict[str, Any]:
+    """The numbers of a task, with the memory of its process."""
+    drop_cache(path)
+    command = [sys.executable, "-m", "benchmarks.out_of_core", "--task", task, str(path), argument]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    if done.returncode:
+        raise SystemExit(f"{task}: {done.stderr}")
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    section.raw.append({"task": task, "argument": Path(argument).name, "store": path.name, **result})
+    return result
+
+
+def paths(data: Data, folder: Path) -> Section:
+    """Paths of 30 points, by coordinate descent and with local search."""
+    section, rows = Section(f"A path of 30 points: {data.words()}"), []
+    with stored(data, folder) as path:
+        rate = read_rate(path)
+        for algorithm in ("cd", "local_search"):
+            run = measured(section, "path", path, algorithm)
+            found = max(len(set(support) & set(data.true.tolist())) for support in run["supports"] if len(support) <= data.features)
+            rows.append(
+                [
+                    algorithm,
+                    str(run["points"]),
+                    str(run["changes"]),
+                    str(run["passes"]),
+                    f"{3 + run['changes']}" if algorithm == "cd" else "",
+                    f"{run['read'] / GIGABYTE:.1f} GB ({run['read'] / data.nbytes:.2f} X)",
+                    f"{run['seconds']:.1f}",
+                    f"{run['read'] / rate:.1f}",
+                    f"{run['memory'] / 2**20:.0f} MiB",
+                    f"{found} of {data.features}",
+                ]
+            )
+            if algorithm == "cd" and run["passes"] > 3 + run["changes"]:
+                section.checks.append(f"{run['passes']} passes are more than 3 + {run['changes']}.")
+            if run["memory"] >= 2**31:
+                section.checks.append(f"{algorithm}: more than 2 GiB were resident.")
+    header = ["algorithm", "points", "changes", "passes", "allowed", "read", "seconds", "disk, s", "memory", "true features found"]
+    section.text = f"The disk reads {rate / GIGABYTE:.2f} GB/s.\n\n" + table(header, rows)
+    return section
+
+
+def against_memory(data: Data, folder: Path) -> Section:
+    """The same fit from the file and from memory."""
+    section, rows = Section(f"Against memory: {data.words()}"), []
+    with stored(data, folder) as path:
+        for algorithm in ("cd", "local_search"):
+            file, memory = (measured(section, task, path, algorithm) for task in ("path", "memory"))
+            same = file["objective"] == memory["objective"]
+            rows.append([algorithm, f"{file['seconds']:.2f}", f"{memory['seconds']:.2f}", str(file["passes"]), "yes" if same else "NO"])
+            if not same:
+                section.checks.append(f"{algorithm}: the paths differ.")
+    header = ["algorithm", "file, s", "memory, s", "passes", "same objectives, bit for bit"]
+    section.text = "Fits alone, without reading the file into memory.\n\n" + table(header, rows)
+    return section
+
+
+def proofs(data: Data, folder: Path) -> Section:
+    """The best five features with a proof, and its verification against the file."""
+    section, rows = Section(f"A certificate: {data.words()}"), []
+    proof = str(folder / "proof.npz")
+    with stored(data, folder) as path:
+        found, checked = measured(section, "certify", path, proof), measured(section, "verify", path, proof)
+        Path(proof).unlink()
+    for name, run in (("solve, k = 5", found), ("verify", checked)):
+        words = f"{run['status']}, {run['nodes']} nodes" if "status" in run else "valid" if run["valid"] else "NOT VALID"
+        memory, read = f"{run['memory'] / 2**20:.0f} MiB", f"{run['read'] / GIGABYTE:.1f} GB"
+        rows.append([name, words, f"{run['gap']:.1e}", f"{run['passes']:.1f}", read, f"{run['seconds']:.1f}", memory])
+    if not checked["valid"] or checked["memory"] >= 2**31 or found["memory"] >= 2**31:
+        section.checks.append("the certificate is not valid, or more than 2 GiB were resident.")
+    section.text = table(["", "result", "gap", "passes", "read", "seconds", "memory"], rows)
+    return section
+
+
+def main() -> None:
+    parser = arguments_of(__doc__)
+    parser.add_argument("--folder", type=Path, default=ROOT / "build", help="where the stores are made (20 GB at a time)")
+    parser.add_argument("--task", nargs=3, metavar=("NAME", "STORE", "ARGUMENT"), help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.task:
+        name, store, argument = arguments.task
+        result = TASKS[name](Path(store), argument)
+        print(json.dumps({**result, "memory": peak_memory()}))
+        return
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    part = 100 if arguments.quick else 1
+    Report("out-of-core", arguments).write(
+        INTRODUCTION,
+        {
+            "path-float32": partial(paths, Data(10_000, 500_000 // part, "float32"), arguments.folder),
+            "path-int8": partial(paths, Data(10_000, 2_000_000 // part, "int8"), arguments.folder),
+            "wide": partial(paths, Data(1_000, 5_000_000 // part, "float32"), arguments.folder),
+            "memory": partial(against_memory, Data(1_000, 500_000 // part, "float32"), arguments.folder),
+            "certificate": partial(proofs, Data(10_000, 500_000 // part, "float32", features=5), arguments.folder),
+        },
+    )
+
+
+if __name__ == "__main__":
+    main()
