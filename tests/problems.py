@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+import ellzero as ez
+
 LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error")
-STORAGES = ("f64", "f32", "csc64", "csc32", "csc_int64")
+STORAGES = ("f64", "f32", "csc64", "csc32", "csc_int64", "file", "file_csc")
 
 PENALTIES: dict[str, dict[str, Any]] = {
     "l0": {},
@@ -41,8 +45,24 @@ def target(y: np.ndarray, loss: str) -> np.ndarray:
     return y if loss == "squared_error" else np.where(y > np.median(y), 1, -1)
 
 
+FOLDER = tempfile.TemporaryDirectory()
+FILES = iter(range(1 << 62))
+
+
+def on_disk(X: Any) -> ez.ColumnStore:
+    """X as a column store, dense or sparse as it is."""
+    path = Path(FOLDER.name) / f"{next(FILES)}.columns"
+    writer = ez.SparseColumnWriter if sparse.issparse(X) else ez.ColumnWriter
+    with writer(path, *X.shape, dtype=X.dtype.name) as columns:
+        for start in range(0, X.shape[1], 7):
+            columns.append(X[:, start : start + 7])
+    return ez.open_columns(path)
+
+
 def store(X: np.ndarray, storage: str) -> Any:
     """X in one of the storages."""
+    if storage.startswith("file"):
+        return on_disk(sparse.csc_matrix(X) if storage == "file_csc" else X)
     if storage == "f64":
         return np.asfortranarray(X)
     if storage == "f32":

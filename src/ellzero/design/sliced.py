@@ -31,7 +31,7 @@ class SlicedStore:
         self.dtype = np.dtype(held_dtype(np.dtype(array.dtype)))
         self.nbytes = self.shape[0] * self.shape[1] * np.dtype(array.dtype).itemsize
         self.threads = available_processors()
-        chunk = int((array.chunks or (1, 1))[1])
+        chunk = int(np.max((array.chunks or (1, 1))[1]))
         wide = max(1, BLOCK_BYTES // max(1, self.shape[0] * self.dtype.itemsize))
         self.width = max(chunk, wide // chunk * chunk)
 
