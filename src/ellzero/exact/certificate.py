@@ -10,6 +10,7 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,9 @@ from ellzero.model import Model
 from ellzero.problem import Problem
 
 __all__ = ["Certificate", "Claim", "fingerprint_design", "save_arrays"]
+
+FINGERPRINTS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+"""Of the stores that were read. What is in memory may be changed by its owner between two calls, and is quickly read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,10 +146,14 @@ class Certificate:
 
 
 def fingerprint_design(problem: Problem) -> tuple[str, str]:
-    """How X is stored, "dense" or "sparse", and its checksum."""
+    """How X is stored, "dense" or "sparse", and its checksum; an X that is not in memory is read once for all its problems."""
     X = problem.design.stored()
-    storage = "sparse" if sparse.issparse(X) else "dense"
-    return storage, fingerprint_matrix(X, storage)
+    if sparse.issparse(X) or isinstance(X, np.ndarray):
+        storage = "sparse" if sparse.issparse(X) else "dense"
+        return storage, fingerprint_matrix(X, storage)
+    if X not in FINGERPRINTS:
+        FINGERPRINTS[X] = fingerprint_matrix(X, X.storage)
+    return X.storage, FINGERPRINTS[X]
 
 
 def save_arrays(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:

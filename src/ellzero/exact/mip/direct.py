@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ellzero.exact.mip.formulation import formulate
+from ellzero.exact.mip.formulation import check_size, formulate
 from ellzero.exact.mip.outer_approximation import solve_program
 from ellzero.exact.mip.prepared import Prepared, check_tolerance
 from ellzero.exact.setting import SearchOptions, evaluated
@@ -21,6 +21,7 @@ def solve_directly(
     problem: Problem, options: SearchOptions, starts: Iterable[Model] = (), heuristic: bool = True
 ) -> ExactSolution:
     """The best solution and the bound that the MIP solver comes to."""
+    check_size(problem.design)  # before any work
     run = Prepared.make(problem, options, starts, heuristic)
     if run.setting.ended:
         return run.finish(run.setting.ended)

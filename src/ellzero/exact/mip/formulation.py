@@ -9,13 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ellzero.design import Design, is_stored
+from ellzero.errors import InvalidInputError
 from ellzero.exact.mip.program import Builder, Program
 from ellzero.problem import Problem
 
-__all__ = ["Formulation", "formulate"]
+__all__ = ["Formulation", "check_size", "formulate"]
 
 Array = NDArray[np.float64]
 NO_SWITCH = -1
+LARGEST_STORED_BYTES = 2**30
+"""Of an X that is not in memory and would have to be: the program holds it, and a MIP solver copies it more than once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,9 +165,26 @@ def indices(block: slice) -> NDArray[np.int64]:
     return np.arange(block.start, block.stop)
 
 
+def check_size(design: Design) -> None:
+    """Refuse an X that is kept elsewhere for its size."""
+    if not is_stored(design):
+        return
+    X = design.stored()
+    size = X.nbytes if X.storage == "sparse" else 8 * design.shape[0] * design.shape[1]
+    if size > LARGEST_STORED_BYTES:
+        raise InvalidInputError(
+            f"method='mip' holds X in memory, and this one is too large for that ({size / 2**30:.1f} GiB); use method='bnb'."
+        )
+
+
+def in_memory(design: Design) -> Design:
+    """A design whose columns are all in memory."""
+    return design.take(np.arange(design.shape[1])) if is_stored(design) else design
+
+
 def scaled_rows(problem: Problem, margins: Margins) -> Any:
     """-sign_i x_ij / spread_j for the samples that are kept, sparse and in double precision."""
-    rows = sparse.csr_matrix(problem.design.stored()[margins.kept], dtype=np.float64)
+    rows = sparse.csr_matrix(in_memory(problem.design).stored()[margins.kept], dtype=np.float64)
     rows.data *= np.repeat(-margins.sign, np.diff(rows.indptr))
     if problem.spread is not None:
         rows.data /= problem.spread[rows.indices]

@@ -241,8 +241,10 @@ class Duals:
         return Penalty(lambda_1=penalty.lambda_1, lambda_2=penalty.lambda_2, lower=low, upper=high).conjugate(v)
 
     def slopes(self, dual: Dual, features: Index) -> Array:
-        """What z of some features costs in a cut."""
-        X = self.problem.design.stored()[:, features]
+        """What z of some features (in increasing order) costs in a cut."""
+        if not len(features):
+            return np.zeros(0)
+        X = self.problem.design.take(features).stored()
         columns = np.asarray(X.todense() if sparse.issparse(X) else X, dtype=np.float64)
         s = self.gains(dual.theta @ columns / self.spread[features], features)
         return self.lambda_0 + np.where(self.limited[features], dual.mu, 0.0) - s

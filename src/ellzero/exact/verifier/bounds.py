@@ -18,7 +18,10 @@ Mask = NDArray[np.bool_]
 Index = NDArray[np.int64]
 Point = tuple[Array, float, Array, Array]  # loss terms of D, the size of their parts, v = Z^T theta, rounding errors of v
 
-BATCH_BYTES = 64 * 2**20
+# A batch of dual points takes one pass over X, which may be on a disk: the more to a pass the better.
+PRODUCT_BYTES = 256 * 2**20  # of a batch's products with all columns
+BATCH_BYTES = 32 * 2**20  # of its points: their dual objectives need several arrays of this size
+LARGEST_BATCH = 1024
 ROUND = 2.0**-48  # 16 units: covers the few roundings of any closed form here, relative to the sizes that enter it
 SLACK = 1e-12  # boxes are kept larger by this share, so that no rounding of a change of scale can cut a solution off
 
@@ -114,7 +117,7 @@ class Problem:
     def evaluate(self, coef: Array, intercept: float) -> tuple[float, float]:
         """The objective of a model, and a number that it certainly does not exceed."""
         support = np.flatnonzero(coef)
-        columns = dense(self.X[:, support])
+        columns = dense(self.X[:, support]) if len(support) else np.zeros((len(self.y), 0))
         eta = columns @ coef[support] + intercept
         error = (len(support) + 4) * UNIT * (np.abs(columns) @ np.abs(coef[support]) + abs(intercept))
         beta = coef[support] * self.spread[support]
@@ -160,21 +163,25 @@ class Problem:
         return 2.0 * room / divisor * (1.0 + SLACK) if divisor > 0.0 else math.inf
 
     def points(self, alpha: NDArray[Any], rest: NDArray[Any] | None, rows: Index) -> Iterator[Point | None]:
-        """What each row of alpha (-1: none) gives, in this order; one product with X serves many rows."""
+        """What each row of alpha (-1: none) gives, in this order; one pass over X serves many rows."""
+        known = self._points(alpha, rest, rows[rows >= 0])
+        for row in rows:
+            yield next(known) if row >= 0 else None
+
+    def _points(self, alpha: NDArray[Any], rest: NDArray[Any] | None, rows: Index) -> Iterator[Point]:
         n, p = self.X.shape
-        step = int(np.clip(BATCH_BYTES // (8 * max(n, p)), 1, 256))
+        step = int(np.clip(min(BATCH_BYTES // (8 * n), PRODUCT_BYTES // (8 * p)), 1, LARGEST_BATCH))
         for start in range(0, len(rows), step):
-            batch = rows[start : start + step]
-            used = batch[batch >= 0]
+            used = rows[start : start + step]
             theta = self._theta(alpha[used].astype(np.float64) + (0.0 if rest is None else rest[used]))
             terms, parts = dual_terms(self.loss, theta, self.y, self.w)
-            v = products(theta, self.X) / self.spread
             length = np.sqrt((theta**2 / np.where(self.w > 0.0, self.w, 1.0)).sum(axis=1))
             radius = (n + 8) * UNIT * length  # Cauchy-Schwarz: sum_i |theta_i z_ij| <= norm_j * length
-            known = zip(terms, parts.sum(axis=1), v, radius, strict=True)
-            for row in batch:
-                own = next(known) if row >= 0 else None
-                yield own and (own[0], float(own[1]), own[2], own[3] * self.norm)
+            v = products(theta, self.X)
+            v /= self.spread
+            for at, gauge in enumerate(parts.sum(axis=1).tolist()):
+                yield terms[at], gauge, v[at].copy(), radius[at] * self.norm
+            del v  # a view of it, or its name, would keep it until the next batch is there
 
     def _theta(self, alpha: Array) -> Array:
         if self.loss == "squared_error":

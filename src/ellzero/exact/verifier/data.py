@@ -16,6 +16,8 @@ from ellzero.errors import InvalidInputError
 Array = NDArray[np.float64]
 
 CHUNK_BYTES = 16 * 2**20
+SPARSE_SHARE = 8  # a block of a sparse matrix has so many times the columns of a dense one
+LARGEST_CHUNK_BYTES = 256 * 2**20  # chunks of other libraries' arrays that are read as a whole, as float64
 UNIT = 2.0**-52
 
 
@@ -62,15 +64,27 @@ def fingerprint_matrix(X: object, storage: str) -> str:
         for _, block in blocks(matrix):
             sha.update((block + 0.0).tobytes(order="F"))
         return sha.hexdigest()
-    csc = matrix if sparse.issparse(matrix) else sparse.csc_matrix(np.asarray(matrix, dtype=np.float64))
-    for values, dtype in ((csc.indptr, np.int64), (csc.indices, np.int64), (csc.data, np.float64)):
-        for start in range(0, len(values), CHUNK_BYTES // 8):
-            sha.update(values[start : start + CHUNK_BYTES // 8].astype(dtype).tobytes())
+    # The checksum has all of indptr first, then all of indices, then all of data: three passes, and never a copy of X.
+    counts = [np.diff(part.indptr) for part in compressed(matrix)]
+    update(sha, np.concatenate([np.zeros(1, np.int64), *counts]).cumsum(dtype=np.int64), np.int64)
+    for part in compressed(matrix):
+        update(sha, part.indices, np.int64)
+    for part in compressed(matrix):
+        update(sha, part.data, np.float64)
     return sha.hexdigest()
 
 
+def update(sha: Any, values: NDArray[Any], dtype: Any) -> None:
+    """Add an array's values, as a type, to a checksum; copies are small."""
+    for start in range(0, len(values), CHUNK_BYTES // 8):
+        sha.update(values[start : start + CHUNK_BYTES // 8].astype(dtype).tobytes())
+
+
 def as_matrix(X: Any) -> Any:
-    """X as canonical CSC (float64, no explicit zeros), or as something two-dimensional whose columns can be sliced."""
+    """X as canonical CSC (float64, no explicit zeros), or as something two-dimensional whose columns can be sliced.
+
+    The latter may be kept on a disk or elsewhere: only slices and selections of its columns are ever asked for.
+    """
     if sparse.issparse(X):
         csc = sparse.csc_matrix(X, dtype=np.float64)
         if not csc.has_canonical_format or not csc.data.all():
@@ -94,31 +108,65 @@ def blocks(matrix: Any) -> Iterator[tuple[slice, Array]]:
     """Dense float64 blocks of columns of bounded size: views where X is float64, never a second copy of X."""
     n, p = matrix.shape
     step = max(1, CHUNK_BYTES // (8 * max(n, 1)))
+    chunk = chunk_width(matrix)
+    if chunk * n * 8 <= LARGEST_CHUNK_BYTES:  # a chunk that is read in parts is read several times
+        step = max(step // chunk, 1) * chunk
     for start in range(0, p, step):
         part = slice(start, min(start + step, p))
         yield part, dense(matrix[:, part])
 
 
+def chunk_width(matrix: Any) -> int:
+    """How many columns are kept together where X is an array in chunks (HDF5, Zarr, Dask); one elsewhere."""
+    chunks = getattr(matrix, "chunks", None)
+    width = chunks[1] if isinstance(chunks, tuple) and len(chunks) == 2 else 1
+    return max(1, *map(int, width)) if isinstance(width, tuple) else max(1, int(width))
+
+
+def pieces(matrix: Any) -> Iterator[tuple[slice, Any]]:
+    """Blocks of columns in the form in which they are kept: a sparse matrix as a whole, or in blocks if it is not in memory."""
+    n, p = matrix.shape
+    if sparse.issparse(matrix):
+        yield slice(0, p), matrix
+    elif getattr(matrix, "storage", "dense") == "sparse":
+        step = max(1, SPARSE_SHARE * CHUNK_BYTES // (8 * max(n, 1)))
+        for start in range(0, p, step):
+            part = slice(start, min(start + step, p))
+            yield part, as_matrix(matrix[:, part])
+    else:
+        yield from blocks(matrix)
+
+
+def compressed(matrix: Any) -> Iterator[Any]:
+    """Blocks of columns as canonical CSC."""
+    for _, piece in pieces(matrix):
+        yield piece if sparse.issparse(piece) else as_matrix(sparse.csc_matrix(piece))
+
+
 def moments(matrix: Any, w: Array) -> tuple[Array, Array]:
     """Weighted variance (about the mean, in two passes) and second moment of every column."""
-    if sparse.issparse(matrix):
-        mean, deviation, pattern = matrix.T @ w, matrix.copy(), matrix.copy()
-        deviation.data = (matrix.data - np.repeat(mean, np.diff(matrix.indptr))) ** 2
-        pattern.data = np.ones(matrix.nnz)
-        zeros = w.sum() - pattern.T @ w
-        zeros[zeros < len(w) * UNIT] = 0.0  # rounding only: a full column has no zeros
-        return deviation.T @ w + mean**2 * zeros, matrix.power(2).T @ w
     variance, second = np.empty((2, matrix.shape[1]))
-    for part, block in blocks(matrix):
-        variance[part], second[part] = w @ (block - w @ block) ** 2, w @ block**2
+    for part, piece in pieces(matrix):
+        if sparse.issparse(piece):
+            variance[part], second[part] = sparse_moments(piece, w)
+        else:
+            variance[part], second[part] = w @ (piece - w @ piece) ** 2, w @ piece**2
     return variance, second
 
 
+def sparse_moments(matrix: Any, w: Array) -> tuple[Array, Array]:
+    """The same of a sparse matrix, whose zeros are not stored."""
+    mean, deviation, pattern = matrix.T @ w, matrix.copy(), matrix.copy()
+    deviation.data = (matrix.data - np.repeat(mean, np.diff(matrix.indptr))) ** 2
+    pattern.data = np.ones(matrix.nnz)
+    zeros = w.sum() - pattern.T @ w
+    zeros[zeros < len(w) * UNIT] = 0.0  # rounding only: a full column has no zeros
+    return deviation.T @ w + mean**2 * zeros, matrix.power(2).T @ w
+
+
 def products(theta: Array, matrix: Any) -> Array:
-    """The products theta X for a stack of row vectors theta, summed in float64."""
-    if sparse.issparse(matrix):
-        return np.ascontiguousarray((matrix.T @ theta.T).T)
+    """The products theta X for a stack of row vectors theta, summed in float64; one pass over X."""
     out = np.empty((len(theta), matrix.shape[1]))
-    for part, block in blocks(matrix):
-        out[:, part] = theta @ block
+    for part, piece in pieces(matrix):
+        out[:, part] = (piece.T @ theta.T).T if sparse.issparse(piece) else theta @ piece
     return out
