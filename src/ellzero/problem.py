@@ -61,9 +61,12 @@ class Problem:
 
     def slopes(self, r: Array) -> Array:
         """The products of all columns, as the solvers see them, with a vector of rows."""
-        products = self.design.rmatvec(r)
+        return self.as_seen(self.design.rmatvec(r), r)
+
+    def as_seen(self, products: Array, r: Array) -> Array:
+        """The products of the user's columns with a vector of rows, as those of the columns that the solvers see."""
         if self.mean is not None:
-            products -= self.mean * r.sum()
+            products = products - self.mean * r.sum()
         return products if self.spread is None else products / self.spread
 
     def penalised(self, support: NDArray[np.int32], coef: Array) -> Array:
