@@ -12,11 +12,12 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ellzero.design import as_design
+from ellzero.design import Design, as_design, is_stored
 from ellzero.errors import InvalidInputError
 from ellzero.estimators.choice import Choice, held_out_decision
+from ellzero.estimators.elsewhere import check_new, take_target, used_columns
 from ellzero.estimators.refit import refit
-from ellzero.estimators.resampling import Split, make_splits, run_tasks
+from ellzero.estimators.resampling import Split, at_once, make_splits, run_tasks
 from ellzero.estimators.training import Training
 from ellzero.exact.methods import run_method, search_options
 from ellzero.exact.setting import SearchOptions
@@ -53,14 +54,14 @@ class L0Estimator(BaseEstimator):
         as_choice("algorithm", self.algorithm, ALGORITHMS)
         if self.algorithm == "exact":
             self._search_options()  # bad ones are refused before any work
-        X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", y_numeric=is_regressor(self))
-        names = getattr(self, "feature_names_in_", None)
-        weight = np.ones(X.shape[0]) if sample_weight is None else as_vector("sample_weight", sample_weight, X.shape[0])
+        design, target = self._data(X, y)
+        n = design.shape[0]
+        weight = np.ones(n) if sample_weight is None else as_vector("sample_weight", sample_weight, n)
         as_weights(weight, len(weight))  # refuses what cannot be weights
         self._rows = float(weight.sum())  # of which weights count as repetitions
-        targets, classes, weight = self._encode(np.asarray(y), weight)
+        targets, classes, weight = self._encode(target, weight)
         problem = make_problem(
-            as_design(X, None if names is None else names.tolist()),
+            design,
             targets[0],
             loss=self._loss_name(),
             fit_intercept=self.fit_intercept,
@@ -75,6 +76,14 @@ class L0Estimator(BaseEstimator):
         if shared and self.algorithm == "exact":
             raise InvalidInputError("algorithm='exact' proves one output at a time: it excludes shared_support.")
         return Training(problem, targets, classes, shared)
+
+    def _data(self, X: Any, y: ArrayLike) -> tuple[Design, NDArray[Any]]:
+        """X and y after scikit-learn's checks; an X that is not in memory stays where it is."""
+        if is_stored(X):
+            return take_target(self, X, y)
+        X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", y_numeric=is_regressor(self))
+        names = getattr(self, "feature_names_in_", None)
+        return as_design(X, None if names is None else names.tolist()), np.asarray(y)
 
     def _path_options(self, **more: Any) -> PathOptions:
         """How paths and sizes are computed; an exact solution begins with those of local search."""
@@ -120,7 +129,8 @@ class L0Estimator(BaseEstimator):
             options = self._path_options()
             tasks = [(training, choice, options, split, f"calibration fold {i + 1}") for i, split in enumerate(splits)]
             held_out = np.full((len(y), len(models)), np.nan)
-            for (_, test), values in zip(splits, run_tasks(held_out_decision, tasks, self.n_jobs), strict=True):
+            jobs = at_once(training, self.n_jobs)
+            for (_, test), values in zip(splits, run_tasks(held_out_decision, tasks, jobs), strict=True):
                 held_out[test] = values
             self._calibrate(training, held_out)
 
@@ -144,10 +154,14 @@ class L0Estimator(BaseEstimator):
     def _outputs(self, X: Any) -> Array:
         """X coef + intercept, of shape (n, outputs); only the columns that the model uses are touched."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse=["csr", "csc"], dtype="numeric", reset=False)
+        stored = as_design(X) if is_stored(X) else None
+        if stored is not None:
+            check_new(self, stored)
+        else:
+            X = validate_data(self, X, accept_sparse=["csr", "csc"], dtype="numeric", reset=False)
         coef = sparse.csc_matrix(np.atleast_2d(self.coef_.toarray() if sparse.issparse(self.coef_) else self.coef_))
         used = np.flatnonzero(np.diff(coef.indptr))
-        part = X[:, used]
+        part = X[:, used] if stored is None else used_columns(stored, used)
         values = coef[:, used].toarray().T
         product = part @ values if sparse.issparse(part) else part.astype(np.float64) @ values
         return np.asarray(product) + np.atleast_1d(self.intercept_)

@@ -19,8 +19,10 @@ __all__ = ["refit"]
 def refit(problem: Problem, columns: NDArray[np.int32], options: PathOptions) -> Model:
     """The minimum of the objective, without lambda_0, over the coefficients of these columns."""
     convex = PathOptions(lambda_0=np.zeros(1), algorithm="cd", tol=options.tol, threads=options.threads)
-    if not len(columns):
-        return next(iter(compute_sizes(problem, np.zeros(1, np.int64), convex)))
+    if not len(columns):  # any column will do, since none is used: X need not be read
+        b = next(iter(compute_sizes(restricted(problem, np.zeros(1, np.int32)), np.zeros(1, np.int64), convex))).intercept
+        nothing = np.zeros(0, np.int32), np.zeros(0)
+        return make_model(problem, *nothing, b, np.nan, problem.objective(*nothing, b, 0.0))
     inside = restricted(problem, columns)
     inside = replace(inside, penalty=replace(inside.penalty, lambda_0=0.0, unpenalized=np.ones(len(columns), dtype=bool)))
     support, values, b = to_user_scale(inside, solve_path(inside, convex).models)[0]

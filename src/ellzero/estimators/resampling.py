@@ -6,23 +6,26 @@ import atexit
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
+from ellzero.design import is_stored
 from ellzero.errors import InvalidInputError
 from ellzero.estimators.training import Training
 from ellzero.progress import ProgressCallback
 from ellzero.solvers.paths import PathOptions
 
-__all__ = ["Split", "make_splits", "run_tasks"]
+__all__ = ["Split", "at_once", "make_splits", "parts_of", "run_tasks"]
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 Result = TypeVar("Result")
+MOST_AT_ONCE = 16
 
 
 def make_splits(cv: Any, training: Training, y: NDArray[Any], seed: Any, **params: Any) -> list[Split]:
@@ -97,6 +100,27 @@ def run_tasks(
         crew.dismiss()
         raise
     return [out[number] for number in range(len(tasks))]
+
+
+def at_once(training: Training, n_jobs: int | None) -> int | None:
+    """How many tasks run at the same time: as the user says, or several where X is not in memory and nothing is said.
+
+    Tasks that ask something of such an X at the same time share a pass over it, and the pass is the cost.
+    """
+    unsaid = n_jobs is None and effective_n_jobs(None) == 1  # joblib's own settings are the user's, too
+    return MOST_AT_ONCE if unsaid and is_stored(training.problem.design) else n_jobs
+
+
+def parts_of(training: Training, splits: list[Split]) -> list[Training]:
+    """The training rows of each split; an X that is not in memory is read once for all of them."""
+
+    def part(number: int) -> Training:
+        return training.on_rows(splits[number][0], f"fold {number + 1} of cv")
+
+    if not is_stored(training.problem.design):
+        return [part(number) for number in range(len(splits))]
+    with ThreadPoolExecutor(min(MOST_AT_ONCE, len(splits))) as pool:
+        return list(pool.map(part, range(len(splits))))
 
 
 def numbered(number: int, function: Callable[..., Result], task: tuple[Any, ...], crew: Crew) -> tuple[int, Result]:

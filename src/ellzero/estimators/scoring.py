@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.metrics import get_scorer
 
+from ellzero.design import is_stored
 from ellzero.errors import InvalidInputError
+from ellzero.estimators.elsewhere import StoredRows
 from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
 from ellzero.estimators.training import Training
 
@@ -86,7 +88,8 @@ class HeldOutScore:
             return -held_out_loss(training, decision, test)
         if self.fast is not None and len(training.targets) == 1 and not self.params:
             return self.fast(decision[:, :, 0], training.targets[0][test] > 0.0)
-        X, y = training.problem.design.stored()[test], self.y[test]
+        design, y = training.problem.design, self.y[test]
+        X = StoredRows(design, test) if is_stored(design) else design.stored()[test]
         params = {name: taken(value, len(self.y), test) for name, value in self.params.items()}
         scores = np.empty(decision.shape[1])
         for point in range(decision.shape[1]):

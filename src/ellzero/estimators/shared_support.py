@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.design import is_stored
 from ellzero.estimators.refit import refit
 from ellzero.model import Model
 from ellzero.problem import Problem
@@ -97,12 +98,21 @@ class SharedSearch:
         bound = problem.loss.curvature_bound if np.isfinite(problem.loss.curvature_bound) else 1.0
         return bound * problem.square + 2.0 * problem.penalty.lambda_2
 
+    def slopes(self, joint: Joint) -> list[Array]:
+        """The gradients of all outputs; where X is not in memory, by one pass over it."""
+        residuals = [
+            problem.w * problem.loss.gradient(problem.eta(model.support, model.values, model.intercept), problem.y)
+            for problem, model in zip(self.problems, joint.models, strict=True)
+        ]
+        design = self.problems[0].design
+        products = design.core.products(np.array(residuals)) if is_stored(design) else map(design.rmatvec, residuals)
+        pairs = zip(self.problems, products, residuals, strict=True)
+        return [problem.as_seen(product, r) for problem, product, r in pairs]
+
     def entering(self, joint: Joint, count: int, never: tuple[int, ...] = ()) -> list[int]:
         """The columns outside from which a step of one coordinate in every output gains most."""
         gain = np.zeros(len(self.problems[0].square))
-        for problem, model in zip(self.problems, joint.models, strict=True):
-            r = problem.w * problem.loss.gradient(problem.eta(model.support, model.values, model.intercept), problem.y)
-            slope = problem.slopes(r)
+        for problem, slope in zip(self.problems, self.slopes(joint), strict=True):
             step = np.maximum(np.abs(slope) - problem.penalty.lambda_1, 0.0)
             if problem.penalty.lower is not None:
                 step[(slope > 0.0) & (problem.penalty.lower >= 0.0)] = 0.0

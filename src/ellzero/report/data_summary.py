@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ellzero.design import Design
+from ellzero.design import Design, is_stored
 from ellzero.model import feature_name
 
 __all__ = ["describe_classes", "describe_features", "describe_response"]
@@ -19,6 +19,9 @@ NAMED_CONSTANTS = 10
 """So many constant columns are named, the others counted."""
 
 HISTOGRAM_BINS = 20
+BLOCK_BYTES = 1 << 26
+"""Of an X that is not in memory, blocks of at most this size (as float64) are read."""
+
 ROUNDING = 1e-26
 """A column whose variance is this share of its mean square, or less, is constant but for rounding."""
 
@@ -27,19 +30,26 @@ def describe_features(design: Design, names: list[str] | None, weight: Array) ->
     """Size, density and constant columns of X, and the standard deviation of each column."""
     mean, variance = design.core.moments(weight / weight.sum())
     constant = np.flatnonzero(variance <= ROUNDING * (variance + mean**2))
-    stored = design.stored()
-    filled = stored.nnz if sparse.issparse(stored) else np.count_nonzero(stored)
     n, p = design.shape
+    thin = design.stored().storage == "sparse" if is_stored(design) else sparse.issparse(design.stored())
     summary = {
         "rows": n,
         "features": p,
         "named": names is not None,
-        "sparse": bool(sparse.issparse(stored)),
-        "density": float(filled) / (n * p),
+        "sparse": bool(thin),
+        "density": count_filled(design) / (n * p),
         "constant": len(constant),
         "constant_names": [feature_name(names, int(j)) for j in constant[:NAMED_CONSTANTS]],
     }
     return summary, np.where(variance > 0.0, np.sqrt(np.maximum(variance, 0.0)), 0.0)
+
+
+def count_filled(design: Design) -> int:
+    """How many entries are not zero (or, of a sparse matrix, are stored); an X that is not in memory is read in blocks."""
+    X, (n, p) = design.stored(), design.shape
+    step = max(1, BLOCK_BYTES // (8 * n)) if is_stored(design) else p
+    blocks = (X[:, start : min(start + step, p)] for start in range(0, p, step))
+    return sum(int(block.nnz if sparse.issparse(block) else np.count_nonzero(block)) for block in blocks)
 
 
 def describe_classes(codes: NDArray[np.int64], labels: list[str], weight: Array) -> list[dict[str, Any]]:
