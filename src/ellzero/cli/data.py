@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ellzero.cli.output import note
 from ellzero.cli.preparation import MatrixPreparation, TablePreparation, learn_matrix, learn_table
-from ellzero.cli.tables import Matrix, Reading, Table, load_array, read_data
+from ellzero.cli.tables import Columns, Matrix, Reading, Table, load_array, read_data
 from ellzero.errors import InvalidInputError
-from ellzero.tables.columns import as_numbers, check_presence
+from ellzero.tables.columns import as_numbers, check_presence, listed
 from ellzero.tables.optional import need
 from ellzero.tables.target import as_labels, as_response, column_labels, column_response, is_label
 
@@ -24,7 +25,7 @@ __all__ = ["Data", "load_data", "load_new_data", "reading"]
 class Data:
     """What solvers need, with the names that people need."""
 
-    X: Any  # a data frame with the features' names, a matrix or a sparse matrix
+    X: Any  # a data frame with the features' names, a matrix, a sparse matrix or a column store
     y: NDArray[Any]
     weight: NDArray[np.float64] | None
     target: str
@@ -47,12 +48,19 @@ class Data:
 def load_data(args: argparse.Namespace, *, classes: int | None = None) -> Data:
     """The data of a fit. `classes`: at most so many, None for any number; `args.positive` asks for one against the rest."""
     source = read_data(args.data, reading(args))
-    data = from_table(source, args) if isinstance(source, Table) else from_matrix(source, args)
+    data = from_source(source, args)
     if args.regression:
         return data
     asked = getattr(args, "positive", None)
     labels = data.y if asked is None else is_label(data.y, asked, data.target)
     return replace(data, y=as_labels(labels, data.target, classes))
+
+
+def from_source(source: Table | Matrix | Columns, args: argparse.Namespace) -> Data:
+    """Whatever was read."""
+    if isinstance(source, Columns):
+        return from_columns(source, args)
+    return from_table(source, args) if isinstance(source, Table) else from_matrix(source, args)
 
 
 def reading(args: argparse.Namespace, **known: Any) -> Reading:
@@ -119,11 +127,7 @@ def named(preparation: TablePreparation, X: Any, notes: list[str], args: argpars
 
 def from_matrix(matrix: Matrix, args: argparse.Namespace) -> Data:
     """A matrix, with its target and weights from beside it."""
-    for option in ("drop", "categorical"):
-        if getattr(args, option):
-            raise InvalidInputError(f"--{option} is for tables: the columns of {matrix.source} have no names.")
-    if args.one_hot:
-        raise InvalidInputError(f"--one-hot is for tables: {matrix.source} holds numbers only.")
+    refuse_table_options(args, matrix.source, "the columns of {} have no names")
     if matrix.labelled and args.target not in (None, "y"):
         raise InvalidInputError(f"--target is not for svmlight: the lines of {matrix.source} begin with their labels.")
     name = args.target or "y"
@@ -132,6 +136,35 @@ def from_matrix(matrix: Matrix, args: argparse.Namespace) -> Data:
     preparation = learn_matrix(matrix.X, matrix.first, impute=args.impute is not None)
     X = preparation.apply(matrix.X, matrix.source)
     return Data(X, as_response(y, name) if args.regression else y, weight, name, preparation)
+
+
+def refuse_table_options(args: argparse.Namespace, source: str, reason: str) -> None:
+    """What only tables that are read into memory can do."""
+    for option in ("drop", "categorical"):
+        if getattr(args, option):
+            raise InvalidInputError(f"--{option} is for tables: {reason.format(source)}.")
+    if args.one_hot:
+        raise InvalidInputError(f"--one-hot is for tables: {source} holds numbers only.")
+
+
+def from_columns(columns: Columns, args: argparse.Namespace) -> Data:
+    """A column store, with the target that it has or one from beside it; X stays where it is."""
+    X, source = columns.X, columns.source
+    refuse_table_options(args, source, "the columns of {} are used as they are")
+    if args.impute is not None:
+        raise InvalidInputError(
+            f"--impute is for data that is read into memory; {source} is used as 'ellzero convert' wrote it."
+        )
+    arrays = {} if X.y is None else {X.target or "y": X.y}
+    target = args.target or next(iter(arrays), "")
+    if target not in arrays and not target.endswith(".npy"):
+        has = f"has the target {next(iter(arrays))!r}; name it or" if arrays else "has no target; name"
+        raise InvalidInputError(f"--target: {source} {has} a .npy file.")
+    beside = Matrix(source, X, arrays)
+    y = vector(beside, target, "--target")
+    weight = None if args.weight is None else vector(beside, args.weight, "--weight")
+    preparation = TablePreparation(tuple(X.names), None, {}) if X.names else MatrixPreparation(X.shape[1], 0, None)
+    return Data(X, as_response(y, target) if args.regression else y, weight, target, preparation)
 
 
 def vector(matrix: Matrix, name: str, option: str) -> NDArray[Any]:
@@ -163,6 +196,8 @@ def load_new_data(
     elif isinstance(preparation, MatrixPreparation):
         known = {"first": preparation.first, "n_features": n_features}
     source = read_data(args.data, reading(args, **known))
+    if isinstance(source, Columns):
+        return new_columns(source, preparation, n_features, used), None
     if isinstance(source, Matrix):
         if isinstance(preparation, TablePreparation):
             raise InvalidInputError(f"the model was fitted on a table with named columns, {source.source} has none.")
@@ -171,6 +206,37 @@ def load_new_data(
     if isinstance(preparation, TablePreparation):
         return named(preparation, *preparation.apply(source.frame, source.source, used), args), source.frame
     raise InvalidInputError(f"the model was fitted on a matrix without names, {source.source} is a table.")
+
+
+def new_columns(
+    columns: Columns, preparation: TablePreparation | MatrixPreparation | None, n_features: int, used: set[str] | None
+) -> Any:
+    """A store with the model's features, or a matrix in which those that the model uses are filled, found by name.
+
+    Other columns are not read.
+    """
+    X, source = columns.X, columns.source
+    if not isinstance(preparation, TablePreparation):
+        if X.shape[1] != n_features:
+            raise InvalidInputError(f"{source} has {X.shape[1]} features, the model was fitted on {n_features}.")
+        return X
+    if X.names is None:
+        raise InvalidInputError(f"the model was fitted on a table with named columns, {source} has none.")
+    features = preparation.features
+    if X.names == features and preparation.medians is None:
+        return X
+    wanted = [j for j, name in enumerate(features) if used is None or name in used]
+    places = {name: j for j, name in enumerate(X.names)}
+    absent = [features[j] for j in wanted if features[j] not in places]
+    if absent:
+        raise InvalidInputError(f"{source} has no {listed(absent)}, which the model uses.")
+    wanted.sort(key=lambda j: places[features[j]])  # columns are taken in increasing order
+    taken = X.take(np.array([places[features[j]] for j in wanted], dtype=np.int64)) if wanted else np.zeros((X.shape[0], 0))
+    values = preparation.only(wanted).filled(np.asfortranarray(taken, dtype=np.float64), new=True)
+    n = len(values)
+    ends = np.cumsum(np.bincount(np.array(wanted, dtype=np.int64) + 1, minlength=n_features + 1) * n)
+    order = np.argsort(wanted)
+    return sparse.csc_matrix((values[:, order].ravel("F"), np.tile(np.arange(n), len(wanted)), ends), (n, n_features))
 
 
 def shown(frame: Any) -> str:

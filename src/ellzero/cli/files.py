@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ellzero.errors import InvalidInputError
 
-__all__ = ["check_output", "open_input"]
+__all__ = ["STANDARD_INPUT", "check_output", "open_input"]
 
 STANDARD_INPUT = "-"
 GZIP_MAGIC = b"\x1f\x8b"

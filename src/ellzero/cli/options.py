@@ -19,16 +19,18 @@ __all__ = [
     "numbers",
 ]
 
-FORMATS = ("csv", "tsv", "parquet", "svmlight", "npz")
+FORMATS = ("csv", "tsv", "parquet", "svmlight", "npz", "columns")
 LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error")
 
 
 def add_data(parser: argparse.ArgumentParser) -> None:
     """The data file, and what its columns are."""
-    parser.add_argument("data", help="data file ('-': CSV on standard input)")
+    parser.add_argument("data", help="data file or column store ('-': CSV on standard input)")
     group = parser.add_argument_group("data")
     group.add_argument(
-        "--target", metavar="COLUMN", help="what to predict; in npz files an array's name (default y) or a .npy file"
+        "--target",
+        metavar="COLUMN",
+        help="what to predict; in npz files an array's name (default y) or a .npy file; column stores have their own",
     )
     group.add_argument(
         "--drop", type=names, action="extend", default=[], metavar="A,B", help="columns to leave out (ids, dates)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,9 @@ def run(args: argparse.Namespace) -> int:
     used = None if features is None else {features[j] for j in estimator.support_}
     check_options(args, estimator)
     X, frame = load_new_data(args, preparation, estimator.n_features_in_, used)
-    result = predictions(args, estimator, X)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names")  # columns were found by their names above
+        result = predictions(args, estimator, X)
     kept_columns = kept_of(args, frame)
     if not args.json or args.out is not None:
         table = {**kept_columns, **columns_of(result)}

@@ -90,6 +90,14 @@ class TablePreparation:
             return sparse.csc_matrix(sparse.hstack([sparse.csc_matrix(numbers), indicators])), notes
         return np.asfortranarray(np.hstack([numbers, indicators.toarray()])), notes
 
+    def only(self, features: list[int]) -> TablePreparation:
+        """That of some features, each of which is there as a column of numbers (an indicator that is missing is zero)."""
+        names = self.features
+        medians = None
+        if self.medians is not None:
+            medians = tuple(self.medians[j] if j < len(self.numbers) else 0.0 for j in features)
+        return TablePreparation(tuple(names[j] for j in features), medians, {})
+
     def filled(self, numbers: NDArray[np.float64], new: bool) -> NDArray[np.float64]:
         """Numbers with medians in place of missing ones; refused if there are no medians."""
         absent = np.isnan(numbers).any(axis=0)

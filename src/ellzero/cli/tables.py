@@ -1,4 +1,4 @@
-"""Data files as they are: named columns (CSV, Parquet) or a matrix (svmlight, npz)."""
+"""Data files as they are: named columns (CSV, Parquet), a matrix (svmlight, npz), or columns that stay on the disk."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ellzero.cli.files import open_input
+from ellzero.cli.files import STANDARD_INPUT, open_input
+from ellzero.design.column_store import ColumnStore, open_columns
 from ellzero.errors import InvalidInputError
 from ellzero.tables.optional import need
 from ellzero.tables.text import check_header, explained, inner_suffix, reading_options, refuse_twice
@@ -20,7 +21,7 @@ from ellzero.tables.text import check_header, explained, inner_suffix, reading_o
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FORMATS", "Matrix", "Reading", "Table", "load_array", "read_data"]
+__all__ = ["FORMATS", "Columns", "Matrix", "Reading", "Table", "load_array", "read_data"]
 
 FORMATS = {
     "csv": (".csv",),
@@ -28,6 +29,7 @@ FORMATS = {
     "parquet": (".parquet", ".pq"),
     "svmlight": (".svm", ".svmlight", ".libsvm", ".txt"),
     "npz": (".npz",),
+    "columns": (".columns", ".npy"),
 }
 
 
@@ -65,9 +67,21 @@ class Matrix:
     labelled: bool = False  # svmlight: its lines begin with the label
 
 
-def read_data(name: str, how: Reading) -> Table | Matrix:
-    """The contents of a data file ("-" is standard input)."""
+@dataclass(frozen=True)
+class Columns:
+    """A column store, which is not read into memory."""
+
+    source: str
+    X: ColumnStore
+
+
+def read_data(name: str, how: Reading) -> Table | Matrix | Columns:
+    """The contents of a data file ("-" is standard input), or a column store, opened."""
     kind = format_of(name, how.format)
+    if kind == "columns":
+        if name == STANDARD_INPUT:
+            raise InvalidInputError("a column store cannot be read from standard input; name its folder.")
+        return Columns(name, open_columns(name))
     content = open_input(name)
     source = "standard input" if name == "-" else name
     if kind == "svmlight":
@@ -84,13 +98,20 @@ def format_of(name: str, given: str | None) -> str:
     """The format that was given, or that the file's name suggests; pipes are CSV."""
     if given is not None:
         return given
-    if name == "-" or (os.path.exists(name) and not os.path.isfile(name)):
+    if os.path.isdir(name) and (os.path.exists(os.path.join(name, "about.json")) or has_ending(name, "columns")):
+        return "columns"
+    if name == STANDARD_INPUT or (os.path.exists(name) and not os.path.isfile(name)):
         return "csv"
     suffix = inner_suffix(name)
     for kind, suffixes in FORMATS.items():
         if suffix in suffixes:
             return kind
     raise InvalidInputError(f"{name} has no ending that tells its format; add --format, one of {', '.join(FORMATS)}.")
+
+
+def has_ending(name: str, kind: str) -> bool:
+    """Whether a name, of a folder with or without a slash behind it, has an ending of this format."""
+    return name.lower().rstrip("/\\").endswith(FORMATS[kind])
 
 
 def read_csv(source: str, content: str | io.BytesIO, kind: str, how: Reading) -> pd.DataFrame:

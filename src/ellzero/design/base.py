@@ -81,7 +81,9 @@ def is_dask(X: object) -> bool:
 
 def is_sliced(X: object) -> bool:
     """Whether X is an array on disk of another library (Zarr, HDF5)."""
-    return not hasattr(X, "__array_interface__") and all(hasattr(X, name) for name in ("shape", "dtype", "chunks", "__getitem__"))
+    return not hasattr(X, "__array_interface__") and all(
+        hasattr(X, name) for name in ("shape", "dtype", "chunks", "__getitem__")
+    )
 
 
 def as_store(X: Any) -> Any:

@@ -341,7 +341,9 @@ def read_about(folder: Path) -> dict[str, Any]:
         raise InvalidInputError(f"{folder} is no column store: its {ABOUT} does not say so.")
     if about.get("version") != VERSION:
         made = about.get("made_by", "another version")
-        raise InvalidInputError(f"{folder} has format version {about.get('version')} (by {made}); this ellzero reads version {VERSION}.")
+        raise InvalidInputError(
+            f"{folder} has format version {about.get('version')} (by {made}); this ellzero reads version {VERSION}."
+        )
     counts = all(isinstance(about.get(key), int) and about[key] >= 0 for key in ("n", "p", "block_columns"))
     if not counts or not about["block_columns"] or about.get("storage") not in ("dense", "sparse"):
         raise damaged(folder, f"{ABOUT} lacks what describes X")
