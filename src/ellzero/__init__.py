@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ellzero import datasets, metrics
 from ellzero.convert import ColumnWriter, SparseColumnWriter, convert  # here, since the function has its package's name
 from ellzero.design.column_store import ColumnStore, open_columns
-from ellzero.errors import DatasetError, EllzeroError, InvalidInputError
+from ellzero.errors import ClusterError, DatasetError, EllzeroError, InvalidInputError
 from ellzero.exact.certificate import Certificate
 from ellzero.exact.solution import ExactSolution
 from ellzero.exact.solve import CertifiedPath, certify_path, solve
@@ -61,6 +61,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "Certificate",
     "CertifiedPath",
+    "ClusterError",
     "ColumnStore",
     "ColumnWriter",
     "CrossValidation",

@@ -1,6 +1,6 @@
 """The few exception types of ellzero."""
 
-__all__ = ["DatasetError", "EllzeroError", "InvalidInputError"]
+__all__ = ["ClusterError", "DatasetError", "EllzeroError", "InvalidInputError"]
 
 
 class EllzeroError(Exception):
@@ -13,3 +13,7 @@ class InvalidInputError(EllzeroError, ValueError):
 
 class DatasetError(EllzeroError, OSError):
     """A real dataset could not be fetched, read or stored; the message says which file or address, and why."""
+
+
+class ClusterError(EllzeroError, RuntimeError):
+    """Workers of a cluster are missing, or cannot do their part; the message says which and why."""
