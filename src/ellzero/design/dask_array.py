@@ -1,0 +1,230 @@
+"""X as a Dask array: its blocks stay where they are, on the workers of a cluster or behind Dask's graph in this process.
+
+A pass sends the requests to the blocks and brings back one number a column and request. Nothing of X travels but the columns
+that are taken: those of supports and candidates.
+
+Whether blocks are kept is the user's choice. Those of a persisted X are in the memory of the workers; the others are computed
+(read) anew for every pass. The core wants columns in one piece: persisted blocks that are row-major, or of a type that the core
+does not know, are converted once and the copies are kept on the workers for as long as the fit lasts, unless the workers lack
+the memory for them. An X that is column-major before it is persisted (`X.map_blocks(np.asfortranarray).persist()`) needs no
+copies.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ellzero.design.base import Array, as_design, check_dtype, float_dtype
+from ellzero.design.cluster import Answer, Cluster, answered, engine_for
+from ellzero.design.store import Request
+from ellzero.errors import InvalidInputError
+
+__all__ = ["DaskStore"]
+
+Place = tuple[int, int]  # number of a row block, number of a column block
+INLINE_BYTES = 1 << 22  # requests that are small in all tasks together travel with them, which saves a step
+
+
+class DaskStore:
+    """The columns of a Dask array of NumPy arrays or scipy sparse matrices."""
+
+    names: list[str] | None = None
+
+    def __init__(self, X: Any) -> None:
+        if X.ndim != 2:
+            raise InvalidInputError(f"X must have two dimensions, got {X.ndim}.")
+        check_dtype(X.dtype)
+        if any(np.isnan(size) for sizes in X.chunks for size in sizes):
+            raise InvalidInputError("X has chunks of unknown size: call X.compute_chunk_sizes() first.")
+        if not (isinstance(X._meta, np.ndarray) or sparse.issparse(X._meta)):
+            raise InvalidInputError(
+                f"X must be a Dask array of NumPy arrays or scipy sparse matrices, got {type(X._meta).__name__}."
+            )
+        self.X = X
+        self.shape: tuple[int, int] = X.shape
+        self.dtype: np.dtype[Any] = np.dtype(float_dtype(X.dtype))
+        self.storage = "sparse" if sparse.issparse(X._meta) else "dense"
+        self.rows = slices(X.chunks[0])
+        self.columns = slices(X.chunks[1])
+        self.places = [(i, j) for j in self.columns for i in self.rows]
+        self.engine = engine_for(X)
+        grid = X.to_delayed()
+        self.blocks = {place: grid[place] for place in self.places}
+        if isinstance(self.engine, Cluster) and persisted(X):
+            self.keep_converted(self.engine)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DaskStore, (self.X,)
+
+    @cached_property
+    def nbytes(self) -> int:
+        """What one pass reads."""
+        if self.storage == "dense":
+            return int(self.X.nbytes)
+        return sum(size for _, size in self.ask(self.places, size_of))
+
+    def keep_converted(self, cluster: Cluster) -> None:
+        """Hold the blocks that the core cannot use as they are in converted copies on the workers, if these have room."""
+        import dask
+        from distributed import futures_of
+
+        sizes = dict(self.ask(self.places, size_of_copy))
+        chosen = [place for place in self.places if sizes[place]]
+        if not chosen or sum(sizes.values()) > cluster.room():
+            return
+        convert = dask.delayed(converted, pure=False)
+        kept = cluster.client.persist([convert(self.blocks[place]) for place in chosen])
+        self.blocks.update(zip(chosen, kept, strict=True))
+        cluster.held += futures_of(kept)
+
+    def scan(self, requests: Sequence[Request]) -> Iterator[tuple[int, list[Array]]]:
+        """One pass: the first column and the answers of each column block, as they come."""
+        split = len(self.rows) > 1
+        questions = {
+            i: self.packed([request.on_rows(rows) if split else request for request in requests])
+            for i, rows in self.rows.items()
+        }
+        parts: defaultdict[int, dict[int, list[Array]]] = defaultdict(dict)
+        for (i, j), answers in self.ask(self.places, answers_of, lambda place: (questions[place[0]],)):
+            parts[j][i] = answers
+            if len(parts[j]) == len(self.rows):
+                ordered = [part for _, part in sorted(parts.pop(j).items())]
+                joined = [request.join(pieces) for request, pieces in zip(requests, zip(*ordered, strict=True), strict=True)]
+                yield self.columns[j].start, joined if split else ordered[0]
+
+    def packed(self, requests: list[Request]) -> Any:
+        """Requests for a row of blocks: inside their tasks, or, where that is too much, as data that workers fetch once."""
+        import dask
+
+        data = pickle.dumps(requests, protocol=5)
+        return data if len(data) * len(self.columns) <= INLINE_BYTES else dask.delayed(data, traverse=False, pure=False)
+
+    def take(self, columns: NDArray[np.integer[Any]]) -> NDArray[Any]:
+        """Some of the columns, ascending, as a dense array."""
+        out = np.empty((self.shape[0], len(columns)), dtype=self.dtype, order="F")
+        for rows, target, values in self.gathered(columns, dense_columns_of):
+            out[rows, target] = values
+        return out
+
+    def __getitem__(self, key: tuple[slice, Any]) -> Any:
+        """`X[:, slice]` or `X[:, indices]` with ascending indices: an array, or a csc matrix if the blocks are sparse."""
+        rows, wanted = key
+        if rows != slice(None):
+            raise InvalidInputError("X can only be read by columns: X[:, columns].")
+        columns = np.arange(self.shape[1])[wanted]
+        if self.storage == "dense":
+            return self.take(columns)
+        pieces = {(target.start, rows.start): values for rows, target, values in self.gathered(columns, sparse_columns_of)}
+        starts = sorted({start for start, _ in pieces})
+        stacks = [sparse.vstack([pieces[start, rows.start] for rows in self.rows.values()], format="csc") for start in starts]
+        return sparse.hstack(stacks, format="csc") if stacks else sparse.csc_matrix((self.shape[0], 0), dtype=self.dtype)
+
+    def gathered(self, columns: NDArray[Any], function: Callable[..., Any]) -> Iterator[tuple[slice, slice, Any]]:
+        """Rows, positions among the columns, and values of each block that has any of them."""
+        targets = {j: slice(*np.searchsorted(columns, (block.start, block.stop)).tolist()) for j, block in self.columns.items()}
+        places = [(i, j) for i, j in self.places if targets[j].start < targets[j].stop]
+        local = {j: columns[targets[j]] - self.columns[j].start for _, j in places}
+        dtype = self.dtype.str
+        for (i, j), values in self.ask(places, function, lambda place: (local[place[1]], dtype)):
+            yield self.rows[i], targets[j], values
+
+    def ask(
+        self,
+        places: Sequence[Place],
+        function: Callable[..., Any],
+        arguments: Callable[[Place], tuple[Any, ...]] = lambda _: (),
+    ) -> Iterator[tuple[Place, Any]]:
+        """The function's value for each of these blocks, computed where the block is."""
+        import dask
+
+        task = dask.delayed(signed, pure=False)
+
+        def make(some: Sequence[Place]) -> list[Any]:
+            return [
+                task(
+                    function,
+                    self.blocks[place],
+                    self.shape_at(place),
+                    *arguments(place),
+                    dask_key_name=f"{function.__name__}-{uuid4().hex}",  # Dask keeps how long tasks of one name take
+                )
+                for place in some
+            ]
+
+        return self.engine.run(places, make)
+
+    def shape_at(self, place: Place) -> tuple[int, int]:
+        """What the chunks say about a block."""
+        rows, columns = self.rows[place[0]], self.columns[place[1]]
+        return rows.stop - rows.start, columns.stop - columns.start
+
+
+def slices(sizes: Sequence[int]) -> dict[int, slice]:
+    """Where each chunk lies, leaving out empty ones."""
+    ends = np.cumsum(sizes).tolist()
+    return {number: slice(end - size, end) for number, (size, end) in enumerate(zip(sizes, ends, strict=True)) if size}
+
+
+def persisted(X: Any) -> bool:
+    """Whether the workers hold the blocks."""
+    from dask.core import flatten
+    from distributed import Future
+
+    graph = X.__dask_graph__()
+    return all(isinstance(graph[key], Future) for key in flatten(X.__dask_keys__()))
+
+
+# What follows runs on the workers.
+
+
+def signed(function: Callable[..., Any], block: Any, shape: tuple[int, int], *arguments: Any) -> Answer:
+    """The function's value for a block that is what the chunks say."""
+    if block.shape != tuple(shape):
+        raise InvalidInputError(f"X has a block of shape {block.shape} where its chunks say {tuple(shape)}.")
+    return answered(function(block, *arguments))
+
+
+def answers_of(block: Any, questions: bytes) -> list[Array]:
+    """The answers to a list of requests."""
+    core = as_design(block).core
+    return [request(core, 1) for request in pickle.loads(questions)]
+
+
+def converted(block: Any) -> Any:
+    """The block as the core uses it."""
+    return as_design(block).stored()
+
+
+def size_of_copy(block: Any) -> int:
+    """Bytes of the copy that the core needs of a block, 0 if it needs none."""
+    dtype = np.dtype(float_dtype(block.dtype))
+    by_columns = block.format == "csc" if sparse.issparse(block) else block.flags.f_contiguous
+    return 0 if by_columns and block.dtype == dtype else size_of(block) * dtype.itemsize // block.dtype.itemsize
+
+
+def size_of(block: Any) -> int:
+    """Bytes of a block."""
+    if not sparse.issparse(block):
+        return int(block.nbytes)
+    matrix = block.tocsc()
+    return int(matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes)
+
+
+def dense_columns_of(block: Any, columns: NDArray[Any], dtype: str) -> NDArray[Any]:
+    """Some of a block's columns."""
+    part = block[:, columns]
+    return np.asarray(part.toarray() if sparse.issparse(part) else part, dtype=dtype, order="F")
+
+
+def sparse_columns_of(block: Any, columns: NDArray[Any], dtype: str) -> Any:
+    """Some of a block's columns, with their entries only."""
+    return sparse.csc_matrix(block.tocsc()[:, columns], dtype=dtype)
