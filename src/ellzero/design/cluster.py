@@ -19,7 +19,7 @@ __all__ = ["Answer", "Cluster", "Engine", "LocalThreads", "answered", "engine_fo
 
 Key = TypeVar("Key")
 
-ATTEMPTS = 4  # Dask itself moves a task three times before it gives up
+PAUSES = (0.1, 1.0, 3.0)  # seconds before each further attempt; Dask itself has then moved a task three times
 SHORTEST_NAP, LONGEST_NAP = 0.0005, 0.02  # seconds between two looks at what has come
 LOOK_AROUND = 2.0  # seconds without an answer after which the workers are counted
 PATIENCE = "60s"  # dask.config "ellzero.timeout": so long there may be no worker at all
@@ -133,14 +133,17 @@ class Cluster:
 
     def workers(self) -> int:
         """How many workers there are now."""
-        if self.client.status not in ("running", "connecting"):
-            raise ClusterError(f"The Dask client of X is {self.client.status}.")
+        self.require_client()
         try:
             return len(self.client.nthreads())
-        except (OSError, ValueError, AttributeError) as error:  # the connection broke while asking
-            if self.client.status in ("running", "connecting"):
-                return 0
-            raise ClusterError(f"The Dask scheduler of X is gone ({error}).") from error
+        except (OSError, ValueError, AttributeError):  # the connection broke while asking
+            self.require_client()
+            return 0
+
+    def require_client(self) -> None:
+        """Without a client there is nothing to wait for."""
+        if self.client.status not in ("running", "connecting"):
+            raise ClusterError(f"The Dask client of X is {self.client.status}, by the user or since its scheduler is gone.")
 
     def room(self) -> float:
         """How many bytes the workers can take before Dask begins to write its data to disk."""
@@ -156,8 +159,11 @@ class Cluster:
     def run(self, keys: Sequence[Key], make: Callable[[Sequence[Key]], list[Any]]) -> Iterator[tuple[Key, Any]]:
         """The value of each key's task, as they come."""
         missing = dict.fromkeys(keys)
-        for _ in range(ATTEMPTS):
-            trouble: BaseException | None = None
+        trouble: BaseException | None = None
+        for pause in (0.0, *PAUSES):
+            if trouble is not None:
+                self.recover(pause)
+                trouble = None
             for key, answer in self.attempt(list(missing), make):
                 if isinstance(answer, Answer):
                     same_version(answer.worker, answer.version)
@@ -167,9 +173,8 @@ class Cluster:
                     trouble = self.passing_trouble(answer)
             if trouble is None:
                 return
-            self.recover()
         raise ClusterError(
-            f"{len(missing)} of {len(keys)} tasks on the Dask cluster failed {ATTEMPTS} times ({described(trouble)})."
+            f"{len(missing)} of {len(keys)} tasks on the Dask cluster failed {1 + len(PAUSES)} times ({described(trouble)})."
         ) from trouble
 
     def attempt(self, keys: Sequence[Key], make: Callable[[Sequence[Key]], list[Any]]) -> Iterator[tuple[Key, Any]]:
@@ -227,15 +232,20 @@ class Cluster:
         self.check()  # a worker that joined later and lacks ellzero fails in many ways
         raise error
 
-    def recover(self) -> None:
+    def recover(self, pause: float) -> None:
         """Wait for workers, and give up if parts of X are gone for good."""
+        time.sleep(pause)
         self.wait_for_worker()
+        self.check()
         if any(future.status in ("cancelled", "lost") for future in self.held):
             raise ClusterError(
-                "X was lost with the worker that held it and Dask cannot compute it again, since it was scattered or the cluster "
-                "restarted: load and persist it anew."
+                "X was lost with the worker that held it and Dask cannot compute it again, since it was scattered or the "
+                "cluster restarted: load and persist it anew."
             )
-        self.client.retry([future for future in self.held if future.status == "error"])
+        for future in self.held:
+            if future.status == "error":
+                with suppress(KeyError):  # it was released meanwhile
+                    future.retry()
 
 
 def leave_the_pool() -> None:
