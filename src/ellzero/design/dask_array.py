@@ -25,6 +25,7 @@ from scipy import sparse
 
 from ellzero.design.base import Array, as_design, check_dtype, float_dtype
 from ellzero.design.cluster import Answer, Cluster, answered, engine_for
+from ellzero.design.dense import held_dtype
 from ellzero.design.store import Request
 from ellzero.errors import InvalidInputError
 
@@ -51,8 +52,8 @@ class DaskStore:
             )
         self.X = X
         self.shape: tuple[int, int] = X.shape
-        self.dtype: np.dtype[Any] = np.dtype(float_dtype(X.dtype))
         self.storage = "sparse" if sparse.issparse(X._meta) else "dense"
+        self.dtype: np.dtype[Any] = dtype_held(X._meta)
         self.rows = slices(X.chunks[0])
         self.columns = slices(X.chunks[1])
         self.places = [(i, j) for j in self.columns for i in self.rows]
@@ -204,9 +205,14 @@ def converted(block: Any) -> Any:
     return as_design(block).stored()
 
 
+def dtype_held(block: Any) -> np.dtype[Any]:
+    """The type in which the core holds a block."""
+    return np.dtype(float_dtype(block.dtype) if sparse.issparse(block) else held_dtype(block.dtype))
+
+
 def size_of_copy(block: Any) -> int:
     """Bytes of the copy that the core needs of a block, 0 if it needs none."""
-    dtype = np.dtype(float_dtype(block.dtype))
+    dtype = dtype_held(block)
     by_columns = block.format == "csc" if sparse.issparse(block) else block.flags.f_contiguous
     return 0 if by_columns and block.dtype == dtype else size_of(block) * dtype.itemsize // block.dtype.itemsize
 
