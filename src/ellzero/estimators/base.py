@@ -17,7 +17,7 @@ from ellzero.errors import InvalidInputError
 from ellzero.estimators.choice import Choice, held_out_decision
 from ellzero.estimators.elsewhere import check_new, take_target, used_columns
 from ellzero.estimators.refit import refit
-from ellzero.estimators.resampling import Split, at_once, make_splits, run_tasks
+from ellzero.estimators.resampling import Split, make_splits, run_tasks
 from ellzero.estimators.training import Training
 from ellzero.exact.methods import run_method, search_options
 from ellzero.exact.setting import SearchOptions
@@ -129,8 +129,7 @@ class L0Estimator(BaseEstimator):
             options = self._path_options()
             tasks = [(training, choice, options, split, f"calibration fold {i + 1}") for i, split in enumerate(splits)]
             held_out = np.full((len(y), len(models)), np.nan)
-            jobs = at_once(training, self.n_jobs)
-            for (_, test), values in zip(splits, run_tasks(held_out_decision, tasks, jobs), strict=True):
+            for (_, test), values in zip(splits, run_tasks(held_out_decision, tasks, self.n_jobs), strict=True):
                 held_out[test] = values
             self._calibrate(training, held_out)
 

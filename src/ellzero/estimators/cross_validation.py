@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.errors import InvalidInputError
-from ellzero.estimators.resampling import Split, at_once, counted, parts_of, run_tasks
+from ellzero.estimators.resampling import Split, counted, parts_of, run_tasks
 from ellzero.estimators.scoring import HeldOutScore
 from ellzero.estimators.training import Fits, Training, fit_lambdas, fit_sizes
 from ellzero.progress import ProgressCallback
@@ -182,7 +182,6 @@ def cross_validate(
     columns = [training.shrunk(*pair) for pair in plan.shrinkage]
     total = len(columns) * (len(splits) + 1)
     parts = parts_of(training, splits)
-    n_jobs = at_once(training, n_jobs)
     full = run_tasks(fit_points, [(c, plan, plan.lambda_0, options) for c in columns], n_jobs, counted(progress, 0, total))
     tasks = [
         (part.shrunk(*pair), training, plan, fits.lambda_0, options, test, score)

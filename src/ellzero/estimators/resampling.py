@@ -8,24 +8,28 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
+from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
 from ellzero.design import is_stored
+from ellzero.design.dask_array import DaskStore
 from ellzero.errors import InvalidInputError
 from ellzero.estimators.training import Training
 from ellzero.progress import ProgressCallback
 from ellzero.solvers.paths import PathOptions
 
-__all__ = ["Split", "at_once", "make_splits", "parts_of", "run_tasks"]
+__all__ = ["Split", "make_splits", "parts_of", "run_tasks"]
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 Result = TypeVar("Result")
 MOST_AT_ONCE = 16
+"""Tasks that share the passes over an X that is not in memory."""
 
 
 def make_splits(cv: Any, training: Training, y: NDArray[Any], seed: Any, **params: Any) -> list[Split]:
@@ -86,13 +90,26 @@ def run_tasks(
 ) -> list[Result]:
     """The function's value for each task's arguments, in parallel by joblib.
 
-    The core releases the GIL, so threads share X; a backend that the user chose (Dask, Ray, processes) takes precedence.
+    The core releases the GIL, so threads share X; a backend that the user chose (Dask, Ray, processes) takes precedence. Tasks
+    that ask something of an X that is not in memory at the same time share a pass over it: unless the user says otherwise,
+    several run at once. Where X is a Dask array they stay in this process: on the cluster they would wait for workers that
+    wait for them.
     """
     crew = Crew()
     calls = [delayed(numbered)(number, function, watched(task, crew), crew) for number, task in enumerate(tasks)]
+    stored = [item for task in tasks for item in task if isinstance(item, Training) and is_stored(item.problem.design)]
+    on_dask, here = type(get_active_backend(prefer="threads")[0]).__name__ == "DaskDistributedBackend", any(map(is_dask, stored))
+    if n_jobs is None and stored and (here or effective_n_jobs(None) == 1):  # joblib's own settings are the user's, too
+        n_jobs = min(len(tasks), MOST_AT_ONCE)
+    parallel = Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem" if here else None, return_as="generator_unordered")
+    run = parallel
+    if on_dask and not here:
+        from ellzero.estimators.parcels import by_parcel
+
+        run = partial(by_parcel, parallel)
     out: dict[int, Result] = {}
     try:
-        for number, result in Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")(calls):
+        for number, result in run(calls):
             out[number] = result
             if progress is not None:
                 progress(len(out), result)
@@ -102,13 +119,9 @@ def run_tasks(
     return [out[number] for number in range(len(tasks))]
 
 
-def at_once(training: Training, n_jobs: int | None) -> int | None:
-    """How many tasks run at the same time: as the user says, or several where X is not in memory and nothing is said.
-
-    Tasks that ask something of such an X at the same time share a pass over it, and the pass is the cost.
-    """
-    unsaid = n_jobs is None and effective_n_jobs(None) == 1  # joblib's own settings are the user's, too
-    return MOST_AT_ONCE if unsaid and is_stored(training.problem.design) else n_jobs
+def is_dask(training: Training) -> bool:
+    """Whether X is a Dask array."""
+    return isinstance(training.problem.design.stored(), DaskStore)
 
 
 def parts_of(training: Training, splits: list[Split]) -> list[Training]:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ellzero.errors import InvalidInputError
 from ellzero.estimators.choice import Choice, fit_choice
-from ellzero.estimators.resampling import at_once, run_tasks
+from ellzero.estimators.resampling import run_tasks
 from ellzero.estimators.training import Training
 from ellzero.model import feature_name
 from ellzero.options import path_options
@@ -163,7 +163,7 @@ def stability_selection(
             shown(done / len(halves), 0.0, len(support))
 
     tasks = [(training, choice, options, rows, f"subsample {number + 1}") for number, rows in enumerate(halves)]
-    supports = run_tasks(chosen_features, tasks, at_once(training, n_jobs), count)
+    supports = run_tasks(chosen_features, tasks, n_jobs, count)
     sizes = [problem.counted(support) for support in supports]
     return Stability(total / len(halves), len(halves), float(np.mean(sizes)), problem.design.names)
 
