@@ -69,9 +69,10 @@ def engine_for(X: Any) -> Engine:
     if dask.config.get("scheduler", None) not in (None, "dask.distributed", "distributed"):
         return LocalThreads()  # the user's choice of a scheduler in this process
     try:
-        return Cluster(get_client())
-    except ValueError:  # there is no client
+        client = get_client()
+    except ValueError:  # there is none
         return LocalThreads()
+    return Cluster(client)
 
 
 class LocalThreads:
@@ -113,15 +114,22 @@ class Cluster:
 
     def check(self) -> None:
         """All workers must have this version of ellzero."""
-        here = version("ellzero")
-        for address, found in self.client.run(eval, VERSION_HERE, on_error="return").items():
-            if isinstance(found, OSError):  # it has just died, which is no reason to stop
-                continue
+        for address, found in self.on_workers(eval, VERSION_HERE).items():
             if isinstance(found, BaseException):
+                here = version("ellzero")
                 raise ClusterError(
-                    f"The worker {address} cannot import ellzero ({described(found)}); install ellzero {here} there."
+                    f"The worker {address} cannot import ellzero {here}, which must be there ({described(found)})."
                 )
             same_version(str(address), found)
+
+    def on_workers(self, function: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
+        """The function's value, or its exception, on each worker that lives."""
+        try:
+            found = self.client.run(function, *arguments, on_error="return")
+        except OSError:  # the connection broke
+            self.require_client()
+            return {}
+        return {address: value for address, value in found.items() if not isinstance(value, OSError)}
 
     def wait_for_worker(self) -> None:
         """Return as soon as there is a worker."""
@@ -147,8 +155,7 @@ class Cluster:
 
     def room(self) -> float:
         """How many bytes the workers can take before Dask begins to write its data to disk."""
-        found = self.client.run(spare_memory, on_error="return").values()
-        return sum(max(space, 0.0) for space in found if isinstance(space, float))
+        return sum(max(space, 0.0) for space in self.on_workers(spare_memory).values() if isinstance(space, float))
 
     def nobody(self) -> ClusterError:
         """The error for an empty cluster."""
@@ -182,9 +189,9 @@ class Cluster:
         import dask
         from distributed import as_completed
 
-        with dask.config.set(
-            {"distributed.admin.large-graph-warning-threshold": "1TB"}
-        ):  # residuals of many rows are no mistake
+        self.require_client()
+        # Residuals of many rows are large, and no mistake.
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
             futures = dict(zip(self.client.compute(make(keys)), keys, strict=True))
         done = as_completed(list(futures), loop=self.client.loop, with_results=True, raise_errors=False)
         try:
