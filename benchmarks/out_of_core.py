@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +34,14 @@ SPAN = 1 << 24  # bytes that are read at a time when the disk is measured
 MOST_MEASURED = 1 << 32
 INTRODUCTION = """# Larger than memory
 
-X is a column store on disk, made in blocks with `ellzero.ColumnWriter`: independent columns, a few of which matter, labels from a logistic
-model. Each fit runs in a process of its own; "memory" is the most that was resident at any time in it (`VmHWM`), interpreter and
-libraries included. A pass is one read of all of X, "read" are all bytes that were read, those of single columns included. The first
-pass computes means and variances and holds every block against its checksum. "Changes" counts the points of the path at which the
-support is another one than before. "Disk" is how long reading as many bytes takes at the rate at which the same file was read from
-the start, in pieces of 16 MB by two threads, after the system's cache of it had been dropped. The cache was dropped before each
-fit, too; passes after the first may find parts of the file in it, as they would in practice.
+X is a column store on disk, made in blocks with `ellzero.ColumnWriter`: independent columns, a few of which matter,
+labels from a logistic model. Each fit runs in a process of its own; "memory" is the most that was resident at any
+time in it (`VmHWM`), interpreter and libraries included. A pass is one read of all of X, "read" are all bytes that
+were read, those of single columns included. The first pass computes means and variances and holds every block against
+its checksum. "Changes" counts the points of the path at which the support is another one than before. "Disk" is how
+long reading as many bytes takes at the rate at which the same file was read from the start, in pieces of 16 MB by two
+threads, after the system's cache of it had been dropped. The cache was dropped before each fit, too; passes after the
+first may find parts of the file in it, as they would in practice.
 """
 
 
@@ -129,16 +131,21 @@ def peak_memory() -> int:
 # What runs in a process of its own: a function of the store's path that returns numbers.
 
 
-def fit_path(path: Path, algorithm: str) -> dict[str, Any]:
+def opened(path: Path) -> tuple[ez.ColumnStore, NDArray[Any]]:
     store = ez.open_columns(path)
+    return store, np.asarray(store.y)
+
+
+def fit_path(path: Path, algorithm: str) -> dict[str, Any]:
+    store, y = opened(path)
     start = time.perf_counter()
-    found = ez.fit_path(store, store.y, lambda_2=1e-3, n_lambda=30, max_support=30, algorithm=algorithm)
+    found = ez.fit_path(store, y, lambda_2=1e-3, n_lambda=30, max_support=30, algorithm=algorithm)
     seconds = time.perf_counter() - start
     supports = [set(model.support.tolist()) for model in found]
     return {
         "seconds": seconds,
         "points": len(found),
-        "changes": sum(a != b for a, b in zip(supports, supports[1:], strict=False)),
+        "changes": sum(a != b for a, b in pairwise(supports)),
         "passes": store.passes,
         "read": store.bytes_read,
         "supports": [sorted(support) for support in supports],
@@ -154,9 +161,9 @@ def fit_in_memory(path: Path, algorithm: str) -> dict[str, Any]:
 
 
 def certify(path: Path, proof: str) -> dict[str, Any]:
-    store = ez.open_columns(path)
+    store, y = opened(path)
     start = time.perf_counter()
-    solution = ez.solve(store, store.y, k=5, lambda_2=0.05, time_limit=1200, n_jobs=-1)
+    solution = ez.solve(store, y, k=5, lambda_2=0.05, time_limit=1200, n_jobs=-1)
     seconds = time.perf_counter() - start
     solution.certificate.save(proof)
     return {
@@ -170,9 +177,9 @@ def certify(path: Path, proof: str) -> dict[str, Any]:
 
 
 def verify(path: Path, proof: str) -> dict[str, Any]:
-    store = ez.open_columns(path)
+    store, y = opened(path)
     start = time.perf_counter()
-    report = ez.verify(proof, store, store.y)
+    report = ez.verify(proof, store, y)
     return {
         "seconds": time.perf_counter() - start,
         "valid": report.valid,
@@ -209,7 +216,9 @@ def paths(data: Data, folder: Path) -> Section:
         rate = read_rate(path)
         for algorithm in ("cd", "local_search"):
             run = measured(section, "path", path, algorithm)
-            found = max(len(set(support) & set(data.true.tolist())) for support in run["supports"] if len(support) <= data.features)
+            found = max(
+                len(set(support) & set(data.true.tolist())) for support in run["supports"] if len(support) <= data.features
+            )
             rows.append(
                 [
                     algorithm,
@@ -228,7 +237,18 @@ def paths(data: Data, folder: Path) -> Section:
                 section.checks.append(f"{run['passes']} passes are more than 3 + {run['changes']}.")
             if run["memory"] >= 2**31:
                 section.checks.append(f"{algorithm}: more than 2 GiB were resident.")
-    header = ["algorithm", "points", "changes", "passes", "allowed", "read", "seconds", "disk, s", "memory", "true features found"]
+    header = [
+        "algorithm",
+        "points",
+        "changes",
+        "passes",
+        "allowed",
+        "read",
+        "seconds",
+        "disk, s",
+        "memory",
+        "true features found",
+    ]
     section.text = f"The disk reads {rate / GIGABYTE:.2f} GB/s.\n\n" + table(header, rows)
     return section
 
@@ -240,7 +260,9 @@ def against_memory(data: Data, folder: Path) -> Section:
         for algorithm in ("cd", "local_search"):
             file, memory = (measured(section, task, path, algorithm) for task in ("path", "memory"))
             same = file["objective"] == memory["objective"]
-            rows.append([algorithm, f"{file['seconds']:.2f}", f"{memory['seconds']:.2f}", str(file["passes"]), "yes" if same else "NO"])
+            rows.append(
+                [algorithm, f"{file['seconds']:.2f}", f"{memory['seconds']:.2f}", str(file["passes"]), "yes" if same else "NO"]
+            )
             if not same:
                 section.checks.append(f"{algorithm}: the paths differ.")
     header = ["algorithm", "file, s", "memory, s", "passes", "same objectives, bit for bit"]

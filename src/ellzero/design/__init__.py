@@ -6,7 +6,7 @@
 - row-major arrays: one copy, into column-major order;
 - other integers: one copy; types of up to 16 bits become float32, which holds them exactly, others float64;
 - sparse matrices and arrays: CSC with float64 or float32 values is used as it is, everything else is converted once;
-- what is kept elsewhere (column stores, Dask arrays, arrays of Zarr or HDF5): no copy but of the columns that solvers work with.
+- what is kept elsewhere (column stores, Dask arrays, arrays of Zarr or HDF5): copies of the columns in use only.
 """
 
 from ellzero.design.base import Design, as_design, is_stored

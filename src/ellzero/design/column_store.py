@@ -1,7 +1,7 @@
 """X in a file, column after column: read in blocks, so that memory stays small whatever the size of the file.
 
-A store is a folder (docs/column-store.md says what is in it; `ellzero convert` and :class:`ellzero.ColumnWriter` write it) or a plain
-``.npy`` file in Fortran order.
+A store is a folder (docs/column-store.md says what is in it; `ellzero convert` and :class:`ellzero.ColumnWriter` write it)
+or a plain ``.npy`` file in Fortran order.
 """
 
 from __future__ import annotations
@@ -87,6 +87,7 @@ class ColumnStore:
         self.threads = available_processors() if threads is None else max(1, int(threads))
         self.check = check
         self.bytes_read = self.passes = 0
+        shape: tuple[int, ...]
         if self.path.is_dir():
             about = read_about(self.path)
             self.storage, self.target = str(about["storage"]), about["target"]
@@ -102,8 +103,7 @@ class ColumnStore:
         if self.dtype.name not in TYPES:
             raise InvalidInputError(f"{self.files[0].path} holds {self.dtype.name}; a store holds {', '.join(TYPES)}.")
         self.shape: tuple[int, int] = (int(shape[0]), int(shape[1]))
-        self.starts = self._starts()
-        n, p = self.shape
+        self.starts, p = self._starts(), self.shape[1]
         self.block_columns = block or max(1, BLOCK_BYTES // max(1, self.nbytes // max(1, p)))
         self.blocks = -(-p // self.block_columns)
         if checksums is not None and len(checksums) != self.blocks:
@@ -119,7 +119,6 @@ class ColumnStore:
 
     def _starts(self) -> NDArray[np.int64] | None:
         """Where the entries of each column begin, for a sparse store; checks that the files fit together."""
-        n, p = self.shape
         if self.storage == "dense":
             X = self.files[0]
             if X.shape != self.shape:
@@ -129,7 +128,12 @@ class ColumnStore:
             return None
         starts = np.load(self.path / "indptr.npy", allow_pickle=False)
         lengths = {file.shape for file in self.files}
-        good = starts.shape == (p + 1,) and starts.dtype == np.int64 and starts[0] == 0 and (np.diff(starts) >= 0).all()
+        good = (
+            starts.shape == (self.shape[1] + 1,)
+            and starts.dtype == np.int64
+            and starts[0] == 0
+            and (np.diff(starts) >= 0).all()
+        )
         if not good or lengths != {(int(starts[-1]),)} or self.files[1].dtype.name not in ("int32", "int64"):
             raise damaged(self.path, "its arrays do not fit together")
         return starts
@@ -200,7 +204,7 @@ class ColumnStore:
         if expected is not None:
             found = 0
             for array in arrays[: len(self.files)]:
-                found = zlib.crc32(array.reshape(-1, order="A").view(np.uint8), found)
+                found = zlib.crc32(array.reshape(-1, order="A").data.cast("B"), found)
             if found != expected:
                 raise damaged(self.path, f"columns {first} to {last - 1} do not have the checksum that they were written with")
             del self.checksums[block]
@@ -209,12 +213,9 @@ class ColumnStore:
     def _read(self, first: int, last: int, buffers: list[NDArray[np.uint8]] | None = None) -> list[NDArray[Any]]:
         """Columns [first, last): one array of them, or entries, their rows and starts."""
         n = self.shape[0]
-        if self.starts is None:
-            spans = [(first * n, last * n)]
-        else:
-            spans = [(int(self.starts[first]), int(self.starts[last]))] * 2
+        begin, end = (first * n, last * n) if self.starts is None else map(int, self.starts[[first, last]])
         arrays = []
-        for index, (file, (begin, end)) in enumerate(zip(self.files, spans, strict=True)):
+        for index, file in enumerate(self.files):
             size = (end - begin) * file.dtype.itemsize
             if buffers is None or len(buffers[index]) < size:
                 fresh = np.empty(size, dtype=np.uint8)

@@ -62,6 +62,7 @@ class Products:
     vectors: Array  # (sides, n)
 
     def __call__(self, block: _core.Design, threads: int) -> Array:
+        """The products."""
         return block.products(self.vectors, threads=threads)
 
     def on_rows(self, rows: slice) -> Products:
@@ -81,6 +82,7 @@ class Moments:
     partial: bool = False  # the weights do not sum to one
 
     def __call__(self, block: _core.Design, threads: int) -> Array:
+        """The means, the variances and the share."""
         share = float(self.weights.sum()) if self.partial else 1.0
         if share == 0.0:
             return np.zeros((3, block.shape[1]))

@@ -98,7 +98,10 @@ def run_tasks(
     crew = Crew()
     calls = [delayed(numbered)(number, function, watched(task, crew), crew) for number, task in enumerate(tasks)]
     stored = [item for task in tasks for item in task if isinstance(item, Training) and is_stored(item.problem.design)]
-    on_dask, here = type(get_active_backend(prefer="threads")[0]).__name__ == "DaskDistributedBackend", any(map(is_dask, stored))
+    on_dask, here = (
+        type(get_active_backend(prefer="threads")[0]).__name__ == "DaskDistributedBackend",
+        any(map(is_dask, stored)),
+    )
     if n_jobs is None and stored and (here or effective_n_jobs(None) == 1):  # joblib's own settings are the user's, too
         n_jobs = min(len(tasks), MOST_AT_ONCE)
     parallel = Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem" if here else None, return_as="generator_unordered")
