@@ -1,4 +1,4 @@
-"""Column stores, written with NumPy and json alone from the description of their format."""
+"""Column stores, written and read with NumPy and json alone from the description of their format."""
 
 import json
 import zlib
@@ -54,3 +54,43 @@ def write_store(folder, X, y=None, *, names=None, target=None, block_columns=7):
     }
     (folder / "about.json").write_text(json.dumps(about))
     return folder
+
+
+def read_store(path):
+    """X (an array or a sparse matrix), the target, the names and about.json."""
+    about = json.loads((path / "about.json").read_text())
+    assert about["format"] == "ellzero columns"
+    assert about["version"] == 1
+    assert {file.name: file.stat().st_size for file in path.iterdir() if file.name != "about.json"} == about["files"]
+    X = read_dense(path, about) if about["storage"] == "dense" else read_sparse(path, about)
+    assert X.shape == (about["n"], about["p"])
+    y = np.load(path / "y.npy") if "y.npy" in about["files"] else None
+    names = json.loads((path / "names.json").read_text()) if "names.json" in about["files"] else None
+    assert names is None or len(names) == about["p"]
+    return X, y, names, about
+
+
+def starts(about):
+    return range(0, about["p"], about["block_columns"])
+
+
+def read_dense(path, about):
+    X = np.load(path / "X.npy")
+    assert X.dtype == about["dtype"]
+    assert X.flags.f_contiguous
+    blocks = [X[:, start : start + about["block_columns"]] for start in starts(about)]
+    assert [zlib.crc32(block.tobytes(order="F")) for block in blocks] == about["crc32"]
+    return X
+
+
+def read_sparse(path, about):
+    data, indices, indptr = (np.load(path / f"{name}.npy") for name in ("data", "indices", "indptr"))
+    assert data.dtype == about["dtype"]
+    assert indices.dtype == np.int32
+    assert indptr.dtype == np.int64
+    ends = [(indptr[start], indptr[min(start + about["block_columns"], about["p"])]) for start in starts(about)]
+    assert [zlib.crc32(indices[a:b].tobytes(), zlib.crc32(data[a:b].tobytes())) for a, b in ends] == about["crc32"]
+    X = sparse.csc_matrix((data, indices, indptr), shape=(about["n"], about["p"]))
+    assert X.has_canonical_format
+    assert (data != 0).all()
+    return X

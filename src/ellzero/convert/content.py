@@ -18,6 +18,7 @@ __all__ = ["DenseContent", "Report", "SparseContent", "narrowest", "part", "refu
 Report = Callable[[float], None]
 """Is told the fraction that is done."""
 
+COPIES = 6  # of a block of columns: as its reader has it, twice; as a whole; in the stored type; and a mask
 EXACT_IN_FLOAT32 = (np.bool_, np.int8, np.uint8, np.int16, np.uint16, np.float16, np.float32)
 
 
@@ -74,12 +75,13 @@ def part(report: Report, start: float, end: float) -> Report:
 def store_dense(
     content: DenseContent, folder: NewFolder, contents: Contents, memory: int, impute: str | None, report: Report
 ) -> None:
-    """Write the columns, as many at a time as memory allows: with their copy in the stored type they take half of it."""
+    """Write the columns, as many at a time as memory allows."""
     folder.expect(DenseFiles.size(contents))
     files = DenseFiles(folder.path, contents)
     try:
-        width = max(1, memory // (4 * 8 * contents.n))
-        by_pieces = impute is None and content.missing is None and memory < 4 * 8 * contents.n
+        column_bytes = COPIES * 8 * contents.n
+        width = max(1, memory // column_bytes)
+        by_pieces = memory < column_bytes and impute is None and content.missing is None
         for first in range(0, contents.p, width):
             last = min(first + width, contents.p)
             if by_pieces:

@@ -342,7 +342,7 @@ def parts(file: IO[bytes], start: int, size: int) -> Iterator[bytes]:
     """Some bytes of a file, a few at a time."""
     file.seek(start)
     while size:
-        part = file.read(min(size, BLOCK_BYTES))
+        part = file.read(min(size, 1 << 20))
         yield part
         size -= len(part)
 
