@@ -14,7 +14,8 @@ from ellzero.convert.content import DenseContent, part, store_dense, store_spars
 from ellzero.convert.folder import NewFolder
 from ellzero.convert.plan import FORMATS, IMPUTE, Plan, as_bytes, format_of
 from ellzero.convert.streams import DAMAGED
-from ellzero.convert.writing import DENSE_TYPES, SPARSE_TYPES, ColumnWriter, SparseColumnWriter, checked
+from ellzero.convert.writing import SPARSE_TYPES, ColumnWriter, SparseColumnWriter, checked
+from ellzero.design.column_store import TYPES
 from ellzero.errors import InvalidInputError
 from ellzero.progress import ProgressCallback, as_progress
 from ellzero.validation import as_choice
@@ -120,7 +121,7 @@ def convert(
         drop_unlabelled=drop_unlabelled,
         regression=regression,
         impute=None if impute is None else as_choice("impute", impute, IMPUTE),
-        dtype=None if dtype is None else as_choice("dtype", np.dtype(dtype).name, DENSE_TYPES),
+        dtype=None if dtype is None else as_choice("dtype", np.dtype(dtype).name, TYPES),
         separator=separator,
         decimal=decimal,
         encoding=encoding,
@@ -145,7 +146,7 @@ def write_store(plan: Plan, folder: NewFolder, meter: Meter) -> None:
             raise InvalidInputError(f"{plan.shown} is damaged or not whole: {str(error).rstrip('.')}.") from None
         dense = isinstance(content, DenseContent)
         dtype = plan.dtype or (content.dtype.name if dense else "float64")
-        types = DENSE_TYPES if dense else SPARSE_TYPES
+        types = TYPES if dense else SPARSE_TYPES
         contents = checked(content.n, content.p, dtype, content.names, content.y, content.target, types)
         rest = part(meter, meter.done, 1.0)  # readers that have nothing to do beforehand report nothing
         if dense:

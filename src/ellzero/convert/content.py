@@ -119,7 +119,7 @@ def filled(block: NDArray[Any], content: DenseContent, contents: Contents, first
     columns = np.flatnonzero(absent.any(axis=0))
     if impute is None:
         j = int(columns[0])
-        refuse_missing(content.source, contents.label(first + j), absent[:, j])
+        refuse_missing(content.source, contents.label(first + j), int(np.argmax(absent[:, j])))
     block = block.copy(order="F")
     for j in columns.tolist():
         known = block[~absent[:, j], j]
@@ -135,11 +135,11 @@ def filled(block: NDArray[Any], content: DenseContent, contents: Contents, first
     return block
 
 
-def refuse_missing(source: str, column: str, absent: NDArray[np.bool_], row: int = 0) -> NoReturn:
-    """Name a column with missing values; `row` is where the values begin."""
+def refuse_missing(source: str, column: str, row: int) -> NoReturn:
+    """Name a column with missing values, and the first row that has one."""
     raise InvalidInputError(
-        f"{column} of {source} has missing values, the first in row {row + int(np.argmax(absent)) + 1}; fill them with impute "
-        "(median, mean or mode), or drop the column."
+        f"{column} of {source} has missing values, the first in row {row + 1}; fill them with impute (median, mean or mode), "
+        "or drop the column."
     )
 
 

@@ -14,12 +14,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 
+from ellzero.design.column_store import ABOUT, FORMAT
 from ellzero.errors import InvalidInputError
 from ellzero.files import current_umask
 
-__all__ = ["FORMAT", "NewFolder", "in_words"]
+__all__ = ["NewFolder", "in_words"]
 
-FORMAT = "ellzero columns"
 FULL = {errno.ENOSPC: "there is no room for it", errno.EDQUOT: "the quota leaves no room for it"}
 TOO_LARGE = "files of this size are not allowed here"  # EFBIG: by the file system, or by a limit of the process
 
@@ -125,7 +125,7 @@ def check_target(target: Path, overwrite: bool) -> None:
 def is_store(path: Path) -> bool:
     """Whether this is a folder that a writer of columns has made."""
     try:
-        about = json.loads((path / "about.json").read_bytes())
+        about = json.loads((path / ABOUT).read_bytes())
     except (OSError, ValueError):
         return False
     return isinstance(about, dict) and about.get("format") == FORMAT and not path.is_symlink()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ellzero.convert.content import DenseContent, Report, narrowest
 from ellzero.convert.plan import UNLABELLED, Plan
 from ellzero.errors import InvalidInputError
-from ellzero.tables.columns import check_presence, listed
+from ellzero.tables.columns import check_names, listed
 from ellzero.tables.optional import need
 from ellzero.tables.target import column_labels, column_response
 from ellzero.tables.text import refuse_twice
@@ -32,7 +32,9 @@ def read_parquet(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> 
             raise
         raise InvalidInputError(f"{plan.shown} cannot be read as Parquet: {str(error).splitlines()[0]}") from None
     fields = {field.name: field.type for field in file.schema_arrow}
-    check_names(plan, list(file.schema_arrow.names))
+    refuse_twice(plan.shown, file.schema_arrow.names)
+    check_names(list(fields), [] if plan.target is None else [plan.target], plan.shown, "target: ")
+    check_names(list(fields), list(plan.drop), plan.shown, "drop: ")
     n = file.metadata.num_rows
     if not n:
         raise InvalidInputError(f"{plan.shown} has no rows.")
@@ -53,14 +55,6 @@ def read_parquet(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> 
         dtype=dtype,
         pieces=lambda first, last: pieces(plan, file, names[first:last], dtype, keep),
     )
-
-
-def check_names(plan: Plan, names: list[str]) -> None:
-    """The columns that are named are there, once."""
-    refuse_twice(plan.shown, names)
-    header = need("pandas").DataFrame(columns=names)
-    check_presence(header, [] if plan.target is None else [plan.target], plan.shown, "target: ")
-    check_presence(header, list(plan.drop), plan.shown, "drop: ")
 
 
 def index_columns(schema: Any) -> list[str]:

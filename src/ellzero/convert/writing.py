@@ -21,16 +21,14 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import ArrayLike, NDArray
 
-from ellzero.convert.folder import FORMAT, NewFolder
+from ellzero.convert.folder import NewFolder
+from ellzero.design.column_store import ABOUT, FORMAT, TYPES, VERSION
+from ellzero.design.store import BLOCK_BYTES
 from ellzero.errors import InvalidInputError
 from ellzero.validation import as_choice
 
 __all__ = ["ColumnWriter", "Contents", "DenseFiles", "SparseColumnWriter", "SparseFiles", "fitting"]
 
-BLOCK_BYTES = 1 << 24
-"""Blocks with a checksum of their own have about this size."""
-
-DENSE_TYPES = ("float64", "float32", "int8")
 SPARSE_TYPES = ("float64", "float32")
 VECTOR_HEADER = (
     128  # bytes: what NumPy writes before a vector of any length, so that it can be written again when that is known
@@ -165,7 +163,7 @@ class Files:
         sizes = {path.name: path.stat().st_size for path in sorted(self.folder.iterdir())}
         about = {
             "format": FORMAT,
-            "version": 1,
+            "version": VERSION,
             "storage": self.storage,
             "n": contents.n,
             "p": contents.p,
@@ -176,7 +174,7 @@ class Files:
             "files": sizes,
             "made_by": f"ellzero {version('ellzero')}",
         }
-        self.write_json("about.json", about)
+        self.write_json(ABOUT, about)
 
     def end(self) -> tuple[int, list[int]]:
         """Complete the files of the numbers: columns in a block, and the checksum of each block."""
@@ -439,7 +437,7 @@ class ColumnWriter(Writer):
 
     """
 
-    types = DENSE_TYPES
+    types = TYPES
 
     def begin(self) -> Files:
         """One file of known size."""

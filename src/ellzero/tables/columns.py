@@ -16,7 +16,7 @@ from ellzero.tables.optional import need
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["as_numbers", "as_text", "check_presence", "kinds_of", "listed", "number_matrix"]
+__all__ = ["as_numbers", "as_text", "check_names", "check_presence", "kinds_of", "listed", "number_matrix"]
 
 SHOWN = 3
 
@@ -100,13 +100,18 @@ def as_text(column: pd.Series) -> NDArray[Any]:
 
 def check_presence(frame: pd.DataFrame, names: list[str], source: str, option: str = "") -> None:
     """Refuse names that are not columns, with the nearest one that is."""
-    known = set(frame.columns)
+    check_names(frame.columns.tolist(), names, source, option)
+
+
+def check_names(columns: list[str], names: list[str], source: str, option: str = "") -> None:
+    """The same where the columns are known by name only."""
+    known = set(columns)
     absent = [name for name in names if name not in known]
     if not absent:
         return
-    near = difflib.get_close_matches(absent[0], frame.columns, 1)
-    columns = ", ".join(map(str, frame.columns[:10])) + (", ..." if len(frame.columns) > 10 else "")
-    hint = f"did you mean {near[0]!r}?" if near else f"its columns are {columns}."
+    near = difflib.get_close_matches(absent[0], columns, 1)
+    shown = ", ".join(map(str, columns[:10])) + (", ..." if len(columns) > 10 else "")
+    hint = f"did you mean {near[0]!r}?" if near else f"its columns are {shown}."
     more = f" (and {len(absent) - 1} others)" if len(absent) > 1 else ""
     raise InvalidInputError(f"{option}{source} has no column {absent[0]!r}{more}; {hint}")
 

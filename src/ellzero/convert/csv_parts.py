@@ -1,0 +1,196 @@
+"""A table of text, some rows at a time: by pandas as it stands, or, if it has very many columns, with all fields in one column.
+
+Both ways read numbers by the same parser, which is also that of the command line.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.convert.plan import Plan
+from ellzero.convert.streams import Replayed
+from ellzero.errors import InvalidInputError
+from ellzero.tables.columns import is_plain, kind_of, number_matrix, refuse_infinite
+from ellzero.tables.optional import need
+from ellzero.tables.text import explained
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Layout", "Part", "first_row", "narrow_parts", "wide_parts"]
+
+NARROW_BYTES = 64
+"""What a field takes while pandas reads it: its text, its place in the text, its number and two copies of that."""
+WIDE_BYTES = 192
+"""The same, where a field is a string of its own in between."""
+TRUTH = {**dict.fromkeys(("True", "TRUE", "true"), "1"), **dict.fromkeys(("False", "FALSE", "false"), "0")}
+NO_SEPARATOR = "\x1f"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the columns of a table are."""
+
+    header: list[str]
+    features: list[str]
+    options: dict[str, Any]  # pandas' words for how the file is written
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some rows: numbers (NaN: missing), which columns hold truth values or numbers here, and the target as text."""
+
+    values: NDArray[np.float64]
+    truth: NDArray[np.bool_]
+    number: NDArray[np.bool_]
+    target: pd.Series | None
+
+
+def first_row(plan: Plan, text: Replayed, options: dict[str, Any]) -> list[str]:
+    """The header. (pandas takes a column for each of its fields, and "NA" for a missing one.)"""
+    with explained(plan.shown, plan.encoding):
+        lines = io.TextIOWrapper(io.BufferedReader(text), encoding=options["encoding"], newline="")
+        rows: Iterator[list[str]] = map(str.split, lines)
+        if len(options["sep"]) == 1:
+            rows = csv.reader(lines, delimiter=options["sep"], skipinitialspace=True)
+        row = next(filter(None, rows), None)
+        lines.detach().detach()  # the stream is read again
+    if row is None:
+        raise InvalidInputError(f"{plan.shown} is empty.")
+    return row
+
+
+def narrow_parts(plan: Plan, layout: Layout, text: Replayed, stack: ExitStack) -> Iterator[Part]:
+    """Data frames of so many rows that reading them stays within memory."""
+    pandas = need("pandas")
+    with explained(plan.shown, plan.encoding):
+        reader = stack.enter_context(
+            pandas.read_csv(
+                text,
+                chunksize=max(1, plan.memory // (NARROW_BYTES * len(layout.header))),
+                decimal=plan.decimal,
+                na_values=list(plan.missing),
+                dtype={} if plan.target is None else {plan.target: str},
+                low_memory=False,
+                **layout.options,
+            )
+        )
+    seen = 0
+    while True:
+        with explained(plan.shown, plan.encoding):
+            frame = next(reader, None)
+        if frame is None:
+            return
+        if type(frame.index).__name__ != "RangeIndex" or (len(frame) and frame.index[0] != seen):
+            raise InvalidInputError(f"{plan.shown} has rows with more fields than its header has names.")
+        if len(frame):
+            frame.columns = layout.header
+            yield part_of(frame, plan, layout, seen)
+        seen += len(frame)
+        del frame
+
+
+def part_of(frame: pd.DataFrame, plan: Plan, layout: Layout, seen: int) -> Part:
+    """The numbers of a data frame; text is refused."""
+    types = dict(zip(frame.columns, frame.dtypes, strict=True))
+    for name in layout.features:
+        if not is_plain(types[name]) and kind_of(frame[name]) != "number":
+            refuse_text(frame[name], name, plan, seen)
+    values = number_matrix(frame, layout.features, plan.shown)
+    truth = np.array([types[name].kind in "bO" for name in layout.features])
+    valued = ~np.isnan(values).all(axis=0)
+    return Part(values, valued & truth, valued & ~truth, None if plan.target is None else frame[plan.target])
+
+
+def refuse_text(column: pd.Series, name: str, plan: Plan, seen: int) -> None:
+    """Name a column of text, and what is no number in it."""
+    numbers = need("pandas").to_numeric(column, errors="coerce")
+    odd = np.flatnonzero((numbers.isna() & column.notna()).to_numpy())
+    i = int(odd[0]) if len(odd) else 0
+    raise InvalidInputError(
+        f"column {name!r} of {plan.shown} must hold numbers, got {column.iloc[i]!r} in row {seen + i + 1}; drop it, or say "
+        "that the word means a missing value."
+    )
+
+
+def wide_parts(plan: Plan, layout: Layout, text: Replayed, stack: ExitStack) -> Iterator[Part]:
+    """Rows that are split here; all their fields then go through pandas as one column."""
+    options = layout.options
+    lines = io.TextIOWrapper(io.BufferedReader(text), encoding=options["encoding"], newline="")
+    place = {name: j for j, name in enumerate(layout.header)}
+    chosen = itemgetter(*(place[name] for name in layout.features))  # far more than one: a tuple
+    most = max(1, plan.memory // (WIDE_BYTES * len(layout.header)))
+    width, seen = len(layout.header), 0
+    fields: list[str] = []
+    targets: list[str] = []
+    with explained(plan.shown, plan.encoding):
+        rows = csv.reader(lines, delimiter=options["sep"], skipinitialspace=True)
+        next(filter(None, rows))  # the header
+    while True:
+        with explained(plan.shown, plan.encoding):
+            row = next(rows, None)
+        if row is not None and len(row) > width:
+            raise InvalidInputError(
+                f"{plan.shown} cannot be read as a table: Expected {width} fields in line {rows.line_num}, saw {len(row)}."
+            )
+        if row:
+            row += [""] * (width - len(row))
+            fields += chosen(row)
+            targets += [] if plan.target is None else [row[place[plan.target]]]
+        count = len(fields) // len(layout.features)
+        if count == most or (row is None and count):
+            yield wide_part(fields, targets, plan, layout, seen)
+            seen += count
+            fields, targets = [], []
+        if row is None:
+            return
+
+
+def wide_part(fields: list[str], targets: list[str], plan: Plan, layout: Layout, seen: int) -> Part:
+    """The numbers of some rows."""
+    p = len(layout.features)
+    shape = (len(fields) // p, p)
+    column = as_column(fields, plan)
+    truth: NDArray[np.bool_] = np.zeros(shape, dtype=bool)
+    if column.dtype.kind not in "iuf":  # there are words among them
+        truth = np.array([field in TRUTH for field in fields]).reshape(shape)
+        column = as_column([TRUTH.get(field, field) for field in fields], plan)
+    if column.dtype.kind not in "iuf":
+        numbers = need("pandas").to_numeric(column, errors="coerce")
+        j = int(np.argmax((numbers.isna() & column.notna()).to_numpy())) % p
+        refuse_text(column.iloc[j::p], layout.features[j], plan, seen)
+    values = np.asfortranarray(column.to_numpy(dtype=np.float64).reshape(shape))
+    for j in np.flatnonzero(np.isinf(values).any(axis=0))[:1].tolist():
+        refuse_infinite(values[:, j], layout.features[j], plan.shown)
+    number = (~np.isnan(values) & ~truth).any(axis=0)
+    target = None if plan.target is None else as_column(targets, plan, dtype=str).rename(plan.target)
+    return Part(values, np.asarray(truth.any(axis=0)), number, target)
+
+
+def as_column(fields: list[str], plan: Plan, dtype: Any = None) -> pd.Series:
+    """What pandas makes of these fields, one below the other."""
+    with explained(plan.shown, plan.encoding):
+        column = need("pandas").read_csv(
+            io.StringIO("\n".join(fields) + "\n"),
+            header=None,
+            names=["field"],
+            sep=NO_SEPARATOR,
+            skip_blank_lines=False,
+            quoting=csv.QUOTE_NONE,
+            decimal=plan.decimal,
+            na_values=list(plan.missing),
+            dtype=dtype,
+            low_memory=False,
+        )["field"]
+    if len(column) != len(fields):
+        raise InvalidInputError(f"{plan.shown} has a field that goes over more than one line.")
+    return column
