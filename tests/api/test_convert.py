@@ -511,6 +511,18 @@ def test_existing_destination(tmp_path):
     assert read_store(tmp_path / "x")[1] is None
 
 
+def test_stores_can_be_opened(tmp_path):
+    FRAME.to_csv(tmp_path / "data.csv", index=False)
+    dense = ez.open_columns(ez.convert(tmp_path / "data.csv", tmp_path / "dense", target="label"))
+    np.testing.assert_array_equal(dense[:, :], pd.read_csv(tmp_path / "data.csv")[FEATURES])
+    assert (dense.names, dense.target, dense.y.tolist()) == (FEATURES, "label", FRAME.label.tolist())
+    dump_svmlight_file(FRAME[FEATURES], np.arange(120) % 2, str(tmp_path / "data.svm"))
+    sparsely = ez.open_columns(ez.convert(tmp_path / "data.svm", tmp_path / "sparse"))
+    assert (sparsely[:, :] != load_svmlight_file(str(tmp_path / "data.svm"))[0]).nnz == 0
+    for store in (dense, sparsely):
+        list(store.scan([]))  # reads all blocks, and holds them against their checksums
+
+
 def test_progress(tmp_path):
     FRAME.to_csv(tmp_path / "data.csv", index=False)
     seen = []
