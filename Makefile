@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint docs bench bench-search bench-exact bench-mip bench-cv sanitize stubs clean
+.PHONY: demo test lint docs bench bench-search bench-exact bench-mip bench-cv bench-cluster sanitize stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
@@ -40,6 +40,10 @@ bench-mip: $(VENV)/.built
 # Cross-validated classifiers on real data; ELLZERO_DATA names the folder with it.
 bench-cv: $(VENV)/.built $(VENV)/.peers
 	$(BIN)/python -m benchmarks.cross_validation $(BENCH)
+
+# Paths on a Dask cluster of two local worker processes, one of which is killed.
+bench-cluster: $(VENV)/.built
+	$(BIN)/python -m benchmarks.cluster $(BENCH)
 
 # The core's tests under AddressSanitizer and UndefinedBehaviorSanitizer, in an environment of its own that borrows the tools.
 SANITIZED := build/sanitized

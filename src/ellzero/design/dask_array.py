@@ -16,6 +16,7 @@ import pickle
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any
 from uuid import uuid4
 
@@ -60,7 +61,9 @@ class DaskStore:
         self.engine = engine_for(X)
         grid = X.to_delayed()
         self.blocks = {place: grid[place] for place in self.places}
-        if isinstance(self.engine, Cluster) and persisted(X):
+        self.held: dict[Place, Any] = {}  # futures of the blocks that the workers hold
+        if isinstance(self.engine, Cluster) and (held := persisted(X)):
+            self.held = {place: held[place] for place in self.places}
             self.keep_converted(self.engine)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -85,6 +88,7 @@ class DaskStore:
         convert = dask.delayed(converted, pure=False)
         kept = cluster.client.persist([convert(self.blocks[place]) for place in chosen])
         self.blocks.update(zip(chosen, kept, strict=True))
+        self.held.update(zip(chosen, futures_of(kept), strict=True))
         cluster.held += futures_of(kept)
 
     def scan(self, requests: Sequence[Request]) -> Iterator[tuple[int, list[Array]]]:
@@ -135,7 +139,12 @@ class DaskStore:
         places = [(i, j) for i, j in self.places if targets[j].start < targets[j].stop]
         local = {j: columns[targets[j]] - self.columns[j].start for _, j in places}
         dtype = self.dtype.str
-        for (i, j), values in self.ask(places, function, lambda place: (local[place[1]], dtype)):
+        found: dict[Place, Any] = {}
+        if isinstance(self.engine, Cluster) and self.held:
+            questions = {place: (self.held[place], (local[place[1]], dtype)) for place in places}
+            found = self.engine.ask_holders(function, questions)
+        others = [place for place in places if place not in found]
+        for (i, j), values in chain(found.items(), self.ask(others, function, lambda place: (local[place[1]], dtype))):
             yield self.rows[i], targets[j], values
 
     def ask(
@@ -175,13 +184,13 @@ def slices(sizes: Sequence[int]) -> dict[int, slice]:
     return {number: slice(end - size, end) for number, (size, end) in enumerate(zip(sizes, ends, strict=True)) if size}
 
 
-def persisted(X: Any) -> bool:
-    """Whether the workers hold the blocks."""
-    from dask.core import flatten
+def persisted(X: Any) -> dict[Place, Any]:
+    """The futures of all blocks, if workers hold them or are about to; otherwise none."""
     from distributed import Future
 
     graph = X.__dask_graph__()
-    return all(isinstance(graph[key], Future) for key in flatten(X.__dask_keys__()))
+    blocks = {(i, j): graph[key] for i, row in enumerate(X.__dask_keys__()) for j, key in enumerate(row)}
+    return blocks if all(isinstance(block, Future) for block in blocks.values()) else {}
 
 
 # What follows runs on the workers.
