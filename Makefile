@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint docs bench bench-search bench-exact bench-mip bench-cv bench-cluster sanitize stubs clean
+.PHONY: demo test lint docs bench bench-search bench-exact bench-mip bench-cv bench-out-of-core bench-cluster sanitize stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
@@ -40,6 +40,10 @@ bench-mip: $(VENV)/.built
 # Cross-validated classifiers on real data; ELLZERO_DATA names the folder with it.
 bench-cv: $(VENV)/.built $(VENV)/.peers
 	$(BIN)/python -m benchmarks.cross_validation $(BENCH)
+
+# Files of 20 GB, one after the other; BENCH="--folder DIR" says where they go.
+bench-out-of-core: $(VENV)/.built
+	$(BIN)/python -m benchmarks.out_of_core $(BENCH)
 
 # Paths on a Dask cluster of two local worker processes, one of which is killed.
 bench-cluster: $(VENV)/.built
