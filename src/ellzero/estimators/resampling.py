@@ -128,7 +128,7 @@ def is_dask(training: Training) -> bool:
 
 
 def parts_of(training: Training, splits: list[Split]) -> list[Training]:
-    """The training rows of each split; an X that is not in memory is read once for all of them."""
+    """The training rows of each split; an X that is not in memory is read for several of them at a time."""
 
     def part(number: int) -> Training:
         return training.on_rows(splits[number][0], f"fold {number + 1} of cv")

@@ -63,7 +63,8 @@ def verify(certificate: Any, X: object, y: object) -> VerificationReport:
     Parameters
     ----------
     certificate : path, or an object with `header` and `arrays`
-    X : array, data frame or sparse matrix of shape (n, p), as given to the solver
+    X : array, data frame or sparse matrix of shape (n, p), as given to the solver, or the same numbers in another form
+        What is not in memory (a column store, an array of Dask, Zarr or HDF5) is read in blocks of columns.
     y : labels or numbers of shape (n,), as given to the solver
 
     Returns
