@@ -540,7 +540,7 @@ def test_full_disk_in_the_middle(tmp_path, monkeypatch):
     for kind, method in ((DenseTiles, "append"), (DenseFiles, "write")):
         with monkeypatch.context() as patch:
             patch.setattr(kind, method, lambda *_: (_ for _ in ()).throw(OSError(errno.ENOSPC, "No space left on device")))
-            with pytest.raises(OSError, match=r"there is no room for it: .* are free") as caught:
+            with pytest.raises(OSError, match=r"there is no room for it: .* free") as caught:
                 ez.convert(tmp_path / "data.csv", tmp_path / "x", target="label")
         assert caught.value.filename == str(tmp_path / "x")
         assert os.listdir(tmp_path) == ["data.csv"]

@@ -104,16 +104,24 @@ def matrix(plan: Plan, file: IO[bytes], y: NDArray[Any] | None, folder: Path, st
         for start in range(0, n, step):
             yield read(min(step, n - start), 1, "F")
 
-    pieces = columns
+    pieces, aside = columns, 0
     if not by_columns:
         tiles = DenseTiles(folder / "rows", p, native, stack)
         step = max(1, plan.memory // (4 * dtype.itemsize * p))
         for start in range(0, n, step):
             tiles.append(read(min(step, n - start), p, "C"))
             report(min(1.0, (start + step) / n))
-        pieces = tiles.pieces
+        pieces, aside = tiles.pieces, tiles.size
     return DenseContent(
-        source=plan.shown, n=n, p=p, names=None, y=y, target=plan.target, dtype=narrowest([native]), pieces=pieces
+        source=plan.shown,
+        n=n,
+        p=p,
+        names=None,
+        y=y,
+        target=plan.target,
+        aside=aside,
+        dtype=narrowest([native]),
+        pieces=pieces,
     )
 
 

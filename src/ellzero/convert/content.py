@@ -24,7 +24,7 @@ EXACT_IN_FLOAT32 = (np.bool_, np.int8, np.uint8, np.int16, np.uint16, np.float16
 
 @dataclass(frozen=True, kw_only=True)
 class Described:
-    """What both storages have."""
+    """What both storages have; `aside` are the bytes that the reader keeps on the disk meanwhile."""
 
     source: str
     n: int
@@ -32,6 +32,7 @@ class Described:
     names: Sequence[str] | None
     y: NDArray[Any] | None
     target: str | None
+    aside: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +77,7 @@ def store_dense(
     content: DenseContent, folder: NewFolder, contents: Contents, memory: int, impute: str | None, report: Report
 ) -> None:
     """Write the columns, as many at a time as memory allows."""
-    folder.expect(DenseFiles.size(contents))
+    folder.expect(DenseFiles.size(contents), content.aside)
     files = DenseFiles(folder.path, contents)
     try:
         column_bytes = COPIES * 8 * contents.n
@@ -155,7 +156,7 @@ def middle(known: NDArray[Any], impute: str | None) -> float:
 
 def store_sparse(content: SparseContent, folder: NewFolder, contents: Contents, memory: int, report: Report) -> None:
     """Write the columns, as many at a time as memory allows: an entry takes 8 numbers on its way."""
-    folder.expect(SparseFiles.size(contents, content.entries))
+    folder.expect(SparseFiles.size(contents, content.entries), content.aside)
     files = SparseFiles(folder.path, contents)
     try:
         for block in content.blocks(max(1, memory // (8 * 8))):

@@ -125,6 +125,7 @@ class Rows:
             names=self.names[skip:],
             y=None if plan.target is None else self.labels.joined(),
             target=plan.target,
+            aside=tiles.size,
             dtype=np.dtype(np.float64),
             pieces=lambda first, last: tiles.pieces(first + skip, last + skip),
         )

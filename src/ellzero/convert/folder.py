@@ -55,9 +55,9 @@ class NewFolder:
         if isinstance(error, OSError):
             self.explain(error)
 
-    def expect(self, size: int) -> None:
-        """Say how many bytes will be written from here on; refused at once if there is no room for them."""
-        self.needed = size
+    def expect(self, size: int, aside: int = 0) -> None:
+        """Say how many bytes will be written from here on, beside those laid aside; refused at once if there is no room."""
+        self.needed = size + aside
         if shutil.disk_usage(self.path).free < size:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # the exit has the words
 
@@ -74,10 +74,10 @@ class NewFolder:
         """Raise the sentence on a full disk in place of an error that is about one."""
         if error.errno not in (*FULL, errno.EFBIG):
             return
-        free = shutil.disk_usage(self.target.parent).free
-        need = "" if self.needed is None else f"{in_words(self.needed)} are needed, "
-        what = FULL.get(error.errno, TOO_LARGE)
-        raise OSError(error.errno, f"{what}: {need}{in_words(free)} are free", str(self.target)) from None
+        free = in_words(shutil.disk_usage(self.target.parent).free)  # with what was written here already removed
+        more = f"more is needed than the {free} that are free"
+        need = more if self.needed is None else f"{in_words(self.needed)} are needed, {free} are free"
+        raise OSError(error.errno, f"{FULL.get(error.errno, TOO_LARGE)}: {need}", str(self.target)) from None
 
     def finish(self) -> None:
         """Give the folder its name; an older store of that name is gone only when this one has it."""

@@ -51,6 +51,7 @@ def read_svmlight(plan: Plan, folder: Path, stack: ExitStack, report: Report) ->
         names=[f"x{j}" for j in range(1, tiles.p)] if first else None,  # as the file counts
         y=y if plan.regression else whole_numbers(y),
         target=None,
+        aside=tiles.size,
         entries=tiles.entries,
         blocks=lambda most: tiles.blocks(first, most),
     )

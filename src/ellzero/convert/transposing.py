@@ -34,6 +34,11 @@ class DenseTiles:
         """Rows so far."""
         return sum(self.rows)
 
+    @property
+    def size(self) -> int:
+        """Bytes on the disk."""
+        return self.n * self.p * self.dtype.itemsize
+
     def append(self, rows: NDArray[Any]) -> None:
         """The next rows, all columns of them."""
         self.file.write(np.asfortranarray(rows, dtype=self.dtype).T.data)
@@ -60,7 +65,7 @@ class SparseTiles:
         self.file = scratch(path, stack)
         self.n = 0
         self.p = 0
-        self.position = 0
+        self.size = 0
         self.tiles: list[tuple[int, int, int]] = []  # where a tile begins, its columns and its entries
         self.counts = np.zeros(0, dtype=np.int64)  # entries of each column
 
@@ -77,10 +82,10 @@ class SparseTiles:
             )
         self.counts[columns] += counts[columns]
         places = np.append(tile.indptr[columns], tile.nnz).astype(np.int64)
-        self.tiles.append((self.position, len(columns), tile.nnz))
+        self.tiles.append((self.size, len(columns), tile.nnz))
         for part in (columns, places, tile.indices.astype(np.int64) + self.n, tile.data.astype(np.float64)):
             self.file.write(part.data)
-            self.position += part.nbytes
+            self.size += part.nbytes
         self.n += tile.shape[0]
 
     @property

@@ -354,7 +354,7 @@ def synced(file: IO[bytes]) -> None:
 class Writer:
     """A store that is written block by block, and is there only when all of it is."""
 
-    types: tuple[str, ...] = ()
+    _types: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -368,14 +368,14 @@ class Writer:
         target: str | None = None,
         overwrite: bool = False,
     ) -> None:
-        self.contents = checked(n, p, dtype, names, y, target, self.types)
+        self.contents = checked(n, p, dtype, names, y, target, self._types)
         self.folder = NewFolder(path, overwrite)
         self.files: Any = None
 
     def __enter__(self) -> Any:
         with ExitStack() as stack:
             stack.enter_context(self.folder)
-            self.files = self.begin()
+            self.files = self._begin()
             stack.pop_all()
         return self
 
@@ -390,7 +390,7 @@ class Writer:
             raise
         self.folder.__exit__(kind, error, trace)
 
-    def begin(self) -> Files:
+    def _begin(self) -> Files:
         """The files of the new folder."""
         raise NotImplementedError
 
@@ -437,9 +437,9 @@ class ColumnWriter(Writer):
 
     """
 
-    types = TYPES
+    _types = TYPES
 
-    def begin(self) -> Files:
+    def _begin(self) -> Files:
         """One file of known size."""
         self.folder.expect(DenseFiles.size(self.contents))
         return DenseFiles(self.folder.path, self.contents)
@@ -448,8 +448,8 @@ class ColumnWriter(Writer):
 class SparseColumnWriter(Writer):
     """The same for sparse columns: `append` takes sparse matrices; zeros are left out, `dtype` is a float type."""
 
-    types = SPARSE_TYPES
+    _types = SPARSE_TYPES
 
-    def begin(self) -> Files:
+    def _begin(self) -> Files:
         """Files that grow."""
         return SparseFiles(self.folder.path, self.contents)
