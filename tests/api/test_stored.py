@@ -155,6 +155,18 @@ def test_questions_of_several_threads_share_a_pass(data):
     assert len(design.store.served) <= 3, design.store.served  # the first, and what came while it was under way
 
 
+def test_threads_that_ask_again_and_again_do_not_take_turns(data):
+    design = StoredDesign(Slow(data[0], seconds=0.02))
+    r = np.ones(len(data[0]))
+    threads = [threading.Thread(target=lambda: [design.rmatvec(r) for _ in range(10)]) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(design.store.served) == 20
+    assert len(design.store.served) <= 14, design.store.served
+
+
 def test_nodes_of_a_tree_share_passes(monkeypatch):
     monkeypatch.setattr(stored, "RESIDENT_BYTES", 1)  # there is room for 256 columns
     rng = np.random.default_rng(SEED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,8 @@ LISTED = 256
 """Columns that a product looks at together."""
 MOST_ANSWERS = 1 << 27
 """Bytes of answers that are waited for together."""
+PATIENCE = 0.1
+"""How long a pass waits for others who are likely to ask, as a share of the time that a pass takes."""
 
 Take = Callable[[int, Array], bool]
 
@@ -79,6 +82,7 @@ class Question:
     """A request on its way, and where its answers go."""
 
     request: Request
+    asker: int  # the thread
     take: Take | None  # None once the asker wants no more
     size: int  # bytes of the answers of all columns
     answered: bool = False
@@ -105,6 +109,8 @@ class Passes:
         self.turn = threading.Condition()
         self.waiting: list[Question] = []
         self.busy = False
+        self.asked: dict[int, float] = {}  # when each thread asked last
+        self.seconds = 0.0  # that the last pass took
 
     def products(self, vectors: Array, take: Take) -> None:
         """Products of all columns with each of the vectors."""
@@ -120,9 +126,11 @@ class Passes:
 
     def ask(self, request: Request, rows: int, take: Take) -> None:
         """Returns when all columns have answered. Whoever finds no pass under way makes one, for all that wait."""
-        mine = Question(request, take, 8 * rows * self.store.shape[1])
+        mine = Question(request, threading.get_ident(), take, 8 * rows * self.store.shape[1])
         with self.turn:
             self.waiting.append(mine)
+            self.asked[mine.asker] = time.monotonic()
+            self.turn.notify_all()
         try:
             while not mine.answered:
                 with self.turn:
@@ -130,14 +138,25 @@ class Passes:
                         self.turn.wait()
                     if mine.answered:
                         return
-                    batch = self.next_batch()
                     self.busy = True
-                self.make_pass(batch, mine)
+                self.make_pass(mine)
         finally:
             mine.drop()
             with self.turn:
                 if mine in self.waiting:
                     self.waiting.remove(mine)
+
+    def gather(self) -> list[Question]:
+        """The questions of the next pass. Threads that asked lately are about to ask again: without a moment's patience two of
+        them would take turns, each with a pass of its own.
+        """
+        end = time.monotonic() + PATIENCE * self.seconds
+        with self.turn:
+            lately = {asker for asker, at in self.asked.items() if at > time.monotonic() - 2.0 * self.seconds}
+            while lately - {question.asker for question in self.waiting} and (left := end - time.monotonic()) > 0.0:
+                self.turn.wait(left)
+            self.asked = {asker: self.asked[asker] for asker in lately}
+            return self.next_batch()
 
     def next_batch(self) -> list[Question]:
         """The questions that come next, in the order in which they came and as many as memory allows."""
@@ -146,10 +165,11 @@ class Passes:
             batch.append(self.waiting.pop(0))
         return batch
 
-    def make_pass(self, batch: list[Question], mine: Question) -> None:
-        """One pass for a batch; where it ends early, the questions of others wait for the next."""
-        done = False
+    def make_pass(self, mine: Question) -> None:
+        """One pass for those who wait; where it ends early, the questions of others wait for the next."""
+        done, batch, start = False, [], 0.0
         try:
+            batch, start = self.gather(), time.monotonic()
             for first, answers in self.store.scan([question.request for question in batch]):
                 for question, part in zip(batch, answers, strict=True):
                     question.give(first, part)
@@ -159,7 +179,8 @@ class Passes:
         finally:
             with self.turn:
                 self.busy = False
-                self.count += 1
+                if done:
+                    self.count, self.seconds = self.count + 1, time.monotonic() - start
                 for question in batch:
                     question.answered = done or question.take is None
                 self.waiting[:0] = [question for question in batch if not question.answered and question is not mine]

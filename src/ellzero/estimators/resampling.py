@@ -29,7 +29,9 @@ __all__ = ["Split", "make_splits", "parts_of", "run_tasks"]
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 Result = TypeVar("Result")
 MOST_AT_ONCE = 16
-"""Tasks that share the passes over an X that is not in memory."""
+"""Tasks that share the passes over an X that is not in memory; fewer where there are many columns."""
+COLUMN_BYTES, MOST_BYTES = 400, 1 << 29
+"""Memory that a fit takes for each column of such an X, and that all of them may take."""
 
 
 def make_splits(cv: Any, training: Training, y: NDArray[Any], seed: Any, **params: Any) -> list[Split]:
@@ -98,12 +100,10 @@ def run_tasks(
     crew = Crew()
     calls = [delayed(numbered)(number, function, watched(task, crew), crew) for number, task in enumerate(tasks)]
     stored = [item for task in tasks for item in task if isinstance(item, Training) and is_stored(item.problem.design)]
-    on_dask, here = (
-        type(get_active_backend(prefer="threads")[0]).__name__ == "DaskDistributedBackend",
-        any(map(is_dask, stored)),
-    )
+    on_dask = type(get_active_backend(prefer="threads")[0]).__name__ == "DaskDistributedBackend"
+    here = any(map(is_dask, stored))
     if n_jobs is None and stored and (here or effective_n_jobs(None) == 1):  # joblib's own settings are the user's, too
-        n_jobs = min(len(tasks), MOST_AT_ONCE)
+        n_jobs = min(len(tasks), at_once(stored[0]))
     parallel = Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem" if here else None, return_as="generator_unordered")
     run = parallel
     if on_dask and not here:
@@ -122,6 +122,11 @@ def run_tasks(
     return [out[number] for number in range(len(tasks))]
 
 
+def at_once(training: Training) -> int:
+    """How many fits may share the passes over an X that is not in memory."""
+    return int(np.clip(MOST_BYTES // (COLUMN_BYTES * training.problem.design.shape[1]), 1, MOST_AT_ONCE))
+
+
 def is_dask(training: Training) -> bool:
     """Whether X is a Dask array."""
     return isinstance(training.problem.design.stored(), DaskStore)
@@ -135,7 +140,7 @@ def parts_of(training: Training, splits: list[Split]) -> list[Training]:
 
     if not is_stored(training.problem.design):
         return [part(number) for number in range(len(splits))]
-    with ThreadPoolExecutor(min(MOST_AT_ONCE, len(splits))) as pool:
+    with ThreadPoolExecutor(min(at_once(training), len(splits))) as pool:
         return list(pool.map(part, range(len(splits))))
 
 
