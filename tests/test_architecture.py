@@ -10,7 +10,7 @@ LAYERS = [
     ["files", "losses", "penalties", "validation", "progress"],
     ["tables"],
     ["design"],
-    ["convert"],
+    ["conversion"],
     ["problem", "model"],
     ["stationarity", "solvers"],
     ["options", "datasets"],

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from ellzero import datasets, metrics
-from ellzero.convert import ColumnWriter, SparseColumnWriter, convert  # here, since the function has its package's name
+from ellzero.conversion import ColumnWriter, SparseColumnWriter, convert
 from ellzero.design.column_store import ColumnStore, open_columns
 from ellzero.errors import ClusterError, DatasetError, EllzeroError, InvalidInputError
 from ellzero.exact.certificate import Certificate

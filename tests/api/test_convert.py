@@ -24,9 +24,9 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from stores import read_store
 
 import ellzero as ez
-from ellzero.convert import csv_file
-from ellzero.convert.transposing import DenseTiles
-from ellzero.convert.writing import DenseFiles
+from ellzero.conversion import csv_file
+from ellzero.conversion.transposing import DenseTiles
+from ellzero.conversion.writing import DenseFiles
 
 FRAME = table()
 FEATURES = list("abcdef")

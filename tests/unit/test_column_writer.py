@@ -14,8 +14,8 @@ from scipy import sparse
 from stores import read_store
 
 import ellzero as ez
-from ellzero.convert import writing
-from ellzero.convert.folder import NewFolder, in_words
+from ellzero.conversion import writing
+from ellzero.conversion.folder import NewFolder, in_words
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 20))

@@ -7,8 +7,8 @@ import json
 import time
 
 from ellzero.cli.output import emit
-from ellzero.convert import convert
-from ellzero.convert.folder import in_words
+from ellzero.conversion import convert
+from ellzero.conversion.folder import in_words
 
 __all__ = ["run"]
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import ArrayLike, NDArray
 
-from ellzero.convert.folder import NewFolder
+from ellzero.conversion.folder import NewFolder
 from ellzero.design.column_store import ABOUT, FORMAT, TYPES, VERSION
 from ellzero.design.store import BLOCK_BYTES
 from ellzero.errors import InvalidInputError

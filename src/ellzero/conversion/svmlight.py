@@ -10,11 +10,11 @@ from typing import IO, Any
 
 import numpy as np
 
-from ellzero.convert.content import Report, SparseContent
-from ellzero.convert.labels import whole_numbers
-from ellzero.convert.plan import Plan
-from ellzero.convert.streams import Stream
-from ellzero.convert.transposing import SparseTiles
+from ellzero.conversion.content import Report, SparseContent
+from ellzero.conversion.labels import whole_numbers
+from ellzero.conversion.plan import Plan
+from ellzero.conversion.streams import Stream
+from ellzero.conversion.transposing import SparseTiles
 from ellzero.errors import InvalidInputError
 
 __all__ = ["read_svmlight"]

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from ellzero.convert.content import DenseContent, Report, SparseContent, narrowest
-from ellzero.convert.plan import Plan
-from ellzero.convert.transposing import DenseTiles
+from ellzero.conversion.content import DenseContent, Report, SparseContent, narrowest
+from ellzero.conversion.plan import Plan
+from ellzero.conversion.transposing import DenseTiles
 from ellzero.errors import InvalidInputError
 
 __all__ = ["read_npy", "read_npz"]

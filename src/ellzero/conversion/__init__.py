@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ellzero.convert.content import DenseContent, part, store_dense, store_sparse
-from ellzero.convert.folder import NewFolder
-from ellzero.convert.plan import FORMATS, IMPUTE, Plan, as_bytes, format_of
-from ellzero.convert.streams import DAMAGED
-from ellzero.convert.writing import SPARSE_TYPES, ColumnWriter, SparseColumnWriter, checked
+from ellzero.conversion.content import DenseContent, part, store_dense, store_sparse
+from ellzero.conversion.folder import NewFolder
+from ellzero.conversion.plan import FORMATS, IMPUTE, Plan, as_bytes, format_of
+from ellzero.conversion.streams import DAMAGED
+from ellzero.conversion.writing import SPARSE_TYPES, ColumnWriter, SparseColumnWriter, checked
 from ellzero.design.column_store import TYPES
 from ellzero.errors import InvalidInputError
 from ellzero.progress import ProgressCallback, as_progress
@@ -138,7 +138,7 @@ def convert(
 def write_store(plan: Plan, folder: NewFolder, meter: Meter) -> None:
     """Read and write."""
     module, function = READERS[plan.format]
-    read = getattr(import_module(f"ellzero.convert.{module}"), function)
+    read = getattr(import_module(f"ellzero.conversion.{module}"), function)
     with ExitStack() as stack:
         try:
             content = read(plan, folder.path, stack, part(meter, 0.0, 0.5))

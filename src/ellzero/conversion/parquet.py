@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.convert.content import DenseContent, Report, narrowest
-from ellzero.convert.plan import UNLABELLED, Plan
+from ellzero.conversion.content import DenseContent, Report, narrowest
+from ellzero.conversion.plan import UNLABELLED, Plan
 from ellzero.errors import InvalidInputError
 from ellzero.tables.columns import check_names, listed
 from ellzero.tables.optional import need

@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.convert.folder import NewFolder
-from ellzero.convert.writing import Contents, DenseFiles, SparseFiles
+from ellzero.conversion.folder import NewFolder
+from ellzero.conversion.writing import Contents, DenseFiles, SparseFiles
 from ellzero.errors import InvalidInputError
 
 __all__ = ["DenseContent", "Report", "SparseContent", "narrowest", "part", "refuse_missing", "store_dense", "store_sparse"]
