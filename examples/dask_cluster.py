@@ -68,8 +68,10 @@ def main(client: Client, kill: bool) -> None:
     in_memory = fit("in memory", X.compute(), y)
     print(f"  the same path: {same(distributed, in_memory)}")
     if kill:
-        threading.Timer(0.3, kill_a_worker, [client]).start()
+        killer = threading.Timer(0.2, kill_a_worker, [client])
+        killer.start()
         survived = fit("with a worker killed", X, y)
+        killer.join()
         print(f"  the same path: {same(survived, in_memory)}")
 
 

@@ -63,7 +63,8 @@ def test_same_allows_last_digits_only():
         assert not same("3 features, 0.5", printed)
 
 
-GALLERY = sorted(script for script in (ROOT / "examples").glob("*.py") if script.stem != "demo")
+# Those that tell a story with a picture; the cluster's example runs in tests/api/test_dask.py.
+GALLERY = sorted(script for script in (ROOT / "examples").glob("*.py") if script.stem not in ("demo", "dask_cluster"))
 
 
 @pytest.mark.parametrize("script", GALLERY, ids=lambda script: script.stem)

@@ -1,10 +1,12 @@
 """X as a Dask array: the same results as in memory, also when workers die, and one clear sentence for what cannot work."""
 
 import os
+import runpy
 import signal
 import subprocess
 import sys
 from functools import partial
+from pathlib import Path
 
 import dask
 import dask.array as da
@@ -112,6 +114,15 @@ def test_local_search_sizes_and_proofs(data, chunks):
     assert proof.objective == pytest.approx(expected.objective, rel=1e-9)
     assert ez.verify(proof.certificate, X, y).valid
     assert ez.verify(proof.certificate, D, y).valid
+
+
+def test_estimators(data):
+    X, y = data
+    D = da.from_array(X, chunks=(N, 200))
+    for estimator in (partial(ez.L0Classifier, k=3), partial(ez.L0ClassifierCV, max_support=3, cv=2, n_shrinkage=2)):
+        found, expected = estimator().fit(D, y), estimator().fit(X, y)
+        np.testing.assert_array_equal(found.coef_, expected.coef_)
+        np.testing.assert_array_equal(found.predict(D), expected.predict(X))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int8, bool, np.int64])
@@ -263,6 +274,14 @@ class TestCluster:
         found = ez.fit_path(D, y, lambda_2=1e-3, max_support=2)
         assert len(scans) > 3
         same_path(found, ez.fit_path(X, y, lambda_2=1e-3, max_support=2))
+
+    def test_example(self, client, capsys):
+        script = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "dask_cluster.py"))
+        client.wait_for_workers(1, timeout=30)
+        script["main"](client, kill=True)
+        out = capsys.readouterr().out
+        assert out.count("the same path: True") == 2
+        assert "killed the worker" in out
 
 
 def test_worker_without_ellzero(odd_worker, empty_client, data):
