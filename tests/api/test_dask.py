@@ -160,6 +160,18 @@ def test_columns_are_read_as_they_are(data):
     assert store.nbytes == X.nbytes
 
 
+def test_nothing_is_left_at_the_end():
+    """A function of the script makes the blocks, and the script holds the path: a cycle through the core."""
+    code = (
+        "import dask.array as da, ellzero as ez\n"
+        "X, y, _ = ez.datasets.make_classification(50, 40, 2, random_state=0)\n"
+        "def same(block): return block\n"
+        "path = ez.fit_path(da.from_array(X).map_blocks(same, dtype=float), y)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout + ended.stderr == ""  # nanobind reports what it leaks
+
+
 def test_bad_arrays(data):
     X, y = data
     D = da.from_array(X, chunks=(N, 100))

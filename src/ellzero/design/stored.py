@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,9 +39,10 @@ class StoredDesign:
         self.names = names if names is not None else store.names
         self.shape: tuple[int, int] = store.shape
         self.passes = Passes(store)
-        # The core holds the passes and not the design, which holds the core: no cycle keeps files open.
+        # The core borrows the passes: Python's garbage collector cannot see what the core holds, and a store may lead back to
+        # the results that hold this design (a graph of Dask, by the globals of a function that makes blocks).
         self.core = _core.stored(
-            self.passes,
+            weakref.proxy(self.passes),
             rows=self.shape[0],
             columns=self.shape[1],
             type=store.dtype.name,
