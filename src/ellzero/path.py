@@ -233,7 +233,7 @@ def fit_path(
 
     Parameters
     ----------
-    X : array, data frame or sparse matrix of shape (n, p)
+    X : array, data frame, sparse matrix, column store or Dask array of shape (n, p)
         Column-major float64 or float32 arrays and CSC matrices are used without a copy; row-major arrays and other sparse
         formats are converted once. X is never written to.
     y : (n,)

@@ -250,7 +250,7 @@ def objective(
 
     Parameters
     ----------
-    X : array, data frame or sparse matrix of shape (n, p)
+    X : array, data frame, sparse matrix, column store or Dask array of shape (n, p)
     y : labels (two classes) or, for ``loss="squared_error"``, numbers, of shape (n,)
     coef : (p,) array or a sparse row of shape (1, p), on the scale of X
     intercept : float

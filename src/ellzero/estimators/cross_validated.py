@@ -35,7 +35,7 @@ class CrossValidatedFit(L0Estimator):
 
         Parameters
         ----------
-        X : (n, p) array, data frame or sparse matrix
+        X : (n, p) array, data frame, sparse matrix, column store or Dask array
         y : (n,) labels or, for a regression, numbers
         sample_weight : (n,), optional
             Not negative; used in fits and in scores.

@@ -25,7 +25,7 @@ class DirectFit(L0Estimator):
 
         Parameters
         ----------
-        X : (n, p) array, data frame or sparse matrix
+        X : (n, p) array, data frame, sparse matrix, column store or Dask array
         y : (n,) labels or, for a regression, numbers
         sample_weight : (n,), optional
             Not negative; a weight of two counts as a row twice, zero drops a row.

@@ -80,7 +80,7 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
 
         Parameters
         ----------
-        X : (n, p) array, data frame or sparse matrix
+        X : (n, p) array, data frame, sparse matrix, column store or Dask array
 
         Returns
         -------
@@ -95,7 +95,7 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
 
         Parameters
         ----------
-        X : (n, p) array, data frame or sparse matrix
+        X : (n, p) array, data frame, sparse matrix, column store or Dask array
 
         Returns
         -------
@@ -114,7 +114,7 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
 
         Parameters
         ----------
-        X : (n, p) array, data frame or sparse matrix
+        X : (n, p) array, data frame, sparse matrix, column store or Dask array
 
         Returns
         -------
@@ -131,7 +131,7 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
 
         Parameters
         ----------
-        X : (n, p) array, data frame or sparse matrix
+        X : (n, p) array, data frame, sparse matrix, column store or Dask array
 
         Returns
         -------
@@ -174,7 +174,7 @@ class L0RegressorBase(RegressorMixin, L0Estimator):
 
         Parameters
         ----------
-        X : (n, p) array, data frame or sparse matrix
+        X : (n, p) array, data frame, sparse matrix, column store or Dask array
 
         Returns
         -------

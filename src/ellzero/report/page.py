@@ -72,7 +72,7 @@ def write_report(
     Parameters
     ----------
     path : where the HTML file goes; it is there as a whole or not at all
-    X : (n, p) array, data frame or sparse matrix
+    X : (n, p) array, data frame, sparse matrix, column store or Dask array
     y : (n,) labels or, for a regression, numbers
     target : the name of y
     title : the page's heading
