@@ -41,17 +41,24 @@ ELLZERO_INLINE void dots_of(const T* x, int64_t stride, const int32_t* columns, 
     }
 }
 
-// Four columns by four right sides: sixteen sums from eight loads.
+// A column as it is, or widened into a buffer.
+ELLZERO_INLINE const double* in_double(const double* x, int64_t, double*) { return x; }
 template <class T>
-ELLZERO_INLINE void tile4(const T* const* x, const double* const* r, int64_t n, double sums[4][4]) {
+ELLZERO_INLINE const double* in_double(const T* x, int64_t n, double* buffer) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) buffer[i] = static_cast<double>(x[i]);
+    return buffer;
+}
+
+// Four columns by four right sides: sixteen sums from eight loads.
+ELLZERO_INLINE void tile4(const double* const* x, const double* const* r, int64_t n, double sums[4][4]) {
     double s00 = 0, s01 = 0, s02 = 0, s03 = 0, s10 = 0, s11 = 0, s12 = 0, s13 = 0;
     double s20 = 0, s21 = 0, s22 = 0, s23 = 0, s30 = 0, s31 = 0, s32 = 0, s33 = 0;
-    const T *a0 = x[0], *a1 = x[1], *a2 = x[2], *a3 = x[3];
+    const double *a0 = x[0], *a1 = x[1], *a2 = x[2], *a3 = x[3];
     const double *b0 = r[0], *b1 = r[1], *b2 = r[2], *b3 = r[3];
 #pragma omp simd reduction(+ : s00, s01, s02, s03, s10, s11, s12, s13, s20, s21, s22, s23, s30, s31, s32, s33)
     for (int64_t k = 0; k < n; ++k) {
-        const double x0 = static_cast<double>(a0[k]), x1 = static_cast<double>(a1[k]);
-        const double x2 = static_cast<double>(a2[k]), x3 = static_cast<double>(a3[k]);
+        const double x0 = a0[k], x1 = a1[k], x2 = a2[k], x3 = a3[k];
         s00 += x0 * b0[k], s01 += x0 * b1[k], s02 += x0 * b2[k], s03 += x0 * b3[k];
         s10 += x1 * b0[k], s11 += x1 * b1[k], s12 += x1 * b2[k], s13 += x1 * b3[k];
         s20 += x2 * b0[k], s21 += x2 * b1[k], s22 += x2 * b2[k], s23 += x2 * b3[k];
@@ -65,13 +72,17 @@ ELLZERO_INLINE void tile4(const T* const* x, const double* const* r, int64_t n, 
 template <class T>
 ELLZERO_INLINE void products_of(const T* x, int64_t stride, int64_t first, int64_t count, int64_t n, const double* r,
                                 int64_t sides, double* out, int64_t ld) {
-    // Rows in blocks: four columns' blocks stay in the nearest cache while all right sides pass over them.
+    // Rows in blocks: four columns' blocks stay in the nearest cache, made wide once, while all right sides pass over them.
     constexpr int64_t block = 512;
+    double wide[4 * block];
     for (int64_t start = 0; start < n; start += block) {
         const int64_t rows = n - start < block ? n - start : block;
         for (int64_t c = 0; c < count; c += 4) {
-            const T* columns[4];
-            for (int64_t a = 0; a < 4; ++a) columns[a] = x + stride * (first + (c + a < count ? c + a : count - 1)) + start;
+            const double* columns[4];
+            for (int64_t a = 0; a < 4; ++a) {
+                const T* column = x + stride * (first + (c + a < count ? c + a : count - 1)) + start;
+                columns[a] = in_double(column, rows, wide + a * block);
+            }
             for (int64_t k = 0; k < sides; k += 4) {
                 const double* vectors[4];
                 for (int64_t b = 0; b < 4; ++b) vectors[b] = r + n * (k + b < sides ? k + b : sides - 1) + start;
