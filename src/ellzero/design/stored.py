@@ -88,12 +88,21 @@ class Question:
     take: Take | None  # None once the asker wants no more
     size: int  # bytes of the answers of all columns
     answered: bool = False
+    given: set[int] = field(default_factory=set)  # the first columns of the blocks that have answered
     lock: threading.Lock = field(default_factory=threading.Lock)
 
+    @property
+    def settled(self) -> bool:
+        """Whether nothing more is to be handed over."""
+        return self.answered or self.take is None
+
     def give(self, first: int, answers: Array) -> None:
-        """Hand over a block's answers, until the asker wants no more."""
+        """Hand over a block's answers, until the asker wants no more; once, though a pass that ended early is made again."""
         with self.lock:
-            if self.take is not None and not self.take(first, np.ascontiguousarray(answers, dtype=np.float64)):
+            if self.take is None or first in self.given:
+                return
+            self.given.add(first)
+            if not self.take(first, np.ascontiguousarray(answers, dtype=np.float64)):
                 self.take = None
 
     def drop(self) -> None:
@@ -110,7 +119,7 @@ class Passes:
         self.count = 0
         self.turn = threading.Condition()
         self.waiting: list[Question] = []
-        self.busy = False
+        self.leader: Question | None = None  # whose thread makes a pass
         self.asked: dict[int, float] = {}  # when each thread asked last
         self.seconds = 0.0  # that the last pass took
 
@@ -129,24 +138,33 @@ class Passes:
     def ask(self, request: Request, rows: int, take: Take) -> None:
         """Returns when all columns have answered. Whoever finds no pass under way makes one, for all that wait."""
         mine = Question(request, threading.get_ident(), take, 8 * rows * self.store.shape[1])
-        with self.turn:
-            self.waiting.append(mine)
-            self.asked[mine.asker] = time.monotonic()
-            self.turn.notify_all()
         try:
-            while not mine.answered:
+            with self.turn:
+                self.waiting.append(mine)
+                self.asked[mine.asker] = time.monotonic()
+                self.turn.notify_all()
+            while not mine.settled:
                 with self.turn:
-                    while self.busy and not mine.answered:
+                    while self.leader is not None and not mine.settled:
                         self.turn.wait()
-                    if mine.answered:
+                    if mine.settled:
                         return
-                    self.busy = True
+                    self.leader = mine
                 self.make_pass(mine)
         finally:
             mine.drop()
             with self.turn:
-                if mine in self.waiting:
-                    self.waiting.remove(mine)
+                self.leave(mine)
+
+    def leave(self, mine: Question) -> None:
+        """The asker goes, answered or not (Ctrl-C may come at any point): others go on, and do not wait for who was stopped."""
+        if mine in self.waiting:
+            self.waiting.remove(mine)
+        if not mine.answered:
+            self.asked.pop(mine.asker, None)
+        if self.leader is mine:
+            self.leader = None
+        self.turn.notify_all()
 
     def gather(self) -> list[Question]:
         """The questions of the next pass. Threads that asked lately are about to ask again: without a moment's patience two of
@@ -157,19 +175,22 @@ class Passes:
             lately = {asker for asker, at in self.asked.items() if at > time.monotonic() - 2.0 * self.seconds}
             while lately - {question.asker for question in self.waiting} and (left := end - time.monotonic()) > 0.0:
                 self.turn.wait(left)
-            self.asked = {asker: self.asked[asker] for asker in lately}
+            self.asked = {asker: at for asker, at in self.asked.items() if asker in lately}
             return self.next_batch()
 
     def next_batch(self) -> list[Question]:
-        """The questions that come next, in the order in which they came and as many as memory allows."""
-        batch, size = [self.waiting.pop(0)], 0
-        while self.waiting and (size := size + batch[-1].size) < MOST_ANSWERS:
-            batch.append(self.waiting.pop(0))
+        """The questions that come next, as they came and as many as memory allows; they wait until they are answered."""
+        batch: list[Question] = []
+        size = 0
+        for question in self.waiting:
+            if batch and size >= MOST_ANSWERS:
+                break
+            batch.append(question)
+            size += question.size
         return batch
 
     def make_pass(self, mine: Question) -> None:
         """One pass for those who wait; where it ends early, the questions of others wait for the next."""
-        done, batch, start = False, [], 0.0
         try:
             batch, start = self.gather(), time.monotonic()
             for first, answers in self.store.scan([question.request for question in batch]):
@@ -177,13 +198,12 @@ class Passes:
                     question.give(first, part)
                 if mine.take is None:
                     return
-            done = True
+            with self.turn:
+                self.count, self.seconds = self.count + 1, time.monotonic() - start
+                for question in batch:
+                    question.answered = True
+                self.waiting = [question for question in self.waiting if not question.answered]
         finally:
             with self.turn:
-                self.busy = False
-                if done:
-                    self.count, self.seconds = self.count + 1, time.monotonic() - start
-                for question in batch:
-                    question.answered = done or question.take is None
-                self.waiting[:0] = [question for question in batch if not question.answered and question is not mine]
+                self.leader = None
                 self.turn.notify_all()
