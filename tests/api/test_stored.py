@@ -1,5 +1,6 @@
 """An X that is not in memory: the same results, few passes, bounded memory, and clear errors when files are damaged."""
 
+import contextlib
 import json
 import os
 import pickle
@@ -9,6 +10,7 @@ import sys
 import textwrap
 import threading
 import time
+import zlib
 
 import numpy as np
 import pytest
@@ -17,9 +19,9 @@ from problems import LOSSES, on_disk, target
 from scipy import sparse
 
 import ellzero as ez
-from ellzero.design import as_design, stored
+from ellzero.design import as_design, sliced, stored
 from ellzero.design.store import Moments, Products
-from ellzero.design.stored import StoredDesign
+from ellzero.design.stored import Passes, Question, StoredDesign
 
 SEED = 11
 SETTINGS = {"lambda_2": 1e-3, "max_support": 12, "n_lambda": 25}
@@ -167,6 +169,29 @@ def test_threads_that_ask_again_and_again_do_not_take_turns(data):
     assert len(design.store.served) <= 14, design.store.served
 
 
+@pytest.mark.parametrize("how", ["stops", "fails"])
+def test_a_pass_that_ends_early_is_made_again_without_telling_anything_twice(how):
+    """The screening subtracts what it is told of a column from a bound, which would not hold if it were told twice."""
+    passes, vectors, told, led = Passes(Slow(np.ones((4, 6)), blocks=6)), np.ones((1, 4)), [], []
+    passes.waiting.append(Question(Products(vectors), -1, lambda first, _: not told.append(first), 0))  # of another thread
+
+    def take(first, _):
+        led.append(first)
+        if first == 3 and how == "fails":
+            raise OSError(5, "the disk is broken")
+        return first != 3
+
+    with pytest.raises(OSError, match="broken") if how == "fails" else contextlib.nullcontext():
+        passes.products(vectors, take)
+    assert led == told == [0, 1, 2, 3]
+    assert len(passes.waiting) == 1, "the question of the other thread waits for the next pass"
+    assert (passes.leader, passes.count) == (None, 0)
+    assert not passes.asked, "who was stopped will not ask again, and is not to be waited for"
+    passes.products(vectors, lambda first, _: True)
+    assert told == [0, 1, 2, 3, 4, 5]
+    assert (passes.waiting, passes.leader, passes.count) == ([], None, 1)
+
+
 def test_nodes_of_a_tree_share_passes(monkeypatch):
     monkeypatch.setattr(stored, "RESIDENT_BYTES", 1)  # there is room for 256 columns
     rng = np.random.default_rng(SEED)
@@ -202,7 +227,7 @@ def test_ctrl_c_in_a_pass():
     import signal; signal.signal(signal.SIGINT, signal.default_int_handler)
     import numpy as np, ellzero as ez
     from test_stored import Slow
-    from ellzero.design.stored import StoredDesign
+    from ellzero.design.stored import Passes, Question, StoredDesign
     X = np.asfortranarray(np.random.default_rng(0).standard_normal((100, 5000)))
     design = StoredDesign(Slow(X, seconds=0.05, blocks=50))
     print("solving", flush=True)
@@ -290,6 +315,18 @@ def test_checks_can_be_left_out(tmp_path):
     ez.fit_path(ez.open_columns(path, check=False), np.sign(X[:, 0]))
 
 
+def test_two_passes_may_check_the_same_block(tmp_path, monkeypatch):
+    store = ez.open_columns(folder_of(np.ones((60, 100)), tmp_path))
+    crc32 = zlib.crc32
+
+    def slow(*args):
+        store.checksums.clear()  # as another thread does that is as far
+        return crc32(*args)
+
+    monkeypatch.setattr(zlib, "crc32", slow)
+    np.testing.assert_array_equal(as_design(store).rmatvec(np.ones(60)), 60.0)
+
+
 def test_files_that_change_or_shrink_during_the_work(tmp_path):
     X = np.asfortranarray(np.random.default_rng(SEED).standard_normal((60, 100)))
     file = tmp_path / "X.npy"
@@ -314,6 +351,8 @@ def test_plain_files(tmp_path):
     X = np.random.default_rng(SEED).standard_normal((60, 100))
     for array, sentence in (
         (X, "must be a matrix in Fortran order"),
+        (X[0], "must hold a matrix, got an array of 1 dimensions"),
+        (np.asfortranarray(X[None]), "must hold a matrix, got an array of 3 dimensions"),
         (np.asfortranarray(X).astype(">f8"), "must hold numbers of this machine's byte order"),
         (np.asfortranarray(X.astype(np.int32)), "holds int32; a store holds float64, float32, int8"),
     ):
@@ -364,8 +403,9 @@ def test_columns_are_read_as_they_are_needed(tmp_path):
     for bad in ([3, 3], [4, 3], [-1], [300]):
         with pytest.raises(ez.InvalidInputError, match="ascending indices"):
             store.take(np.array(bad))
-    with pytest.raises(ez.InvalidInputError, match="is read by columns"):
-        store[3]
+    for bad in (3, (3, slice(None)), (listed, slice(None)), (slice(None), 3)):
+        with pytest.raises(ez.InvalidInputError, match="is read by columns"):
+            store[bad]
 
 
 def test_what_a_store_knows(tmp_path):
@@ -417,6 +457,29 @@ def test_memory_stays_bounded_and_passes_are_few(tmp_path):
     assert int(out[0]) < 160_000, f"{out[0]} kB"
     assert int(out[1]) <= 3 + int(out[2]), out
     assert out[3].strip() == "[0, 10000, 20000, 30000]", SEED
+
+
+def test_chunks_of_other_libraries(data, monkeypatch):
+    """Chunks of rows hold all columns: not all of them may be read at once, whatever the number of rows."""
+    monkeypatch.setattr(sliced, "LARGEST_BLOCK", 8 * 60 * 100)
+    X, y = data[0][:60, :400].astype(np.float64), target(data[1][:60], "logistic")
+    expected = ez.fit_path(X, y, **SETTINGS)
+
+    class Chunked:
+        shape, dtype, most = X.shape, X.dtype, 0
+
+        def __init__(self, chunks):
+            self.chunks = chunks
+
+        def __getitem__(self, key):
+            self.most = max(self.most, X[key].shape[1])
+            return X[key]
+
+    for chunks in (None, (60, 0), (7, 3), (60, 64), (10, 400), (999, 999), ((30, 30), (399, 1))):
+        array = Chunked(chunks)
+        same(expected, ez.fit_path(array, y, **SETTINGS))
+        if chunks and chunks[0] == 10:
+            assert array.most == 100
 
 
 def test_zarr(tmp_path, data):

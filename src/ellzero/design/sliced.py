@@ -15,6 +15,9 @@ from ellzero.errors import InvalidInputError
 
 __all__ = ["SlicedStore"]
 
+LARGEST_BLOCK = 1 << 28
+"""Bytes of chunks that are read as a whole. Wider ones (chunks of rows) are read in parts, several times in a pass."""
+
 
 class SlicedStore:
     """An array that gives out columns when it is sliced; whole chunks are read at a time."""
@@ -31,9 +34,10 @@ class SlicedStore:
         self.dtype = np.dtype(held_dtype(np.dtype(array.dtype)))
         self.nbytes = self.shape[0] * self.shape[1] * np.dtype(array.dtype).itemsize
         self.threads = available_processors()
-        chunk = int(np.max((array.chunks or (1, 1))[1]))
-        wide = max(1, BLOCK_BYTES // max(1, self.shape[0] * self.dtype.itemsize))
-        self.width = max(chunk, wide // chunk * chunk)
+        column = max(1, self.shape[0] * self.dtype.itemsize)
+        chunk = min(max(1, int(np.max((array.chunks or (1, 1))[1]))), max(1, self.shape[1]))
+        wide = max(1, BLOCK_BYTES // column)
+        self.width = max(chunk, wide // chunk * chunk) if chunk * column <= LARGEST_BLOCK else max(1, LARGEST_BLOCK // column)
 
     def scan(self, requests: Sequence[Request]) -> Iterator[tuple[int, list[Array]]]:
         """One pass, a few chunks at a time."""
