@@ -207,7 +207,8 @@ bool Search::launch(const std::vector<std::function<void()>>& bodies, Clock::tim
             } catch (const Stopped&) {
             } catch (...) {
                 const std::lock_guard lock(mutex_);
-                failure_ = std::current_exception();
+                // The first one. A later one must not be destroyed under the lock: those of Python wait for the GIL.
+                if (!failure_) failure_ = std::current_exception();
                 stop_ = true;
             }
             const std::lock_guard lock(mutex_);
