@@ -1,6 +1,7 @@
 #include "source.hpp"
 
 #include <exception>
+#include <thread>
 
 namespace ellzero::bindings {
 
@@ -19,13 +20,15 @@ static nb::object copied(const double* values, size_t rows, size_t columns) {
 void PythonSource::pass(const char* question, nb::object argument, const Design::Take& take, Monitor& monitor) const {
     // An exception of the core does not travel through Python: it waits here until Python has returned.
     std::exception_ptr stopped;
+    const auto asker = std::this_thread::get_id();
     const auto receive = [&](int64_t first, const Answers& answers) {
         nb::gil_scoped_release release;
         try {
             std::vector<double> values(answers.data(), answers.data() + answers.size());
             const auto count = static_cast<int64_t>(answers.shape(1));
             take(first, count, values.data(), count);
-            monitor.poll();
+            // Another thread's pass hears nothing of ours: Ctrl-C that it met here would stop the wrong fit.
+            if (std::this_thread::get_id() == asker) monitor.poll();
         } catch (...) {
             stopped = std::current_exception();
         }
