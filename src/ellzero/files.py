@@ -28,8 +28,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             os.fsync(stream.fileno())
         os.chmod(name, 0o666 & ~current_umask())  # a temporary file is its owner's alone, the result is not
         os.replace(name, target)
-    except BaseException:
+    except BaseException as error:
         Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno is not None and error.filename in (None, name):
+            raise OSError(error.errno, error.strerror, str(target)) from None  # a full disk does not say which file it is about
         raise
 
 

@@ -1,6 +1,7 @@
 """Model files: what is written comes back, and what is not a model is refused with a reason."""
 
 import copy
+import errno
 import json
 import os
 
@@ -320,9 +321,16 @@ def test_an_error_while_writing_leaves_the_old_file(tmp_path, monkeypatch):
     def fail(*_):
         raise OSError("the disk is full")
 
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(OSError, match="the disk is full"):
         ez.L0Classifier(k=3).fit(X, LABELS).save(file)
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        ez.L0Classifier(k=3).fit(X, LABELS).save(file)
+    assert caught.value.filename == str(file)
     monkeypatch.undo()
     assert file.read_bytes() == before
     assert list(tmp_path.iterdir()) == [file]
