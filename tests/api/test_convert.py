@@ -227,6 +227,12 @@ def test_tables_that_cannot_be_used(tmp_path):
         ("a,b\n1,2\n", {"drop": ["a", "b"]}, "data.csv has no columns beside the target."),
         ("a,b\n1,\n2,\n", {"target": "b", "drop_unlabelled": True}, "data.csv has no rows with a target."),
         ("a,b\n1,\n2,\n", {"impute": "mean"}, "column 'b' of data.csv has no values at all; leave it out."),
+        (
+            "a,b\n1," + "x" * 5000,
+            {},
+            f"column 'b' of data.csv must hold numbers, got '{'x' * 60}...' in row 1; drop it, or say that the word "
+            "means a missing value.",
+        ),
         ("a,b\n1,2\n", {"separator": "::"}, "separator must be one character, 'tab' or 'space', got '::'."),
         ("a,b\n1,2\n", {"encoding": "klingon"}, "encoding 'klingon' is unknown."),
         ("a,b\n1,2\n", {"memory": "much"}, "memory must be a number of bytes, such as 500000000 or '256M', got 'much'."),

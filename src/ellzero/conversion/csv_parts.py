@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Layout", "Part", "first_row", "narrow_parts", "wide_parts"]
 
+SHOWN = 60
+"""Characters of a text that an error quotes."""
 NARROW_BYTES = 64
 """What a field takes while pandas reads it: its text, its place in the text, its number and two copies of that."""
 WIDE_BYTES = 192
@@ -116,10 +118,15 @@ def refuse_text(column: pd.Series, name: str, plan: Plan, seen: int) -> None:
     numbers = need("pandas").to_numeric(column, errors="coerce")
     odd = np.flatnonzero((numbers.isna() & column.notna()).to_numpy())
     i = int(odd[0]) if len(odd) else 0
+    where, found = f"column {short(name)!r} of {plan.shown}", short(column.iloc[i])
     raise InvalidInputError(
-        f"column {name!r} of {plan.shown} must hold numbers, got {column.iloc[i]!r} in row {seen + i + 1}; drop it, or say "
-        "that the word means a missing value."
+        f"{where} must hold numbers, got {found!r} in row {seen + i + 1}; drop it, or say that the word means a missing value."
     )
+
+
+def short(value: Any) -> Any:
+    """A text that is no longer than a sentence can bear: a file of another format may be one column of whole lines."""
+    return f"{value[:SHOWN]}..." if isinstance(value, str) and len(value) > SHOWN else value
 
 
 def wide_parts(plan: Plan, layout: Layout, text: Replayed, stack: ExitStack) -> Iterator[Part]:
