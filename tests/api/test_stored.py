@@ -294,6 +294,7 @@ DAMAGES = {
     ),
     "shape": (lambda p: edited(p, p=99), "is damaged: X.npy has shape"),
     "checksums": (lambda p: edited(p, crc32=[1, 2]), "is damaged: it has 2 checksums for 1 blocks"),
+    "target": (lambda p: edited(p, target=[1]), "is damaged: about.json does not name the target"),
     "negative": (lambda p: edited(p, n=-1), "is damaged: about.json lacks what describes X"),
 }
 
@@ -306,6 +307,61 @@ def test_damaged_folders(damage, tmp_path):
     do(path)
     with pytest.raises(ez.InvalidInputError, match=sentence):
         ez.fit_path(ez.open_columns(path), np.sign(X[:, 0]))
+
+
+def small_files_of(path):
+    """All that is beside the numbers of a store."""
+    store = ez.open_columns(path)
+    return store.y, store.names
+
+
+@pytest.mark.parametrize("name", ["y.npy", "names.json", "indptr.npy"])
+def test_changed_files_beside_the_numbers(name, tmp_path):
+    """Sizes do not tell these apart: a label that is another one now, a name, the place of a column."""
+    path = tmp_path / "S.columns"
+    with ez.SparseColumnWriter(path, 30, 40, y=np.arange(30.0), names=[f"name {j}" for j in range(40)]) as writer:
+        writer.append(sparse.random(30, 40, 0.5, format="csc", random_state=SEED))
+    for offset in (140, 30, 0):
+        flip(path / name, offset)
+        with pytest.raises(ez.InvalidInputError, match=rf"S\.columns is damaged: {name} does not have the checksum"):
+            small_files_of(path)
+    edited(path, checks={})  # nothing to hold it against: what cannot be read is told all the same
+    (path / name).write_bytes(b"\xff" * (path / name).stat().st_size)
+    with pytest.raises(ez.InvalidInputError, match=rf"S\.columns is damaged: {name} cannot be read"):
+        small_files_of(path)
+
+
+def test_a_folder_that_took_the_name_of_another(tmp_path):
+    X = np.asfortranarray(np.random.default_rng(SEED).standard_normal((60, 100)))
+    path = folder_of(X, tmp_path)
+    store = ez.open_columns(path)
+    with ez.ColumnWriter(path, 60, 100, dtype="float64", y=np.ones(60), overwrite=True) as writer:
+        writer.append(-X)
+    np.testing.assert_array_equal(store.take(np.arange(100)), X)  # the files that were opened
+    with pytest.raises(ez.InvalidInputError, match=r"X\.columns has been moved or replaced since it was opened"):
+        store.y  # noqa: B018
+
+
+def test_taken_columns_are_held_against_their_checksum(tmp_path):
+    """A prediction takes columns without a pass over the file."""
+    X = np.asfortranarray(np.random.default_rng(SEED).standard_normal((60, 100)))
+    path = folder_of(X, tmp_path)
+    model = ez.fit_path(X, np.sign(X[:, 3]), max_support=1).at_support(1)
+    flip(path / "X.npy", 128 + 60 * 8 * 3 + 5)
+    with pytest.raises(ez.InvalidInputError, match="do not have the checksum"):
+        model.predict(ez.open_columns(path))
+
+
+def test_a_store_is_no_array(tmp_path):
+    X = np.asfortranarray(np.random.default_rng(SEED).standard_normal((60, 100)))
+    store = ez.open_columns(folder_of(X, tmp_path))
+    with pytest.raises(ez.InvalidInputError, match=r"X\.columns is a column store, which is no array in memory"):
+        np.asarray(store)
+    for key in (3, (slice(None), 3), (np.arange(3), slice(None)), (np.arange(3), ...), (slice(None), [[1]])):
+        with pytest.raises(ez.InvalidInputError, match="is read by columns"):
+            store[key]
+    with pytest.raises(ez.InvalidInputError, match=r"X must be an array or a store, got a path; ez\.open_columns\('a"):
+        ez.fit_path("a.columns", X[:, 0])
 
 
 def test_checks_can_be_left_out(tmp_path):
@@ -418,7 +474,7 @@ def test_what_a_store_knows(tmp_path):
     store = ez.open_columns(tmp_path / "X")
     assert (store.names, store.target, store.shape, store.dtype, store.storage) == (names, "t", (60, 3), np.float64, "dense")
     assert repr(store) == "ColumnStore(X: 60 x 3, float64, dense)"
-    path = ez.fit_path(store, store.y)
+    path = ez.fit_path(store, store.y, max_support=1)
     assert path.at_support(1).names == names
     copy = pickle.loads(pickle.dumps(store))
     np.testing.assert_array_equal(copy[:, :], X)
@@ -426,8 +482,23 @@ def test_what_a_store_knows(tmp_path):
     assert len(dumped) < 20_000, "a path on a store holds X by reference"
     assert pickle.loads(dumped).at_support(1).support.tolist() == [0]
     shutil.rmtree(tmp_path / "X")
-    with pytest.raises(ez.InvalidInputError, match="which this object refers to, is not there"):
-        pickle.loads(dumped)
+    check_without_data(dumped, X, "is not there")
+    for other in (X[:, :2], -X):
+        with ez.ColumnWriter(tmp_path / "X", *other.shape, dtype="float64", overwrite=True) as w:
+            w.append(other)
+        check_without_data(dumped, X, "holds other data now")
+    (tmp_path / "X" / "about.json").write_text("{")
+    check_without_data(dumped, X, "is damaged: about.json is no JSON")
+
+
+def check_without_data(dumped, X, sentence):
+    """A path whose store is gone: its models still predict, what needs the data says why it cannot be had."""
+    path = pickle.loads(dumped)
+    assert path.at_support(1).names == ["a", "b", "ü"]
+    assert path.at_support(1).predict(X)[:60].tolist() == np.where(X[:, 0] > 0, "no", "yes").tolist()
+    with pytest.raises(ez.InvalidInputError, match=sentence):
+        path.at_support(3)
+    assert pickle.loads(pickle.dumps(path)).at_support(1).support.tolist() == [0]
 
 
 def test_memory_stays_bounded_and_passes_are_few(tmp_path):

@@ -165,10 +165,11 @@ def test_pickles_refer_to_the_file(plain, tmp_path):
     np.testing.assert_array_equal(path.coef.toarray(), results[2].coef.toarray())
     assert path.problem.design.shape == (N, P)
     assert ez.verify(pickle.loads(pickle.dumps(results[3])), X, y).valid
-    text = pickle.dumps(results[2])
+    text, fitted = pickle.dumps(results[2]), pickle.dumps(model)
     store.path.rename(tmp_path / "elsewhere")
+    np.testing.assert_array_equal(pickle.loads(fitted).predict(X), model.predict(X))  # a model is used where the data is not
     with pytest.raises(ez.InvalidInputError, match=r"X\.columns, which this object refers to, is not there"):
-        pickle.loads(text)
+        pickle.loads(text).at_support(5)
 
 
 @pytest.mark.parametrize("kind", ["estimator", "path"])

@@ -9,6 +9,7 @@ import io
 import json
 import os
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from numpy.lib import format as npy
 from numpy.typing import ArrayLike, NDArray
 
 from ellzero.conversion.folder import NewFolder
-from ellzero.design.column_store import ABOUT, FORMAT, TYPES, VERSION
+from ellzero.design.column_store import ABOUT, BESIDE, FORMAT, TYPES, VERSION
 from ellzero.design.store import BLOCK_BYTES
 from ellzero.errors import InvalidInputError
 from ellzero.validation import as_choice
@@ -68,7 +69,7 @@ def checked(
         if len(names) != p or not all(isinstance(name, str) for name in names):
             raise InvalidInputError(f"names must be {p} strings, one for each column.")
         if len(set(names)) < p:
-            twice = next(name for j, name in enumerate(names) if name in names[:j])
+            twice = Counter(names).most_common(1)[0][0]
             raise InvalidInputError(f"names must be different, {twice!r} is there twice.")
     if target is not None and not isinstance(target, str):
         raise InvalidInputError(f"target must be a string, got {target!r}.")
@@ -172,6 +173,7 @@ class Files:
             "crc32": checksums,
             "target": contents.target,
             "files": sizes,
+            "checks": {name: zlib.crc32((self.folder / name).read_bytes()) for name in BESIDE if name in sizes},
             "made_by": f"ellzero {version('ellzero')}",
         }
         self.write_json(ABOUT, about)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, Protocol
 
 import numpy as np
@@ -114,4 +115,6 @@ def as_design(X: object, names: list[str] | None = None) -> Design:
         return StoredDesign(as_store(X), names)
     if sparse.issparse(X):
         return CscDesign(X, names)
+    if isinstance(X, str | os.PathLike):
+        raise InvalidInputError(f"X must be an array or a store, got a path; ez.open_columns({os.fspath(X)!r}) opens a store.")
     return DenseDesign(X, names)

@@ -6,17 +6,18 @@ or a plain ``.npy`` file in Fortran order.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import queue
 import weakref
 import zlib
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,8 @@ __all__ = ["ABOUT", "FORMAT", "TYPES", "VERSION", "ColumnStore", "open_columns"]
 
 FORMAT, VERSION, ABOUT = "ellzero columns", 1, "about.json"
 TYPES = ("float64", "float32", "int8")
+BESIDE = ("indptr.npy", "y.npy", "names.json")
+"""Files that are read as a whole."""
 READERS = 2
 """Threads that read ahead; each has a block of its own besides the one in use."""
 GAP_BYTES = 1 << 16
@@ -66,6 +69,15 @@ def open_columns(path: str | os.PathLike[str], *, threads: int | None = None, ch
     return ColumnStore(path, threads=threads, check=check)
 
 
+class Identity(NamedTuple):
+    """What a reference to a store remembers of it."""
+
+    shape: tuple[int, int]
+    dtype: str
+    storage: str
+    numbers: int  # a checksum of the checksums
+
+
 class ColumnStore:
     """X in a file; made by :func:`open_columns`.
 
@@ -90,12 +102,15 @@ class ColumnStore:
         shape: tuple[int, ...]
         if self.path.is_dir():
             about = read_about(self.path)
+            self.beside = {name: about["checks"].get(name) for name in BESIDE if name in about["files"]}
+            self.opened = place_of(self.path / ABOUT)
             self.storage, self.target = str(about["storage"]), about["target"]
             files = ("X.npy",) if self.storage == "dense" else ("data.npy", "indices.npy")
             self.files = [ArrayFile(self.path / name) for name in files]
             block, checksums, shape = about["block_columns"], about["crc32"], (about["n"], about["p"])
         elif self.path.exists():
             self.storage, self.target, self.files = "dense", None, [ArrayFile(self.path)]
+            self.beside, self.opened = {}, None
             block, checksums, shape = None, None, self.files[0].shape
             if len(shape) != 2:
                 raise InvalidInputError(f"{self.path} must hold a matrix, got an array of {len(shape)} dimensions.")
@@ -112,9 +127,11 @@ class ColumnStore:
             raise damaged(self.path, f"it has {len(checksums)} checksums for {self.blocks} blocks")
         # Of the blocks that have not been read as a whole so far.
         self.checksums: dict[int, int] = dict(enumerate(checksums)) if checksums is not None and check else {}
+        numbers = zlib.crc32(json.dumps(checksums).encode())
+        self.identity = Identity(self.shape, self.dtype.name, self.storage, numbers)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return reopened, (os.path.abspath(self.path), self.threads, self.check)
+        return reopened, (os.path.abspath(self.path), self.threads, self.check, self.identity)
 
     def __repr__(self) -> str:
         return f"ColumnStore({self.path.name}: {self.shape[0]} x {self.shape[1]}, {self.dtype}, {self.storage})"
@@ -128,7 +145,7 @@ class ColumnStore:
             if not (X.fortran or 1 in X.shape):
                 raise InvalidInputError(f"{X.path} must be a matrix in Fortran order (columns one after another).")
             return None
-        starts = np.load(self.path / "indptr.npy", allow_pickle=False)
+        starts = self._beside("indptr.npy", load_array)
         lengths = {file.shape for file in self.files}
         good = (
             starts.shape == (self.shape[1] + 1,)
@@ -153,10 +170,9 @@ class ColumnStore:
     @cached_property
     def names(self) -> list[str] | None:
         """Of the columns."""
-        file = self.path / "names.json"
-        if not self.path.is_dir() or not file.exists():
+        if "names.json" not in self.beside:
             return None
-        names = json.loads(file.read_text(encoding="utf-8"))
+        names = self._beside("names.json", json.loads)
         if not isinstance(names, list) or len(names) != self.shape[1]:
             raise damaged(self.path, f"names.json does not hold {self.shape[1]} names")
         return [str(name) for name in names]
@@ -164,13 +180,27 @@ class ColumnStore:
     @cached_property
     def y(self) -> NDArray[Any] | None:
         """The target that was stored with X."""
-        file = self.path / "y.npy"
-        if not self.path.is_dir() or not file.exists():
+        if "y.npy" not in self.beside:
             return None
-        y = np.load(file, allow_pickle=False)
+        y: NDArray[Any] = self._beside("y.npy", load_array)
         if y.shape != self.shape[:1]:
             raise damaged(self.path, f"y.npy has shape {y.shape} for {self.shape[0]} rows")
         return y
+
+    def _beside(self, name: str, parse: Callable[[bytes], Any]) -> Any:
+        """A small file of the folder, which must still be the one that was opened."""
+        if self.opened is None or place_of(self.path / ABOUT) != self.opened:
+            raise InvalidInputError(f"{self.path} has been moved or replaced since it was opened; open it again.")
+        try:
+            content = (self.path / name).read_bytes()
+        except FileNotFoundError:
+            raise damaged(self.path, f"{name} is missing") from None
+        if self.check and self.beside.get(name) not in (None, zlib.crc32(content)):
+            raise damaged(self.path, f"{name} does not have the checksum that it was written with")
+        try:
+            return parse(content)
+        except (ValueError, EOFError):  # JSON and Unicode errors are of the first kind
+            raise damaged(self.path, f"{name} cannot be read") from None
 
     # Reading
 
@@ -243,8 +273,11 @@ class ColumnStore:
         """Some columns (ascending) as a dense array."""
         listed, out = np.asarray(columns), np.zeros((self.shape[0], len(columns)), dtype=self.dtype, order="F")
         for part in self._runs(listed):
-            first = int(listed[part.start])
-            arrays = self._read(first, int(listed[part.stop - 1]) + 1)
+            first, last = int(listed[part.start]), int(listed[part.stop - 1])
+            for block in range(first // self.block_columns, last // self.block_columns + 1):
+                if block in self.checksums:  # before the first pass, as in a prediction: nothing has been checked so far
+                    self._read_block(block, [np.empty(0, dtype=np.uint8) for _ in self.files])
+            arrays = self._read(first, last + 1)
             if self.starts is None:
                 out[:, part] = arrays[0][:, listed[part] - first]
                 continue
@@ -273,8 +306,8 @@ class ColumnStore:
 
     def __getitem__(self, key: Any) -> Any:
         """X[:, columns] for a slice or ascending indices."""
-        by_columns = isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], slice) and key[0] == slice(None)
-        if not by_columns or np.ndim(key[1]) > 1 or isinstance(key[1], (int, np.integer)):
+        whole = isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], slice) and key[0] == slice(None)
+        if not whole or np.ndim(key[1]) != (0 if isinstance(key[1], slice) else 1):
             raise InvalidInputError("a column store is read by columns: X[:, columns].")
         n, p = self.shape
         if isinstance(key[1], slice) and key[1].step in (None, 1):
@@ -285,6 +318,28 @@ class ColumnStore:
         listed = np.arange(p)[key[1]]
         taken = self.take(listed)
         return taken if self.starts is None else sparse.csc_matrix(taken)
+
+    def __array__(self, *_: Any, **__: Any) -> NDArray[Any]:
+        """Refused: what wants an array would read the whole file into memory, or make an object of the store."""
+        raise InvalidInputError(f"{self.path.name} is a column store, which is no array in memory; X[:, :] reads all of it.")
+
+
+class LostStore(ColumnStore):
+    """What a pickled object refers to and is no longer there, or no longer the same: all that needs no data goes on working."""
+
+    def __init__(self, path: str, threads: int, check: bool, identity: Identity, why: str) -> None:
+        self.path, self.threads, self.check, self.identity, self.why = Path(path), threads, check, identity, why
+        self.shape, self.dtype, self.storage = identity.shape, np.dtype(identity.dtype), identity.storage
+        self.bytes_read = self.passes = 0
+        self.target, self.files, self.starts, self.checksums = None, [], None, {}
+        self.beside, self.opened = dict.fromkeys(("y.npy",)), None
+        self.block_columns, self.blocks = max(1, self.shape[1]), 1
+
+    def _read(self, first: int, last: int, buffers: list[NDArray[np.uint8]] | None = None) -> list[NDArray[Any]]:
+        raise InvalidInputError(self.why)
+
+    def _beside(self, name: str, parse: Callable[[bytes], Any]) -> Any:
+        raise InvalidInputError(self.why)
 
 
 class ArrayFile:
@@ -354,6 +409,9 @@ def read_about(folder: Path) -> dict[str, Any]:
     if not isinstance(about.get("crc32"), list) or not isinstance(about.get("files"), dict):
         raise damaged(folder, f"{ABOUT} lacks checksums or sizes")
     about.setdefault("target", None)
+    about.setdefault("checks", {})
+    if not isinstance(about["target"], str | None) or not isinstance(about["checks"], dict):
+        raise damaged(folder, f"{ABOUT} does not name the target, or checksums, as it should")
     for name, size in about["files"].items():
         path = folder / str(name)
         found = path.stat().st_size if path.exists() else None
@@ -368,8 +426,31 @@ def damaged(path: Path, how: str) -> InvalidInputError:
     return InvalidInputError(f"{path} is damaged: {how}.")
 
 
-def reopened(path: str, threads: int, check: bool) -> ColumnStore:
-    """A store that was pickled, which is but a reference to its file."""
-    if not os.path.exists(path):
-        raise InvalidInputError(f"{path}, which this object refers to, is not there.")
-    return ColumnStore(path, threads=threads, check=check)
+def place_of(file: Path) -> tuple[int, int, int] | None:
+    """What tells a file from another one that took its name."""
+    try:
+        state = file.stat()
+    except OSError:
+        return None
+    return state.st_dev, state.st_ino, state.st_mtime_ns
+
+
+def load_array(content: bytes) -> NDArray[Any]:
+    """The array of a ``.npy`` file."""
+    if not content.startswith(b"\x93NUMPY"):
+        raise ValueError("no NumPy array")
+    loaded: NDArray[Any] = np.load(io.BytesIO(content), allow_pickle=False)
+    return loaded
+
+
+def reopened(path: str, threads: int, check: bool, identity: Identity) -> ColumnStore:
+    """A store that was pickled, which is but a reference to its file. A model that was fitted on it works without the file."""
+    try:
+        store = ColumnStore(path, threads=threads, check=check)
+    except (InvalidInputError, OSError) as error:
+        why = f"{path}, which this object refers to, is not there."
+        return LostStore(path, threads, check, identity, str(error) if os.path.exists(path) else why)
+    if store.identity != identity:
+        why = f"{path}, which this object refers to, holds other data now."
+        return LostStore(path, threads, check, identity, why)
+    return store
