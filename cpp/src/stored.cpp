@@ -7,6 +7,8 @@
 #include <mutex>
 #include <new>
 #include <numeric>
+#include <stdexcept>
+#include <string>
 #include <unordered_map>
 
 namespace ellzero {
@@ -72,7 +74,8 @@ class Slots {
             if (empty_.empty()) {
                 if (std::ssize(slots_) == capacity_) {
                     for (const int32_t slot : out) abandon(slot);
-                    throw std::bad_alloc();
+                    throw std::length_error("more columns of X are in use at once than there is room for (" +
+                                            std::to_string(capacity_) + ")");
                 }
                 empty_.push_back(static_cast<int32_t>(slots_.size()));
                 slots_.push_back({});

@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 from ellzero.errors import InvalidInputError
+from ellzero.tables.formats import STANDARD_INPUT
 
-__all__ = ["STANDARD_INPUT", "check_output", "open_input"]
+__all__ = ["check_output", "open_input"]
 
-STANDARD_INPUT = "-"
 GZIP_MAGIC = b"\x1f\x8b"
 
 

@@ -12,25 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ellzero.cli.files import STANDARD_INPUT, open_input
+from ellzero.cli.files import open_input
 from ellzero.design.column_store import ColumnStore, open_columns
 from ellzero.errors import InvalidInputError
+from ellzero.tables.formats import FORMATS as TABLES
+from ellzero.tables.formats import STANDARD_INPUT, format_by_name
 from ellzero.tables.optional import need
-from ellzero.tables.text import check_header, explained, inner_suffix, reading_options, refuse_twice
+from ellzero.tables.text import check_header, explained, reading_options, refuse_twice
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["FORMATS", "Columns", "Matrix", "Reading", "Table", "load_array", "read_data"]
 
-FORMATS = {
-    "csv": (".csv",),
-    "tsv": (".tsv", ".tab"),
-    "parquet": (".parquet", ".pq"),
-    "svmlight": (".svm", ".svmlight", ".libsvm", ".txt"),
-    "npz": (".npz",),
-    "columns": (".columns", ".npy"),
-}
+FORMATS = {**TABLES, "columns": (".columns", ".npy")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +78,7 @@ def read_data(name: str, how: Reading) -> Table | Matrix | Columns:
             raise InvalidInputError("a column store cannot be read from standard input; name its folder.")
         return Columns(name, open_columns(name))
     content = open_input(name)
-    source = "standard input" if name == "-" else name
+    source = "standard input" if name == STANDARD_INPUT else name
     if kind == "svmlight":
         return read_svmlight(source, content, how)
     if kind == "npz":
@@ -100,13 +95,7 @@ def format_of(name: str, given: str | None) -> str:
         return given
     if os.path.isdir(name) and (os.path.exists(os.path.join(name, "about.json")) or has_ending(name, "columns")):
         return "columns"
-    if name == STANDARD_INPUT or (os.path.exists(name) and not os.path.isfile(name)):
-        return "csv"
-    suffix = inner_suffix(name)
-    for kind, suffixes in FORMATS.items():
-        if suffix in suffixes:
-            return kind
-    raise InvalidInputError(f"{name} has no ending that tells its format; add --format, one of {', '.join(FORMATS)}.")
+    return format_by_name(name, FORMATS, "add --format")
 
 
 def has_ending(name: str, kind: str) -> bool:

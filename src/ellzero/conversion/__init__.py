@@ -18,6 +18,7 @@ from ellzero.conversion.writing import SPARSE_TYPES, ColumnWriter, SparseColumnW
 from ellzero.design.column_store import TYPES
 from ellzero.errors import InvalidInputError
 from ellzero.progress import ProgressCallback, as_progress
+from ellzero.tables.formats import STANDARD_INPUT
 from ellzero.validation import as_choice
 
 __all__ = ["FORMATS", "IMPUTE", "ColumnWriter", "SparseColumnWriter", "convert"]
@@ -128,7 +129,7 @@ def convert(
         missing=words(missing),
         memory=as_bytes("memory", memory),
     )
-    if plan.source == "-" and plan.format not in ("csv", "tsv", "svmlight"):
+    if plan.source == STANDARD_INPUT and plan.format not in ("csv", "tsv", "svmlight"):
         raise InvalidInputError(f"{plan.format} files cannot be read from standard input.")
     with NewFolder(out, overwrite) as folder:
         write_store(plan, folder, Meter(as_progress(progress)))

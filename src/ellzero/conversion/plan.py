@@ -8,19 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ellzero.errors import InvalidInputError
-from ellzero.tables.text import inner_suffix
+from ellzero.tables.formats import FORMATS as TABLES
+from ellzero.tables.formats import STANDARD_INPUT, format_by_name
 
 __all__ = ["FORMATS", "IMPUTE", "UNLABELLED", "Plan", "as_bytes", "format_of"]
 
-FORMATS = {
-    "csv": (".csv",),
-    "tsv": (".tsv", ".tab"),
-    "parquet": (".parquet", ".pq"),
-    "svmlight": (".svm", ".svmlight", ".libsvm", ".txt"),
-    "plink": (".bed",),
-    "npy": (".npy",),
-    "npz": (".npz",),
-}
+FORMATS = {**TABLES, "plink": (".bed",), "npy": (".npy",)}
 UNLABELLED = "leave such rows out, by drop_unlabelled for example."
 IMPUTE = ("median", "mean", "mode")
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -48,7 +41,7 @@ class Plan:
     @property
     def shown(self) -> str:
         """What a sentence calls the source."""
-        return "standard input" if self.source == "-" else self.source
+        return "standard input" if self.source == STANDARD_INPUT else self.source
 
     def refuse(self, *names: str) -> None:
         """Refuse arguments that mean nothing for this format."""
@@ -65,13 +58,7 @@ def format_of(name: str, given: str | None) -> str:
         return given
     if os.path.isdir(name):
         raise InvalidInputError(f"{name} is a folder, not a data file.")
-    if name == "-" or (os.path.exists(name) and not os.path.isfile(name)):
-        return "csv"
-    suffix = inner_suffix(name)
-    for kind, suffixes in FORMATS.items():
-        if suffix in suffixes:
-            return kind
-    raise InvalidInputError(f"{name} has no ending that tells its format; give the format, one of {', '.join(FORMATS)}.")
+    return format_by_name(name, FORMATS, "give the format")
 
 
 def as_bytes(name: str, value: Any) -> int:

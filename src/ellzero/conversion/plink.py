@@ -16,9 +16,10 @@ from ellzero.conversion.content import DenseContent, Report
 from ellzero.conversion.plan import UNLABELLED, Plan
 from ellzero.errors import InvalidInputError
 from ellzero.tables.columns import check_presence
+from ellzero.tables.formats import inner_suffix
 from ellzero.tables.optional import need
 from ellzero.tables.target import column_labels, column_response
-from ellzero.tables.text import explained, inner_suffix, reading_options
+from ellzero.tables.text import explained, reading_options
 
 __all__ = ["read_plink"]
 

@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from typing import IO, Any
 
 from ellzero.errors import InvalidInputError
+from ellzero.tables.formats import STANDARD_INPUT
 from ellzero.tables.optional import need
 
 __all__ = ["DAMAGED", "Replayed", "Stream"]
@@ -29,7 +30,7 @@ class Stream:
         if os.path.isdir(name):
             raise InvalidInputError(f"{name} is a folder, not a data file.")
         self.raw: Any = sys.stdin.buffer
-        if name != "-":
+        if name != STANDARD_INPUT:
             self.raw = open(name, "rb")  # noqa: SIM115 - the stack closes it
             stack.callback(self.raw.close)
         self.size = os.path.getsize(name) if os.path.isfile(name) else 0
@@ -46,7 +47,7 @@ class Stream:
 def decompressed(raw: Any, name: str) -> Any:
     """What is in a compressed file; anything else as it is."""
     suffix = os.path.splitext(name.lower())[1]
-    if suffix == ".gz" or (name == "-" and raw.peek(2)[:2] == GZIP_MAGIC):
+    if suffix == ".gz" or (name == STANDARD_INPUT and raw.peek(2)[:2] == GZIP_MAGIC):
         return gzip.GzipFile(fileobj=raw)
     if suffix == ".bz2":
         return bz2.BZ2File(raw)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,17 +10,10 @@ from typing import Any
 from ellzero.errors import InvalidInputError
 from ellzero.tables.optional import need
 
-__all__ = ["COMPRESSIONS", "check_header", "explained", "inner_suffix", "reading_options", "refuse_twice"]
+__all__ = ["check_header", "explained", "reading_options", "refuse_twice"]
 
-COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 SEPARATORS = {"tab": "\t", r"\t": "\t", "space": r"\s+", " ": r"\s+"}
 LIKELY_SEPARATORS = ";\t|,"
-
-
-def inner_suffix(name: str) -> str:
-    """The ending of a file's name in small letters, that of a compression left out."""
-    stem, suffix = os.path.splitext(name.lower())
-    return os.path.splitext(stem)[1] if suffix in COMPRESSIONS else suffix
 
 
 def reading_options(kind: str, separator: str | None, encoding: str) -> dict[str, Any]:
