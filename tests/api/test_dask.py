@@ -1,6 +1,7 @@
 """X as a Dask array: the same results as in memory, also when workers die, and one clear sentence for what cannot work."""
 
 import os
+import pickle
 import runpy
 import signal
 import subprocess
@@ -196,6 +197,26 @@ class TestCluster:
         assert len(store.engine.held) == 10  # five blocks and their copies
         assert len(DaskStore(by_rows.map_blocks(np.asfortranarray).persist()).engine.held) == 5
         same_path(ez.fit_path(by_rows, y, lambda_2=1e-3, max_support=3), expected)
+
+    def test_models_are_used_where_the_cluster_is_not(self, client, data, tmp_path):
+        X, y = data
+        model = ez.L0Classifier(k=2).fit(da.from_array(X, chunks=(N, 100)).persist(), y)
+        (tmp_path / "model").write_bytes(pickle.dumps(model))
+        np.save(tmp_path / "X.npy", X)
+        elsewhere = """if True:
+            import pickle, numpy as np
+            model = pickle.load(open("model", "rb"))
+            print(*model.predict(np.load("X.npy")))
+            try:
+                model.path_.problem.design.rmatvec(np.ones(90))
+            except Exception as error:
+                print(type(error).__name__, error)
+        """
+        run = subprocess.run([sys.executable, "-c", elsewhere], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        assert run.stdout.splitlines() == [
+            " ".join(map(str, model.predict(X))),
+            "ClusterError X is kept by the workers of a Dask cluster that this process is not connected to.",
+        ], run.stderr
 
     def test_no_copies_without_room(self, client, data, monkeypatch):
         monkeypatch.setattr(cluster_module.Cluster, "room", lambda _: 1000.0)

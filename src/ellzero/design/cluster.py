@@ -65,6 +65,8 @@ def engine_for(X: Any) -> Engine:
         return LocalThreads()
     held = futures_of(X)
     if held:
+        if held[0].client is None:  # unpickled where there is no client
+            raise ClusterError("X is kept by the workers of a Dask cluster that this process is not connected to.")
         return Cluster(held[0].client, held)
     if dask.config.get("scheduler", None) not in (None, "dask.distributed", "distributed"):
         return LocalThreads()  # the user's choice of a scheduler in this process

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.design.base import Array, as_design, check_dtype, float_dtype
-from ellzero.design.cluster import Answer, Cluster, answered, engine_for
+from ellzero.design.cluster import Answer, Cluster, Engine, answered, engine_for
 from ellzero.design.dense import held_dtype
 from ellzero.design.store import Request
 from ellzero.errors import InvalidInputError
@@ -41,7 +41,7 @@ class DaskStore:
 
     names: list[str] | None = None
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Any, connect: bool = True) -> None:
         if X.ndim != 2:
             raise InvalidInputError(f"X must have two dimensions, got {X.ndim}.")
         check_dtype(X.dtype)
@@ -58,16 +58,28 @@ class DaskStore:
         self.rows = slices(X.chunks[0])
         self.columns = slices(X.chunks[1])
         self.places = [(i, j) for j in self.columns for i in self.rows]
-        self.engine = engine_for(X)
         grid = X.to_delayed()
         self.blocks = {place: grid[place] for place in self.places}
         self.held: dict[Place, Any] = {}  # futures of the blocks that the workers hold
-        if isinstance(self.engine, Cluster) and (held := persisted(X)):
-            self.held = {place: held[place] for place in self.places}
-            self.keep_converted(self.engine)
+        self.found: Engine | None = None
+        if connect:
+            self.connect()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return DaskStore, (self.X,)
+        return DaskStore, (self.X, False)  # a model that was fitted on X is used where the cluster is not
+
+    @property
+    def engine(self) -> Engine:
+        """What runs tasks on X."""
+        return self.found or self.connect()
+
+    def connect(self) -> Engine:
+        """Find the cluster, or do without one."""
+        self.found = engine_for(self.X)
+        if isinstance(self.found, Cluster) and (held := persisted(self.X)):
+            self.held = {place: held[place] for place in self.places}
+            self.keep_converted(self.found)
+        return self.found
 
     @cached_property
     def nbytes(self) -> int:
