@@ -15,7 +15,7 @@ from ellzero.conversion.folder import NewFolder
 from ellzero.conversion.plan import FORMATS, IMPUTE, Plan, as_bytes, format_of
 from ellzero.conversion.streams import DAMAGED
 from ellzero.conversion.writing import SPARSE_TYPES, ColumnWriter, SparseColumnWriter, checked
-from ellzero.design.column_store import TYPES
+from ellzero.design.column_files import TYPES
 from ellzero.errors import InvalidInputError
 from ellzero.progress import ProgressCallback, as_progress
 from ellzero.tables.formats import STANDARD_INPUT

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 
-from ellzero.design.column_store import ABOUT, FORMAT
+from ellzero.design.column_files import ABOUT, FORMAT
 from ellzero.errors import InvalidInputError
 from ellzero.files import current_umask
 

@@ -23,7 +23,7 @@ from numpy.lib import format as npy
 from numpy.typing import ArrayLike, NDArray
 
 from ellzero.conversion.folder import NewFolder
-from ellzero.design.column_store import ABOUT, BESIDE, FORMAT, TYPES, VERSION
+from ellzero.design.column_files import ABOUT, BESIDE, FORMAT, TYPES, VERSION
 from ellzero.design.store import BLOCK_BYTES
 from ellzero.errors import InvalidInputError
 from ellzero.validation import as_choice
