@@ -9,8 +9,9 @@ SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
 
+# A file of tests runs in one process, so that its fixtures are made once.
 test: $(VENV)/.built
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 lint: $(VENV)/.built
 	$(BIN)/ruff check .

@@ -11,8 +11,9 @@ namespace {
 constexpr int64_t chunk = 4096;
 // A column's products may take up to this share of its own bytes (in float64): cheap to keep and cheap to combine beside reading X.
 constexpr double memory_share = 1.0 / 32.0;
-// Half of them for what lies ahead, and as many as one read of X serves.
+// Half of them for what lies ahead, and as many as one read of X serves; fewer where there are so many columns that memory counts.
 constexpr size_t most_directions = 2 * Design::most_sides;
+constexpr size_t most_bytes = size_t{1} << 29;
 // What is left of a residual beside the directions, relative to its length, that is rounding and no direction.
 constexpr double no_direction = 1e-8;
 // So small an X stays in the cache, where reading it is as cheap as bounding it. Small problems are then searched alike whether a
@@ -33,7 +34,8 @@ Screening::Screening(const Problem& problem)
       least_(problem.columns()),
       most_(problem.columns()),
       root_(problem.rows()) {
-    capacity_ = std::min(most_directions, static_cast<size_t>(problem.X.design().entries_per_column() * memory_share));
+    const size_t affordable = std::max<size_t>(most_bytes / sizeof(double) / std::max<size_t>(problem.columns(), 1), 1);
+    capacity_ = std::min({most_directions, static_cast<size_t>(problem.X.design().entries_per_column() * memory_share), affordable});
     if (problem.X.design().bytes() <= small_bytes) capacity_ = 0;
     if (capacity_ > 0) free_.assign(problem.X.squares(), problem.X.squares() + problem.columns());
     for (int64_t i = 0; i < problem.rows(); ++i) root_[i] = std::sqrt(problem.w[i]);

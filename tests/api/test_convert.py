@@ -236,7 +236,7 @@ def test_tables_that_cannot_be_used(tmp_path):
         ("a,b\n1,2\n", {"separator": "::"}, "separator must be one character, 'tab' or 'space', got '::'."),
         ("a,b\n1,2\n", {"encoding": "klingon"}, "encoding 'klingon' is unknown."),
         ("a,b\n1,2\n", {"memory": "much"}, "memory must be a number of bytes, such as 500000000 or '256M', got 'much'."),
-        ("a,b\n1,2\n", {"format": "xlsx"}, "format must be one of csv, tsv, parquet, svmlight, plink, npy, npz, got 'xlsx'."),
+        ("a,b\n1,2\n", {"format": "xlsx"}, "format must be one of csv, tsv, parquet, svmlight, npz, plink, npy, got 'xlsx'."),
         ("a,b\n1,2\n", {"dtype": "int16"}, "dtype must be one of 'float64', 'float32', 'int8', got 'int16'."),
         ("a,b\n1,2\n", {"impute": "zero"}, "impute must be one of 'median', 'mean', 'mode', got 'zero'."),
     ):
