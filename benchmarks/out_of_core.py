@@ -54,6 +54,7 @@ class Data:
     p: int
     dtype: str
     features: int = 20  # that matter
+    weakest: float = 0.15  # coefficient of the last of them; that of the first is one
     seed: int = 0
 
     @property
@@ -89,7 +90,7 @@ class Data:
         """Labels of a logistic model on the true features."""
         columns = np.array([self.block(j // self.width)[:, j % self.width] for j in self.true], dtype=np.float64)
         columns = (columns - columns.mean(axis=1, keepdims=True)) / columns.std(axis=1, keepdims=True)
-        eta = np.geomspace(1.0, 0.15, self.features) @ columns  # so that they enter one after another
+        eta = np.geomspace(1.0, self.weakest, self.features) @ columns  # so that they enter one after another
         return np.where(np.random.default_rng([self.seed, self.p]).random(self.n) < 1.0 / (1.0 + np.exp(-eta)), 1, -1)
 
     def words(self) -> str:
@@ -319,7 +320,7 @@ def main() -> None:
             "path-int8": partial(paths, Data(10_000, 2_000_000 // part, "int8"), arguments.folder),
             "wide": partial(paths, Data(1_000, 5_000_000 // part, "float32"), arguments.folder),
             "memory": partial(against_memory, Data(1_000, 500_000 // part, "float32"), arguments.folder),
-            "certificate": partial(proofs, Data(10_000, 500_000 // part, "float32", features=5), arguments.folder),
+            "certificate": partial(proofs, Data(10_000, 500_000 // part, "float32", features=5, weakest=0.5), arguments.folder),
         },
     )
 
