@@ -11,7 +11,6 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from ellzero import datasets, metrics
-from ellzero.conversion import ColumnWriter, SparseColumnWriter, convert
 from ellzero.design.column_store import ColumnStore, open_columns
 from ellzero.errors import ClusterError, DatasetError, EllzeroError, InvalidInputError
 from ellzero.exact.certificate import Certificate
@@ -27,6 +26,7 @@ from ellzero.sizes import Sizes, fit_sizes
 from ellzero.stationarity import StationarityReport, check_stationarity
 
 if TYPE_CHECKING:
+    from ellzero.conversion import ColumnWriter, SparseColumnWriter, convert
     from ellzero.estimators.cross_validated import L0ClassifierCV, L0RegressorCV
     from ellzero.estimators.cross_validation import CrossValidation
     from ellzero.estimators.direct import L0Classifier, L0Regressor
@@ -35,27 +35,30 @@ if TYPE_CHECKING:
 
 __version__ = version("ellzero")
 
-# What needs scikit-learn is loaded when it is asked for: whoever fits paths need not wait for it.
-ESTIMATORS = {
-    "CrossValidation": "cross_validation",
-    "L0Classifier": "direct",
-    "L0ClassifierCV": "cross_validated",
-    "L0Regressor": "direct",
-    "L0RegressorCV": "cross_validated",
-    "Stability": "stability",
-    "load": "model_file",
-    "stability_selection": "stability",
+# What needs scikit-learn, or writes column stores, is loaded when it is asked for: whoever fits paths need not wait for it.
+LATER = {
+    "ColumnWriter": "conversion",
+    "SparseColumnWriter": "conversion",
+    "convert": "conversion",
+    "CrossValidation": "estimators.cross_validation",
+    "L0Classifier": "estimators.direct",
+    "L0ClassifierCV": "estimators.cross_validated",
+    "L0Regressor": "estimators.direct",
+    "L0RegressorCV": "estimators.cross_validated",
+    "Stability": "estimators.stability",
+    "load": "estimators.model_file",
+    "stability_selection": "estimators.stability",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name not in ESTIMATORS:
+    if name not in LATER:
         raise AttributeError(f"module 'ellzero' has no attribute {name!r}")
-    return getattr(import_module(f"ellzero.estimators.{ESTIMATORS[name]}"), name)
+    return getattr(import_module(f"ellzero.{LATER[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *ESTIMATORS})
+    return sorted({*globals(), *LATER})
 
 
 __all__ = [

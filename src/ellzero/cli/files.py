@@ -9,11 +9,9 @@ import sys
 from pathlib import Path
 
 from ellzero.errors import InvalidInputError
-from ellzero.tables.formats import STANDARD_INPUT
+from ellzero.tables.formats import GZIP_MAGIC, STANDARD_INPUT
 
 __all__ = ["check_output", "open_input"]
-
-GZIP_MAGIC = b"\x1f\x8b"
 
 
 def open_input(name: str) -> str | io.BytesIO:

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from ellzero.conversion.content import DenseContent, Report, SparseContent, narrowest
 from ellzero.conversion.plan import Plan
 from ellzero.conversion.transposing import DenseTiles
+from ellzero.design.column_files import read_header
 from ellzero.errors import InvalidInputError
 
 __all__ = ["read_npy", "read_npz"]
@@ -128,9 +128,7 @@ def matrix(plan: Plan, file: IO[bytes], y: NDArray[Any] | None, folder: Path, st
 def header(file: IO[bytes], plan: Plan) -> tuple[tuple[int, int], bool, np.dtype[Any]]:
     """The shape, order and type of the matrix that follows."""
     try:
-        version = npy.read_magic(file)
-        reader = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, by_columns, dtype = reader(file)
+        shape, by_columns, dtype = read_header(file)
     except ValueError as error:
         raise InvalidInputError(f"{plan.shown} cannot be read as an array: {error}.") from None
     if len(shape) != 2 or dtype.kind not in "fiub" or dtype.itemsize > 8:

@@ -13,12 +13,11 @@ from contextlib import ExitStack
 from typing import IO, Any
 
 from ellzero.errors import InvalidInputError
-from ellzero.tables.formats import STANDARD_INPUT
+from ellzero.tables.formats import GZIP_MAGIC, STANDARD_INPUT
 from ellzero.tables.optional import need
 
 __all__ = ["DAMAGED", "Replayed", "Stream"]
 
-GZIP_MAGIC = b"\x1f\x8b"
 DAMAGED = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
 """What compressed files raise that are not whole."""
 

@@ -7,14 +7,26 @@ import json
 import os
 import weakref
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.errors import InvalidInputError
 
-__all__ = ["ABOUT", "BESIDE", "FORMAT", "TYPES", "VERSION", "ArrayFile", "damaged", "load_array", "place_of", "read_about"]
+__all__ = [
+    "ABOUT",
+    "BESIDE",
+    "FORMAT",
+    "TYPES",
+    "VERSION",
+    "ArrayFile",
+    "damaged",
+    "load_array",
+    "place_of",
+    "read_about",
+    "read_header",
+]
 
 FORMAT, VERSION, ABOUT = "ellzero columns", 1, "about.json"
 TYPES = ("float64", "float32", "int8")
@@ -29,9 +41,7 @@ class ArrayFile:
         self.path = path
         try:
             with open(path, "rb") as stream:
-                version = np.lib.format.read_magic(stream)
-                read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-                self.shape, self.fortran, dtype = read(stream)
+                self.shape, self.fortran, dtype = read_header(stream)
                 self.offset = stream.tell()
         except FileNotFoundError:
             raise damaged(path.parent, f"{path.name} is missing") from None
@@ -65,6 +75,13 @@ class ArrayFile:
             done += count
         if self._state() != self.seen:
             raise InvalidInputError(f"{self.path} has changed since it was opened; open it again.")
+
+
+def read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """The shape, whether the order is Fortran's, and the type of the array that follows."""
+    version = np.lib.format.read_magic(stream)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    return read(stream)
 
 
 def read_about(folder: Path) -> dict[str, Any]:

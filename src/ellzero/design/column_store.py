@@ -23,8 +23,9 @@ from scipy import sparse
 
 from ellzero import _core
 from ellzero.design.column_files import ABOUT, BESIDE, TYPES, ArrayFile, damaged, load_array, place_of, read_about
-from ellzero.design.store import BLOCK_BYTES, Array, Request, available_processors
+from ellzero.design.store import BLOCK_BYTES, Array, Request
 from ellzero.errors import InvalidInputError
+from ellzero.validation import as_threads
 
 __all__ = ["ColumnStore", "open_columns"]
 
@@ -91,7 +92,7 @@ class ColumnStore:
 
     def __init__(self, path: str | os.PathLike[str], *, threads: int | None = None, check: bool = True) -> None:
         self.path = Path(path)
-        self.threads = available_processors() if threads is None else max(1, int(threads))
+        self.threads = as_threads(-1) if threads is None else max(1, int(threads))
         self.check = check
         self.bytes_read = self.passes = 0
         shape: tuple[int, ...]
@@ -288,10 +289,12 @@ class ColumnStore:
             return
         if listed.min() < 0 or listed.max() >= self.shape[1] or (np.diff(listed) <= 0).any():
             raise InvalidInputError("columns must be ascending indices of columns of X.")
-        width = self.shape[0] * self.dtype.itemsize
-        bounds = (self.starts * sum(f.dtype.itemsize for f in self.files)) if self.starts is not None else None
-        begin = bounds[listed] if bounds is not None else listed.astype(np.int64) * width
-        end = bounds[listed + 1] if bounds is not None else begin + width
+        entry = sum(file.dtype.itemsize for file in self.files)
+        if self.starts is None:
+            begin = listed.astype(np.int64) * (self.shape[0] * entry)
+            end = begin + self.shape[0] * entry
+        else:
+            begin, end = self.starts[listed] * entry, self.starts[listed + 1] * entry
         start = 0
         for at in range(1, len(listed) + 1):
             if at < len(listed) and begin[at] - end[at - 1] <= GAP_BYTES and end[at] - begin[start] <= BLOCK_BYTES:

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from ellzero.design.base import check_dtype
 from ellzero.design.dense import DenseDesign, held_dtype
-from ellzero.design.store import BLOCK_BYTES, Array, Request, available_processors
+from ellzero.design.store import BLOCK_BYTES, Array, Request
 from ellzero.errors import InvalidInputError
+from ellzero.validation import as_threads
 
 __all__ = ["SlicedStore"]
 
@@ -33,7 +34,7 @@ class SlicedStore:
         self.shape: tuple[int, int] = (int(array.shape[0]), int(array.shape[1]))
         self.dtype = np.dtype(held_dtype(np.dtype(array.dtype)))
         self.nbytes = self.shape[0] * self.shape[1] * np.dtype(array.dtype).itemsize
-        self.threads = available_processors()
+        self.threads = as_threads(-1)
         column = max(1, self.shape[0] * self.dtype.itemsize)
         chunk = min(max(1, int(np.max((array.chunks or (1, 1))[1]))), max(1, self.shape[1]))
         wide = max(1, BLOCK_BYTES // column)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from ellzero import _core
 
-__all__ = ["BLOCK_BYTES", "Moments", "Products", "Request", "Store", "available_processors"]
+__all__ = ["BLOCK_BYTES", "Moments", "Products", "Request", "Store"]
 
 Array = NDArray[np.float64]
 
@@ -98,8 +97,3 @@ class Moments:
         means, variances, shares = np.stack(parts, axis=1)
         mean = (shares * means).sum(axis=0)
         return np.stack([mean, (shares * (variances + (means - mean) ** 2)).sum(axis=0), shares.sum(axis=0)])
-
-
-def available_processors() -> int:
-    """Those that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from ellzero.errors import InvalidInputError
 
-__all__ = ["COMPRESSIONS", "FORMATS", "STANDARD_INPUT", "format_by_name", "inner_suffix"]
+__all__ = ["COMPRESSIONS", "FORMATS", "GZIP_MAGIC", "STANDARD_INPUT", "format_by_name", "inner_suffix"]
 
 FORMATS = {
     "csv": (".csv",),
@@ -18,6 +18,7 @@ FORMATS = {
 }
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 STANDARD_INPUT = "-"
+GZIP_MAGIC = b"\x1f\x8b"
 
 
 def format_by_name(name: str, formats: Mapping[str, tuple[str, ...]], hint: str) -> str:
