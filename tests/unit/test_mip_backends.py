@@ -198,6 +198,21 @@ def test_overshoot_is_stopped(monkeypatch):
     assert found.message == "the solver did not stop when asked to"
 
 
+def test_refused_stop_is_asked_again(monkeypatch):
+    """SCIP cannot be interrupted while it restarts."""
+    monkeypatch.setattr(backends, "OVERSHOOT", 0.1)
+    solver, refusals = Stubborn(seconds=30.0), iter([RuntimeError("not now")] * 3)
+
+    def stop():
+        for refusal in refusals:
+            raise refusal
+        solver.stopped.set()
+
+    solver.stop = stop
+    found = solver.solve(knapsack(), seconds=0.1)
+    assert (found.status, found.lower_bound, next(refusals, None)) == ("time_limit", -9.0, None)
+
+
 INTERRUPTED = """
     import signal, sys, threading, time
     sys.path.insert(0, {here!r})

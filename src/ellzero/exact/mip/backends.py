@@ -6,6 +6,7 @@ import importlib
 import threading
 import time
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Protocol
@@ -59,7 +60,7 @@ class Session(Protocol):
         """Solve; it blocks and releases the interpreter's lock."""
 
     def stop(self) -> None:
-        """Ask `run` to end soon; from another thread and more than once."""
+        """Ask `run` to end soon; from another thread, and again until it ends."""
 
     def result(self) -> MipResult:
         """What `run` found; "interrupted" if it was stopped."""
@@ -163,7 +164,8 @@ def attend(session: Session, seconds: float, scale: float) -> MipResult:
         now = time.monotonic()
         if interrupted or now > deadline:
             asked = min(asked, now)
-            session.stop()
+            with suppress(Exception):  # some refuse at times (SCIP while it restarts); they are asked again
+                session.stop()
         if now > asked + (KEYBOARD_PATIENCE if interrupted else PATIENCE):
             status = "interrupted" if interrupted else "time_limit"
             return MipResult(status, None, -np.inf, message="the solver did not stop when asked to")

@@ -20,6 +20,8 @@ STATUS = {
     "userinterrupt": "interrupted",
     "infeasible": "infeasible",
 }
+LISTENING = ("PRESOLVING", "SOLVING")
+"""The stages in which it can be interrupted; in those between, as before a restart, it would complain on stderr."""
 
 
 class ScipSession:
@@ -54,8 +56,9 @@ class ScipSession:
         self.model.optimizeNogil()
 
     def stop(self) -> None:
-        """Ask it to end."""
-        self.model.interruptSolve()
+        """Ask it to end, if it listens at this moment."""
+        if self.model.getStageName() in LISTENING:
+            self.model.interruptSolve()
 
     def result(self) -> MipResult:
         """What it found."""
