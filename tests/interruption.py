@@ -6,9 +6,12 @@ import sys
 import textwrap
 import time
 
+PROMPT = 10.0
+"""Seconds: on an idle machine all stop within one, but tests share theirs; what they stop would run for minutes."""
+
 
 def interrupt(code, seconds, verdict):
-    """Run code that says when it is solving, and interrupt it: it must say so within three seconds, and then its verdict."""
+    """Run code that says when it is solving, and interrupt it: it must say so promptly, and then its verdict."""
     with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == "solving\n"
@@ -16,7 +19,7 @@ def interrupt(code, seconds, verdict):
         child.send_signal(signal.SIGINT)
         sent = time.monotonic()
         assert child.stdout.readline() == "interrupted\n"
-        assert time.monotonic() - sent < 3.0
+        assert time.monotonic() - sent < PROMPT
         assert child.stdout.readline() == f"{verdict}\n"
         assert child.wait(timeout=30) == 0
 

@@ -1,13 +1,10 @@
 """Ctrl-C and progress of a long fit."""
 
-import signal
-import subprocess
 import sys
-import textwrap
-import time
 
 import numpy as np
 import pytest
+from interruption import interrupt
 
 import ellzero as ez
 
@@ -17,7 +14,7 @@ LONG_FIT = """
     import ellzero as ez
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job starts with Ctrl-C ignored
     X, y, _ = ez.datasets.make_classification(1500, 3000, 400, s=0.2, random_state=0)
-    print("fitting", flush=True)
+    print("solving", flush=True)
     try:
         for _ in range(1000):
             ez.fit_path(X, y, loss={loss!r}, lambda_2=1e-4, lambda_min_ratio=1e-4, n_lambda=1000, n_jobs={n_jobs}, {how})
@@ -28,11 +25,15 @@ LONG_FIT = """
 """
 
 
+def long_fit(loss="logistic", n_jobs=1, how=""):
+    return LONG_FIT.format(loss=loss, n_jobs=n_jobs, how=how)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("loss", ["logistic", "squared_error", "hinge"])
-def test_ctrl_c_stops_within_a_second(loss, n_jobs):
-    interrupt(loss, n_jobs, "", 1.0)
+def test_ctrl_c_stops_a_path(loss, n_jobs):
+    interrupt(long_fit(loss, n_jobs), 1.0, "True")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
@@ -40,26 +41,12 @@ def test_ctrl_c_stops_within_a_second(loss, n_jobs):
 @pytest.mark.parametrize("seconds", [1.0, 3.0])
 def test_ctrl_c_stops_a_local_search(how, seconds):
     """At different times, that is in different stages: a short path and its long search."""
-    interrupt("logistic", 1, f"max_support=20, algorithm='local_search', {how}", seconds)
+    interrupt(long_fit(how=f"max_support=20, algorithm='local_search', {how}"), seconds, "True")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 def test_ctrl_c_stops_hard_thresholding():
-    interrupt("logistic", 1, "algorithm='iht'", 1.0)
-
-
-def interrupt(loss, n_jobs, how, seconds):
-    code = textwrap.dedent(LONG_FIT).format(loss=loss, n_jobs=n_jobs, how=how)
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdout is not None
-        assert child.stdout.readline() == "fitting\n"
-        time.sleep(seconds)
-        child.send_signal(signal.SIGINT)
-        sent = time.monotonic()
-        assert child.stdout.readline() == "interrupted\n"
-        assert time.monotonic() - sent < 1.0
-        assert child.stdout.readline() == "True\n"
-        assert child.wait(timeout=30) == 0
+    interrupt(long_fit(how="algorithm='iht'"), 1.0, "True")
 
 
 def test_progress_callback_and_its_errors():

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from interruption import PROMPT
 
 from ellzero.errors import InvalidInputError
 from ellzero.exact.mip import backends
@@ -121,7 +122,7 @@ def test_time_limit(backend):
     begin = time.monotonic()
     program = knapsack(300, seed=0)
     found = backend.solve(program, gap=0.0, seconds=0.5)
-    assert time.monotonic() - begin < 3.0
+    assert time.monotonic() - begin < PROMPT
     assert found.status == "time_limit"
     assert found.x is not None
     assert program.violation(found.x) <= 1e-6
@@ -189,7 +190,7 @@ def test_overshoot_is_stopped(monkeypatch):
     monkeypatch.setattr(backends, "OVERSHOOT", 0.1)
     begin = time.monotonic()
     found = Stubborn(seconds=30.0).solve(knapsack(), seconds=0.1)
-    assert time.monotonic() - begin < 2.0
+    assert time.monotonic() - begin < PROMPT
     assert found.status == "time_limit"
     assert found.x is not None
     monkeypatch.setattr(backends, "PATIENCE", 0.1)
@@ -215,9 +216,11 @@ def test_refused_stop_is_asked_again(monkeypatch):
 
 INTERRUPTED = """
     import signal, sys, threading, time
-    sys.path.insert(0, {here!r})
+    sys.path[:0] = {here!r}
     from test_mip_backends import knapsack
+    from ellzero.exact.mip import backends
     from ellzero.exact.mip.backends import get_backend
+    backends.KEYBOARD_PATIENCE = {prompt}  # one second may pass before a busy machine lets the solver listen
     signal.signal(signal.SIGINT, signal.default_int_handler)
     backend, program = get_backend({name!r}), knapsack(300, seed=0)
     print("ready", flush=True)
@@ -232,8 +235,10 @@ INTERRUPTED = """
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 @pytest.mark.parametrize("name", BACKENDS)
 def test_ctrl_c(name):
-    """It ends within a second with a point and a bound, and the solver goes on working."""
-    code = textwrap.dedent(INTERRUPTED).format(name=name, here=str(Path(__file__).parent))
+    """It ends promptly with a point and a bound, and the solver goes on working."""
+    code = textwrap.dedent(INTERRUPTED).format(
+        name=name, prompt=PROMPT, here=[str(folder) for folder in Path(__file__).parents[:2]]
+    )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout.readline() == "ready\n"
         time.sleep(1.0)
@@ -243,7 +248,7 @@ def test_ctrl_c(name):
         while said in ("\n", "Interrupt request received\n"):  # Gurobi catches the signal itself, and says so
             said = child.stdout.readline()
         assert said == "interrupted\n"
-        assert time.monotonic() - sent < 1.0
+        assert time.monotonic() - sent < PROMPT
         assert child.stdout.readline() == "optimal\n"
         assert child.wait(timeout=30) == 0
 
