@@ -34,8 +34,8 @@ Swaps parse_swaps(const std::string& name) {
 
 nb::dict fit(const BoundProblem& self, const std::string& algorithm, const std::string& swaps, int64_t q, bool first_improvement,
              const std::vector<double>& lambda_0, const std::vector<int>& sizes, int n_lambda, double lambda_min_ratio,
-             int max_support, std::optional<nb::dict> seeds, bool sweep, int threads, const nb::object& progress) {
-    Monitor monitor(check_signals, reporter(progress));
+             int max_support, std::optional<nb::dict> seeds, bool sweep, int threads, const nb::object& progress, const nb::object& check) {
+    Monitor monitor(checker(check), reporter(progress));
     PathOptions options{parse_algorithm(algorithm), parse_swaps(swaps), q, first_improvement, lambda_0, sizes, n_lambda,
                         lambda_min_ratio, max_support, sweep, {}};
     if (seeds) options.seeds = unpack(*seeds, self);
@@ -115,7 +115,7 @@ void register_path(nb::module_& m) {
     m.def("fit_path", &fit, nb::arg("problem"), nb::kw_only(), nb::arg("algorithm"), nb::arg("swaps"), nb::arg("q"),
           nb::arg("first_improvement"), nb::arg("lambda_0"), nb::arg("sizes"), nb::arg("n_lambda"),
           nb::arg("lambda_min_ratio"), nb::arg("max_support"), nb::arg("seeds").none(), nb::arg("sweep"), nb::arg("threads"),
-          nb::arg("progress").none());
+          nb::arg("progress").none(), nb::arg("check").none());
     m.def("hard_thresholding", &threshold, nb::arg("problem"), nb::kw_only(), nb::arg("start"), nb::arg("lambda_0"), nb::arg("size"),
           nb::arg("threads"));
     m.def("coordinate_descent", &cycles, nb::arg("problem"), nb::arg("lambda_0"), nb::arg("cycles"));

@@ -20,6 +20,15 @@ void check_signals() {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
+Monitor::Check checker(const nb::object& check) {
+    if (check.is_none()) return check_signals;
+    return [callback = nb::handle(check)] {
+        check_signals();
+        nb::gil_scoped_acquire acquire;
+        callback();
+    };
+}
+
 Columns BoundProblem::columns(Team& team, Monitor& monitor) const {
     return Columns(*core, mean ? mean->data() : nullptr, scale ? scale->data() : nullptr, square.data(), team, monitor);
 }

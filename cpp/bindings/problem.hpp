@@ -33,6 +33,8 @@ struct BoundProblem {
 Loss parse_loss(const std::string& name, double smoothing);
 // Raises KeyboardInterrupt (or whatever a signal handler raises) inside the core.
 void check_signals();
+// That, and then a function of Python's (None for no more), which raises to stop the work.
+Monitor::Check checker(const nb::object& check);
 
 void register_design(nb::module_& m);
 void register_problem(nb::module_& m);

@@ -309,12 +309,7 @@ struct BoundRelaxations : Borrowed {
 };
 
 std::string run(BoundSearch& self, double seconds, int64_t node_limit, const nb::object& report) {
-    Monitor monitor([&] {
-        check_signals();
-        if (report.is_none()) return;
-        nb::gil_scoped_acquire acquire;
-        report();
-    }, {});
+    Monitor monitor(checker(report), {});
     nb::gil_scoped_release release;
     switch (self.search.run(seconds, node_limit, monitor)) {
         case SearchStatus::finished: return "finished";

@@ -194,7 +194,7 @@ def find_incumbent(
 ) -> Model:
     """The best model that an algorithm finds, also (without `sweep` only) from `starts`; the best of these without one."""
 
-    def watch(*_: Any) -> None:
+    def check() -> None:
         if time.monotonic() - begin > options.time_limit:
             raise OutOfTime
 
@@ -202,7 +202,7 @@ def find_incumbent(
     models = [start for start in starts if problem.counted(start.support) <= most]
     if algorithm is not None or not models:
         grid = np.array([options.lambda_0]) if options.k is None else np.zeros(0)
-        wanted = PathOptions(lambda_0=grid, algorithm=algorithm or "cd", tol=TOLERANCE, threads=options.threads, progress=watch)
+        wanted = PathOptions(lambda_0=grid, algorithm=algorithm or "cd", tol=TOLERANCE, threads=options.threads, check=check)
         if options.k is not None:
             wanted = wanted.for_sizes(tuple(range(1, most + 1)) if most else (0,), len(problem.y))
         found = solve_path(problem, wanted, seeds=to_core_scale(problem, starts) if starts else None, sweep=sweep)

@@ -91,6 +91,7 @@ def solve(
         The search ends when ``(objective - lower_bound) / |objective|`` is at most this.
     time_limit, node_limit : seconds and nodes, None for no limit
         The best solution and the lower bound so far are returned, with the status saying so. Ctrl-C does the same.
+        Seconds count from when X has been checked and centred.
         ``node_limit`` and ``checkpoint`` are the built-in solver's.
     warm_start : Model or array of p coefficients, optional
         A solution to begin with; local search starts from it too.

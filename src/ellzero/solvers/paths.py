@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,6 +38,7 @@ class PathOptions:
     tol: float = 1e-6
     threads: int = 1
     progress: ProgressCallback | None = None
+    check: Callable[[], None] | None = None  # called about ten times a second; it raises to stop the work
 
     def for_sizes(self, sizes: tuple[int, ...], rows: int) -> PathOptions:
         """The same, for models of these (increasing) sizes: the sweep ends at the largest, whatever lambda_0 is there."""
@@ -123,5 +125,6 @@ def call_core(problem: Problem, options: PathOptions, seeds: dict[str, Any] | No
         sweep=sweep,
         threads=options.threads,
         progress=options.progress,
+        check=options.check,
     )
     return CorePath(out["lambda_0"], out["models"], out["by_size"], out["reads"])
