@@ -14,6 +14,8 @@ __all__ = ["check_header", "explained", "reading_options", "refuse_twice"]
 
 SEPARATORS = {"tab": "\t", r"\t": "\t", "space": r"\s+", " ": r"\s+"}
 LIKELY_SEPARATORS = ";\t|,"
+LOST_INTERRUPT = "Calling read(nbytes) on source failed"
+"""What pandas makes of Ctrl-C while it reads; errors that have a value, as those of disks do, arrive as they are."""
 
 
 def reading_options(kind: str, separator: str | None, encoding: str) -> dict[str, Any]:
@@ -41,6 +43,8 @@ def explained(source: str, encoding: str) -> Iterator[None]:
     except LookupError:
         raise InvalidInputError(f"encoding {encoding!r} is unknown.") from None
     except errors.ParserError as error:
+        if LOST_INTERRUPT in str(error):
+            raise KeyboardInterrupt from None
         reason = str(error).removeprefix("Error tokenizing data. C error: ").strip().rstrip(".")
         raise InvalidInputError(f"{source} cannot be read as a table: {reason}.") from None
 
