@@ -82,9 +82,12 @@ def is_dask(X: object) -> bool:
 
 def is_sliced(X: object) -> bool:
     """Whether X is an array on disk of another library (Zarr, HDF5)."""
-    return not hasattr(X, "__array_interface__") and all(
-        hasattr(X, name) for name in ("shape", "dtype", "chunks", "__getitem__")
-    )
+    try:
+        return not hasattr(X, "__array_interface__") and all(
+            hasattr(X, name) for name in ("shape", "dtype", "chunks", "__getitem__")
+        )
+    except (RuntimeError, ValueError) as error:  # h5py, once the file is closed
+        raise InvalidInputError(f"X cannot be read; is its file closed? ({error})") from None
 
 
 def as_store(X: Any) -> Any:

@@ -56,7 +56,21 @@ class SlicedStore:
             out[:, at] = self[:, first:last][:, listed[at] - first]
         return out
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Datasets of h5py cannot be sent to another process: it opens the file itself."""
+        array = self.array
+        if type(array).__module__.startswith("h5py"):
+            return open_hdf5, (array.file.filename, array.name)
+        return SlicedStore, (array,)
+
     def __getitem__(self, key: Any) -> NDArray[Any]:
         if isinstance(key[1], slice):
             return np.asarray(self.array[:, key[1]])
         return self.take(np.arange(self.shape[1])[key[1]])
+
+
+def open_hdf5(path: str, name: str) -> SlicedStore:
+    """A dataset of an HDF5 file, to be read."""
+    import h5py
+
+    return SlicedStore(h5py.File(path)[name])
