@@ -25,8 +25,8 @@ from stores import read_store
 
 import ellzero as ez
 from ellzero.conversion import csv_file
+from ellzero.conversion.dense_files import DenseFiles
 from ellzero.conversion.transposing import DenseTiles
-from ellzero.conversion.writing import DenseFiles
 
 FRAME = table()
 FEATURES = list("abcdef")

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
+from ellzero.conversion.checking import SPARSE_TYPES, checked
 from ellzero.conversion.content import DenseContent, part, store_dense, store_sparse
 from ellzero.conversion.folder import NewFolder
 from ellzero.conversion.plan import FORMATS, IMPUTE, Plan, as_bytes, format_of
 from ellzero.conversion.streams import DAMAGED
-from ellzero.conversion.writing import SPARSE_TYPES, ColumnWriter, SparseColumnWriter, checked
+from ellzero.conversion.writing import ColumnWriter, SparseColumnWriter
 from ellzero.design.column_files import TYPES
 from ellzero.errors import InvalidInputError
 from ellzero.progress import ProgressCallback, as_progress

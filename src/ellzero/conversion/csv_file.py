@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.conversion.checking import Contents, fitting
 from ellzero.conversion.content import DenseContent, Report, refuse_missing
 from ellzero.conversion.csv_parts import Layout, Part, first_row, narrow_parts, wide_parts
 from ellzero.conversion.labels import Labels
 from ellzero.conversion.plan import UNLABELLED, Plan
 from ellzero.conversion.streams import Replayed, Stream
 from ellzero.conversion.transposing import DenseTiles
-from ellzero.conversion.writing import Contents, fitting
 from ellzero.errors import InvalidInputError
 from ellzero.tables.columns import check_names
 from ellzero.tables.target import column_labels, column_response

@@ -1,0 +1,79 @@
+"""The files of a dense store: whole columns, or pieces of one, as they come."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import ArrayLike, NDArray
+
+from ellzero.conversion.checking import Contents, fitting
+from ellzero.conversion.store_files import Files, synced
+from ellzero.design.store import BLOCK_BYTES
+from ellzero.errors import InvalidInputError
+
+__all__ = ["DenseFiles"]
+
+
+class DenseFiles(Files):
+    """X.npy: all columns one after the other."""
+
+    storage = "dense"
+
+    def __init__(self, folder: Path, contents: Contents) -> None:
+        super().__init__(folder, contents)
+        column_bytes = contents.n * contents.dtype.itemsize
+        self.block_columns = max(1, BLOCK_BYTES // column_bytes)
+        self.block_bytes = self.block_columns * column_bytes
+        self.checksums: list[int] = []
+        self.position = 0  # in the block that is being written
+        self.rows = 0  # in the column that is being written, where a column comes in pieces
+        self.file = self.create("X.npy")
+        npy.write_array_header_1_0(
+            self.file, {"descr": npy.dtype_to_descr(contents.dtype), "fortran_order": True, "shape": (contents.n, contents.p)}
+        )
+
+    @staticmethod
+    def size(contents: Contents) -> int:
+        """Bytes of the numbers."""
+        return contents.n * contents.p * contents.dtype.itemsize
+
+    def append(self, block: ArrayLike) -> None:
+        """The next columns."""
+        if np.ma.is_masked(block):
+            raise InvalidInputError("block has masked entries; fill them first.")
+        columns = np.asarray(block)
+        first = self.done
+        self.advance(columns.shape)
+        for start in range(0, columns.shape[1], self.block_columns):  # a copy in another type stays small
+            strip = columns[:, start : start + self.block_columns]
+            self.write(fitting(strip, self.contents, first + start))
+
+    def append_piece(self, piece: NDArray[Any]) -> None:
+        """The next rows of the next column: where a whole column would be too much."""
+        self.write(fitting(piece.reshape(-1, 1), self.contents, self.done, self.rows))
+        self.rows += piece.size
+        if self.rows == self.contents.n:
+            self.rows = 0
+            self.done += 1
+
+    def write(self, columns: NDArray[Any]) -> None:
+        """Bytes, with checksums that end where blocks do."""
+        data = memoryview(columns.T.reshape(-1).view(np.uint8))  # the transpose of Fortran order: no copy
+        self.file.write(data)
+        while len(data):
+            part = data[: self.block_bytes - self.position]
+            if self.position == 0:
+                self.checksums.append(0)
+            self.checksums[-1] = zlib.crc32(part, self.checksums[-1])
+            self.position = (self.position + len(part)) % self.block_bytes
+            data = data[len(part) :]
+
+    def end(self) -> tuple[int, list[int]]:
+        """The file is complete as it is."""
+        synced(self.file)
+        self.close()
+        return self.block_columns, self.checksums
