@@ -1,7 +1,9 @@
-"""What several tests of the command line begin with."""
+"""What several files of tests begin with."""
 
 import pytest
 from command_line import Command, table
+
+from ellzero.conversion import csv_file
 
 
 @pytest.fixture
@@ -15,3 +17,10 @@ def data(tmp_path):
     """A file with the table of `command_line.table`."""
     table().to_csv(tmp_path / "data.csv", index=False)
     return tmp_path / "data.csv"
+
+
+@pytest.fixture(params=["narrow", "wide"])
+def both_csv_readers(request, monkeypatch):
+    """Both ways to read CSV: the one for narrow tables, and the one for wide tables, taken for any."""
+    if request.param == "wide":
+        monkeypatch.setattr(csv_file, "WIDE", 0)
