@@ -8,6 +8,7 @@ from itertools import pairwise
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from exact_problems import ENDLESS_SETTINGS, endless_problem
 from interruption import PROMPT, interrupt
 from problems import random_problem, target
 
@@ -23,13 +24,6 @@ SETTINGS = {"lambda_0": 0.04, "lambda_2": 0.01}
 METHODS = [("bnb", "builtin"), ("iga", "builtin"), ("iga", "highs"), ("iga", "scip"), ("mip", "highs"), ("mip", "scip")]
 BEST = ez.solve(X, Y, gap=1e-7, **SETTINGS)
 ROOT = ez.solve(X, Y, node_limit=1, **SETTINGS).lower_bound
-
-
-def endless_problem():
-    return ez.datasets.make_classification(300, 200, 20, s=1.0, correlation="exponential", rho=0.7, random_state=0)[:2]
-
-
-ENDLESS = {"loss": "squared_hinge", "lambda_0": 0.003, "lambda_2": 0.001}
 
 # Bad arguments --------------------------------------------------------------------------------------------------------
 
@@ -240,7 +234,7 @@ def test_a_bound_that_cuts_off_the_best(method, backend):
 def test_time_limit(method, backend, seconds):
     data, labels = endless_problem()
     begin = time.monotonic()
-    solution = ez.solve(data, labels, method=method, backend=backend, bound=5.0, time_limit=seconds, **ENDLESS)
+    solution = ez.solve(data, labels, method=method, backend=backend, bound=5.0, time_limit=seconds, **ENDLESS_SETTINGS)
     assert time.monotonic() - begin < seconds + PROMPT
     assert solution.status == "time_limit", solution.message
     assert 0.0 <= solution.lower_bound < solution.objective
@@ -258,7 +252,7 @@ def test_time_limit(method, backend, seconds):
 def test_time_limit_of_swaps(seconds, start):
     data, labels = endless_problem()
     begin = time.monotonic()
-    solution = ez.improve(data, labels, start, swap_size=5, time_limit=seconds, **ENDLESS)
+    solution = ez.improve(data, labels, start, swap_size=5, time_limit=seconds, **ENDLESS_SETTINGS)
     assert time.monotonic() - begin < seconds + PROMPT
     assert solution.status == "time_limit"
     assert ez.verify(solution.certificate, data, labels).valid
@@ -384,7 +378,7 @@ def test_progress(method, backend):
 
 def test_progress_lines_tell_the_set(capsys):
     data, labels = endless_problem()
-    ez.solve(data, labels, method="iga", time_limit=1.5, progress=True, **ENDLESS)
+    ez.solve(data, labels, method="iga", time_limit=1.5, progress=True, **ENDLESS_SETTINGS)
     lines = capsys.readouterr().err.splitlines()
     assert lines
     for line in lines:
