@@ -12,7 +12,6 @@ using Clock = std::chrono::steady_clock;
 
 struct Stopped {};
 
-constexpr int64_t picks_per_dive = 16;
 // Threads that ask for a pass over columns kept elsewhere at the same time share it.
 constexpr int nodes_to_a_pass = 8;
 
@@ -70,7 +69,7 @@ Search::Search(const Problem& problem, const ExactOptions& options, const Model&
     double spent = 1e-3 * std::abs(objective());
     for (const double b : incumbent.beta) spent += problem.penalty.lambda_2 * b * b;
     state->mu = spent / static_cast<double>(std::max(incumbent.counted, 1));
-    queue_.insert(make_child({}, std::move(state), {}, -Penalty::infinity));
+    frontier_.set_root(make_child({}, std::move(state), {}, -Penalty::infinity));
 }
 
 Search::~Search() = default;
@@ -81,10 +80,9 @@ void Search::start_from(const Search& other) {
     state->in.clear();  // its region is that of another problem
     state->out.clear();
     state->boxes.clear();
-    Node root = *queue_.begin();
+    Node root = frontier_.root();
     root.state = std::move(state);
-    queue_.clear();
-    queue_.insert(std::move(root));
+    frontier_.set_root(std::move(root));
 }
 
 void Search::follow(const Model& witness, double objective) {
@@ -93,17 +91,12 @@ void Search::follow(const Model& witness, double objective) {
 
 double Search::lower_bound() const {
     const std::lock_guard lock(mutex_);
-    double out = std::min(objective(), closed_);
-    for (const auto* nodes : {&queue_, &waiting_})
-        if (!nodes->empty()) out = std::min(out, nodes->begin()->bound);
-    if (dive_) out = std::min(out, dive_->bound);
-    for (const auto& [id, node] : in_work_) out = std::min(out, node.bound);
-    return out;
+    return std::min({objective(), closed_, frontier_.lower_bound()});
 }
 
 int64_t Search::open() const {
     const std::lock_guard lock(mutex_);
-    return std::ssize(queue_) + std::ssize(waiting_) + std::ssize(in_work_) + (dive_ ? 1 : 0);
+    return frontier_.size();
 }
 
 std::vector<int32_t> Search::fixed_out() const {
@@ -128,34 +121,22 @@ void Search::branch_also_on(const std::vector<int32_t>& columns) {
     const std::vector<uint8_t> before = options_.integral;
     for (const int32_t j : columns) integral_.at(j) = 1;
     renumber_options();
-    wake([&](int32_t j) { return options_.integral[j] && !before[j]; });
+    frontier_.wake([&](int32_t j) { return options_.integral[j] && !before[j]; });
 }
 
 void Search::branch_on_all() {
     const std::lock_guard lock(mutex_);
     integral_.clear();
     renumber_options();
-    wake([](int32_t) { return true; });
-}
-
-// Nodes whose relaxation uses a column of some kind, or no column at all, wait no more.
-void Search::wake(const std::function<bool(int32_t)>& kind) {
-    for (auto at = waiting_.begin(); at != waiting_.end();) {
-        const auto next = std::next(at);
-        if (const auto& used = at->state->columns; used.empty() || std::any_of(used.begin(), used.end(), kind)) {
-            Node node = waiting_.extract(at).value();
-            node.waits = false;
-            queue_.insert(std::move(node));
-        }
-        at = next;
-    }
+    frontier_.wake([](int32_t) { return true; });
 }
 
 std::vector<std::pair<int32_t, double>> Search::undecided_shares() const {
     const std::lock_guard lock(mutex_);
     std::vector<std::pair<int32_t, double>> out;
-    if (waiting_.empty()) return out;
-    const State& state = *waiting_.begin()->state;
+    const Node* node = frontier_.best_waiting();
+    if (!node) return out;
+    const State& state = *node->state;
     for (size_t k = 0; k < state.columns.size(); ++k) {
         const int32_t j = state.columns[k];
         const bool decided = std::find(state.in.begin(), state.in.end(), j) != state.in.end() || !problem_.penalty.counted(column_of_X(j));
@@ -249,19 +230,15 @@ SearchStatus Search::run(double seconds, int64_t node_limit, Monitor& monitor) {
     const int workers = problem_.X.design().distant() && !selection_ ? std::max(threads_, nodes_to_a_pass) : threads_;
     if (through && rooted_) through = launch(std::vector<std::function<void()>>(workers, [this] { work(); }), until, monitor);
     // Nodes that were left in the middle are as open as before.
-    for (auto& [id, node] : in_work_) {
-        if (!node.dives) --picks_;
-        queue_.insert(std::move(node));
-    }
-    in_work_.clear();
-    if (queue_.empty() && waiting_.empty() && !dive_) return SearchStatus::finished;
-    if (through && !out_of_nodes_ && !waiting_.empty()) return SearchStatus::relaxed;
+    frontier_.put_back();
+    if (frontier_.size() == 0) return SearchStatus::finished;
+    if (through && !out_of_nodes_ && frontier_.best_waiting()) return SearchStatus::relaxed;
     return out_of_nodes_ ? SearchStatus::node_limit : SearchStatus::stopped;
 }
 
 void Search::process_root() {
     Workplace place(*this, threads_);
-    const Node node = *queue_.begin();
+    const Node node = frontier_.root();
     if (nodes_done_ >= node_limit_) {
         out_of_nodes_ = true;
         return;
@@ -271,7 +248,7 @@ void Search::process_root() {
     const std::lock_guard lock(mutex_);
     passes_ += place.solver->passes;
     newton_steps_ += place.solver->take_newton_steps();
-    queue_.clear();
+    frontier_.remove_root();
     root_ = place.solver->state_for_children();
     if (outcome.state) {
         place.solver->region().keep_boxes();
@@ -332,7 +309,7 @@ void Search::work() {
     while (pick(node)) {
         NodeSolver::Outcome outcome = place.solver->run(node);
         const std::lock_guard lock(mutex_);
-        in_work_.erase(node.id);
+        frontier_.done(node);
         passes_ += std::exchange(place.solver->passes, 0);
         newton_steps_ += place.solver->take_newton_steps();
         finish(node, std::move(outcome));
@@ -344,32 +321,21 @@ bool Search::pick(Node& node) {
     std::unique_lock lock(mutex_);
     for (;;) {
         if (stop_) return false;
-        // A dive that leads past the best node that waits is one node among the others.
-        if (dive_ && !worth_going_on(*dive_)) {
-            queue_.insert(std::move(*dive_));
-            dive_.reset();
-        }
-        if (dive_ || (!queue_.empty() && worth_going_on(*queue_.begin()))) {
-            if (nodes_done_ + std::ssize(in_work_) >= node_limit_) {
+        if (frontier_.ready()) {
+            if (nodes_done_ + frontier_.in_work() >= node_limit_) {
                 out_of_nodes_ = true;
                 return false;
             }
-            if (dive_) {
-                node = std::move(*dive_);
-                dive_.reset();
-            } else {
-                node = queue_.extract(queue_.begin()).value();
-                ++picks_;
-            }
+            node = frontier_.take();
             if (node.bound >= prune_at()) {
                 closed_ = std::min(closed_, node.bound);
                 ++nodes_done_;
                 continue;
             }
-            in_work_.emplace(node.id, node);
+            frontier_.begin(node);
             return true;
         }
-        if (in_work_.empty()) {
+        if (frontier_.in_work() == 0) {
             changed_.notify_all();
             return false;
         }
@@ -402,33 +368,18 @@ void Search::finish(const Node& node, NodeSolver::Outcome outcome) {
         return;
     }
     if (outcome.branch < 0) {
-        Node same = make_child(last, outcome.state, {}, outcome.bound);
-        same.waits = true;
-        waiting_.insert(std::move(same));
+        frontier_.add_waiting(make_child(last, outcome.state, {}, outcome.bound));
         return;
     }
     Node out = make_child(last, outcome.state, {outcome.branch, false}, outcome.bound);
     Node in = make_child(last, outcome.state, {outcome.branch, true}, outcome.bound);
-    queue_.insert(std::move(out));
-    const bool dives = node.dives || picks_ % picks_per_dive == 1;
-    if (dives && !dive_) {
-        in.dives = true;
-        dive_ = std::move(in);
-    } else {
-        queue_.insert(std::move(in));
-    }
+    frontier_.add_children(node, std::move(out), std::move(in));
 }
 
 Search::Snapshot Search::snapshot() const {
     const std::lock_guard lock(mutex_);
-    Snapshot out{best_, tree_, columns_, boxes_, {queue_.begin(), queue_.end()}, closed_, nodes_done_, picks_, rooted_};
-    out.open.insert(out.open.end(), waiting_.begin(), waiting_.end());
-    if (dive_) out.open.push_back(*dive_);
-    for (const auto& [id, node] : in_work_) {
-        if (!node.dives) --out.picks;
-        out.open.push_back(node);
-    }
-    return out;
+    Frontier::Snapshot nodes = frontier_.snapshot();
+    return {best_, tree_, columns_, boxes_, std::move(nodes.open), closed_, nodes_done_, nodes.picks, rooted_};
 }
 
 void Search::restore(Snapshot snapshot) {
@@ -440,17 +391,9 @@ void Search::restore(Snapshot snapshot) {
     columns_ = std::move(snapshot.columns);
     boxes_ = std::move(snapshot.boxes);
     if (!columns_.empty()) select_columns();
-    queue_.clear();
-    waiting_.clear();
-    dive_.reset();
-    for (Node& node : snapshot.open) {
-        if (node.waits) waiting_.insert(std::move(node));
-        else if (node.dives && !dive_) dive_ = std::move(node);
-        else queue_.insert(std::move(node));
-    }
+    frontier_.restore(std::move(snapshot.open), snapshot.picks);
     closed_ = snapshot.closed;
     nodes_done_ = snapshot.nodes_done;
-    picks_ = snapshot.picks;
     rooted_ = snapshot.rooted;
 }
 

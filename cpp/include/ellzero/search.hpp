@@ -1,4 +1,4 @@
-// Branch and bound: the tree, its queue and the threads that work on it.
+// Branch and bound: the tree, and the threads that work on it.
 #pragma once
 
 #include <atomic>
@@ -6,13 +6,11 @@
 #include <condition_variable>
 #include <exception>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <set>
 #include <vector>
 
+#include "ellzero/frontier.hpp"
 #include "ellzero/node_solver.hpp"
 #include "ellzero/selection.hpp"
 
@@ -78,9 +76,6 @@ class Search {
   private:
     struct Workplace;
     class SharedIncumbent;
-    struct Order {
-        bool operator()(const Node& a, const Node& b) const { return a.bound != b.bound ? a.bound < b.bound : a.id < b.id; }
-    };
 
     // Runs the bodies in threads of their own, while this one polls the monitor and the clock. True if all came to their end.
     bool launch(const std::vector<std::function<void()>>& bodies, std::chrono::steady_clock::time_point until, Monitor& monitor);
@@ -88,9 +83,7 @@ class Search {
     void compact(State& state, int32_t& branch);
     void select_columns();
     void renumber_options();
-    void wake(const std::function<bool(int32_t)>& kind);
     int32_t column_of_X(int32_t j) const { return selection_ ? columns_[j] : j; }
-    bool worth_going_on(const Node& node) const { return waiting_.empty() || node.bound < waiting_.begin()->bound; }
     void work();
     void polish(Workplace& place);
     void finish(const Node& node, NodeSolver::Outcome outcome);
@@ -115,10 +108,7 @@ class Search {
 
     mutable std::mutex mutex_;
     std::condition_variable changed_;
-    std::set<Node, Order> queue_;
-    std::optional<Node> dive_;           // taken next, whatever its bound
-    std::set<Node, Order> waiting_;
-    std::map<int64_t, Node> in_work_;
+    Frontier frontier_;
     std::atomic<bool> stop_{false};
     bool out_of_nodes_ = false;
     std::exception_ptr failure_;
@@ -128,7 +118,7 @@ class Search {
     TreeRecord tree_;
     std::atomic<int64_t> proof_bytes_{0};
     double closed_ = Penalty::infinity;  // the least bound of closed leaves
-    int64_t nodes_done_ = 0, picks_ = 0, passes_ = 0, newton_steps_ = 0, node_limit_ = 0;
+    int64_t nodes_done_ = 0, passes_ = 0, newton_steps_ = 0, node_limit_ = 0;
 };
 
 }  // namespace ellzero
