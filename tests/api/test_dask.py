@@ -192,7 +192,7 @@ class TestCluster:
     def test_persisted_blocks_are_converted_once(self, client, data):
         X, y = data
         expected = ez.fit_path(X, y, lambda_2=1e-3, max_support=3)
-        by_rows = da.from_array(X, chunks=(N, 100)).persist()
+        by_rows = da.from_array(np.ascontiguousarray(X), chunks=(N, 100)).persist()
         store = DaskStore(by_rows)
         assert len(store.engine.held) == 10  # five blocks and their copies
         assert len(DaskStore(by_rows.map_blocks(np.asfortranarray).persist()).engine.held) == 5
