@@ -123,8 +123,11 @@ void Screening::read_everything(const Iterate& it) {
 size_t Screening::foresight() const { return std::min<size_t>(capacity_, Design::most_sides); }
 
 void Screening::foresee(const std::vector<std::vector<double>>& residuals) {
+    const size_t ahead = std::min(residuals.size(), foresight());
+    // Room is made first: what the new directions do not say of a residual, those that stay must.
+    while (directions_.size() + ahead > capacity_) forget(0);
     size_t count = 0;
-    for (size_t k = 0; k < std::min(residuals.size(), foresight()); ++k) {
+    for (size_t k = 0; k < ahead; ++k) {
         project(residuals[k]);
         const double length = std::sqrt(kernels::dot(rest_.data(), rest_.data(), problem_.rows()));
         if (length <= no_direction * length_) continue;
@@ -132,9 +135,7 @@ void Screening::foresee(const std::vector<std::vector<double>>& residuals) {
         directions_.push_back(rest_);
         ++count;
     }
-    if (count == 0) return;
-    while (directions_.size() > capacity_) forget(0);
-    read(count);
+    if (count > 0) read(count);
 }
 
 void Screening::bound_gains() {
