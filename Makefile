@@ -61,7 +61,8 @@ sanitize: $(VENV)/.built
 	    -C cmake.define.ELLZERO_SANITIZE=ON -C install.strip=false .
 	$(SANITIZERS) $(SANITIZED)/bin/python -c "import ellzero._core as c; assert 'sanitized' in c.__file__, c.__file__"
 	$(SANITIZERS) $(SANITIZED)/bin/python -m pytest -p no:cacheprovider \
-	    tests/unit tests/contract tests/property tests/api/test_bad_input.py \
+	    tests/unit tests/contract tests/property tests/api/test_bad_input.py tests/api/test_stored.py \
+	    tests/api/test_stored_passes.py \
 	    tests/reference/test_algorithm_1.py tests/reference/test_hard_thresholding.py tests/reference/test_sizes.py \
 	    tests/reference/test_exact.py tests/reference/test_swaps.py -k "not mip and not highs and not scip and not gurobi"
 

@@ -23,12 +23,12 @@ def same(a, b):
 
 
 class Slow:
-    """A store that takes its time, and remembers how many requests each pass served."""
+    """A store that takes its time, and remembers how many requests each pass served, and its blocks."""
 
     def __init__(self, X, seconds=0.0, blocks=3):
         self.X, self.seconds, self.blocks = X, seconds, blocks
         self.shape, self.dtype, self.nbytes, self.storage, self.names = X.shape, X.dtype, X.nbytes, "dense", None
-        self.served = []
+        self.served, self.read = [], 0
         self.fails_at = None
 
     def scan(self, requests):
@@ -36,6 +36,7 @@ class Slow:
         width = -(-self.shape[1] // self.blocks)
         for first in range(0, self.shape[1], width):
             time.sleep(self.seconds)
+            self.read += 1
             if self.fails_at == len(self.served):
                 raise OSError(5, "the disk is broken")
             design = as_design(self.X[:, first : first + width])

@@ -88,3 +88,12 @@ def test_threads_do_not_change_a_wide_problem(algorithm):
     one, two = (ez.fit_path(X, y, n_lambda=12, algorithm=algorithm, n_jobs=n_jobs) for n_jobs in (1, 2))
     np.testing.assert_array_equal(one.coef.toarray(), two.coef.toarray())
     assert one.reads == two.reads
+
+
+def test_models_that_are_priced_together_are_not_read_again():
+    """There is room for 15 directions, and the sweep has used some of it when up to 19 models are held against all of X."""
+    reads = []
+    for seed in range(3):
+        X, y, _ = ez.datasets.make_classification(500, 4000, 10, s=1.0, correlation="exponential", rho=0.5, random_state=seed)
+        reads.append(ez.fit_path(X, y, lambda_2=1e-3, max_support=30).reads)
+    assert max(reads) < 25, reads
