@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint docs bench bench-search bench-exact bench-mip bench-cv bench-out-of-core bench-cluster sanitize stubs clean
+.PHONY: demo test lint docs bench bench-search bench-exact bench-mip bench-cv bench-out-of-core bench-cluster sanitize sanitize-threads stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
@@ -50,21 +50,25 @@ bench-out-of-core: $(VENV)/.built
 bench-cluster: $(VENV)/.built
 	$(BIN)/python -m benchmarks.cluster $(BENCH)
 
-# The core's tests under AddressSanitizer and UndefinedBehaviorSanitizer, in an environment of its own that borrows the tools.
-SANITIZED := build/sanitized
-SANITIZERS = LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0
-sanitize: $(VENV)/.built
-	$(PYTHON) -m venv $(SANITIZED)
+# The core's tests under sanitizers, in environments of their own that borrow the tools: mistakes with memory and undefined
+# behaviour, and races of threads (where the addresses must not be random).
+sanitize: SANITIZERS = address,undefined
+sanitize: RUN = LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0
+sanitize: TESTS = tests/unit tests/contract tests/property tests/api/test_bad_input.py tests/api/test_stored.py \
+    tests/api/test_stored_passes.py tests/reference/test_algorithm_1.py tests/reference/test_hard_thresholding.py \
+    tests/reference/test_sizes.py tests/reference/test_exact.py tests/reference/test_swaps.py
+sanitize-threads: SANITIZERS = thread
+sanitize-threads: RUN = LD_PRELOAD="$$(gcc -print-file-name=libtsan.so)" setarch -R
+sanitize-threads: TESTS = tests/property/test_paths.py tests/api/test_stored.py tests/api/test_stored_passes.py \
+    tests/api/test_stored_estimators.py tests/api/test_exact_limits.py tests/api/test_certified_paths.py
+sanitize sanitize-threads: $(VENV)/.built
+	$(PYTHON) -m venv build/$@
 	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" > \
-	    $$($(SANITIZED)/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/tools.pth
-	$(SANITIZED)/bin/python -m pip install --quiet --force-reinstall --no-build-isolation --no-deps -C build-dir=build/sanitize \
-	    -C cmake.define.ELLZERO_SANITIZE=ON -C install.strip=false .
-	$(SANITIZERS) $(SANITIZED)/bin/python -c "import ellzero._core as c; assert 'sanitized' in c.__file__, c.__file__"
-	$(SANITIZERS) $(SANITIZED)/bin/python -m pytest -p no:cacheprovider \
-	    tests/unit tests/contract tests/property tests/api/test_bad_input.py tests/api/test_stored.py \
-	    tests/api/test_stored_passes.py \
-	    tests/reference/test_algorithm_1.py tests/reference/test_hard_thresholding.py tests/reference/test_sizes.py \
-	    tests/reference/test_exact.py tests/reference/test_swaps.py -k "not mip and not highs and not scip and not gurobi"
+	    $$(build/$@/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/tools.pth
+	build/$@/bin/python -m pip install --quiet --force-reinstall --no-build-isolation --no-deps -C build-dir=build/$@-objects \
+	    -C cmake.define.ELLZERO_SANITIZE=$(SANITIZERS) -C install.strip=false .
+	$(RUN) build/$@/bin/python -c "import ellzero._core as c; assert '$@' in c.__file__, c.__file__"
+	$(RUN) build/$@/bin/python -m pytest -p no:cacheprovider $(TESTS) -k "not mip and not highs and not scip and not gurobi"
 
 # The committed stub of the compiled module.
 stubs: $(VENV)/.built
