@@ -37,7 +37,7 @@ nb::dict fit(const BoundProblem& self, const std::string& algorithm, const std::
              int max_support, std::optional<nb::dict> seeds, bool sweep, int threads, const nb::object& progress, const nb::object& check) {
     Monitor monitor(checker(check), reporter(progress));
     PathOptions options{parse_algorithm(algorithm), parse_swaps(swaps), q, first_improvement, lambda_0, sizes, n_lambda,
-                        lambda_min_ratio, max_support, sweep, {}};
+                        lambda_min_ratio, max_support, sweep, {}, !check.is_none()};
     if (seeds) options.seeds = unpack(*seeds, self);
     PathResult result;
     {
@@ -47,6 +47,12 @@ nb::dict fit(const BoundProblem& self, const std::string& algorithm, const std::
         result = fit_path(self.problem(columns), options);
     }
     nb::dict out;
+    out["stopped"] = nb::none();
+    try {
+        if (result.stopped) std::rethrow_exception(result.stopped);
+    } catch (nb::python_error& error) {
+        out["stopped"] = error.value();
+    }
     out["lambda_0"] = to_numpy(std::move(result.lambda_0));
     out["models"] = pack(result.models);
     out["by_size"] = pack(result.by_size);

@@ -24,6 +24,20 @@ class PathFitter {
         : problem_(problem), options_(options), work_(problem, options), confirmation_(work_), exploration_(work_) {}
 
     PathResult run() {
+        try {
+            fit();
+        } catch (...) {
+            if (!options_.salvage) throw;
+            out_ = {};
+            out_.stopped = std::current_exception();
+        }
+        out_.by_size = work_.pool.by_size(options_.max_support);
+        out_.reads = problem_.X.reads();
+        return std::move(out_);
+    }
+
+  private:
+    void fit() {
         const bool searches = options_.algorithm == Algorithm::local_search;
         work_.stage = {0.0, searches ? 0.3 : 1.0};
         if (options_.algorithm == Algorithm::iht && options_.sizes.empty()) {
@@ -39,12 +53,8 @@ class PathFitter {
                 choose();
             }
         }
-        out_.by_size = work_.pool.by_size(options_.max_support);
-        out_.reads = problem_.X.reads();
-        return std::move(out_);
     }
 
-  private:
     void choose() {
         if (!options_.sizes.empty()) return confirmation_.exchange_at_sizes();
         if (options_.lambda_0.empty()) {

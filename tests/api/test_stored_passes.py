@@ -128,6 +128,22 @@ def test_time_is_up_in_a_pass(task):
     assert 100 < design.store.read < 150
 
 
+def test_what_was_found_before_the_time_was_up_is_returned():
+    class Tired(Slow):
+        """Slow from its third pass on: by then a sweep has begun."""
+
+        def scan(self, requests):
+            self.seconds = 0.1 if len(self.served) >= 2 else 0.0
+            return super().scan(requests)
+
+    y = target(RESPONSE, "logistic")
+    design = StoredDesign(Tired(COLUMNS, blocks=100))
+    solution = ez.solve(design, y, k=3, lambda_2=0.01, time_limit=2.0)
+    assert (solution.status, len(design.store.served)) == ("time_limit", 3)
+    assert solution.objective < 0.9 * ez.objective(COLUMNS, y, np.zeros(COLUMNS.shape[1]), 0.0)
+    assert ez.verify(solution.certificate, COLUMNS, y).valid
+
+
 def test_requests_on_parts_of_the_rows():
     rng = np.random.default_rng(SEED)
     X, w, r = np.asfortranarray(rng.standard_normal((90, 7))) + 5.0, rng.random(90), rng.standard_normal((3, 90))

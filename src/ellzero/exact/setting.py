@@ -174,25 +174,20 @@ class Setting:
 
 def prepare(problem: Problem, options: SearchOptions, starts: Iterable[Model], algorithm: str | None) -> Setting:
     """A first solution by `algorithm` from `starts` (None: the best of these), and the bounds that are assumed with it."""
-    begin, ended = time.monotonic(), ""
-    try:
-        incumbent = find_incumbent(problem, options, list(starts), algorithm, begin)
-    except (KeyboardInterrupt, OutOfTime) as stopped:
-        incumbent, ended = null_model(problem, options.lambda_0), status_of(stopped)
+    begin = time.monotonic()
+    incumbent, ended = find_incumbent(problem, options, list(starts), algorithm, begin)
     bound = assumed_bound(problem, options, incumbent)
     boxed = with_bound(problem, bound)
     return Setting(problem, boxed, options, incumbent, bound, free_bound(problem, incumbent), begin, ended)
 
 
-def status_of(stopped: BaseException) -> str:
-    """How an exception ends a search."""
-    return "time_limit" if isinstance(stopped, OutOfTime) else "interrupted"
-
-
 def find_incumbent(
     problem: Problem, options: SearchOptions, starts: list[Model], algorithm: str | None, begin: float, sweep: bool = True
-) -> Model:
-    """The best model that an algorithm finds, also (without `sweep` only) from `starts`; the best of these without one."""
+) -> tuple[Model, str]:
+    """The best model that an algorithm finds, also (without `sweep` only) from `starts`; the best of these without one.
+
+    With it, how it ended if it was stopped, "time_limit" or "interrupted": then the model is the best so far.
+    """
 
     def check() -> None:
         if time.monotonic() - begin > options.time_limit:
@@ -200,19 +195,27 @@ def find_incumbent(
 
     most = problem.countable() if options.k is None else min(options.k, problem.countable())
     models = [start for start in starts if problem.counted(start.support) <= most]
+    stopped: BaseException | None = None
     if algorithm is not None or not models:
         grid = np.array([options.lambda_0]) if options.k is None else np.zeros(0)
         wanted = PathOptions(lambda_0=grid, algorithm=algorithm or "cd", tol=TOLERANCE, threads=options.threads, check=check)
         if options.k is not None:
             wanted = wanted.for_sizes(tuple(range(1, most + 1)) if most else (0,), len(problem.y))
-        found = solve_path(problem, wanted, seeds=to_core_scale(problem, starts) if starts else None, sweep=sweep)
-        models += [
-            evaluated(problem, options.lambda_0, *model)
-            for packed in (found.models, found.by_size)
-            for model in to_user_scale(problem, packed)
-            if problem.counted(model[0]) <= most
-        ]
-    return min([*models, null_model(problem, options.lambda_0)], key=lambda model: model.objective)
+        try:
+            found = solve_path(problem, wanted, seeds=to_core_scale(problem, starts) if starts else None, sweep=sweep)
+            stopped = found.stopped
+            models += [
+                evaluated(problem, options.lambda_0, *model)
+                for packed in (found.models, found.by_size)
+                for model in to_user_scale(problem, packed)
+                if problem.counted(model[0]) <= most
+            ]
+        except (KeyboardInterrupt, OutOfTime) as early:  # before there is anything, or after the core's work
+            stopped = early
+    if stopped is not None and not isinstance(stopped, (KeyboardInterrupt, OutOfTime)):
+        raise stopped
+    ended = "" if stopped is None else "time_limit" if isinstance(stopped, OutOfTime) else "interrupted"
+    return min([*models, null_model(problem, options.lambda_0)], key=lambda model: model.objective), ended
 
 
 def evaluated(problem: Problem, lambda_0: float, support: NDArray[np.int32], values: Array, intercept: float) -> Model:

@@ -17,14 +17,11 @@ from ellzero.errors import InvalidInputError
 from ellzero.exact.methods import as_start, run_method, search_options
 from ellzero.exact.search_log import SearchCallback
 from ellzero.exact.setting import (
-    OutOfTime,
     SearchOptions,
     Swaps,
     evaluated,
     find_incumbent,
     has_proved_bound,
-    null_model,
-    status_of,
     with_bound,
 )
 from ellzero.exact.solution import ExactSolution
@@ -145,10 +142,7 @@ def improve_until_proved(problem: Problem, options: SearchOptions, model: Model 
     # Local search must not leave the box: what it finds there is lost again, and found again, and so on.
     boxed = with_bound(problem, options.bound) if isinstance(options.bound, float) else problem
     if model is None:
-        try:
-            model = find_incumbent(boxed, options, [], "local_search", begin)
-        except (KeyboardInterrupt, OutOfTime) as stopped:
-            model, ended = null_model(problem, options.lambda_0), status_of(stopped)
+        model, ended = find_incumbent(boxed, options, [], "local_search", begin)
     while True:
         left = 0.0 if ended else max(options.time_limit - (time.monotonic() - begin), 0.0)
         swaps = Swaps(np.sort(problem.paying(model.support)), size)
@@ -160,10 +154,9 @@ def improve_until_proved(problem: Problem, options: SearchOptions, model: Model 
             return with_status(solution, ended)
         if solution.status != "improved" and (solution.status != "optimal" or not moved):
             return solution
-        try:
-            model = find_incumbent(boxed, options, [solution.model], "local_search", begin, sweep=False)
-        except (KeyboardInterrupt, OutOfTime) as stopped:
-            return with_status(solution, status_of(stopped))
+        model, ended = find_incumbent(boxed, options, [solution.model], "local_search", begin, sweep=False)
+        if ended:
+            return with_status(solution, ended)
 
 
 def with_status(solution: ExactSolution, status: str) -> ExactSolution:

@@ -38,7 +38,8 @@ class PathOptions:
     tol: float = 1e-6
     threads: int = 1
     progress: ProgressCallback | None = None
-    check: Callable[[], None] | None = None  # called about ten times a second; it raises to stop the work
+    check: Callable[[], None] | None = None
+    """Called about ten times a second; it raises to stop the work, and what was found by then is returned."""
 
     def for_sizes(self, sizes: tuple[int, ...], rows: int) -> PathOptions:
         """The same, for models of these (increasing) sizes: the sweep ends at the largest, whatever lambda_0 is there."""
@@ -53,6 +54,8 @@ class CorePath:
     models: dict[str, Any]
     by_size: dict[str, Any]
     reads: float
+    stopped: BaseException | None = None
+    """With `check`: what ended the work early, also Ctrl-C and errors; `models` is empty then."""
 
 
 def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHING) -> _core.Problem:
@@ -127,4 +130,4 @@ def call_core(problem: Problem, options: PathOptions, seeds: dict[str, Any] | No
         progress=options.progress,
         check=options.check,
     )
-    return CorePath(out["lambda_0"], out["models"], out["by_size"], out["reads"])
+    return CorePath(out["lambda_0"], out["models"], out["by_size"], out["reads"], out["stopped"])
