@@ -7,6 +7,7 @@ fraction of, and the tree goes on. So nothing is done twice, and the tree is a p
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,7 +17,6 @@ from ellzero import _core
 from ellzero.exact.certificate import fingerprint_design
 from ellzero.exact.checkpoint import Checkpoint
 from ellzero.exact.setting import (
-    OutOfTime,
     SearchOptions,
     Setting,
     as_solution,
@@ -34,6 +34,7 @@ __all__ = ["branch_and_bound", "growth"]
 
 # Local search costs as much as some nodes: problems that end before need none.
 NODES_BEFORE_LOCAL_SEARCH = 32
+LONG_SEARCH = 0.1  # seconds, after which a search over swaps ends with the first better model
 
 
 class Improved(Exception):
@@ -92,7 +93,8 @@ def run(setting: Setting, search: _core.Search, checkpoint: Checkpoint | None, k
 
     def report() -> None:
         note()
-        if options.swaps is not None and search.objective < setting.incumbent.objective * (1.0 - options.gap):
+        better = search.objective < setting.incumbent.objective * (1.0 - options.gap)
+        if options.swaps is not None and better and time.monotonic() - setting.begin > LONG_SEARCH:
             raise Improved
         if checkpoint is not None:
             checkpoint.write_if_due(search, kept)
@@ -113,15 +115,13 @@ def run(setting: Setting, search: _core.Search, checkpoint: Checkpoint | None, k
             status = go_on(min(NODES_BEFORE_LOCAL_SEARCH, options.node_limit))
             if status == "node_limit" and options.node_limit > NODES_BEFORE_LOCAL_SEARCH:
                 start = setting.model(search.incumbent())
-                found = find_incumbent(boxed, options, [start], "local_search", setting.begin)
+                found, ended = find_incumbent(boxed, options, [start], "local_search", setting.begin)
                 search.suggest(as_solution(boxed, found))
-                kept["searched"] = True
+                kept["searched"], status = not ended, ended or status
         if kept["searched"]:
             status = go_on(options.node_limit)
     except KeyboardInterrupt:
         status = "interrupted"
-    except OutOfTime:
-        status = "time_limit"
     except Improved:
         status = "improved"
     note()
