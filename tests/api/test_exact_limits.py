@@ -63,8 +63,10 @@ INTERRUPTED = """
     import ellzero as ez
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job starts with Ctrl-C ignored
     X, y, _ = ez.datasets.make_classification(300, 200, 20, s=1.0, correlation="exponential", rho=0.7, random_state=0)
+    settings = dict(loss={loss!r}, lambda_0=0.003, lambda_2=0.001, n_jobs={n_jobs})
+    ez.solve(X, y, time_limit=0.0, **settings)  # so that all modules are there: on a busy machine, importing them takes seconds
     print("solving", flush=True)
-    sol = ez.solve(X, y, loss={loss!r}, lambda_0=0.003, lambda_2=0.001, n_jobs={n_jobs})
+    sol = ez.solve(X, y, **settings)
     print(sol.status, flush=True)
     report = ez.verify(sol.certificate, X, y)
     print(report.valid, 0.0 <= sol.lower_bound <= sol.objective, report.open_leaves > 0, flush=True)
