@@ -59,10 +59,11 @@ def test_limits_that_are_not_reached(limit):
 
 
 INTERRUPTED = """
-    import signal, sys, time
+    import signal
     import ellzero as ez
+    from exact_problems import endless_problem
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job starts with Ctrl-C ignored
-    X, y, _ = ez.datasets.make_classification(300, 200, 20, s=1.0, correlation="exponential", rho=0.7, random_state=0)
+    X, y = endless_problem()
     settings = dict(loss={loss!r}, lambda_0=0.003, lambda_2=0.001, n_jobs={n_jobs})
     ez.solve(X, y, time_limit=0.0, **settings)  # so that all modules are there: on a busy machine, importing them takes seconds
     print("solving", flush=True)

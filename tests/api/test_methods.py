@@ -259,11 +259,12 @@ def test_time_limit_of_swaps(seconds, start):
 
 
 INTERRUPTED = """
-    import signal, sys, time
+    import signal
     import numpy as np
     import ellzero as ez
+    from exact_problems import endless_problem
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job starts with Ctrl-C ignored
-    X, y, _ = ez.datasets.make_classification(300, 200, 20, s=1.0, correlation="exponential", rho=0.7, random_state=0)
+    X, y = endless_problem()
     settings = dict(loss="squared_hinge", lambda_0=0.003, lambda_2=0.001, bound=5.0, method={method!r}, backend={backend!r})
     settings["time_limit"] = 0.0
     {call}  # so that all modules are there: on a busy machine, importing them takes seconds

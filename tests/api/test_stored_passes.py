@@ -100,8 +100,6 @@ def test_a_failing_store_raises_its_own_error_and_can_be_asked_again():
 
 def test_ctrl_c_in_a_pass():
     code = """
-    import sys
-    sys.path.insert(0, "tests")
     import signal; signal.signal(signal.SIGINT, signal.default_int_handler)
     import numpy as np, ellzero as ez
     from stored_problems import Slow
