@@ -37,7 +37,7 @@ nb::dict fit(const BoundProblem& self, const std::string& algorithm, const std::
              int max_support, std::optional<nb::dict> seeds, bool sweep, int threads, const nb::object& progress, const nb::object& check) {
     Monitor monitor(checker(check), reporter(progress));
     PathOptions options{parse_algorithm(algorithm), parse_swaps(swaps), q, first_improvement, lambda_0, sizes, n_lambda,
-                        lambda_min_ratio, max_support, sweep, {}, !check.is_none()};
+                        lambda_min_ratio, max_support, sweep, {}};
     if (seeds) options.seeds = unpack(*seeds, self);
     PathResult result;
     {
@@ -51,6 +51,7 @@ nb::dict fit(const BoundProblem& self, const std::string& algorithm, const std::
     try {
         if (result.stopped) std::rethrow_exception(result.stopped);
     } catch (nb::python_error& error) {
+        if (check.is_none()) throw;
         out["stopped"] = error.value();
     }
     out["lambda_0"] = to_numpy(std::move(result.lambda_0));

@@ -11,8 +11,7 @@ constexpr double worth_a_move = 1e-9;
 
 }  // namespace
 
-Confirmation::Confirmation(PathWork& work)
-    : work_(work), problem_(work.problem), options_(work.options), descent_(work.descent), it_(work.it), pool_(work.pool) {
+Confirmation::Confirmation(PathWork& work) : PathStep(work) {
     if (options_.algorithm != Algorithm::local_search || options_.swaps == Swaps::ranked) return;
     const int64_t q = options_.swaps == Swaps::exhaustive ? problem_.columns() : options_.q;
     neighbourhood_.emplace(problem_, q, options_.first_improvement);

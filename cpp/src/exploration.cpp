@@ -22,8 +22,7 @@ constexpr int elimination_share = 64;
 
 }  // namespace
 
-Exploration::Exploration(PathWork& work)
-    : work_(work), problem_(work.problem), options_(work.options), descent_(work.descent), it_(work.it), pool_(work.pool) {
+Exploration::Exploration(PathWork& work) : PathStep(work) {
     current_ = descent_.refit(it_);
     work_.keep(current_);
 }

@@ -27,7 +27,6 @@ class PathFitter {
         try {
             fit();
         } catch (...) {
-            if (!options_.salvage) throw;
             out_ = {};
             out_.stopped = std::current_exception();
         }

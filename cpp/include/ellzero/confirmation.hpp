@@ -10,7 +10,7 @@
 
 namespace ellzero {
 
-class Confirmation {
+class Confirmation : PathStep {
   public:
     explicit Confirmation(PathWork& work);
 
@@ -29,12 +29,6 @@ class Confirmation {
     Move find_move(Model& model, double lambda_0);
     void settle(Model& model, double lambda_0, double leaves_above, double enters_below);
 
-    PathWork& work_;
-    const Problem& problem_;
-    const PathOptions& options_;
-    Descent& descent_;
-    Iterate& it_;
-    Pool& pool_;
     std::optional<Neighbourhood> neighbourhood_;  // for q_best and exhaustive search
 };
 

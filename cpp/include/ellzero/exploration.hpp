@@ -5,7 +5,7 @@
 
 namespace ellzero {
 
-class Exploration {
+class Exploration : PathStep {
   public:
     // Starts where the iterate is.
     explicit Exploration(PathWork& work);
@@ -27,12 +27,6 @@ class Exploration {
     void adopt_seeds();
     void threshold_to_sizes();
 
-    PathWork& work_;
-    const Problem& problem_;
-    const PathOptions& options_;
-    Descent& descent_;
-    Iterate& it_;
-    Pool& pool_;
     Model current_;  // where the forward sweep is
     double first_ = 0.0;
 };

@@ -27,7 +27,6 @@ struct PathOptions {
     int max_support = 1 << 30;        // the path ends before a larger model
     bool sweep = true;                // false: only polish the seeds (grids that are swept back)
     std::vector<Model> seeds;         // models of neighbouring problems
-    bool salvage = false;             // what was found before an exception is returned with it
 };
 
 struct PathResult {
@@ -35,7 +34,7 @@ struct PathResult {
     std::vector<Model> models;   // one per lambda_0
     std::vector<Model> by_size;  // the best model seen of each size
     double reads = 0.0;          // of X
-    std::exception_ptr stopped;  // by what the fit was stopped; then there are models by size only
+    std::exception_ptr stopped;  // what ended the fit early, for the caller to throw or to keep; then there are models by size only
 };
 
 PathResult fit_path(const Problem& problem, const PathOptions& options);

@@ -39,4 +39,18 @@ struct PathWork {
     std::pair<double, double> stage;  // the share of the whole work that report() counts in
 };
 
+// What the steps are derived from: the work, and its parts by name.
+class PathStep {
+  protected:
+    explicit PathStep(PathWork& work)
+        : work_(work), problem_(work.problem), options_(work.options), descent_(work.descent), it_(work.it), pool_(work.pool) {}
+
+    PathWork& work_;
+    const Problem& problem_;
+    const PathOptions& options_;
+    Descent& descent_;
+    Iterate& it_;
+    Pool& pool_;
+};
+
 }  // namespace ellzero

@@ -18,9 +18,8 @@ from ellzero.errors import InvalidInputError
 
 __all__ = ["SparseFiles"]
 
-VECTOR_HEADER = (
-    128  # bytes: what NumPy writes before a vector of any length, so that it can be written again when that is known
-)
+VECTOR_HEADER = 128
+"""Bytes that NumPy writes before a vector of any length, so that they can be written again when that is known."""
 
 
 class SparseFiles(Files):

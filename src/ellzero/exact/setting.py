@@ -195,7 +195,7 @@ def find_incumbent(
 
     most = problem.countable() if options.k is None else min(options.k, problem.countable())
     models = [start for start in starts if problem.counted(start.support) <= most]
-    stopped: BaseException | None = None
+    ended = ""
     if algorithm is not None or not models:
         grid = np.array([options.lambda_0]) if options.k is None else np.zeros(0)
         wanted = PathOptions(lambda_0=grid, algorithm=algorithm or "cd", tol=TOLERANCE, threads=options.threads, check=check)
@@ -203,18 +203,18 @@ def find_incumbent(
             wanted = wanted.for_sizes(tuple(range(1, most + 1)) if most else (0,), len(problem.y))
         try:
             found = solve_path(problem, wanted, seeds=to_core_scale(problem, starts) if starts else None, sweep=sweep)
-            stopped = found.stopped
             models += [
                 evaluated(problem, options.lambda_0, *model)
                 for packed in (found.models, found.by_size)
                 for model in to_user_scale(problem, packed)
                 if problem.counted(model[0]) <= most
             ]
-        except (KeyboardInterrupt, OutOfTime) as early:  # before there is anything, or after the core's work
-            stopped = early
-    if stopped is not None and not isinstance(stopped, (KeyboardInterrupt, OutOfTime)):
-        raise stopped
-    ended = "" if stopped is None else "time_limit" if isinstance(stopped, OutOfTime) else "interrupted"
+            if found.stopped is not None:
+                raise found.stopped
+        except OutOfTime:
+            ended = "time_limit"
+        except KeyboardInterrupt:
+            ended = "interrupted"
     return min([*models, null_model(problem, options.lambda_0)], key=lambda model: model.objective), ended
 
 
