@@ -19,9 +19,8 @@ BoundDesign dense(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> x, int64_t 
 
 template <class T, class Index>
 BoundDesign csc(Vector<T> values, Vector<Index> rows_of, Vector<Index> starts, int64_t rows) {
-    BoundDesign out{make_csc<T, Index>(values.data(), rows_of.data(), starts.data(), rows,
-                                       static_cast<int64_t>(starts.shape(0)) - 1),
-                    {}};
+    BoundDesign out{
+        make_csc<T, Index>(values.data(), rows_of.data(), starts.data(), rows, static_cast<int64_t>(starts.shape(0)) - 1), {}};
     out.keep_alive = {nb::cast(values), nb::cast(rows_of), nb::cast(starts)};
     return out;
 }
@@ -44,7 +43,8 @@ nb::tuple moments(const BoundDesign& self, Vector<double> w, int threads) {
 nb::ndarray<nb::numpy, double, nb::ndim<2>> products(const BoundDesign& self, Matrix<double> r, int threads) {
     const int64_t n = self.design->rows(), p = self.design->columns();
     const auto sides = static_cast<int64_t>(r.shape(0));
-    if (static_cast<int64_t>(r.shape(1)) != n) throw std::invalid_argument("r must have as many columns as the design has rows");
+    if (static_cast<int64_t>(r.shape(1)) != n)
+        throw std::invalid_argument("r must have as many columns as the design has rows");
     std::vector<double> out(sides * p);
     {
         nb::gil_scoped_release release;
@@ -87,11 +87,12 @@ BoundDesign stored(nb::object source, int64_t rows, int64_t count, const std::st
 
 void register_design(nb::module_& m) {
     nb::class_<BoundDesign>(m, "Design", "Columns of X: borrowed from NumPy arrays, or kept by a Python object.")
-        .def_prop_ro("shape", [](const BoundDesign& self) {
-            return nb::make_tuple(self.design->rows(), self.design->columns());
-        })
-        .def("moments", &moments, nb::arg("w"), nb::arg("threads") = 1, "Mean and variance of each column, for weights that sum to one.")
-        .def("products", &products, nb::arg("r"), nb::arg("threads") = 1, "The products of all columns with each row of r, (sides, p).")
+        .def_prop_ro("shape",
+                     [](const BoundDesign& self) { return nb::make_tuple(self.design->rows(), self.design->columns()); })
+        .def("moments", &moments, nb::arg("w"), nb::arg("threads") = 1,
+             "Mean and variance of each column, for weights that sum to one.")
+        .def("products", &products, nb::arg("r"), nb::arg("threads") = 1,
+             "The products of all columns with each row of r, (sides, p).")
         .def("columns", &columns, nb::arg("list"), "The listed columns in float64, one a row: (len(list), n).");
     // noconvert: a converted copy of X would defeat the purpose.
     m.def("dense", &dense<double>, nb::arg("x").noconvert(), nb::arg("stride"));
@@ -99,14 +100,14 @@ void register_design(nb::module_& m) {
     m.def("dense", &dense<int8_t>, nb::arg("x").noconvert(), nb::arg("stride"));
     m.def("stored", &stored, nb::arg("source"), nb::kw_only(), nb::arg("rows"), nb::arg("columns"), nb::arg("type"),
           nb::arg("resident_bytes"), nb::arg("column_bytes").none());
-    m.def("csc", &csc<double, int32_t>, nb::arg("values").noconvert(), nb::arg("rows_of").noconvert(), nb::arg("starts").noconvert(),
-          nb::arg("rows"));
-    m.def("csc", &csc<double, int64_t>, nb::arg("values").noconvert(), nb::arg("rows_of").noconvert(), nb::arg("starts").noconvert(),
-          nb::arg("rows"));
-    m.def("csc", &csc<float, int32_t>, nb::arg("values").noconvert(), nb::arg("rows_of").noconvert(), nb::arg("starts").noconvert(),
-          nb::arg("rows"));
-    m.def("csc", &csc<float, int64_t>, nb::arg("values").noconvert(), nb::arg("rows_of").noconvert(), nb::arg("starts").noconvert(),
-          nb::arg("rows"));
+    m.def("csc", &csc<double, int32_t>, nb::arg("values").noconvert(), nb::arg("rows_of").noconvert(),
+          nb::arg("starts").noconvert(), nb::arg("rows"));
+    m.def("csc", &csc<double, int64_t>, nb::arg("values").noconvert(), nb::arg("rows_of").noconvert(),
+          nb::arg("starts").noconvert(), nb::arg("rows"));
+    m.def("csc", &csc<float, int32_t>, nb::arg("values").noconvert(), nb::arg("rows_of").noconvert(),
+          nb::arg("starts").noconvert(), nb::arg("rows"));
+    m.def("csc", &csc<float, int64_t>, nb::arg("values").noconvert(), nb::arg("rows_of").noconvert(),
+          nb::arg("starts").noconvert(), nb::arg("rows"));
 }
 
 }  // namespace ellzero::bindings

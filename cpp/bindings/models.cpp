@@ -13,7 +13,8 @@ void add_unpenalized(Model& model, const Penalty& penalty, int64_t columns) {
         if (!penalty.unpenalized[c]) continue;
         const auto place = std::lower_bound(model.support.begin(), model.support.end(), j);
         if (place != model.support.end() && *place == j) continue;
-        model.beta.insert(model.beta.begin() + (place - model.support.begin()), std::clamp(0.0, penalty.low(j), penalty.high(j)));
+        model.beta.insert(model.beta.begin() + (place - model.support.begin()),
+                          std::clamp(0.0, penalty.low(j), penalty.high(j)));
         model.support.insert(place, j);
     }
 }

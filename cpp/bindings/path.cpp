@@ -1,5 +1,5 @@
-#include "ellzero/iht.hpp"
-#include "ellzero/path.hpp"
+#include "ellzero/path/path.hpp"
+#include "ellzero/support/hard_thresholding.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -32,12 +32,22 @@ Swaps parse_swaps(const std::string& name) {
     throw std::invalid_argument("unknown swaps: " + name);
 }
 
-nb::dict fit(const BoundProblem& self, const std::string& algorithm, const std::string& swaps, int64_t q, bool first_improvement,
-             const std::vector<double>& lambda_0, const std::vector<int>& sizes, int n_lambda, double lambda_min_ratio,
-             int max_support, std::optional<nb::dict> seeds, bool sweep, int threads, const nb::object& progress, const nb::object& check) {
+nb::dict fit(const BoundProblem& self, const std::string& algorithm, const std::string& swaps, int64_t q,
+             bool first_improvement, const std::vector<double>& lambda_0, const std::vector<int>& sizes, int n_lambda,
+             double lambda_min_ratio, int max_support, std::optional<nb::dict> seeds, bool sweep, int threads,
+             const nb::object& progress, const nb::object& check) {
     Monitor monitor(checker(check), reporter(progress));
-    PathOptions options{parse_algorithm(algorithm), parse_swaps(swaps), q, first_improvement, lambda_0, sizes, n_lambda,
-                        lambda_min_ratio, max_support, sweep, {}};
+    PathOptions options{parse_algorithm(algorithm),
+                        parse_swaps(swaps),
+                        q,
+                        first_improvement,
+                        lambda_0,
+                        sizes,
+                        n_lambda,
+                        lambda_min_ratio,
+                        max_support,
+                        sweep,
+                        {}};
     if (seeds) options.seeds = unpack(*seeds, self);
     PathResult result;
     {
@@ -104,11 +114,11 @@ nb::dict threshold(const BoundProblem& self, const nb::dict& start, double lambd
         const Columns columns = self.columns(team, monitor);
         const Problem problem = self.problem(columns);
         Descent descent(problem);
-        Iht iht(problem, descent);
+        HardThresholding thresholding(problem, descent);
         Iterate it(problem);
         it.load(from);
-        found = size < 0 ? iht.penalised(it, lambda_0) : iht.at_most(it, size);
-        curvature = iht.step_curvature();
+        found = size < 0 ? thresholding.penalised(it, lambda_0) : thresholding.at_most(it, size);
+        curvature = thresholding.step_curvature();
     }
     nb::dict out;
     out["models"] = pack({found});
@@ -120,11 +130,11 @@ nb::dict threshold(const BoundProblem& self, const nb::dict& start, double lambd
 
 void register_path(nb::module_& m) {
     m.def("fit_path", &fit, nb::arg("problem"), nb::kw_only(), nb::arg("algorithm"), nb::arg("swaps"), nb::arg("q"),
-          nb::arg("first_improvement"), nb::arg("lambda_0"), nb::arg("sizes"), nb::arg("n_lambda"),
-          nb::arg("lambda_min_ratio"), nb::arg("max_support"), nb::arg("seeds").none(), nb::arg("sweep"), nb::arg("threads"),
-          nb::arg("progress").none(), nb::arg("check").none());
-    m.def("hard_thresholding", &threshold, nb::arg("problem"), nb::kw_only(), nb::arg("start"), nb::arg("lambda_0"), nb::arg("size"),
-          nb::arg("threads"));
+          nb::arg("first_improvement"), nb::arg("lambda_0"), nb::arg("sizes"), nb::arg("n_lambda"), nb::arg("lambda_min_ratio"),
+          nb::arg("max_support"), nb::arg("seeds").none(), nb::arg("sweep"), nb::arg("threads"), nb::arg("progress").none(),
+          nb::arg("check").none());
+    m.def("hard_thresholding", &threshold, nb::arg("problem"), nb::kw_only(), nb::arg("start"), nb::arg("lambda_0"),
+          nb::arg("size"), nb::arg("threads"));
     m.def("coordinate_descent", &cycles, nb::arg("problem"), nb::arg("lambda_0"), nb::arg("cycles"));
 }
 

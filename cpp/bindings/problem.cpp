@@ -44,31 +44,30 @@ Problem BoundProblem::problem(const Columns& columns) const {
 
 void register_problem(nb::module_& m) {
     using Optional = std::optional<Vector<double>>;
-    nb::class_<BoundProblem>(m, "Problem", "X, y, the loss and the penalty but for lambda_0, in the solver's (standardised) scale.")
-        .def(
-            "__init__",
-            [](BoundProblem* self, nb::object design, Vector<double> y, Vector<double> w, Vector<double> square,
-               const std::string& loss, double smoothing, Optional mean, Optional scale, double lambda_1, double lambda_2,
-               Optional lower, Optional upper, std::optional<Vector<uint8_t>> unpenalized, bool intercept, double tolerance) {
-                const Design* core = nb::cast<const BoundDesign&>(design).design.get();
-                new (self) BoundProblem{std::move(design), core, y, w, square, mean, scale, lower, upper, unpenalized,
-                                        parse_loss(loss, smoothing), lambda_1, lambda_2, tolerance, intercept};
-            },
-            nb::kw_only(), nb::arg("design"), nb::arg("y"), nb::arg("w"), nb::arg("square"), nb::arg("loss"),
-            nb::arg("smoothing"), nb::arg("mean").none(), nb::arg("scale").none(), nb::arg("lambda_1"), nb::arg("lambda_2"),
-            nb::arg("lower").none(), nb::arg("upper").none(), nb::arg("unpenalized").none(), nb::arg("intercept"),
-            nb::arg("tolerance"));
+    nb::class_<BoundProblem>(m, "Problem",
+                             "X, y, the loss and the penalty but for lambda_0, in the solver's (standardised) scale.")
+        .def("__init__",
+             [](BoundProblem* self, nb::object design, Vector<double> y, Vector<double> w, Vector<double> square,
+                const std::string& loss, double smoothing, Optional mean, Optional scale, double lambda_1, double lambda_2,
+                Optional lower, Optional upper, std::optional<Vector<uint8_t>> unpenalized, bool intercept, double tolerance) {
+        const Design* core = nb::cast<const BoundDesign&>(design).design.get();
+        new (self) BoundProblem{
+            std::move(design),           core,     y,        w,         square,   mean, scale, lower, upper, unpenalized,
+            parse_loss(loss, smoothing), lambda_1, lambda_2, tolerance, intercept};
+    },
+             nb::kw_only(), nb::arg("design"), nb::arg("y"), nb::arg("w"), nb::arg("square"), nb::arg("loss"),
+             nb::arg("smoothing"), nb::arg("mean").none(), nb::arg("scale").none(), nb::arg("lambda_1"), nb::arg("lambda_2"),
+             nb::arg("lower").none(), nb::arg("upper").none(), nb::arg("unpenalized").none(), nb::arg("intercept"),
+             nb::arg("tolerance"));
 
-    m.def(
-        "evaluate_loss",
-        [](const std::string& name, double smoothing, Vector<double> eta, Vector<double> y, Vector<double> w) {
-            const auto n = static_cast<int64_t>(eta.shape(0));
-            std::vector<double> r(n), d(n);
-            const double value = parse_loss(name, smoothing).evaluate(n, eta.data(), y.data(), w.data(), r.data(), d.data());
-            return nb::make_tuple(value, to_numpy(std::move(r)), to_numpy(std::move(d)));
-        },
-        nb::arg("loss"), nb::arg("smoothing"), nb::arg("eta"), nb::arg("y"), nb::arg("w"),
-        "sum_i w_i f(eta_i, y_i) and, per row, its first and second derivative: the core's own loss, for tests.");
+    m.def("evaluate_loss",
+          [](const std::string& name, double smoothing, Vector<double> eta, Vector<double> y, Vector<double> w) {
+        const auto n = static_cast<int64_t>(eta.shape(0));
+        std::vector<double> r(n), d(n);
+        const double value = parse_loss(name, smoothing).evaluate(n, eta.data(), y.data(), w.data(), r.data(), d.data());
+        return nb::make_tuple(value, to_numpy(std::move(r)), to_numpy(std::move(d)));
+    }, nb::arg("loss"), nb::arg("smoothing"), nb::arg("eta"), nb::arg("y"), nb::arg("w"),
+          "sum_i w_i f(eta_i, y_i) and, per row, its first and second derivative: the core's own loss, for tests.");
     m.attr("curvature_safety") = curvature_safety;
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "arrays.hpp"
-#include "ellzero/problem.hpp"
+#include "ellzero/problem/problem.hpp"
 
 namespace ellzero::bindings {
 

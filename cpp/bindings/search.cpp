@@ -1,4 +1,4 @@
-#include "ellzero/search.hpp"
+#include "ellzero/exact/search.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -169,9 +169,16 @@ Search::Snapshot take_snapshot(const nb::dict& from, const BoundProblem& problem
     const auto start = array<double>(from, "state_intercept"), mu = array<double>(from, "state_mu");
     std::vector<std::shared_ptr<const State>> states;
     for (size_t s = 0; s < start.shape(0); ++s) {
-        State state{take<int32_t>(from, "state_in", s), take<uint64_t>(from, "state_out", s), {},
-                    take<int32_t>(from, "state_columns", s), take<double>(from, "state_beta", s), take<float>(from, "state_shares", s),
-                    start.data()[s], mu.data()[s], take<float>(from, "state_alpha", s), take<int32_t>(from, "state_near", s)};
+        State state{take<int32_t>(from, "state_in", s),
+                    take<uint64_t>(from, "state_out", s),
+                    {},
+                    take<int32_t>(from, "state_columns", s),
+                    take<double>(from, "state_beta", s),
+                    take<float>(from, "state_shares", s),
+                    start.data()[s],
+                    mu.data()[s],
+                    take<float>(from, "state_alpha", s),
+                    take<int32_t>(from, "state_near", s)};
         const auto column = take<int32_t>(from, "box_column", s);
         const auto lows = take<float>(from, "box_low", s), highs = take<float>(from, "box_high", s);
         for (size_t b = 0; b < column.size(); ++b) state.boxes.push_back({column[b], lows[b], highs[b]});
@@ -184,8 +191,13 @@ Search::Snapshot take_snapshot(const nb::dict& from, const BoundProblem& problem
     const auto in = array<uint8_t>(from, "node_in"), dives = array<uint8_t>(from, "node_dives");
     const auto waits = array<uint8_t>(from, "node_waits");
     for (size_t k = 0; k < id.shape(0); ++k)
-        out.open.push_back({id.data()[k], static_cast<int>(depth.data()[k]), bound.data()[k], states.at(state_of.data()[k]),
-                            {decision.data()[k], in.data()[k] != 0}, dives.data()[k] != 0, waits.data()[k] != 0});
+        out.open.push_back({id.data()[k],
+                            static_cast<int>(depth.data()[k]),
+                            bound.data()[k],
+                            states.at(state_of.data()[k]),
+                            {decision.data()[k], in.data()[k] != 0},
+                            dives.data()[k] != 0,
+                            waits.data()[k] != 0});
     out.closed = array<double>(from, "closed").data()[0];
     const auto counters = array<int64_t>(from, "counters");
     out.nodes_done = counters.data()[0];
@@ -234,7 +246,8 @@ struct BoundSearch : Borrowed {
                 const std::optional<std::vector<int32_t>>& home, int64_t swap_size,
                 const std::optional<std::vector<int32_t>>& integral, int threads)
         : Borrowed(std::move(problem_object), 1, {}),
-          search(problem, make_options(problem, lambda_0, k, gap, free_bound, home, swap_size, integral), with_cost(incumbent), threads) {}
+          search(problem, make_options(problem, lambda_0, k, gap, free_bound, home, swap_size, integral), with_cost(incumbent),
+                 threads) {}
 
     Model with_cost(const nb::dict& packed) const {
         Model model = unpack(packed, bound).at(0);
@@ -259,7 +272,8 @@ struct BoundRelaxations : Borrowed {
     std::vector<uint64_t> never;  // bits of the columns that are out in all of them
 
     BoundRelaxations(nb::object problem_object, double lambda_0, int64_t k, double free_bound, double objective,
-                     const std::optional<std::vector<int32_t>>& home, int64_t swap_size, const std::vector<int32_t>& excluded, int threads)
+                     const std::optional<std::vector<int32_t>>& home, int64_t swap_size, const std::vector<int32_t>& excluded,
+                     int threads)
         : Borrowed(std::move(problem_object), threads, [] { check_signals(); }),
           options(make_options(problem, lambda_0, k, 0.0, free_bound, home, swap_size, {})),
           incumbent(objective),
@@ -325,58 +339,66 @@ std::string run(BoundSearch& self, double seconds, int64_t node_limit, const nb:
 void register_search(nb::module_& m) {
     nb::exception<WitnessLost>(m, "WitnessLost", PyExc_AssertionError);
     nb::class_<BoundSearch>(m, "Search", "Branch and bound on one problem; it can be stopped, looked at and continued.")
-        .def(nb::init<nb::object, double, int64_t, double, double, const nb::dict&, const std::optional<std::vector<int32_t>>&, int64_t,
-                      const std::optional<std::vector<int32_t>>&, int>(),
+        .def(nb::init<nb::object, double, int64_t, double, double, const nb::dict&, const std::optional<std::vector<int32_t>>&,
+                      int64_t, const std::optional<std::vector<int32_t>>&, int>(),
              nb::arg("problem"), nb::kw_only(), nb::arg("lambda_0"), nb::arg("k"), nb::arg("gap"), nb::arg("free_bound"),
-             nb::arg("incumbent"), nb::arg("home").none() = nb::none(), nb::arg("swap_size") = 0, nb::arg("integral").none() = nb::none(),
-             nb::arg("threads"))
-        .def("branch_also_on", [](BoundSearch& self, const std::vector<int32_t>& columns) { self.search.branch_also_on(columns); },
+             nb::arg("incumbent"), nb::arg("home").none() = nb::none(), nb::arg("swap_size") = 0,
+             nb::arg("integral").none() = nb::none(), nb::arg("threads"))
+        .def("branch_also_on",
+             [](BoundSearch& self, const std::vector<int32_t>& columns) { self.search.branch_also_on(columns); },
              nb::arg("columns"), "More features that may be branched on.")
-        .def("branch_on_all", [](BoundSearch& self) { self.search.branch_on_all(); }, "Every feature may be branched on from now on.")
-        .def("undecided_shares", [](const BoundSearch& self) {
-            std::vector<int32_t> columns;
-            std::vector<double> shares;
-            for (const auto& [column, share] : self.search.undecided_shares()) {
-                columns.push_back(column);
-                shares.push_back(share);
-            }
-            return nb::make_tuple(to_numpy(std::move(columns)), to_numpy(std::move(shares)));
-        }, "z of the best node that waits: the features of its relaxation that are not decided, and their shares.")
-        .def("follow", [](BoundSearch& self, const nb::dict& witness, double objective) {
-            self.search.follow(self.with_cost(witness), objective);
-        }, nb::arg("witness"), nb::arg("objective"), "Raise WitnessLost when a node that holds this solution is cut off.")
-        .def("suggest", [](BoundSearch& self, const nb::dict& model) { self.search.suggest(self.with_cost(model)); }, nb::arg("model"),
-             "Another solution, which becomes the incumbent if it is better.")
-        .def("start_from", [](BoundSearch& self, const BoundSearch& other) { self.search.start_from(other.search); }, nb::arg("other"),
-             "Start the root's relaxation where that of another search ended.")
+        .def("branch_on_all", [](BoundSearch& self) { self.search.branch_on_all(); },
+             "Every feature may be branched on from now on.")
+        .def("undecided_shares",
+             [](const BoundSearch& self) {
+        std::vector<int32_t> columns;
+        std::vector<double> shares;
+        for (const auto& [column, share] : self.search.undecided_shares()) {
+            columns.push_back(column);
+            shares.push_back(share);
+        }
+        return nb::make_tuple(to_numpy(std::move(columns)), to_numpy(std::move(shares)));
+    }, "z of the best node that waits: the features of its relaxation that are not decided, and their shares.")
+        .def("follow",
+             [](BoundSearch& self, const nb::dict& witness, double objective) {
+        self.search.follow(self.with_cost(witness), objective);
+    }, nb::arg("witness"), nb::arg("objective"), "Raise WitnessLost when a node that holds this solution is cut off.")
+        .def("suggest", [](BoundSearch& self, const nb::dict& model) { self.search.suggest(self.with_cost(model)); },
+             nb::arg("model"), "Another solution, which becomes the incumbent if it is better.")
+        .def("start_from", [](BoundSearch& self, const BoundSearch& other) { self.search.start_from(other.search); },
+             nb::arg("other"), "Start the root's relaxation where that of another search ended.")
         .def("run", &run, nb::kw_only(), nb::arg("seconds"), nb::arg("node_limit"), nb::arg("report").none(),
              "Work until finished or stopped; `report` is called about ten times a second.")
         .def("incumbent", [](const BoundSearch& self) { return pack({self.search.incumbent()}); })
-        .def("tree", [](const BoundSearch& self) {
-            nb::dict out;
-            put_tree(out, self.search.tree());
-            return out;
-        })
+        .def("tree",
+             [](const BoundSearch& self) {
+        nb::dict out;
+        put_tree(out, self.search.tree());
+        return out;
+    })
         .def("fixed_out", [](const BoundSearch& self) { return to_numpy(self.search.fixed_out()); },
              "Features that the root proved to be in no better solution.")
         .def("snapshot", [](const BoundSearch& self) { return put_snapshot(self.search.snapshot()); })
-        .def("restore", [](BoundSearch& self, const nb::dict& snapshot) {
-            self.search.restore(take_snapshot(snapshot, self.bound));
-        }, nb::arg("snapshot"))
+        .def("restore",
+             [](BoundSearch& self, const nb::dict& snapshot) { self.search.restore(take_snapshot(snapshot, self.bound)); },
+             nb::arg("snapshot"))
         .def_prop_ro("objective", [](const BoundSearch& self) { return self.search.objective(); })
         .def_prop_ro("lower_bound", [](const BoundSearch& self) { return self.search.lower_bound(); })
         .def_prop_ro("nodes", [](const BoundSearch& self) { return self.search.nodes(); })
         .def_prop_ro("open", [](const BoundSearch& self) { return self.search.open(); })
         .def_prop_ro("passes", [](const BoundSearch& self) { return self.search.passes(); })
-        .def_prop_ro("newton_steps", [](const BoundSearch& self) { return self.search.newton_steps(); })
-        .def_prop_ro("columns_left", [](const BoundSearch& self) { return self.search.columns_left(); });
-    nb::class_<BoundRelaxations>(m, "Relaxations", "Convex relaxations of parts of one problem: some features in, some out, the others free.")
+        .def_prop_ro("newton_steps", [](const BoundSearch& self) {
+        return self.search.newton_steps();
+    }).def_prop_ro("columns_left", [](const BoundSearch& self) { return self.search.columns_left(); });
+    nb::class_<BoundRelaxations>(m, "Relaxations",
+                                 "Convex relaxations of parts of one problem: some features in, some out, the others free.")
         .def(nb::init<nb::object, double, int64_t, double, double, const std::optional<std::vector<int32_t>>&, int64_t,
                       const std::vector<int32_t>&, int>(),
              nb::arg("problem"), nb::kw_only(), nb::arg("lambda_0"), nb::arg("k"), nb::arg("free_bound"), nb::arg("objective"),
              nb::arg("home").none() = nb::none(), nb::arg("swap_size") = 0, nb::arg("excluded"), nb::arg("threads"))
         .def("solve", &BoundRelaxations::solve, nb::kw_only(), nb::arg("inside"), nb::arg("outside"), nb::arg("enough"),
-             "Until the bound is `enough` or known to be less: the bound, the dual point theta and the solution with its shares; only an infinite bound if nothing better than `objective` is there.")
+             "Until the bound is `enough` or known to be less: the bound, the dual point theta and the solution with its "
+             "shares; only an infinite bound if nothing better than `objective` is there.")
         .def("refit", &BoundRelaxations::refit, nb::arg("columns"), "The best model on these features.");
 }
 

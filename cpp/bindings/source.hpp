@@ -1,14 +1,14 @@
 // X that a Python object keeps.
 #pragma once
 
-#include "ellzero/stored.hpp"
+#include "ellzero/data/stored.hpp"
 
 #include "arrays.hpp"
 
 namespace ellzero::bindings {
 
-// The object has products(R, take), moments(w, take) and columns(list). `take(first, answers)` wants each column once; it returns False
-// when the core wants no more.
+// The object has products(R, take), moments(w, take) and columns(list). `take(first, answers)` wants each column once; it
+// returns False when the core wants no more.
 class PythonSource final : public Source {
   public:
     PythonSource(nb::object object, int64_t rows) : object_(std::move(object)), rows_(rows) {}

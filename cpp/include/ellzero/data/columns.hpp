@@ -1,0 +1,65 @@
+// The columns that the solvers see: (x_j - mean_j) / spread_j, applied inside dot and axpy, never to a copy of X.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ellzero/data/design.hpp"
+
+namespace ellzero {
+
+class Columns {
+  public:
+    // mean and scale (= 1 / spread) may be null: no centring, no scaling. square[j] = sum_i w_i z_ij^2 of the column as seen.
+    Columns(const Design& design, const double* mean, const double* scale, const double* square, Team& team, Monitor& monitor)
+        : design_(design), mean_(mean), scale_(scale), square_(square), team_(team), monitor_(monitor) {}
+
+    int64_t rows() const { return design_.rows(); }
+    int64_t count() const { return design_.columns(); }
+    bool centred() const { return mean_ != nullptr; }
+    double mean(int32_t j) const { return mean_ ? mean_[j] : 0.0; }
+    double scale(int32_t j) const { return scale_ ? scale_[j] : 1.0; }
+    double square(int32_t j) const { return square_[j]; }
+    const double* means() const { return mean_; }
+    const double* scales() const { return scale_; }
+    const double* squares() const { return square_; }
+    const Design& design() const { return design_; }
+    Team& team() const { return team_; }
+    Monitor& monitor() const { return monitor_; }
+
+    double dot(int32_t j, const double* r, double r_sum) const;
+    // out[c] = z_c . r for the listed columns, or for all of them
+    void dots(std::span<const int32_t> columns, const double* r, std::vector<double>& out) const;
+    void all_dots(const double* r, double* out) const;
+    // z_j . r_k for all columns and `sides` vectors r_k = r + k * rows() from one read of X, handed over as Design::Take says
+    void products(const double* r, int64_t sides, const Design::Take& take) const;
+    // The same into out[k * count() + j].
+    void products(const double* r, int64_t sides, double* out) const;
+    static constexpr int64_t most_sides = Design::most_sides;
+    // diagonal[j] = z_j . (d z_j) and sums[j] = z_j . d for all columns
+    void curvatures(const double* d, std::vector<float>& diagonal, std::vector<float>& sums) const;
+    // out += a z_j, and out += sum_j a_j z_j over all columns
+    void axpy(int32_t j, double a, double* out) const;
+    void add_all(const double* a, double* out) const;
+    // see Design::gram
+    void gram(std::span<const int32_t> columns, const double* d, std::vector<double>& out) const;
+
+    // How often X was read, in units of the whole of X.
+    double reads() const { return bytes_read_ / static_cast<double>(std::max<int64_t>(design_.bytes(), 1)); }
+
+  private:
+    // Calls body(start, part) on parts of the list that are held together.
+    template <class Body>
+    void for_held(std::span<const int32_t> columns, const Body& body) const;
+    void standardise(std::span<const int32_t> columns, double r_sum, double* out) const;
+
+    const Design& design_;
+    const double* mean_;
+    const double* scale_;
+    const double* square_;
+    Team& team_;
+    Monitor& monitor_;
+    mutable double bytes_read_ = 0.0;
+};
+
+}  // namespace ellzero

@@ -1,0 +1,34 @@
+// Fills the pool of a path with proposals: a forward sweep, backward elimination, and the sizes that both missed.
+#pragma once
+
+#include "ellzero/path/path_work.hpp"
+
+namespace ellzero {
+
+class Exploration : PathStep {
+  public:
+    // Starts where the iterate is.
+    explicit Exploration(PathWork& work);
+
+    void run();
+    // Sizes up to `most` that both sweeps jumped over, or met only in poor models: the next smaller model plus its best column.
+    void fill(int most);
+    // The lambda_0 at which the first feature enters; zero before a sweep.
+    double first() const { return first_; }
+
+  private:
+    bool visit(double lambda_0);
+    void forward();
+    double sweep_grid();
+    double sweep_dynamic();
+    void backward();
+    void grow_to(int size);
+    void grow(const Model& model);
+    void adopt_seeds();
+    void threshold_to_sizes();
+
+    Model current_;  // where the forward sweep is
+    double first_ = 0.0;
+};
+
+}  // namespace ellzero

@@ -1,0 +1,56 @@
+// lambda_0 ||b||_0 + lambda_1 ||b||_1 + lambda_2 ||b||^2 with a box and features free of lambda_0: one penalty, no variants.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace ellzero {
+
+struct Penalty {
+    double lambda_1 = 0.0;
+    double lambda_2 = 0.0;
+    // Null when there is no bound on that side for any feature.
+    const double* lower = nullptr;
+    const double* upper = nullptr;
+    // Null when lambda_0 applies to all features.
+    const uint8_t* unpenalized = nullptr;
+
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+    double low(int32_t j) const { return lower ? lower[j] : -infinity; }
+    double high(int32_t j) const { return upper ? upper[j] : infinity; }
+    bool boxed() const { return lower || upper; }
+    bool counted(int32_t j) const { return !(unpenalized && unpenalized[j]); }
+
+    double value(double beta) const { return lambda_1 * std::abs(beta) + lambda_2 * beta * beta; }
+
+    // argmin over the box of curvature/2 (a - c)^2 + lambda_1 |a| + lambda_2 a^2: soft threshold, shrink, clip.
+    double proximal(double c, double curvature, int32_t j) const {
+        const double pull = std::max(std::abs(c) * curvature - lambda_1, 0.0);
+        return std::clamp(std::copysign(pull / (curvature + 2.0 * lambda_2), c), low(j), high(j));
+    }
+
+    // The thresholding operator T of the paper (eq. thresholding), with the box: the proximal point if it pays lambda_0, else
+    // 0.
+    double threshold(double c, double curvature, double lambda_0, int32_t j) const {
+        const double a = proximal(c, curvature, j);
+        if (a == 0.0 || !counted(j)) return a;
+        // curvature/2 (a - c)^2 - curvature/2 c^2, without cancellation
+        const double change = curvature * a * (0.5 * a - c) + value(a);
+        return change + lambda_0 <= 0.0 ? a : 0.0;
+    }
+
+    // How much the surrogate with slope g and this curvature falls when j leaves zero (before lambda_0 is paid).
+    double entry_gain(double g, double curvature, int32_t j) const {
+        const double pull = std::abs(g) - lambda_1;
+        if (pull <= 0.0) return 0.0;
+        if (curvature <= 0.0) return 0.0;  // a constant column: its slope is rounding
+        const double steep = curvature + 2.0 * lambda_2;
+        const double reach = g < 0.0 ? high(j) : -low(j);
+        if (pull <= steep * reach) return 0.5 * pull * pull / steep;
+        return reach * (pull - 0.5 * steep * reach);
+    }
+};
+
+}  // namespace ellzero

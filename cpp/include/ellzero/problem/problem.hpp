@@ -1,0 +1,89 @@
+// The problem of one fit and the two ways a solution is held: a Model (what is kept) and an Iterate (what is worked on).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ellzero/data/columns.hpp"
+#include "ellzero/problem/loss.hpp"
+#include "ellzero/problem/penalty.hpp"
+
+namespace ellzero {
+
+// L_hat_j = curvature_safety * L_j: Theorem 1 needs a factor above 1; the nearer to 1, the stricter the fixed points.
+inline constexpr double curvature_safety = 1.001;
+
+struct Problem {
+    const Columns& X;
+    Loss loss;  // the hinge at its final smoothing
+    const double* y;
+    const double* w;  // sums to one
+    Penalty penalty;
+    bool intercept;
+    double tolerance;  // relative, on the objective
+
+    int64_t rows() const { return X.rows(); }
+    int64_t columns() const { return X.count(); }
+    // L_hat_j
+    double curvature(int32_t j) const { return curvature_safety * loss.curvature_bound() * X.square(j); }
+    // The loss whose curvature says something about finite steps: as smooth as the margin is wide for the hinge (whose own
+    // curvature is 0 or 1/tau), the loss itself otherwise.
+    Loss broad_loss() const { return loss.smoothed(1.0); }
+    // The curvature by which entering columns are ranked: L_hat_j of the broad loss.
+    double entry_curvature(int32_t j) const { return curvature_safety * broad_loss().curvature_bound() * X.square(j); }
+};
+
+struct Model {
+    std::vector<int32_t> support;
+    std::vector<double> beta;
+    double intercept = 0.0;
+    double cost = 0.0;  // G: the loss (the true hinge) + lambda_1, lambda_2 terms
+    int counted = 0;    // features that pay lambda_0
+    bool converged = true;
+    // The model satisfies Theorem 1 for every lambda_0 in [enters_below, leaves_above]: below, a column enters; above, one
+    // leaves. Nothing is known of a fresh model; what a likely screening found is not certain.
+    double enters_below = Penalty::infinity;
+    double leaves_above = Penalty::infinity;
+    bool certain = false;
+    bool searched = false;   // local search has found no better model of its size by ranked swaps
+    bool swap_free = false;  // nor by the exact ones that were asked for
+
+    double objective(double lambda_0) const { return cost + lambda_0 * counted; }
+    bool stands_at(double lambda_0) const { return lambda_0 >= enters_below && lambda_0 <= leaves_above; }
+};
+
+class Iterate {
+  public:
+    explicit Iterate(const Problem& problem);
+
+    std::vector<int32_t> support;
+    std::vector<double> beta;
+    double intercept = 0.0;
+    std::vector<double> eta, r, d;
+    double loss = 0.0;  // at the smoothing of the last evaluate()
+    int counted = 0;
+
+    void load(const Model& model);
+    Model model() const;
+
+    bool contains(int32_t j) const { return inside_[j]; }
+    void add(int32_t j, double value);
+    void remove(size_t position);
+    // Drops counted coordinates that are exactly zero.
+    void prune();
+
+    // Recomputes eta from the coefficients: long sequences of steps leave rounding errors in it.
+    void refresh();
+    // Refreshes loss, r and d at eta.
+    void evaluate(const Loss& loss_at);
+    double penalty() const;
+    double cost() const { return loss + penalty(); }
+    // Loss (the true hinge) + penalty: what a Model reports.
+    double true_cost() const;
+
+  private:
+    const Problem& problem_;
+    std::vector<uint8_t> inside_;
+};
+
+}  // namespace ellzero

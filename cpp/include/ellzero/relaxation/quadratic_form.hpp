@@ -1,0 +1,35 @@
+// s'Hs of a few coordinates and the intercept, which comes last: H, the point s and H s.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ellzero/relaxation/working_gram.hpp"
+
+namespace ellzero {
+
+class QuadraticForm {
+  public:
+    // H = Z' diag(d) Z; s = 0
+    QuadraticForm(WorkingGram& gram, std::span<const int32_t> columns, const std::vector<double>& d);
+
+    double diagonal(int64_t k) const { return matrix_[k * order_ + k]; }
+    double at(int64_t k) const { return at_[k]; }
+    // (H s)_k
+    double slope(int64_t k) const { return slopes_[k]; }
+    // s_k += step
+    void move(int64_t k, double step);
+    // s'Hs
+    double value() const;
+    // out_a = (H p)_(face_a) for p that is `along` on the face and zero elsewhere, with H rounded to single precision:
+    // directions need no more, and half the memory moves
+    void multiply(const std::vector<int32_t>& face, const std::vector<double>& along, std::vector<double>& out);
+
+  private:
+    int64_t order_;
+    std::vector<double> matrix_;  // symmetric
+    std::vector<float> rounded_;
+    std::vector<double> at_, slopes_, wide_;
+};
+
+}  // namespace ellzero

@@ -1,0 +1,77 @@
+// The convex relaxation of a node on a working set of columns: loss + envelopes, by Newton steps on the coordinates that move.
+//
+// With a cardinality constraint the charge of a free coordinate is lambda_0 + mu, and mu >= 0 is raised until the shares of the
+// charge (z of the perspective reformulation) sum to what is left of k.
+#pragma once
+
+#include <vector>
+
+#include "ellzero/problem/problem.hpp"
+#include "ellzero/relaxation/piecewise.hpp"
+
+namespace ellzero {
+
+class Relaxation {
+  public:
+    explicit Relaxation(const Problem& problem);
+
+    struct Coordinate {
+        int32_t column;
+        Box box;
+        bool free;  // pays the charge
+        double beta;
+        double discount = 1.0;  // this share of it
+    };
+
+    // Starts anew from these coordinates. `most` is the largest sum of shares, infinite if there is no such constraint.
+    void begin(std::vector<Coordinate> coordinates, double intercept, double lambda_0, double mu, double most);
+    void add(int32_t column, const Box& box);  // free
+    // Forgets the curvatures of earlier problems, so that what comes does not depend on them.
+    void forget() { gram_.forget(); }
+    // The hinge is smoothed around a dual point alpha (none: zero): f(z) = max over a in [0, 1] of a z - tau/2 (a - alpha)^2.
+    // Where alpha is optimal the smoothed problem has the solution of the true one, whatever tau: the method of multipliers.
+    void smooth(double tau, const std::vector<float>* alpha = nullptr);
+    // Moves that centre to the present dual point; a smaller width takes the next one closer to the solution.
+    void recentre(double tau);
+    double smoothing() const { return loss_.smoothing; }
+
+    // Improves until a step promises less than `floor`.
+    void solve(double floor, int most_steps = 100);
+
+    const std::vector<Coordinate>& coordinates() const { return coordinates_; }
+    double share(size_t k) const { return envelopes_[k].share(coordinates_[k].beta); }
+    // Of all free coordinates.
+    double total_share() const;
+    double intercept() const { return intercept_; }
+    double mu() const { return mu_; }
+    double charge() const { return lambda_0_ + mu_; }
+    // w f' at the solution: the dual point is its negative.
+    const std::vector<double>& residual() const { return r_; }
+    const std::vector<double>& curvature() const { return d_; }
+    // The relaxation's value for the true hinge, with lambda_0 of free coordinates only.
+    double value() const;
+
+    int64_t newton_steps = 0;  // for profiles
+
+  private:
+    void solve_at_charge(double floor, int most_steps);
+    bool step(double floor);
+    void evaluate();
+    void set_envelopes();
+    double line_search(const std::vector<double>& to);
+
+    const Problem& problem_;
+    Loss loss_;
+    std::vector<Coordinate> coordinates_;
+    std::vector<Envelope> envelopes_;
+    double intercept_ = 0.0, lambda_0_ = 0.0, mu_ = 0.0, most_ = 0.0;
+    std::vector<double> eta_, shift_, r_, d_;  // the smoothed hinge is evaluated at eta + shift
+    WorkingGram gram_;
+    // scratch
+    std::vector<int32_t> columns_;
+    std::vector<double> slopes_, along_, trial_, trial_r_, x_, g_, damping_;
+    std::vector<size_t> active_;
+    std::vector<const Envelope*> pieces_;
+};
+
+}  // namespace ellzero

@@ -1,0 +1,40 @@
+// Z' diag(d) Z of a changing set of columns (and the intercept), kept from one Newton step to the next: a few new columns or
+// rows whose curvature d changed are updated, not recomputed.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ellzero/data/columns.hpp"
+
+namespace ellzero {
+
+class WorkingGram {
+  public:
+    // A row's d may be off by `tolerance` times itself: losses whose curvature never stands still need not be followed exactly.
+    WorkingGram(const Columns& X, double tolerance);
+
+    // Starts anew at the next call.
+    void forget() { d_.clear(); }
+    // Lower triangle, row-major of order columns + 1, the intercept last.
+    void get(std::span<const int32_t> columns, const std::vector<double>& d, std::vector<double>& out);
+
+  private:
+    void rebuild(std::span<const int32_t> columns, const std::vector<double>& d);
+    void add_rows(const std::vector<double>& d, double sign);
+    void append(int32_t column);
+    void forget_unused(std::span<const int32_t> columns);
+    double& entry(int64_t i, int64_t j) { return i >= j ? rows_[i][j] : rows_[j][i]; }
+
+    const Columns& X_;
+    double tolerance_;
+    std::vector<int32_t> kept_;
+    std::vector<int32_t> place_;             // of each column among the kept ones, or -1
+    std::vector<std::vector<double>> rows_;  // row i: products with the kept columns 0..i
+    std::vector<double> sums_;               // with the intercept
+    double total_ = 0.0;
+    std::vector<double> d_;
+    std::vector<double> scratch_, column_;
+};
+
+}  // namespace ellzero

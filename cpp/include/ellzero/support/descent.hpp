@@ -1,0 +1,64 @@
+// Algorithm 1 at one lambda_0: coordinate descent over a working set, Newton finish on the support, exact screening outside.
+#pragma once
+
+#include <vector>
+
+#include "ellzero/problem/problem.hpp"
+#include "ellzero/support/line.hpp"
+#include "ellzero/support/refit.hpp"
+#include "ellzero/support/screening.hpp"
+
+namespace ellzero {
+
+class Descent {
+  public:
+    explicit Descent(const Problem& problem);
+
+    // Descends from the iterate to a point that satisfies Theorem 1 at lambda_0 (surely so if the radius is certain). P never
+    // rises. Stops early when more than max_support features are in.
+    Model solve(Iterate& it, double lambda_0, int max_support, Radius radius);
+    // Models that will be solved from, at most `foresight()`: X is read for them together.
+    void foresee(Iterate& it, const std::vector<const Model*>& models);
+    size_t foresight() const { return screening_.foresight(); }
+    // Minimises G on the iterate's support only; may stop early if that does not get below `target`.
+    Model refit(Iterate& it, double target = Penalty::infinity);
+    // The largest lambda_0 below which some column enters, by the exact one-dimensional gain of the best candidates.
+    double next_lambda_0(Iterate& it);
+    // Adds the column that gains most; false if none gains.
+    bool extend(Iterate& it);
+    // Takes out the counted feature whose removal costs least; false if there is none.
+    bool shrink(Iterate& it);
+    // An amount of objective that is not worth a step.
+    double negligible(const Iterate& it, double lambda_0) const;
+
+    // One cycle of Algorithm 1 over the listed columns; returns the largest surrogate decrease. `trace`, if given, receives
+    // for every step that moved: the column, the step and P after it.
+    struct Step {
+        int32_t column;
+        double change, objective;
+    };
+    double cycle(Iterate& it, const std::vector<int32_t>& columns, double lambda_0, std::vector<Step>* trace = nullptr);
+
+  private:
+    struct Entry {
+        int32_t column;
+        double at, gain;
+    };
+    Entry best_entry(Iterate& it);
+    // Position of the support coordinate whose removal costs least, counted ones only; -1 if there is none.
+    int cheapest(const Iterate& it, double* cost);
+    bool descend(Iterate& it, double lambda_0, double target = Penalty::infinity);
+    bool drop(Iterate& it, double lambda_0, Model& current);
+    bool enter(Iterate& it, double lambda_0, Radius radius, Model& current);
+    bool enter_jointly(Iterate& it, double lambda_0, const Screening::Result& found, Model& current);
+
+    const Problem& problem_;
+    Refit refit_;
+    Screening screening_;
+    Line line_;
+    double null_cost_ = 0.0;
+    std::vector<int32_t> rows_;
+    std::vector<double> values_, r_, d_;
+};
+
+}  // namespace ellzero

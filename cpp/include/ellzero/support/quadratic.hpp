@@ -1,0 +1,56 @@
+// The quadratic model of G on a support: its Hessian, kept from one support to the next, and its minimiser.
+#pragma once
+
+#include <vector>
+
+#include "ellzero/problem/problem.hpp"
+
+namespace ellzero {
+
+// m(s) = g.s + s'Hs/2 + lambda_1 (|beta + s| - |beta|) over the box, s = steps of (beta on the support, intercept).
+// lambda_2 is inside g and H.
+class Quadratic {
+  public:
+    explicit Quadratic(const Problem& problem) : problem_(problem) {}
+
+    // H = Z' diag(d) Z + 2 lambda_2 I on the iterate's support.
+    void build(const Iterate& it, const std::vector<double>& d);
+    // The last H carried over to the iterate's support: rows of columns that left go, rows of columns that came are computed
+    // with d. False (and nothing done) if too much differs.
+    bool adapt(const Iterate& it, const std::vector<double>& d);
+
+    // Minimises the model with gradient g (support, then intercept). `damping` is relative to the scale of H.
+    const std::vector<double>& minimise(const Iterate& it, const std::vector<double>& g, double damping);
+    // m(step): the predicted change of G.
+    double change(const Iterate& it, const std::vector<double>& step) const;
+    // (H^-1)_kk of the support coordinates.
+    std::vector<double> inverse_diagonal();
+
+    // The Cholesky factor behind inverse_diagonal(), rows packed one after another.
+    const double* factor() const { return factor_.data(); }
+    int64_t order() const { return order_; }
+    // Whether the last factorisation met a negative pivot: rows of an adapted H need not fit together.
+    bool indefinite() const { return indefinite_; }
+
+  private:
+    bool solve_face(const Iterate& it, const std::vector<double>& at);
+    void descend(const Iterate& it);
+    void factorise(const std::vector<int64_t>& free);
+    bool kinked(const Iterate& it) const;
+    double entry(int64_t i, int64_t j) const { return i >= j ? hessian_[i * ld_ + j] : hessian_[j * ld_ + i]; }
+    void set_damping(double relative);
+    double* row(int64_t a) { return &factor_[a * (a + 1) / 2]; }
+
+    const Problem& problem_;
+    std::vector<int32_t> columns_;  // of H
+    int64_t ld_ = 1;                // support + 1
+    int64_t order_ = 0;             // support + intercept, if there is one
+    double relative_damping_ = 0.0;
+    std::vector<double> damping_;  // added to the diagonal
+    bool indefinite_ = false;
+    int64_t factored_ = 0;         // leading rows of the factor that fit H and the damping
+    std::vector<double> hessian_;  // lower triangle, row-major
+    std::vector<double> gradient_, step_, trial_, factor_, scratch_;
+};
+
+}  // namespace ellzero

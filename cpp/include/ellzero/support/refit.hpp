@@ -1,0 +1,44 @@
+// On a fixed support the problem is small and convex: damped Newton steps on it, not hundreds of sweeps.
+#pragma once
+
+#include <vector>
+
+#include "ellzero/problem/problem.hpp"
+#include "ellzero/support/quadratic.hpp"
+
+namespace ellzero {
+
+class Refit {
+  public:
+    explicit Refit(const Problem& problem) : problem_(problem), model_(problem) {}
+
+    // Minimises G over the iterate's support and intercept. `floor` is an amount of objective not worth a step.
+    // Returns whether it converged; it gives up, without converging, once it cannot be expected to get below `target`.
+    bool run(Iterate& it, double floor, double target = Penalty::infinity);
+    // The same for the intercept alone.
+    void intercept(Iterate& it);
+    // Estimated rise of G when a support coordinate leaves and the others refit: beta_i^2 / (2 (H^-1)_ii).
+    std::vector<double> removal_costs(const Iterate& it);
+
+    // Larger supports are left to coordinate descent: the Hessian would no longer be small beside X.
+    static constexpr int64_t largest = 1500;
+
+  private:
+    bool newton(Iterate& it, const Loss& loss, double floor, double target);
+    void solve_hinge(Iterate& it);
+    // Fills step_ and along_ = X step_ from the model with residual r; returns the change that the model predicts.
+    double find_step(const Iterate& it, const std::vector<double>& r);
+    void save(const Iterate& it);
+    void restore(Iterate& it, const Loss& loss);
+    bool take_step(Iterate& it, const Loss& loss, double length, double bound);
+    double extend_step(Iterate& it, const Loss& loss);
+
+    const Problem& problem_;
+    Quadratic model_;
+    double damping_ = 0.0;
+    std::vector<double> gradient_, step_, along_;
+    std::vector<double> eta_, beta_;  // where a step starts
+    double intercept_ = 0.0;
+};
+
+}  // namespace ellzero

@@ -1,0 +1,70 @@
+// Which columns could enter, without reading X more often than needed.
+//
+// X is read in full only for a few unit vectors q_1, ..., q_m (past residuals, orthonormalised in the weighted space). For a
+// residual r = sum_k c_k q_k + rest, every gradient is known up to a radius:
+//     | x_j . r - sum_k c_k (x_j . q_k) |  <=  ||rest|| * sqrt(||x_j||^2 - sum_k (x_j . q_k)^2),
+// since `rest` is orthogonal to all q_k. Only columns whose interval reaches the threshold are read.
+//
+// The bound is exact but wide: a column that does not conspire with `rest` has a product near ||x_j|| ||rest|| / sqrt(n). The
+// sweeps, whose models are only proposals, therefore screen by the likely radius, a few times that; what a path returns is
+// checked by the certain one, and no column that could enter is missed.
+#pragma once
+
+#include <vector>
+
+#include "ellzero/problem/problem.hpp"
+
+namespace ellzero {
+
+struct Candidate {
+    int32_t column;
+    double slope;  // x_j . r
+    double gain;   // the surrogate's decrease, see Penalty::entry_gain
+};
+
+enum class Radius { certain, likely };
+
+class Screening {
+  public:
+    explicit Screening(const Problem& problem);
+
+    struct Result {
+        std::vector<Candidate> candidates;  // gain above the threshold, best first
+        double rest = 0.0;                  // no other column outside the model gains more than this
+    };
+    // All columns that gain more than `must`, and the best `enough` of those that gain more than `may` <= must.
+    Result above(const Iterate& it, double must, double may, int enough, Radius radius);
+
+    // Residuals that will be asked about, at most `foresight()`: one read of X serves all of them.
+    void foresee(const std::vector<std::vector<double>>& residuals);
+    size_t foresight() const;
+
+  private:
+    // Splits a residual: its coefficients_ along the directions, and the rest_ of it.
+    void project(const std::vector<double>& r);
+    // Fills center_ and sets radius_ so that gradient_j is in center_j +- radius_ sqrt(free_j).
+    void estimate(const Iterate& it, Radius radius);
+    void read_everything(const Iterate& it);
+    void read(size_t count);
+    void forget(size_t slot);
+    // Fills least_ and most_ with what each column can gain, given center_ and radius_.
+    void bound_gains();
+    // The `rank`-th largest gain that is sure, over the columns outside the model.
+    double sure_gain(const Iterate& it, int rank) const;
+    // Columns that may gain more than the threshold; `rest` receives a bound for all others.
+    std::vector<int32_t> in_doubt(const Iterate& it, double threshold, double& rest) const;
+    double curvature(int32_t j) const { return steepness_ * problem_.X.square(j); }
+
+    const Problem& problem_;
+    const double steepness_;
+    size_t capacity_;
+    std::vector<std::vector<double>> directions_;  // q_k
+    std::vector<std::vector<double>> products_;    // x_j . q_k for all j
+    std::vector<double> free_;                     // ||x_j||^2 - sum_k (x_j . q_k)^2
+    std::vector<double> center_, least_, most_, coefficients_, rest_, root_;
+    double length_ = 0.0;  // of the residual
+    double radius_ = 0.0;
+    double rented_ = 0.0;  // share of X read column by column since the last full read
+};
+
+}  // namespace ellzero

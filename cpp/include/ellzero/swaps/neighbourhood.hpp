@@ -1,0 +1,45 @@
+// Step 2 of Algorithm 2 with m = 1, exactly: one feature leaves, or one is exchanged for a column outside, or one enters; the
+// new coordinate moves to its minimum, and the intercept with it; all others are held. Where nothing is found among all
+// columns, Theorem 2 holds, whatever a swap does to the intercept.
+#pragma once
+
+#include <vector>
+
+#include "ellzero/support/line.hpp"
+
+namespace ellzero {
+
+struct Move {
+    int position = -1;    // in the iterate's support: what leaves, -1 if nothing does
+    int32_t column = -1;  // what enters, -1 if nothing does
+    double at = 0.0;
+    double shift = 0.0;  // of the intercept
+    double gain = 0.0;   // of G; negative if the move costs
+};
+
+class Neighbourhood {
+  public:
+    // For each feature that leaves, the `candidates` columns with the largest gradients may take its place (Algorithm 3); all
+    // of them if that is p or more. `first`: the first feature that has an improving swap decides, instead of the best of all.
+    Neighbourhood(const Problem& problem, int64_t candidates, bool first);
+
+    // The swap that lowers G by more than `worth`; without a column if there is none.
+    Move find_swap(const Iterate& it, double worth);
+    // The removal that costs least.
+    Move cheapest_removal(const Iterate& it);
+    // The addition that gains most.
+    Move best_addition(const Iterate& it);
+
+  private:
+    // The best column to enter at eta if it gains more than `needed`.
+    Move best_entry(const Iterate& it, const double* eta, const double* slopes, double needed);
+    // The move that takes a feature out; eta becomes that without it.
+    Move removal(const Iterate& it, size_t position, std::vector<double>& eta);
+
+    const Problem& problem_;
+    const int64_t candidates_;
+    const bool first_;
+    std::vector<Line> lines_;  // one per thread
+};
+
+}  // namespace ellzero

@@ -1,0 +1,53 @@
+// What every swap would do to G once all coefficients are refitted, by a quadratic model of G at the iterate.
+//
+// With H = Z'DZ + 2 lambda_2 I on the support (and intercept), v_i = (H^-1)_ii, u = H^-1 Z'D z_j, c_j = z_j'D z_j + 2 lambda_2
+// - z_j'DZ u and g_j the gradient of an outside column, exchanging i for j and refitting the rest changes the model by
+//     beta_i^2 / (2 v_i)  -  (|g_j - beta_i u_i / v_i| - lambda_1)^2 / (2 (c_j + u_i^2 / v_i)).
+// All of it follows from the products Z'D X. They are computed for a feature when it first appears, many features to one read
+// of X, and kept while D changes little: the model only ranks swaps, which are then tried.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "ellzero/support/quadratic.hpp"
+
+namespace ellzero {
+
+struct Swap {
+    size_t position;  // in the iterate's support
+    int32_t column;
+    double change;  // of G, by the model
+    double cost;    // of the removal alone
+};
+
+class SwapModel {
+  public:
+    // The model is renewed when D has changed by more than `most_drift` of itself.
+    SwapModel(const Problem& problem, double most_drift);
+
+    // The best swap for each of about `most` columns, those that promise most, best first. The iterate minimises G on its
+    // support; `slopes` are z_j . r for all columns.
+    std::vector<Swap> rank(const Iterate& it, const double* slopes, size_t most);
+    // Brings D up to date with the iterate and reads what these features miss, many to one read of X; false where G is flat and
+    // there is no model. Others may be forgotten: `capacity` features are kept.
+    bool follow(const Iterate& it, const std::vector<int32_t>& features);
+    size_t capacity() const { return capacity_; }
+
+  private:
+    void read_products(const std::vector<int32_t>& columns);
+    void rank_tiles(const Iterate& it, const double* slopes, size_t most, int64_t begin, int64_t end,
+                    std::vector<Swap>& list) const;
+
+    const Problem& problem_;
+    const double most_drift_;
+    size_t capacity_;
+    std::vector<double> d_;                                     // D, of the time when the products were read
+    double scale_ = 1.0;                                        // the present D is about this multiple of it
+    std::vector<float> diagonal_, sums_;                        // z_j'D z_j, z_j'D 1
+    std::unordered_map<int32_t, std::vector<float>> products_;  // feature -> its products with all columns
+    Quadratic hessian_;                                         // of the iterate that is ranked
+    std::vector<double> variance_;                              // v
+};
+
+}  // namespace ellzero

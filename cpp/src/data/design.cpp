@@ -1,0 +1,292 @@
+#include "ellzero/data/design.hpp"
+
+#include <cmath>
+
+#include "ellzero/data/kernels.hpp"
+
+namespace ellzero {
+namespace {
+// A pass over X is cut into pieces of this size, so that Ctrl-C is seen between them.
+constexpr int64_t bytes_between_polls = int64_t{64} << 20;
+// Columns that one thread takes at a time.
+constexpr int64_t columns_per_chunk = 64;
+
+// Passes over columns that lie in memory: threads take turns.
+class InMemory : public Design {
+  public:
+    using Design::Design;
+
+    void all_products(const double* r, int64_t sides, const Take& take, Team& team, Monitor& monitor) const override {
+        for_pieces(team, monitor, [&](int64_t first, int64_t count) {
+            double values[most_sides * columns_per_chunk];
+            if (sides == 1) dots(first, count, r, values);
+            else products(first, count, r, sides, values, columns_per_chunk);
+            take(first, count, values, columns_per_chunk);
+        });
+    }
+    void all_moments(const double* w, const Take& take, Team& team, Monitor& monitor) const override {
+        for_pieces(team, monitor, [&](int64_t first, int64_t count) {
+            double values[2 * columns_per_chunk];
+            moments(first, count, w, values, values + columns_per_chunk);
+            take(first, count, values, columns_per_chunk);
+        });
+    }
+
+  private:
+    // Of the columns [first, first + count); products are out[k * ld + c].
+    virtual void dots(int64_t first, int64_t count, const double* r, double* out) const = 0;
+    virtual void products(int64_t first, int64_t count, const double* r, int64_t sides, double* out, int64_t ld) const = 0;
+    virtual void moments(int64_t first, int64_t count, const double* w, double* mean, double* variance) const = 0;
+
+    template <class Body>
+    void for_pieces(Team& team, Monitor& monitor, const Body& body) const {
+        const int64_t average = std::max<int64_t>(bytes() / std::max<int64_t>(columns(), 1), 1);
+        const int64_t piece = std::max(bytes_between_polls / average, columns_per_chunk);
+        for (int64_t start = 0; start < columns(); start += piece) {
+            const int64_t stop = std::min(start + piece, columns());
+            team.run(stop - start, columns_per_chunk,
+                     [&](int64_t begin, int64_t end, int) { body(start + begin, end - begin); });
+            monitor.poll();
+        }
+    }
+};
+
+template <class T>
+class Dense : public InMemory {
+  public:
+    Dense(const T* values, int64_t rows, int64_t columns, int64_t stride)
+        : InMemory(rows, columns), values_(values), stride_(stride) {}
+
+    int64_t bytes() const override { return bytes(0) * columns(); }
+    int64_t bytes(int32_t) const override { return rows() * static_cast<int64_t>(sizeof(T)); }
+
+    void dots(std::span<const int32_t> list, const double* r, double* out) const override {
+        kernels::dots(values_, stride_, list.data(), 0, std::ssize(list), rows(), r, out);
+    }
+    void dots(int64_t first, int64_t count, const double* r, double* out) const override {
+        kernels::dots(values_, stride_, nullptr, first, count, rows(), r, out);
+    }
+    void products(int64_t first, int64_t count, const double* r, int64_t sides, double* out, int64_t ld) const override {
+        kernels::products(values_, stride_, first, count, rows(), r, sides, out, ld);
+    }
+    void axpy(int32_t j, double a, double* out) const override { kernels::axpy(a, column(j), rows(), out); }
+
+    void moments(int64_t first, int64_t count, const double* w, double* mean, double* variance) const override {
+        for (int64_t c = 0; c < count; ++c) {
+            // Counted from the first entry: the variance of a column far from zero keeps its digits.
+            const double pivot = static_cast<double>(column(first + c)[0]);
+            double sum = 0.0, square = 0.0;
+            kernels::moments(column(first + c), w, rows(), pivot, sum, square);
+            mean[c] = pivot + sum;
+            variance[c] = square - sum * sum;
+        }
+    }
+
+    Entries entries(int32_t j, std::vector<int32_t>&, std::vector<double>& values) const override {
+        values.assign(column(j), column(j) + rows());
+        return {rows(), nullptr, values.data()};
+    }
+
+    void gram(std::span<const int32_t> list, const double* mean, const double* scale, const double* d, double* out,
+              Team& team) const override {
+        const int64_t order = std::ssize(list) + 1;
+        std::fill(out, out + order * order, 0.0);
+        // Rows without weight (beyond the margin of a hinge) cost nothing. The others come in blocks: the packed block stays in
+        // cache and is small beside X, whatever the number of rows.
+        std::vector<int32_t> used;
+        for (int64_t i = 0; i < rows(); ++i)
+            if (d[i] != 0.0) used.push_back(static_cast<int32_t>(i));
+        const int64_t count = std::ssize(used), block = std::min<int64_t>(count, 512);
+        const bool all = count == rows();
+        std::vector<double> root(block), packed(block * order);
+        for (int64_t start = 0; start < count; start += block) {
+            const int64_t n = std::min(block, count - start);
+            for (int64_t i = 0; i < n; ++i) root[i] = std::sqrt(d[used[start + i]]);
+            team.run(order, 8, [&](int64_t begin, int64_t end, int) {
+                for (int64_t c = begin; c < end; ++c) {
+                    double* target = packed.data() + c * block;
+                    if (c + 1 == order) std::copy(root.begin(), root.begin() + n, target);
+                    else if (all) kernels::pack(column(list[c]) + start, root.data(), mean[c], scale[c], n, target);
+                    else kernels::pack(column(list[c]), &used[start], root.data(), mean[c], scale[c], n, target);
+                }
+            }, order * n);
+            team.run(order, 4, [&](int64_t begin, int64_t end, int) {
+                kernels::gram_rows(packed.data(), block, n, begin, end, out, order);
+            }, order * order * n / 4);
+        }
+    }
+
+    std::unique_ptr<Design> select(std::span<const int32_t> list) const override;
+
+  private:
+    const T* column(int64_t j) const { return values_ + j * stride_; }
+    const T* values_;
+    int64_t stride_;
+};
+
+template <class T, class Index>
+class Csc : public InMemory {
+  public:
+    Csc(const T* values, const Index* rows_of, const Index* starts, int64_t rows, int64_t columns)
+        : InMemory(rows, columns), values_(values), rows_of_(rows_of), starts_(starts) {}
+
+    int64_t bytes() const override { return entry_bytes * static_cast<int64_t>(starts_[columns()]); }
+    double entries_per_column() const override {
+        return static_cast<double>(starts_[columns()]) / static_cast<double>(std::max<int64_t>(columns(), 1));
+    }
+    int64_t bytes(int32_t j) const override { return entry_bytes * static_cast<int64_t>(starts_[j + 1] - starts_[j]); }
+
+    void dots(std::span<const int32_t> list, const double* r, double* out) const override {
+        for (size_t c = 0; c < list.size(); ++c) out[c] = dot(list[c], r);
+    }
+    void dots(int64_t first, int64_t count, const double* r, double* out) const override {
+        for (int64_t c = 0; c < count; ++c) out[c] = dot(first + c, r);
+    }
+    void products(int64_t first, int64_t count, const double* r, int64_t sides, double* out, int64_t ld) const override {
+        for (int64_t c = 0; c < count; ++c)
+            for (int64_t k = 0; k < sides; ++k) out[k * ld + c] = dot(first + c, r + k * rows());
+    }
+    void axpy(int32_t j, double a, double* out) const override {
+        for (Index k = starts_[j]; k < starts_[j + 1]; ++k) out[rows_of_[k]] += a * static_cast<double>(values_[k]);
+    }
+
+    void moments(int64_t first, int64_t count, const double* w, double* mean, double* variance) const override {
+        for (int64_t c = 0; c < count; ++c) {
+            double sum = 0.0, stored = 0.0, square = 0.0;
+            for (Index k = starts_[first + c]; k < starts_[first + c + 1]; ++k) {
+                sum += w[rows_of_[k]] * static_cast<double>(values_[k]);
+                stored += w[rows_of_[k]];
+            }
+            for (Index k = starts_[first + c]; k < starts_[first + c + 1]; ++k) {
+                const double z = static_cast<double>(values_[k]) - sum;
+                square += w[rows_of_[k]] * z * z;
+            }
+            mean[c] = sum;
+            variance[c] = square + sum * sum * std::max(1.0 - stored, 0.0);  // the zeros that are not stored
+        }
+    }
+
+    Entries entries(int32_t j, std::vector<int32_t>& rows, std::vector<double>& values) const override {
+        rows.assign(rows_of_ + starts_[j], rows_of_ + starts_[j + 1]);
+        values.assign(values_ + starts_[j], values_ + starts_[j + 1]);
+        return {std::ssize(values), rows.data(), values.data()};
+    }
+
+    void gram(std::span<const int32_t> list, const double* mean, const double* scale, const double* d, double* out,
+              Team& team) const override {
+        const int64_t size = std::ssize(list), order = size + 1;
+        const double total = kernels::sum(d, rows());
+        double* sums = out + size * order;  // the last row: sum_i d_i x_ij, then its standardised form
+        for (int64_t a = 0; a < size; ++a) sums[a] = dot(list[a], d);
+        sums[size] = total;
+        // Scatter d * x_a over the rows once, then every other column needs only its own entries.
+        std::vector<std::vector<double>> scattered(team.size());
+        team.run(size, 2, [&](int64_t begin, int64_t end, int thread) {
+            auto& work = scattered[thread];
+            if (work.empty()) work.assign(rows(), 0.0);
+            for (int64_t a = begin; a < end; ++a) {
+                const int32_t j = list[a];
+                for (Index k = starts_[j]; k < starts_[j + 1]; ++k)
+                    work[rows_of_[k]] = d[rows_of_[k]] * static_cast<double>(values_[k]);
+                for (int64_t b = 0; b <= a; ++b) {
+                    const double raw = dot(list[b], work.data());
+                    out[a * order + b] =
+                        (raw - mean[a] * sums[b] - mean[b] * sums[a] + mean[a] * mean[b] * total) * scale[a] * scale[b];
+                }
+                for (Index k = starts_[j]; k < starts_[j + 1]; ++k) work[rows_of_[k]] = 0.0;
+            }
+        }, size * bytes() / (entry_bytes * columns()) * size);
+        for (int64_t a = 0; a < size; ++a) sums[a] = (sums[a] - mean[a] * total) * scale[a];
+    }
+
+    std::unique_ptr<Design> select(std::span<const int32_t> list) const override;
+
+  private:
+    static constexpr int64_t entry_bytes = sizeof(T) + sizeof(Index);
+
+    double dot(int64_t j, const double* r) const {
+        double s = 0.0;
+        for (Index k = starts_[j]; k < starts_[j + 1]; ++k) s += static_cast<double>(values_[k]) * r[rows_of_[k]];
+        return s;
+    }
+
+    const T* values_;
+    const Index* rows_of_;
+    const Index* starts_;
+};
+
+// The same storages over memory of their own. The base is destroyed first and never touches its pointers.
+template <class T>
+struct DenseMemory {
+    std::vector<T> values;
+};
+template <class T>
+class OwnedDense final : private DenseMemory<T>, public Dense<T> {
+  public:
+    OwnedDense(std::vector<T> values, int64_t rows, int64_t columns)
+        : DenseMemory<T>{std::move(values)}, Dense<T>(DenseMemory<T>::values.data(), rows, columns, rows) {}
+};
+
+template <class T, class Index>
+struct CscMemory {
+    std::vector<T> values;
+    std::vector<Index> rows_of, starts;
+};
+template <class T, class Index>
+class OwnedCsc final : private CscMemory<T, Index>, public Csc<T, Index> {
+    using Memory = CscMemory<T, Index>;
+
+  public:
+    OwnedCsc(Memory memory, int64_t rows, int64_t columns)
+        : Memory(std::move(memory)),
+          Csc<T, Index>(Memory::values.data(), Memory::rows_of.data(), Memory::starts.data(), rows, columns) {}
+};
+
+template <class T>
+std::unique_ptr<Design> Dense<T>::select(std::span<const int32_t> list) const {
+    std::vector<T> values;
+    values.reserve(list.size() * rows());
+    for (const int32_t j : list) values.insert(values.end(), column(j), column(j) + rows());
+    return make_dense<T>(std::move(values), rows(), std::ssize(list));
+}
+
+template <class T, class Index>
+std::unique_ptr<Design> Csc<T, Index>::select(std::span<const int32_t> list) const {
+    CscMemory<T, Index> memory;
+    memory.starts.push_back(0);
+    for (const int32_t j : list) {
+        memory.values.insert(memory.values.end(), values_ + starts_[j], values_ + starts_[j + 1]);
+        memory.rows_of.insert(memory.rows_of.end(), rows_of_ + starts_[j], rows_of_ + starts_[j + 1]);
+        memory.starts.push_back(static_cast<Index>(memory.values.size()));
+    }
+    return std::make_unique<OwnedCsc<T, Index>>(std::move(memory), rows(), std::ssize(list));
+}
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Design> make_dense(const T* values, int64_t rows, int64_t columns, int64_t stride) {
+    return std::make_unique<Dense<T>>(values, rows, columns, stride);
+}
+template std::unique_ptr<Design> make_dense(const double*, int64_t, int64_t, int64_t);
+template std::unique_ptr<Design> make_dense(const float*, int64_t, int64_t, int64_t);
+template std::unique_ptr<Design> make_dense(const int8_t*, int64_t, int64_t, int64_t);
+
+template <class T>
+std::unique_ptr<Design> make_dense(std::vector<T> values, int64_t rows, int64_t columns) {
+    return std::make_unique<OwnedDense<T>>(std::move(values), rows, columns);
+}
+template std::unique_ptr<Design> make_dense(std::vector<double>, int64_t, int64_t);
+template std::unique_ptr<Design> make_dense(std::vector<float>, int64_t, int64_t);
+template std::unique_ptr<Design> make_dense(std::vector<int8_t>, int64_t, int64_t);
+
+template <class T, class Index>
+std::unique_ptr<Design> make_csc(const T* values, const Index* rows_of, const Index* starts, int64_t rows, int64_t columns) {
+    return std::make_unique<Csc<T, Index>>(values, rows_of, starts, rows, columns);
+}
+template std::unique_ptr<Design> make_csc(const double*, const int32_t*, const int32_t*, int64_t, int64_t);
+template std::unique_ptr<Design> make_csc(const double*, const int64_t*, const int64_t*, int64_t, int64_t);
+template std::unique_ptr<Design> make_csc(const float*, const int32_t*, const int32_t*, int64_t, int64_t);
+template std::unique_ptr<Design> make_csc(const float*, const int64_t*, const int64_t*, int64_t, int64_t);
+
+}  // namespace ellzero

@@ -1,0 +1,78 @@
+#include "ellzero/data/parallel.hpp"
+
+#include <system_error>
+
+namespace ellzero {
+namespace {
+
+// Jobs arrive every few tens of microseconds inside a fit: a worker looks for the next one this often before it sleeps.
+constexpr int spins_before_sleep = 4000;
+
+inline void relax() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#else
+    std::this_thread::yield();
+#endif
+}
+
+}  // namespace
+
+Team::Team(int threads) {
+    try {
+        for (int t = 1; t < threads; ++t) workers_.emplace_back([this, t] { work(t); });
+    } catch (const std::system_error&) {
+        // The system grants no more threads: the work is done by those that started.
+    }
+}
+
+Team::~Team() {
+    {
+        const std::lock_guard lock(mutex_);
+        stop_ = true;
+        generation_.fetch_add(1, std::memory_order_release);
+    }
+    wake_.notify_all();
+    for (auto& worker : workers_) worker.join();
+}
+
+void Team::dispatch() {
+    next_.store(0, std::memory_order_relaxed);
+    busy_.store(static_cast<int>(workers_.size()), std::memory_order_relaxed);
+    {
+        const std::lock_guard lock(mutex_);
+        generation_.fetch_add(1, std::memory_order_release);
+    }
+    wake_.notify_all();
+    take_chunks(0);
+    // The others finish at most one chunk later; a long wait means that the machine is busy, so let it run.
+    for (int spin = 0; busy_.load(std::memory_order_acquire) > 0; ++spin) {
+        if (spin < spins_before_sleep) relax();
+        else std::this_thread::yield();
+    }
+}
+
+void Team::take_chunks(int thread) {
+    for (;;) {
+        const int64_t begin = next_.fetch_add(job_.grain, std::memory_order_relaxed);
+        if (begin >= job_.count) return;
+        job_.call(job_.context, begin, std::min(begin + job_.grain, job_.count), thread);
+    }
+}
+
+void Team::work(int thread) {
+    uint64_t seen = 0;
+    for (;;) {
+        for (int spin = 0; spin < spins_before_sleep && generation_.load(std::memory_order_acquire) == seen; ++spin) relax();
+        if (generation_.load(std::memory_order_acquire) == seen) {
+            std::unique_lock lock(mutex_);
+            wake_.wait(lock, [&] { return generation_.load(std::memory_order_acquire) != seen; });
+        }
+        seen = generation_.load(std::memory_order_acquire);
+        if (stop_) return;
+        take_chunks(thread);
+        busy_.fetch_sub(1, std::memory_order_release);
+    }
+}
+
+}  // namespace ellzero

@@ -1,0 +1,139 @@
+#include "ellzero/path/exploration.hpp"
+
+#include <algorithm>
+
+#include "ellzero/support/hard_thresholding.hpp"
+
+namespace ellzero {
+namespace {
+
+// When the support did not change all the same, lambda_0 falls at least by this factor.
+constexpr double largest_ratio = 0.8;
+// A grid that starts late is approached from the first entry in steps of this factor; a sweep that ends with few features goes
+// on below its last lambda_0.
+constexpr double approach = 0.7;
+constexpr int most_overshoots = 8;
+constexpr int short_sweep = 64;
+constexpr double latest_approach = 1e-4;
+// A path has a model of every size up to this one.
+constexpr int complete_up_to = 64;
+// Backward elimination takes out this share of a large support at once, one feature of a small one.
+constexpr int elimination_share = 64;
+
+}  // namespace
+
+Exploration::Exploration(PathWork& work) : PathStep(work) {
+    current_ = descent_.refit(it_);
+    work_.keep(current_);
+}
+
+void Exploration::run() {
+    if (options_.sweep) {
+        forward();
+        if (options_.algorithm != Algorithm::iht) {
+            backward();
+            fill(complete_up_to);
+        }
+    }
+    adopt_seeds();
+    if (options_.algorithm == Algorithm::iht) threshold_to_sizes();
+    for (const int size : options_.sizes) grow_to(size);
+}
+
+// Solves at one lambda_0, started from the last; whether the model is small enough to go on.
+bool Exploration::visit(double lambda_0) {
+    if (!current_.stands_at(lambda_0)) current_ = descent_.solve(it_, lambda_0, work_.explored, Radius::likely);
+    work_.keep(current_);
+    return current_.counted <= work_.explored;
+}
+
+void Exploration::forward() {
+    first_ = descent_.next_lambda_0(it_);
+    if (first_ > 0.0) current_.enters_below = first_;
+    const double last = options_.lambda_0.empty() ? sweep_dynamic() : sweep_grid();
+    const int enough = beyond(it_.counted);
+    double lambda_0 = last;
+    for (int step = 0; step < most_overshoots && it_.counted < std::min(enough, short_sweep) && lambda_0 > 0.0; ++step)
+        if (!visit(lambda_0 *= approach)) break;
+}
+
+// Both return the last lambda_0, or zero if the sweep should not be continued below it.
+double Exploration::sweep_grid() {
+    const auto& grid = options_.lambda_0;
+    if (grid.front() > 0.0)
+        for (double near = approach * first_; near > std::max(grid.front(), latest_approach * first_); near *= approach)
+            if (!visit(near)) return 0.0;
+    for (size_t index = 0; index < grid.size(); ++index) {
+        if (!visit(grid[index])) return 0.0;
+        work_.report(0.6 * static_cast<double>(index + 1) / static_cast<double>(grid.size()), grid[index]);
+    }
+    return grid.back();
+}
+
+double Exploration::sweep_dynamic() {
+    double lambda_0 = first_;
+    for (int index = 0; index < options_.n_lambda; ++index) {
+        const std::vector<int32_t> before = current_.support;
+        if (!visit(lambda_0)) return 0.0;
+        work_.report(0.6 * (index + 1.0) / options_.n_lambda, lambda_0);
+        const bool stuck = index > 0 && before == current_.support;
+        const double next = std::min(just_below * descent_.next_lambda_0(it_), (stuck ? largest_ratio : just_below) * lambda_0);
+        if (next <= 0.0 || next < options_.lambda_min_ratio * first_) break;
+        lambda_0 = next;
+    }
+    return lambda_0;
+}
+
+// From the largest model down, always taking out the feature whose removal costs least.
+void Exploration::backward() {
+    if (std::ssize(it_.support) > Refit::largest) return;
+    while (it_.counted > 1) {
+        problem_.X.monitor().poll();
+        for (int left = std::max(1, it_.counted / elimination_share); left > 0; --left) descent_.shrink(it_);
+        work_.keep(descent_.refit(it_));
+    }
+}
+
+void Exploration::fill(int most) {
+    for (int size = 1; size <= std::min(pool_.largest(), most); ++size) {
+        const Model *smaller = pool_.of_size(size - 1), *model = pool_.of_size(size);
+        if (smaller && !(model && model->cost <= smaller->cost)) grow(*smaller);
+    }
+}
+
+// A size beyond what has been seen, from the largest smaller model; in vain if no column improves that.
+void Exploration::grow_to(int size) {
+    while (!pool_.of_size(size)) {
+        const Model& smaller = pool_.largest_below(size);
+        const int next = smaller.counted + 1;
+        grow(smaller);
+        if (!pool_.of_size(next)) return;
+    }
+}
+
+void Exploration::grow(const Model& model) {
+    problem_.X.monitor().poll();
+    it_.load(model);
+    if (descent_.extend(it_)) work_.keep(descent_.refit(it_));
+}
+
+void Exploration::adopt_seeds() {
+    for (const Model& seed : options_.seeds) {
+        it_.load(seed);
+        work_.keep(descent_.refit(it_));
+    }
+}
+
+// Sizes that the path skipped, each from the largest smaller model (the paper's procedure for the constrained problem).
+void Exploration::threshold_to_sizes() {
+    HardThresholding thresholding(problem_, descent_);
+    std::vector<int> sizes = options_.sizes;
+    std::sort(sizes.begin(), sizes.end());
+    for (const int size : sizes) {
+        if (pool_.of_size(size)) continue;
+        it_.load(pool_.largest_below(size));
+        work_.keep(thresholding.at_most(it_, size));
+    }
+}
+
+}  // namespace ellzero

@@ -1,0 +1,185 @@
+#include "ellzero/path/path.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "ellzero/path/confirmation.hpp"
+#include "ellzero/path/exploration.hpp"
+#include "ellzero/support/hard_thresholding.hpp"
+#include "ellzero/swaps/local_search.hpp"
+
+namespace ellzero {
+namespace {
+
+constexpr int most_merges = 6;
+// Relative differences of the objective below this do not make a model better.
+constexpr double worth_a_change = 1e-10;
+// Local search, whose sizes help each other, has a model of every size up to this one.
+constexpr int searched_up_to = 128;
+
+class PathFitter {
+  public:
+    PathFitter(const Problem& problem, const PathOptions& options)
+        : problem_(problem), options_(options), work_(problem, options), confirmation_(work_), exploration_(work_) {}
+
+    PathResult run() {
+        try {
+            fit();
+        } catch (...) {
+            out_ = {};
+            out_.stopped = std::current_exception();
+        }
+        out_.by_size = work_.pool.by_size(options_.max_support);
+        out_.reads = problem_.X.reads();
+        return std::move(out_);
+    }
+
+  private:
+    void fit() {
+        const bool searches = options_.algorithm == Algorithm::local_search;
+        work_.stage = {0.0, searches ? 0.3 : 1.0};
+        if (options_.algorithm == Algorithm::iht && options_.sizes.empty()) {
+            threshold_along_grid();
+        } else {
+            exploration_.run();
+            choose();
+            if (searches) {
+                // What coordinate descent alone returns is in the pool by now: the search can only improve on it.
+                work_.stage = {0.3, 0.9};
+                search();
+                work_.stage = {0.9, 1.0};
+                choose();
+            }
+        }
+    }
+
+    void choose() {
+        if (!options_.sizes.empty()) return confirmation_.exchange_at_sizes();
+        if (options_.lambda_0.empty()) {
+            trace_envelope();
+        } else {
+            out_.lambda_0 = options_.lambda_0;
+            merge();
+        }
+    }
+
+    void search() {
+        std::set<int> sizes(options_.sizes.begin(), options_.sizes.end());
+        if (options_.sweep) exploration_.fill(searched_up_to);
+        for (const int size : work_.pool.sizes())
+            if (options_.sweep && size <= searched_up_to) sizes.insert(size);
+        for (const Model& model : out_.models) sizes.insert(model.counted);
+        sizes.erase(sizes.upper_bound(LocalSearch::largest), sizes.end());
+        LocalSearch(problem_).run(work_.pool, sizes, [&](double fraction, int size) { work_.report(fraction, 0.0, size); });
+    }
+
+    // The penalised iteration at each lambda_0, started from the last.
+    void threshold_along_grid() {
+        HardThresholding thresholding(problem_, work_.descent);
+        std::vector<double> grid = options_.lambda_0;
+        if (grid.empty()) {
+            const double steep = thresholding.step_curvature();
+            std::vector<double> slopes(problem_.columns());
+            problem_.X.all_dots(work_.it.r.data(), slopes.data());
+            double largest = 0.0;
+            for (int64_t j = 0; j < problem_.columns(); ++j)
+                if (problem_.penalty.counted(static_cast<int32_t>(j)))
+                    largest = std::max(largest, problem_.penalty.entry_gain(slopes[j], steep, static_cast<int32_t>(j)));
+            for (int k = 0; k < options_.n_lambda; ++k)
+                grid.push_back(largest * std::pow(options_.lambda_min_ratio, (k + 0.5) / options_.n_lambda));
+            if (largest == 0.0) grid.resize(1);
+        }
+        for (size_t index = 0; index < grid.size(); ++index) {
+            const Model model = thresholding.penalised(work_.it, grid[index]);
+            if (model.counted > options_.max_support) break;
+            work_.it.load(model);
+            work_.keep(model);
+            out_.lambda_0.push_back(grid[index]);
+            out_.models.push_back(model);
+            work_.report(static_cast<double>(index + 1) / static_cast<double>(grid.size()), grid[index]);
+        }
+    }
+
+    // At every lambda_0 the best model seen, descended further until Theorem 1 holds there; what that finds may serve the
+    // neighbours, so the sweep is repeated, up and down, until nothing improves.
+    void merge() {
+        out_.models.resize(out_.lambda_0.size());
+        std::vector<bool> known(out_.models.size(), false);
+        Confirmation::Ahead ahead;
+        for (const double lambda_0 : out_.lambda_0)
+            ahead.emplace_back(&work_.pool.best(lambda_0, options_.max_support), lambda_0);
+        size_t foreseen = 0;
+        bool changed = true;
+        for (int round = 0; round < most_merges && changed; ++round) {
+            changed = false;
+            for (size_t k = 0; k < out_.models.size(); ++k) {
+                const size_t index = round % 2 == 0 ? k : out_.models.size() - 1 - k;
+                if (index == foreseen) foreseen = confirmation_.foresee(ahead, index);
+                const double lambda_0 = out_.lambda_0[index];
+                Model& held = out_.models[index];
+                Model found = work_.pool.best(lambda_0, options_.max_support);
+                const double worth = worth_a_change * std::abs(found.objective(lambda_0));
+                if (known[index] && held.objective(lambda_0) <= found.objective(lambda_0) + worth) continue;
+                found = confirmation_.certified(std::move(found), lambda_0, index == 0);
+                if (found.counted > options_.max_support) {
+                    if (known[index]) continue;
+                    // The best model of an allowed size would grow: the path ends before this lambda_0.
+                    out_.lambda_0.resize(index);
+                    out_.models.resize(index);
+                    break;
+                }
+                held = std::move(found);
+                known[index] = changed = true;
+            }
+            work_.report(0.6 + 0.4 * (round + 1.0) / most_merges, out_.lambda_0.empty() ? 0.0 : out_.lambda_0.back());
+        }
+    }
+
+    // A dynamic grid is there to show different models: one lambda_0 for each model that is best somewhere, just below where it
+    // becomes so. Making sure of Theorem 1 may find better models, so this is repeated.
+    void trace_envelope() {
+        bool changed = true;
+        for (int round = 0; round < most_merges && changed; ++round) {
+            changed = false;
+            out_.lambda_0.clear();
+            out_.models.clear();
+            const auto vertices = work_.pool.envelope(options_.max_support);
+            Confirmation::Ahead ahead;
+            for (size_t k = 0; k < vertices.size(); ++k) {
+                const double upper = vertices[k].upper;
+                const double lower = k + 1 < vertices.size() ? vertices[k + 1].upper : 0.0;
+                double lambda_0 = k == 0 ? std::max(exploration_.first(), lower / just_below) : just_below * upper;
+                if (k > 0 && lambda_0 <= lower) lambda_0 = std::sqrt(upper * lower);
+                if (k > 0 && lambda_0 < options_.lambda_min_ratio * ahead.front().second) break;
+                ahead.emplace_back(&vertices[k].model, lambda_0);
+            }
+            size_t foreseen = 0;
+            for (size_t k = 0; k < ahead.size() && std::ssize(out_.models) < options_.n_lambda; ++k) {
+                if (k == foreseen) foreseen = confirmation_.foresee(ahead, k);
+                const double lambda_0 = ahead[k].second;
+                const double before = vertices[k].model.objective(lambda_0);
+                Model found = confirmation_.certified(vertices[k].model, lambda_0, k == 0);
+                if (found.counted > options_.max_support) break;
+                changed |= found.objective(lambda_0) < before - worth_a_change * std::abs(before);
+                if (!out_.models.empty() && found.support == out_.models.back().support) continue;
+                out_.lambda_0.push_back(lambda_0);
+                out_.models.push_back(std::move(found));
+            }
+            work_.report(0.6 + 0.4 * (round + 1.0) / most_merges, out_.lambda_0.empty() ? 0.0 : out_.lambda_0.back());
+        }
+    }
+
+    const Problem& problem_;
+    const PathOptions& options_;
+    PathWork work_;
+    Confirmation confirmation_;
+    Exploration exploration_;
+    PathResult out_;
+};
+
+}  // namespace
+
+PathResult fit_path(const Problem& problem, const PathOptions& options) { return PathFitter(problem, options).run(); }
+
+}  // namespace ellzero

@@ -1,0 +1,91 @@
+#include "ellzero/problem/problem.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace ellzero {
+
+Iterate::Iterate(const Problem& problem)
+    : eta(problem.rows(), 0.0),
+      r(problem.rows(), 0.0),
+      d(problem.rows(), 0.0),
+      problem_(problem),
+      inside_(problem.columns(), 0) {
+    if (!problem.penalty.unpenalized) return;
+    for (int64_t j = 0; j < problem.columns(); ++j)
+        if (problem.penalty.unpenalized[j]) {
+            const auto column = static_cast<int32_t>(j);
+            add(column, std::clamp(0.0, problem.penalty.low(column), problem.penalty.high(column)));
+        }
+}
+
+void Iterate::load(const Model& model) {
+    for (const int32_t j : support) inside_[j] = 0;
+    support = model.support;
+    beta = model.beta;
+    intercept = model.intercept;
+    counted = model.counted;
+    for (const int32_t j : support) inside_[j] = 1;
+    refresh();
+    evaluate(problem_.loss);
+}
+
+void Iterate::refresh() {
+    std::fill(eta.begin(), eta.end(), intercept);
+    const auto held = problem_.X.design().hold(support);
+    for (size_t k = 0; k < support.size(); ++k)
+        if (beta[k] != 0.0) problem_.X.axpy(support[k], beta[k], eta.data());
+}
+
+Model Iterate::model() const {
+    Model out;
+    std::vector<size_t> order(support.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return support[a] < support[b]; });
+    for (const size_t k : order) {
+        out.support.push_back(support[k]);
+        out.beta.push_back(beta[k]);
+    }
+    out.intercept = intercept;
+    out.counted = counted;
+    out.cost = true_cost();
+    return out;
+}
+
+void Iterate::add(int32_t j, double value) {
+    support.push_back(j);
+    beta.push_back(value);
+    inside_[j] = 1;
+    counted += problem_.penalty.counted(j);
+    if (value != 0.0) problem_.X.axpy(j, value, eta.data());
+}
+
+void Iterate::remove(size_t position) {
+    const int32_t j = support[position];
+    if (beta[position] != 0.0) problem_.X.axpy(j, -beta[position], eta.data());
+    inside_[j] = 0;
+    counted -= problem_.penalty.counted(j);
+    support.erase(support.begin() + static_cast<std::ptrdiff_t>(position));
+    beta.erase(beta.begin() + static_cast<std::ptrdiff_t>(position));
+}
+
+void Iterate::prune() {
+    for (size_t k = support.size(); k-- > 0;)
+        if (beta[k] == 0.0 && problem_.penalty.counted(support[k])) remove(k);
+}
+
+void Iterate::evaluate(const Loss& loss_at) {
+    loss = loss_at.evaluate(problem_.rows(), eta.data(), problem_.y, problem_.w, r.data(), d.data());
+}
+
+double Iterate::penalty() const {
+    double total = 0.0;
+    for (const double b : beta) total += problem_.penalty.value(b);
+    return total;
+}
+
+double Iterate::true_cost() const {
+    return problem_.loss.smoothed(0.0).value(problem_.rows(), eta.data(), problem_.y, problem_.w) + penalty();
+}
+
+}  // namespace ellzero

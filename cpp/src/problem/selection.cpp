@@ -1,0 +1,42 @@
+#include "ellzero/problem/selection.hpp"
+
+#include <algorithm>
+
+namespace ellzero {
+namespace {
+
+template <class T>
+const T* take(const T* from, const std::vector<int32_t>& columns, std::vector<T>& to) {
+    if (!from) return nullptr;
+    for (const int32_t j : columns) to.push_back(from[j]);
+    return to.data();
+}
+
+}  // namespace
+
+Selection::Selection(const Problem& whole, std::vector<int32_t> columns, Team& team)
+    : columns_(std::move(columns)), design_(whole.X.design().select(columns_)) {
+    const Columns& X = whole.X;
+    X_ = std::make_unique<Columns>(*design_, take(X.means(), columns_, mean_), take(X.scales(), columns_, scale_),
+                                   take(X.squares(), columns_, square_), team, X.monitor());
+    Penalty penalty = whole.penalty;
+    penalty.lower = take(whole.penalty.lower, columns_, lower_);
+    penalty.upper = take(whole.penalty.upper, columns_, upper_);
+    penalty.unpenalized = take(whole.penalty.unpenalized, columns_, unpenalized_);
+    problem_ = std::make_unique<Problem>(Problem{*X_, whole.loss, whole.y, whole.w, penalty, whole.intercept, whole.tolerance});
+}
+
+Model Selection::inside(const Model& model) const {
+    Model out = model;
+    for (int32_t& j : out.support)
+        j = static_cast<int32_t>(std::lower_bound(columns_.begin(), columns_.end(), j) - columns_.begin());
+    return out;
+}
+
+Model Selection::outside(const Model& model) const {
+    Model out = model;
+    for (int32_t& j : out.support) j = columns_[j];
+    return out;
+}
+
+}  // namespace ellzero

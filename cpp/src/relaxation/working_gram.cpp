@@ -1,0 +1,113 @@
+#include "ellzero/relaxation/working_gram.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ellzero/data/kernels.hpp"
+
+namespace ellzero {
+namespace {
+// Beyond these shares of new columns or changed rows a new start costs less.
+constexpr double most_new_columns = 0.25, most_changed_rows = 0.4;
+// Columns out of use are forgotten when they outnumber the others.
+constexpr int64_t most_unused = 2;
+}  // namespace
+
+WorkingGram::WorkingGram(const Columns& X, double tolerance) : X_(X), tolerance_(tolerance), place_(X.count(), -1) {}
+
+void WorkingGram::get(std::span<const int32_t> columns, const std::vector<double>& d, std::vector<double>& out) {
+    const int64_t n = X_.rows(), size = std::ssize(columns), ld = size + 1;
+    std::vector<double> more, less;
+    int64_t changed = 0, used = 0, fresh = 0;
+    if (!d_.empty())
+        for (int64_t i = 0; i < n; ++i) {
+            used += d[i] != 0.0;
+            changed += std::abs(d[i] - d_[i]) > tolerance_ * d_[i];
+        }
+    for (const int32_t j : columns) fresh += place_[j] < 0;
+    if (d_.empty() || static_cast<double>(changed) > most_changed_rows * static_cast<double>(used) ||
+        static_cast<double>(fresh) > most_new_columns * static_cast<double>(size)) {
+        rebuild(columns, d);
+    } else {
+        if (std::ssize(kept_) > most_unused * (size + 8)) forget_unused(columns);
+        if (changed > 0) {
+            more.assign(n, 0.0);
+            less.assign(n, 0.0);
+            for (int64_t i = 0; i < n; ++i) {
+                if (!(std::abs(d[i] - d_[i]) > tolerance_ * d_[i])) continue;
+                (d[i] > d_[i] ? more : less)[i] = std::abs(d[i] - d_[i]);
+                d_[i] = d[i];
+            }
+            add_rows(more, 1.0);
+            add_rows(less, -1.0);
+        }
+        for (const int32_t j : columns)
+            if (place_[j] < 0) append(j);
+    }
+    out.resize(ld * ld);
+    for (int64_t a = 0; a < size; ++a)
+        for (int64_t b = 0; b <= a; ++b) out[a * ld + b] = entry(place_[columns[a]], place_[columns[b]]);
+    for (int64_t b = 0; b < size; ++b) out[size * ld + b] = sums_[place_[columns[b]]];
+    out[size * ld + size] = total_;
+}
+
+void WorkingGram::rebuild(std::span<const int32_t> columns, const std::vector<double>& d) {
+    for (const int32_t j : kept_) place_[j] = -1;
+    kept_.assign(columns.begin(), columns.end());
+    rows_.resize(kept_.size());
+    for (size_t k = 0; k < kept_.size(); ++k) {
+        place_[kept_[k]] = static_cast<int32_t>(k);
+        rows_[k].assign(k + 1, 0.0);
+    }
+    sums_.assign(kept_.size(), 0.0);
+    total_ = 0.0;
+    d_ = d;
+    add_rows(d, 1.0);
+}
+
+void WorkingGram::add_rows(const std::vector<double>& d, double sign) {
+    if (std::all_of(d.begin(), d.end(), [](double value) { return value == 0.0; })) return;
+    X_.gram(kept_, d.data(), scratch_);
+    const int64_t size = std::ssize(kept_), ld = size + 1;
+    for (int64_t i = 0; i < size; ++i) kernels::axpy(sign, &scratch_[i * ld], i + 1, rows_[i].data());
+    kernels::axpy(sign, &scratch_[size * ld], size, sums_.data());
+    total_ += sign * scratch_[size * ld + size];
+}
+
+void WorkingGram::append(int32_t j) {
+    place_[j] = static_cast<int32_t>(kept_.size());
+    kept_.push_back(j);
+    column_.assign(X_.rows(), 0.0);
+    X_.axpy(j, 1.0, column_.data());
+    for (int64_t i = 0; i < X_.rows(); ++i) column_[i] *= d_[i];
+    rows_.emplace_back();
+    X_.dots(kept_, column_.data(), rows_.back());
+    sums_.push_back(kernels::sum(column_.data(), X_.rows()));
+}
+
+void WorkingGram::forget_unused(std::span<const int32_t> columns) {
+    std::vector<uint8_t> used(kept_.size(), 0);
+    for (const int32_t j : columns)
+        if (place_[j] >= 0) used[place_[j]] = 1;
+    std::vector<std::vector<double>> rows;
+    std::vector<int32_t> kept;
+    std::vector<double> sums;
+    for (size_t i = 0; i < kept_.size(); ++i) {
+        if (!used[i]) {
+            place_[kept_[i]] = -1;
+            continue;
+        }
+        std::vector<double> row;
+        for (size_t j = 0; j <= i; ++j)
+            if (used[j]) row.push_back(rows_[i][j]);
+        place_[kept_[i]] = static_cast<int32_t>(kept.size());
+        kept.push_back(kept_[i]);
+        rows.push_back(std::move(row));
+        sums.push_back(sums_[i]);
+    }
+    kept_ = std::move(kept);
+    rows_ = std::move(rows);
+    sums_ = std::move(sums);
+}
+
+}  // namespace ellzero

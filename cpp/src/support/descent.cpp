@@ -1,0 +1,275 @@
+#include "ellzero/support/descent.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ellzero/data/kernels.hpp"
+
+namespace ellzero {
+namespace {
+
+// Relative changes of the objective below this are noise.
+constexpr double rounding = 1e-12;
+constexpr int most_cycles = 10000;
+// Candidates that Theorem 1 leaves outside but whose exact gain may still pay lambda_0: this many are tried.
+constexpr int exact_trials = 8;
+// Candidates for the hinge that are tried with a refit when none can enter alone.
+constexpr size_t joint_trials = 2;
+// The loss is flatter at the present eta than its curvature bound says; gains are larger by at most this factor.
+constexpr double flattest = 0.25;
+
+}  // namespace
+
+Descent::Descent(const Problem& problem) : problem_(problem), refit_(problem), screening_(problem), line_(problem) {
+    const std::vector<double> zero(problem.rows(), 0.0);
+    null_cost_ = problem.loss.value(problem.rows(), zero.data(), problem.y, problem.w);
+}
+
+double Descent::negligible(const Iterate& it, double lambda_0) const {
+    return 1e-2 * problem_.tolerance * std::max(it.cost() + lambda_0 * it.counted, 1e-4 * null_cost_);
+}
+
+bool Descent::descend(Iterate& it, double lambda_0, double target) {
+    const double floor = negligible(it, lambda_0);
+    if (std::ssize(it.support) <= Refit::largest) return refit_.run(it, floor, target);
+    it.evaluate(problem_.loss);
+    for (int cycles = 0; cycles < most_cycles; ++cycles) {
+        problem_.X.monitor().poll();
+        refit_.intercept(it);
+        if (cycle(it, it.support, lambda_0) <= floor / static_cast<double>(problem_.columns())) return true;
+    }
+    return false;
+}
+
+double Descent::cycle(Iterate& it, const std::vector<int32_t>& columns, double lambda_0, std::vector<Step>* trace) {
+    const int64_t n = problem_.rows();
+    const std::vector<int32_t> order(columns);  // the support may change below
+    double largest = 0.0;
+    double r_sum = kernels::sum(it.r.data(), n);
+    for (const int32_t j : order) {
+        const double curvature = problem_.curvature(j);
+        if (curvature <= 0.0) continue;
+        size_t position = it.support.size();
+        if (it.contains(j))
+            position = static_cast<size_t>(std::find(it.support.begin(), it.support.end(), j) - it.support.begin());
+        const double from = position < it.support.size() ? it.beta[position] : 0.0;
+        const double slope = problem_.X.dot(j, it.r.data(), r_sum);
+        const double to = problem_.penalty.threshold(from - slope / curvature, curvature, lambda_0, j);
+        if (to == from) continue;
+        largest = std::max(largest, curvature * (to - from) * (to - from));
+        if (to == 0.0 && problem_.penalty.counted(j)) {
+            it.remove(position);
+        } else if (position == it.support.size()) {
+            it.add(j, to);
+        } else {
+            it.beta[position] = to;
+            problem_.X.axpy(j, to - from, it.eta.data());
+        }
+        // Sparse columns change few rows, so only their residuals are recomputed.
+        const Design::Entries entries =
+            problem_.X.centred() ? Design::Entries{n, nullptr, nullptr} : problem_.X.design().entries(j, rows_, values_);
+        if (entries.rows) {
+            for (int64_t k = 0; k < entries.count; ++k) {
+                const int32_t i = entries.rows[k];
+                r_sum -= it.r[i];
+                problem_.loss.residual(1, &it.eta[i], &problem_.y[i], &problem_.w[i], &it.r[i]);
+                r_sum += it.r[i];
+            }
+        } else {
+            problem_.loss.residual(n, it.eta.data(), problem_.y, problem_.w, it.r.data());
+            r_sum = kernels::sum(it.r.data(), n);
+        }
+        if (trace) {
+            const double loss = problem_.loss.value(n, it.eta.data(), problem_.y, problem_.w);
+            trace->push_back({j, to - from, loss + it.penalty() + lambda_0 * it.counted});
+        }
+    }
+    it.evaluate(problem_.loss);
+    return largest;
+}
+
+int Descent::cheapest(const Iterate& it, double* cost) {
+    const std::vector<double> costs = refit_.removal_costs(it);
+    int best = -1;
+    for (size_t k = 0; k < costs.size(); ++k)
+        if (problem_.penalty.counted(it.support[k]) && (best < 0 || costs[k] < costs[best])) best = static_cast<int>(k);
+    if (cost) *cost = best < 0 ? Penalty::infinity : costs[best];
+    return best;
+}
+
+// Takes out one feature if that lowers P: one that Theorem 1 forbids, else the cheapest by the refitted estimate.
+bool Descent::drop(Iterate& it, double lambda_0, Model& current) {
+    if (it.counted == 0) return false;
+    if (lambda_0 == 0.0 || std::ssize(it.support) > Refit::largest) {
+        current.leaves_above = lambda_0;  // nothing has been looked at
+        return false;
+    }
+    double cost = 0.0;
+    int position = cheapest(it, &cost);
+    // Theorem 1 as the largest lambda_0 at which the boxed surrogate keeps the coordinate; without a bound in the way it is
+    // beta_i^2 (L_hat_i + 2 lambda_2) / 2.
+    double allowed = Penalty::infinity;
+    problem_.X.dots(it.support, it.r.data(), r_);
+    for (size_t k = 0; k < it.support.size(); ++k) {
+        const int32_t j = it.support[k];
+        if (!problem_.penalty.counted(j)) continue;
+        const double b = it.beta[k];
+        const double limit = b * (0.5 * problem_.curvature(j) * b - r_[k]) - problem_.penalty.value(b);
+        if (limit < allowed) {
+            allowed = limit;
+            if (limit < lambda_0) position = static_cast<int>(k);
+        }
+    }
+    current.leaves_above = std::min(cost, allowed);
+    if (current.leaves_above >= lambda_0) return false;
+    it.remove(static_cast<size_t>(position));
+    it.evaluate(problem_.loss);
+    const bool fitted = descend(it, lambda_0);
+    it.prune();
+    Model without = it.model();
+    without.converged = fitted;
+    if (without.objective(lambda_0) < current.objective(lambda_0) - rounding * std::abs(current.objective(lambda_0))) {
+        current = std::move(without);
+        return true;
+    }
+    it.load(current);
+    // The estimate was too low; the removal's true cost replaces it.
+    current.leaves_above = std::min(allowed, without.cost - current.cost);
+    return false;
+}
+
+// Lets the best columns in, greedily. The gradients of the others are refreshed after each entry.
+bool Descent::enter(Iterate& it, double lambda_0, Radius radius, Model& current) {
+    // How flat the loss is now beside its bound: a column's true gain is about its surrogate gain over this.
+    const Loss broad = problem_.broad_loss();
+    r_.resize(problem_.rows()), d_.resize(problem_.rows());
+    broad.evaluate(problem_.rows(), it.eta.data(), problem_.y, problem_.w, r_.data(), d_.data());
+    const double flatness = std::clamp(kernels::sum(d_.data(), problem_.rows()) / broad.curvature_bound(), flattest, 1.0);
+    const double margin = negligible(it, lambda_0), least = 1e-2 * margin;
+    const auto found =
+        screening_.above(it, std::max(lambda_0, least), std::max(flatness * lambda_0, least), exact_trials, radius);
+    double best = found.rest;
+    for (const Candidate& candidate : found.candidates) best = std::max(best, candidate.gain);
+    current.enters_below = std::min(lambda_0, best / flatness);
+    current.certain = radius == Radius::certain;
+
+    if (lambda_0 == 0.0) {  // convex: all that pull enter at once, as many as are in already
+        const size_t batch = std::min(found.candidates.size(), std::max<size_t>(16, it.support.size()));
+        for (size_t k = 0; k < batch; ++k) it.add(found.candidates[k].column, 0.0);
+        return batch > 0;
+    }
+    const int batch = 1 + it.counted / 16;
+    int entered = 0, failed = 0;
+    for (const Candidate& candidate : found.candidates) {
+        double slope = candidate.slope, gain = candidate.gain;
+        if (entered > 0) {
+            slope = problem_.X.dot(candidate.column, it.r.data(), kernels::sum(it.r.data(), problem_.rows()));
+            gain = problem_.penalty.entry_gain(slope, problem_.entry_curvature(candidate.column), candidate.column);
+            if (gain <= flatness * lambda_0) continue;
+        }
+        // Theorem 1 forbids leaving these outside; the others are tried while there is hope.
+        const bool required = gain > lambda_0 && problem_.loss.kind != LossKind::hinge;
+        if (!required && failed >= exact_trials) break;
+        const Line::Minimum minimum = line_.along(it.eta.data(), candidate.column, slope);
+        if (minimum.gain <= lambda_0 + margin) {
+            ++failed;
+            continue;
+        }
+        it.add(candidate.column, minimum.at);
+        it.evaluate(problem_.loss);
+        if (++entered >= batch) return true;
+    }
+    if (entered == 0 && problem_.loss.kind == LossKind::hinge) return enter_jointly(it, lambda_0, found, current);
+    return entered > 0;
+}
+
+// At a corner of the hinge no coordinate can move alone, though together they can: the best candidates are tried with a refit.
+// Theorem 1 asks nothing here (the bend is too narrow), so what the trials gained is where the next entry is due.
+bool Descent::enter_jointly(Iterate& it, double lambda_0, const Screening::Result& found, Model& current) {
+    const double margin = negligible(it, lambda_0);
+    double best = 0.0;
+    for (size_t k = 0; k < std::min<size_t>(found.candidates.size(), joint_trials); ++k) {
+        it.add(found.candidates[k].column, 0.0);
+        descend(it, lambda_0);
+        it.prune();
+        const double gain = current.cost - it.true_cost();
+        if (gain > lambda_0 * (it.counted - current.counted) + margin) return true;
+        best = std::max(best, gain);
+        it.load(current);
+    }
+    if (!found.candidates.empty()) current.enters_below = std::min(lambda_0, best);
+    return false;
+}
+
+Model Descent::refit(Iterate& it, double target) {
+    const bool converged = descend(it, 0.0, target);
+    it.prune();
+    Model out = it.model();
+    out.converged = converged;
+    return out;
+}
+
+Model Descent::solve(Iterate& it, double lambda_0, int max_support, Radius radius) {
+    Model last;
+    for (int round = 0;; ++round) {
+        problem_.X.monitor().poll();
+        const bool fitted = descend(it, lambda_0);
+        it.prune();
+        Model current = it.model();
+        current.converged = fitted;
+        // P falls with every entry, which is why this ends; where smoothing or rounding eats the gain, the entry is undone.
+        if (round > 0 &&
+            !(current.objective(lambda_0) < last.objective(lambda_0) - rounding * std::abs(last.objective(lambda_0)))) {
+            it.load(last);
+            return last;
+        }
+        while (drop(it, lambda_0, current)) {
+        }
+        if (it.counted > max_support) return current;
+        if (!enter(it, lambda_0, radius, current)) return current;
+        last = std::move(current);
+    }
+}
+
+void Descent::foresee(Iterate& it, const std::vector<const Model*>& models) {
+    std::vector<std::vector<double>> residuals;
+    for (const Model* model : models) {
+        it.load(*model);
+        residuals.push_back(it.r);
+    }
+    screening_.foresee(residuals);
+}
+
+Descent::Entry Descent::best_entry(Iterate& it) {
+    auto found = screening_.above(it, Penalty::infinity, 0.0, exact_trials, Radius::likely);
+    if (found.candidates.empty()) found = screening_.above(it, Penalty::infinity, 0.0, exact_trials, Radius::certain);
+    if (std::ssize(found.candidates) > exact_trials) found.candidates.resize(exact_trials);
+    Entry best{-1, 0.0, 0.0};
+    for (const Candidate& candidate : found.candidates) {
+        const Line::Minimum minimum = line_.along(it.eta.data(), candidate.column, candidate.slope);
+        const double gain = std::max(candidate.gain, minimum.gain);
+        if (gain > best.gain) best = {candidate.column, minimum.at, gain};
+    }
+    return best;
+}
+
+double Descent::next_lambda_0(Iterate& it) {
+    const double gain = best_entry(it).gain;
+    return gain > rounding * null_cost_ ? gain : 0.0;  // less is the rounding of slopes that are zero
+}
+
+bool Descent::extend(Iterate& it) {
+    const Entry best = best_entry(it);
+    if (best.column < 0) return false;
+    it.add(best.column, best.at);
+    return true;
+}
+
+bool Descent::shrink(Iterate& it) {
+    const int position = cheapest(it, nullptr);
+    if (position < 0) return false;
+    it.remove(static_cast<size_t>(position));
+    return true;
+}
+
+}  // namespace ellzero

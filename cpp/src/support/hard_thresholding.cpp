@@ -1,0 +1,146 @@
+#include "ellzero/support/hard_thresholding.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "ellzero/data/kernels.hpp"
+
+namespace ellzero {
+namespace {
+constexpr int most_steps = 5000;
+// A support that has lasted this many steps is minimised on; if it survives the next step too, it is a fixed point.
+constexpr int settled = 10;
+constexpr int most_power_steps = 200;
+constexpr double power_tolerance = 1e-4;
+}  // namespace
+
+// Of Z'WZ, by power iteration on the n x n matrix with the same eigenvalues; the residual's length makes the estimate a bound
+// for the eigenvalue that it approaches.
+double HardThresholding::largest_eigenvalue() const {
+    const int64_t n = problem_.rows(), p = problem_.columns();
+    std::vector<double> root(n), v(n), side(n), next(n), products(p);
+    std::mt19937_64 random(1);
+    std::normal_distribution<double> normal;
+    for (int64_t i = 0; i < n; ++i) {
+        root[i] = std::sqrt(problem_.w[i]);
+        v[i] = normal(random);
+    }
+    double value = 0.0, bound = 0.0;
+    for (int step = 0; step < most_power_steps; ++step) {
+        const double length = std::sqrt(kernels::dot(v.data(), v.data(), n));
+        if (length == 0.0) return 0.0;
+        for (double& entry : v) entry /= length;
+        for (int64_t i = 0; i < n; ++i) side[i] = root[i] * v[i];
+        problem_.X.all_dots(side.data(), products.data());
+        std::fill(next.begin(), next.end(), 0.0);
+        problem_.X.add_all(products.data(), next.data());
+        double residual = 0.0;
+        const double last = value;
+        for (int64_t i = 0; i < n; ++i) next[i] *= root[i];
+        value = kernels::dot(next.data(), v.data(), n);
+        for (int64_t i = 0; i < n; ++i) residual += (next[i] - value * v[i]) * (next[i] - value * v[i]);
+        bound = value + std::sqrt(residual);
+        v = next;
+        if (value - last <= power_tolerance * value && std::sqrt(residual) <= 0.05 * value) break;
+    }
+    return bound;
+}
+
+double HardThresholding::step_curvature() {
+    // The columns are centred when there is an intercept, which is then a coordinate of its own with curvature 1.
+    if (curvature_ == 0.0)
+        curvature_ = curvature_safety * problem_.loss.curvature_bound() *
+                     std::max({largest_eigenvalue(), problem_.intercept ? 1.0 : 0.0, 1e-300});
+    return curvature_;
+}
+
+Model HardThresholding::step(const Iterate& it, double lambda_0, int size) {
+    const Penalty& penalty = problem_.penalty;
+    const int64_t p = problem_.columns();
+    const double curvature = step_curvature();
+    slopes_.resize(p);
+    problem_.X.all_dots(it.r.data(), slopes_.data());
+    std::vector<double> from(p, 0.0);
+    for (size_t k = 0; k < it.support.size(); ++k) from[it.support[k]] = it.beta[k];
+    struct Entry {
+        int32_t column;
+        double value, gain;
+    };
+    std::vector<Entry> chosen, counted;
+    for (int64_t c = 0; c < p; ++c) {
+        const auto j = static_cast<int32_t>(c);
+        const double target = problem_.X.square(j) > 0.0 ? from[c] - slopes_[c] / curvature : from[c];
+        if (!penalty.counted(j)) {
+            chosen.push_back({j, penalty.proximal(target, curvature, j), 0.0});
+        } else if (size < 0) {
+            const double value = penalty.threshold(target, curvature, lambda_0, j);
+            if (value != 0.0) chosen.push_back({j, value, 0.0});
+        } else {
+            const double value = penalty.proximal(target, curvature, j);
+            if (value == 0.0) continue;
+            // What the surrogate loses by leaving zero: without bounds this orders by |target|.
+            counted.push_back({j, value, curvature * value * (target - 0.5 * value) - penalty.value(value)});
+        }
+    }
+    if (std::ssize(counted) > size && size >= 0) {
+        std::nth_element(counted.begin(), counted.begin() + size, counted.end(), [](const Entry& a, const Entry& b) {
+            return a.gain != b.gain ? a.gain > b.gain : a.column < b.column;
+        });
+        counted.resize(size);
+    }
+    chosen.insert(chosen.end(), counted.begin(), counted.end());
+    std::sort(chosen.begin(), chosen.end(), [](const Entry& a, const Entry& b) { return a.column < b.column; });
+    Model out;
+    for (const Entry& entry : chosen) {
+        out.support.push_back(entry.column);
+        out.beta.push_back(entry.value);
+        out.counted += penalty.counted(entry.column);
+    }
+    out.intercept = it.intercept;
+    if (problem_.intercept) out.intercept -= kernels::sum(it.r.data(), problem_.rows()) / curvature;
+    return out;
+}
+
+Model HardThresholding::run(Iterate& it, double lambda_0, int size) {
+    it.evaluate(problem_.loss);
+    std::vector<int32_t> support = it.model().support;
+    double objective = size >= 0 && it.counted > size ? Penalty::infinity : it.cost() + lambda_0 * it.counted;
+    const std::vector<double> zero(problem_.rows(), 0.0);
+    const double rounding = 1e-14 * problem_.loss.value(problem_.rows(), zero.data(), problem_.y, problem_.w);
+    double sure = problem_.intercept ? 1.0 : 0.0;  // the trace bounds the eigenvalue
+    for (int64_t j = 0; j < problem_.columns(); ++j) sure += problem_.X.square(static_cast<int32_t>(j));
+    sure *= curvature_safety * problem_.loss.curvature_bound();
+    Model fitted;  // where the last settled support was minimised on
+    bool minimised = false;
+    int unchanged = 0;
+    for (int count = 0; count < most_steps; ++count) {
+        problem_.X.monitor().poll();
+        const Model here = it.model(), next = step(it, lambda_0, size);
+        if (minimised && next.support == fitted.support) return fitted;
+        minimised = false;
+        it.load(next);
+        const double value = it.cost() + lambda_0 * it.counted;
+        if (value > objective + 1e-12 * std::abs(objective) + rounding && curvature_ < sure) {
+            // The descent lemma failed, so the power iteration had stopped short of the largest eigenvalue.
+            curvature_ = std::min(1.5 * curvature_, sure);
+            it.load(here);
+            continue;
+        }
+        unchanged = next.support == support ? unchanged + 1 : 0;
+        support = next.support;
+        objective = value;
+        if (unchanged < settled) continue;
+        fitted = descent_.refit(it);
+        it.load(fitted);
+        support = fitted.support;
+        objective = it.cost() + lambda_0 * it.counted;
+        minimised = true;
+        unchanged = 0;
+    }
+    fitted = descent_.refit(it);
+    fitted.converged = false;
+    return fitted;
+}
+
+}  // namespace ellzero

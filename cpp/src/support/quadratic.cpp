@@ -1,0 +1,252 @@
+#include "ellzero/support/quadratic.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <unordered_map>
+
+#include "ellzero/data/kernels.hpp"
+
+namespace ellzero {
+namespace {
+
+// Relative to the diagonal: keeps the factorisation alive when support columns are collinear.
+constexpr double least_damping = 1e-11;
+constexpr int most_cycles = 200;
+// More new columns than this share of the support (but a few in any case) are not worth computing row by row.
+constexpr int64_t adaptable_share = 8;
+
+}  // namespace
+
+void Quadratic::build(const Iterate& it, const std::vector<double>& d) {
+    problem_.X.gram(it.support, d.data(), hessian_);
+    factored_ = 0;
+    columns_ = it.support;
+    ld_ = std::ssize(columns_) + 1;
+    order_ = problem_.intercept ? ld_ : ld_ - 1;
+    for (int64_t k = 0; k + 1 < ld_; ++k) hessian_[k * ld_ + k] += 2.0 * problem_.penalty.lambda_2;
+}
+
+bool Quadratic::adapt(const Iterate& it, const std::vector<double>& d) {
+    const int64_t size = std::ssize(it.support), ld = size + 1, n = problem_.rows();
+    if (hessian_.empty()) return false;
+    std::unordered_map<int32_t, int64_t> known;
+    for (size_t k = 0; k < columns_.size(); ++k) known[columns_[k]] = static_cast<int64_t>(k);
+    std::vector<int64_t> from(ld, -1);  // row in the kept H, -1 if new
+    std::vector<int64_t> fresh;
+    for (int64_t k = 0; k < size; ++k) {
+        const auto place = known.find(it.support[k]);
+        if (place == known.end()) fresh.push_back(k);
+        else from[k] = place->second;
+    }
+    from[size] = ld_ - 1;
+    if (std::ssize(fresh) > 2 + size / adaptable_share) return false;
+
+    std::vector<double> next(ld * ld, 0.0);
+    for (int64_t i = 0; i < ld; ++i)
+        for (int64_t j = 0; j <= i; ++j)
+            if (from[i] >= 0 && from[j] >= 0) next[i * ld + j] = entry(from[i], from[j]);
+    std::vector<double> column(n), row;
+    for (const int64_t k : fresh) {
+        std::fill(column.begin(), column.end(), 0.0);
+        problem_.X.axpy(it.support[k], 1.0, column.data());
+        for (int64_t i = 0; i < n; ++i) column[i] *= d[i];
+        problem_.X.dots(it.support, column.data(), row);
+        row.push_back(kernels::sum(column.data(), n));
+        row[k] += 2.0 * problem_.penalty.lambda_2;
+        for (int64_t j = 0; j < ld; ++j) next[std::max(j, k) * ld + std::min(j, k)] = row[j];
+    }
+    // Features are added at the end, so most rows of the factor stay as they are.
+    int64_t same = 0;
+    while (same < std::min(size, ld_ - 1) && from[same] == same) ++same;
+    factored_ = std::min(factored_, same);
+    hessian_ = std::move(next);
+    columns_ = it.support;
+    ld_ = ld;
+    order_ = problem_.intercept ? ld_ : ld_ - 1;
+    return true;
+}
+
+void Quadratic::set_damping(double relative) {
+    relative = std::max(relative, least_damping);
+    if (relative != relative_damping_) factored_ = 0;
+    relative_damping_ = relative;
+    // Each coordinate by its own scale, so that columns of any size are treated alike. Where the loss is flat (all rows beyond
+    // the margin) H vanishes; the scale of the data keeps the damping positive.
+    damping_.resize(order_);
+    for (int64_t k = 0; k < order_; ++k) {
+        const double scale = k + 1 < ld_ ? problem_.entry_curvature(columns_[k]) : problem_.broad_loss().curvature_bound();
+        // A zero column (an unpenalized one) has nothing but rounding in its row: it is held, and out of the others' way.
+        damping_[k] = scale > 0.0 ? relative * std::max({hessian_[k * ld_ + k], scale, 1e-300}) : 1.0;
+    }
+}
+
+bool Quadratic::kinked(const Iterate& it) const {
+    return (problem_.penalty.lambda_1 > 0.0 || problem_.penalty.boxed()) && !it.support.empty();
+}
+
+double Quadratic::change(const Iterate& it, const std::vector<double>& step) const {
+    double total = 0.0;
+    for (int64_t i = 0; i < order_; ++i) {
+        if (step[i] == 0.0) continue;
+        const double half = 0.5 * hessian_[i * ld_ + i] * step[i];
+        total += step[i] * (gradient_[i] + half + kernels::dot(&hessian_[i * ld_], step.data(), i));
+    }
+    if (problem_.penalty.lambda_1 > 0.0)
+        for (size_t k = 0; k < it.beta.size(); ++k)
+            total += problem_.penalty.lambda_1 * (std::abs(it.beta[k] + step[k]) - std::abs(it.beta[k]));
+    return total;
+}
+
+const std::vector<double>& Quadratic::minimise(const Iterate& it, const std::vector<double>& g, double damping) {
+    gradient_ = g;
+    set_damping(damping);
+    step_.assign(order_, 0.0);
+    if (solve_face(it, it.beta)) return step_;
+    // The Newton step crosses a kink or a bound: coordinate descent on the model finds the right face, Newton finishes on it.
+    descend(it);
+    std::vector<double> at(it.beta);
+    for (size_t k = 0; k < at.size(); ++k) at[k] += step_[k];
+    const std::vector<double> found = step_;
+    if (!solve_face(it, at) || change(it, step_) > change(it, found)) step_ = found;
+    return step_;
+}
+
+// Minimises the model over the face that contains `at` (signs kept, coordinates at zero or at a bound held there); step_ is
+// relative to it.beta. False if the minimiser leaves the face.
+bool Quadratic::solve_face(const Iterate& it, const std::vector<double>& at) {
+    const Penalty& penalty = problem_.penalty;
+    const int64_t size = std::ssize(it.support);
+    const bool kinks = kinked(it);
+    std::vector<int64_t> free;
+    std::vector<double> held(order_, 0.0);
+    std::vector<double> sign(order_, 0.0);
+    for (int64_t k = 0; k < order_; ++k) {
+        bool is_free = k == size || problem_.X.square(it.support[k]) > 0.0;
+        if (k < size && kinks) {
+            const int32_t j = it.support[k];
+            held[k] = at[k] - it.beta[k];
+            sign[k] = at[k] > 0.0 ? 1.0 : (at[k] < 0.0 ? -1.0 : 0.0);
+            const bool first = held[k] == 0.0;  // judged by the gradient at the iterate itself
+            const double g = gradient_[k];
+            if (at[k] == 0.0 && penalty.lambda_1 > 0.0) {
+                is_free = first && std::abs(g) > penalty.lambda_1;
+                if (is_free) sign[k] = g > 0.0 ? -1.0 : 1.0;
+            }
+            const double pull = g + penalty.lambda_1 * sign[k];
+            if (at[k] <= penalty.low(j)) is_free = is_free && first && pull < 0.0;
+            if (at[k] >= penalty.high(j)) is_free = is_free && first && pull > 0.0;
+        }
+        if (is_free) {
+            held[k] = 0.0;
+            free.push_back(k);
+        }
+    }
+    factorise(free);
+    const int64_t m = std::ssize(free);
+    scratch_.resize(m);
+    for (int64_t a = 0; a < m; ++a) {
+        const int64_t k = free[a];
+        double right = -gradient_[k] - (k < size ? penalty.lambda_1 * sign[k] : 0.0);
+        if (kinks)
+            for (int64_t c = 0; c < size; ++c)
+                if (held[c] != 0.0) right -= entry(k, c) * held[c];
+        scratch_[a] = right;
+    }
+    for (int64_t a = 0; a < m; ++a) scratch_[a] = (scratch_[a] - kernels::dot(row(a), scratch_.data(), a)) / row(a)[a];
+    for (int64_t a = m; a-- > 0;) {
+        scratch_[a] /= row(a)[a];
+        kernels::axpy(-scratch_[a], row(a), a, scratch_.data());
+    }
+    trial_ = held;
+    for (int64_t a = 0; a < m; ++a) trial_[free[a]] = scratch_[a];
+    if (kinks)
+        for (int64_t k = 0; k < size; ++k) {
+            const double value = it.beta[k] + trial_[k];
+            if (penalty.lambda_1 > 0.0 && value * sign[k] < 0.0) return false;
+            if (value < penalty.low(it.support[k]) || value > penalty.high(it.support[k])) return false;
+        }
+    step_ = trial_;
+    return true;
+}
+
+// Cyclic coordinate descent on the model with the l1 term and the box.
+void Quadratic::descend(const Iterate& it) {
+    const Penalty& penalty = problem_.penalty;
+    const int64_t size = std::ssize(it.support);
+    for (int64_t i = 0; i < order_; ++i)
+        for (int64_t j = 0; j < i; ++j) hessian_[j * ld_ + i] = hessian_[i * ld_ + j];
+    scratch_ = gradient_;  // the model's gradient at step_
+    for (int cycle = 0; cycle < most_cycles; ++cycle) {
+        double moved = 0.0, value = 0.0;
+        for (int64_t k = 0; k < order_; ++k) {
+            if (k < size && problem_.X.square(it.support[k]) <= 0.0) continue;
+            const double steep = hessian_[k * ld_ + k] + damping_[k];
+            double change = -scratch_[k] / steep;
+            if (k < size) {
+                const double from = it.beta[k] + step_[k];
+                const double target = from + change;
+                const double soft = std::copysign(std::max(std::abs(target) - penalty.lambda_1 / steep, 0.0), target);
+                const int32_t j = it.support[k];
+                change = std::clamp(soft, penalty.low(j), penalty.high(j)) - from;
+            }
+            if (change == 0.0) continue;
+            step_[k] += change;
+            kernels::axpy(change, &hessian_[k * ld_], order_, scratch_.data());
+            scratch_[k] += damping_[k] * change;
+            moved = std::max(moved, steep * change * change);
+            value = std::max(value, steep * step_[k] * step_[k]);
+        }
+        if (moved <= 1e-12 * value) break;
+    }
+    // Land exactly on zeros and bounds, so that the face is recognised.
+    for (int64_t k = 0; k < size; ++k) {
+        const int32_t j = it.support[k];
+        const double value = it.beta[k] + step_[k];
+        if (value != 0.0 && std::abs(value) < 1e-14 * std::abs(it.beta[k])) step_[k] = -it.beta[k];
+        for (const double edge : {penalty.low(j), penalty.high(j)})
+            if (std::isfinite(edge) && std::abs(value - edge) <= 1e-14 * std::abs(edge)) step_[k] = edge - it.beta[k];
+    }
+}
+
+// Cholesky factor of H + damping on the free coordinates, rows one after another in factor_. Rows that are still right from the
+// last time are kept.
+void Quadratic::factorise(const std::vector<int64_t>& free) {
+    const int64_t m = std::ssize(free);
+    const bool whole = m == order_;
+    const int64_t start = whole ? std::min(factored_, m) : 0;
+    factor_.resize(m * (m + 1) / 2);
+    if (start == 0) indefinite_ = false;
+    for (int64_t a = start; a < m; ++a) {
+        double* target = row(a);
+        const double* source = &hessian_[free[a] * ld_];
+        for (int64_t b = 0; b < a; ++b) target[b] = (source[free[b]] - kernels::dot(target, row(b), b)) / row(b)[b];
+        const double diagonal = source[free[a]];
+        const double rest = diagonal - kernels::dot(target, target, a);
+        indefinite_ |= rest < -1e-10 * diagonal;
+        const double damping = damping_[free[a]];
+        target[a] = std::sqrt(std::max(rest + damping, damping));
+    }
+    // The intercept's row is the last: it moves when a feature is added.
+    factored_ = whole ? ld_ - 1 : 0;
+}
+
+std::vector<double> Quadratic::inverse_diagonal() {
+    set_damping(0.0);
+    std::vector<int64_t> all(order_);
+    std::iota(all.begin(), all.end(), int64_t{0});
+    factorise(all);
+    std::vector<double> out(ld_ - 1), column(order_);
+    for (int64_t k = 0; k + 1 < ld_; ++k) {  // (H^-1)_kk = ||L^-1 e_k||^2
+        double square = 0.0;
+        for (int64_t i = k; i < order_; ++i) {
+            const double right = (i == k ? 1.0 : 0.0) - kernels::dot(row(i) + k, column.data() + k, i - k);
+            column[i] = right / row(i)[i];
+            square += column[i] * column[i];
+        }
+        out[k] = square;
+    }
+    return out;
+}
+
+}  // namespace ellzero

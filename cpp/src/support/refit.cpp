@@ -1,0 +1,273 @@
+#include "ellzero/support/refit.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ellzero/data/kernels.hpp"
+
+namespace ellzero {
+namespace {
+
+constexpr int most_steps = 100;
+constexpr double shortest_step = 1e-12;
+// A Hessian is kept while each step with it leaves at most this share of what the last one had to gain.
+constexpr double good_progress = 0.1;
+// All further steps together gain at most this multiple of what the model promises for the next one, or a target is given up.
+constexpr double hope = 2.0;
+
+// The interior-point method for the hinge: mu at its start, complementarity at its end, share of the way to the boundary.
+constexpr double first_barrier = 0.1;
+constexpr double last_barrier = 1e-9;
+constexpr double to_the_boundary = 0.995;
+// Multipliers this far from 0 and 1 put a row on the hinge's bend.
+constexpr double on_the_bend = 1e-3;
+
+}  // namespace
+
+bool Refit::run(Iterate& it, double floor, double target) {
+    if (problem_.loss.kind != LossKind::hinge) return newton(it, problem_.loss, floor, target);
+    solve_hinge(it);
+    // The bend is so narrow that a small amount of objective is still a large gradient.
+    return newton(it, problem_.loss, problem_.loss.smoothing * floor, target);
+}
+
+void Refit::intercept(Iterate& it) {
+    if (!problem_.intercept) return;
+    const int64_t n = problem_.rows();
+    for (int step = 0; step < 20; ++step) {
+        const double slope = kernels::sum(it.r.data(), n);
+        const double curvature = std::max(kernels::sum(it.d.data(), n), 1e-3 * problem_.loss.curvature_bound());
+        double move = -slope / curvature;
+        if (std::abs(slope * move) <= 1e-14 * std::max(it.loss, 1e-300)) return;
+        const double before = it.loss;
+        save(it);
+        kernels::add_scalar(move, n, it.eta.data());
+        it.evaluate(problem_.loss);
+        for (; it.loss > before && std::abs(move) > shortest_step; move *= 0.5) {
+            it.eta = eta_;
+            kernels::add_scalar(0.5 * move, n, it.eta.data());
+            it.evaluate(problem_.loss);
+        }
+        if (it.loss > before) return restore(it, problem_.loss);
+        it.intercept += move;
+    }
+}
+
+double Refit::find_step(const Iterate& it, const std::vector<double>& r) {
+    const int64_t n = problem_.rows(), size = std::ssize(it.support);
+    problem_.X.monitor().poll();
+    problem_.X.dots(it.support, r.data(), gradient_);
+    for (int64_t k = 0; k < size; ++k) gradient_[k] += 2.0 * problem_.penalty.lambda_2 * it.beta[k];
+    if (problem_.intercept) gradient_.push_back(kernels::sum(r.data(), n));
+    step_ = model_.minimise(it, gradient_, damping_);
+    along_.assign(n, problem_.intercept ? step_[size] : 0.0);
+    for (int64_t k = 0; k < size; ++k)
+        if (step_[k] != 0.0) problem_.X.axpy(it.support[k], step_[k], along_.data());
+    return model_.change(it, step_);
+}
+
+void Refit::save(const Iterate& it) {
+    eta_ = it.eta;
+    beta_ = it.beta;
+    intercept_ = it.intercept;
+}
+
+void Refit::restore(Iterate& it, const Loss& loss) {
+    it.eta = eta_;
+    it.beta = beta_;
+    it.intercept = intercept_;
+    it.evaluate(loss);
+}
+
+// Moves by length * step_ from the saved point; whether the cost there is at most `bound`.
+bool Refit::take_step(Iterate& it, const Loss& loss, double length, double bound) {
+    const int64_t size = std::ssize(it.support);
+    it.eta = eta_;
+    kernels::axpy(length, along_.data(), problem_.rows(), it.eta.data());
+    for (int64_t k = 0; k < size; ++k) it.beta[k] = beta_[k] + length * step_[k];
+    if (problem_.intercept) it.intercept = intercept_ + length * step_[size];
+    it.evaluate(loss);
+    return it.cost() <= bound;
+}
+
+// Between its bends the hinge is flat and the model knows only the damping: a full step is made longer while that pays, up to
+// the next kink or bound. Returns the length.
+double Refit::extend_step(Iterate& it, const Loss& loss) {
+    const Penalty& penalty = problem_.penalty;
+    double longest = 1e6;
+    for (size_t k = 0; k < it.support.size(); ++k) {
+        if (step_[k] == 0.0) continue;
+        double edge = step_[k] > 0.0 ? penalty.high(it.support[k]) : penalty.low(it.support[k]);
+        if (penalty.lambda_1 > 0.0 && beta_[k] * step_[k] < 0.0) edge = 0.0;
+        if (std::isfinite(edge)) longest = std::min(longest, (edge - beta_[k]) / step_[k]);
+    }
+    double length = 1.0;
+    while (4.0 * length < longest) {
+        if (!take_step(it, loss, 4.0 * length, it.cost())) {
+            take_step(it, loss, length, Penalty::infinity);
+            break;
+        }
+        length *= 4.0;
+    }
+    return length;
+}
+
+bool Refit::newton(Iterate& it, const Loss& loss, double floor, double target) {
+    const int64_t size = std::ssize(it.support);
+    it.evaluate(loss);
+    if (size == 0 && !problem_.intercept) return true;
+    double cost = it.cost();
+    damping_ = 0.0;
+    // Smooth losses change their Hessian little from one support to the next (squared error not at all).
+    const bool constant = loss.kind == LossKind::squared_error;
+    const bool keeps = loss.kind != LossKind::hinge;
+    bool fresh = !(keeps && model_.adapt(it, it.d));
+    if (fresh) model_.build(it, it.d);
+    double last = Penalty::infinity;
+    for (int step = 0; step < most_steps; ++step) {
+        double change = find_step(it, it.r);
+        if (!fresh && !constant && (model_.indefinite() || !(-change <= good_progress * last))) {
+            model_.build(it, it.d);
+            fresh = true;
+            change = find_step(it, it.r);
+        }
+        last = -change;
+        if (std::isnan(change)) return false;
+        if (-change <= 1e-4 * floor) return true;
+        if (cost + hope * change > target) return false;
+        double slope = 0.0;
+        for (int64_t k = 0; k < model_.order(); ++k) slope += gradient_[k] * step_[k];
+        for (int64_t k = 0; k < size; ++k)
+            slope += problem_.penalty.lambda_1 * (std::abs(it.beta[k] + step_[k]) - std::abs(it.beta[k]));
+        save(it);
+        double length = 1.0;
+        // Armijo's rule for a composite objective; the rounding of `cost` itself is forgiven.
+        const auto bound = [&] { return cost + 1e-4 * length * slope + 1e-15 * cost; };
+        while (!take_step(it, loss, length, bound()) && length > shortest_step) length *= 0.5;
+        if (length <= shortest_step) {
+            restore(it, loss);
+            if (-change <= 1e-9 * cost) return true;  // nothing left but rounding
+            if (damping_ > 1.0) return false;
+            damping_ = std::max(1e-8, 100.0 * damping_);
+            continue;
+        }
+        if (length == 1.0 && loss.kind == LossKind::hinge) length = extend_step(it, loss);
+        cost = it.cost();
+        if (length >= 1.0) {
+            if (length == 1.0 && -change <= floor) return true;
+            damping_ *= 0.1;
+        } else if (length < 0.25) {
+            damping_ = std::max(1e-8, 10.0 * damping_);
+        }
+        if (constant) continue;
+        if (keeps && length == 1.0) {
+            fresh = false;
+        } else {
+            model_.build(it, it.d);
+            fresh = true;
+        }
+    }
+    return false;
+}
+
+// Newton steps on the smoothed hinge see only the few rows on its bend and go astray. An interior-point method is guided by
+// every row: it follows  min xi, xi >= z = 1 - y eta, xi >= 0  with multipliers alpha and 1 - alpha,
+//     alpha (xi - z) = mu,   (1 - alpha) xi = mu,   mu -> 0,
+// to where the bend's rows are known. One step that holds these rows on the bend then arrives at the minimiser of Nesterov's
+// smoothing.
+void Refit::solve_hinge(Iterate& it) {
+    const int64_t n = problem_.rows(), size = std::ssize(it.support);
+    if (it.support.empty() && !problem_.intercept) return;
+    const double *y = problem_.y, *w = problem_.w;
+    const Model start = it.model();
+    std::vector<double> alpha(n), gamma(n), xi(n), r(n), d(n), target(n);  // gamma = 1 - alpha, without cancellation
+    for (int64_t i = 0; i < n; ++i) {  // on the central path, as far as that is possible with eta given
+        const double z = 1.0 - y[i] * it.eta[i], b = 2.0 * first_barrier, s = std::hypot(z, b);
+        const double minus = z > 0.0 ? b * b / (s + z) : s - z, plus = z > 0.0 ? s + z : b * b / (s - z);
+        xi[i] = 0.5 * (plus + b);
+        alpha[i] = b / (b + minus);
+        gamma[i] = b / (b + plus);
+    }
+    damping_ = 0.0;
+    double centring = 0.1;
+    for (int step = 0; step < most_steps; ++step) {
+        double gap = 0.0;
+        for (int64_t i = 0; i < n; ++i) gap += 0.5 * w[i] * (alpha[i] * (xi[i] - (1.0 - y[i] * it.eta[i])) + gamma[i] * xi[i]);
+        if (!(gap > last_barrier)) break;
+        const double mu = centring * gap;
+        // Eliminating xi and alpha leaves a least-squares problem in the coefficients. Rows of no weight stay out of it.
+        for (int64_t i = 0; i < n; ++i) {
+            target[i] = r[i] = d[i] = 0.0;
+            if (w[i] == 0.0) continue;
+            const double above = xi[i] - (1.0 - y[i] * it.eta[i]), odds = alpha[i] / gamma[i];
+            const double stiff = above + odds * xi[i];
+            target[i] = (mu - alpha[i] * above - odds * mu + alpha[i] * xi[i]) / stiff;
+            r[i] = -w[i] * y[i] * (alpha[i] + target[i]);
+            d[i] = w[i] * alpha[i] / stiff;
+        }
+        model_.build(it, d);
+        find_step(it, r);
+        double length = 1.0;
+        const auto limit = [&](double value, double change) {
+            if (change < 0.0) length = std::min(length, -to_the_boundary * value / change);
+        };
+        for (int64_t i = 0; i < n; ++i) {
+            r[i] = d[i] = 0.0;
+            if (w[i] == 0.0) continue;
+            const double rise = -y[i] * along_[i];  // of z
+            const double above = xi[i] - (1.0 - y[i] * it.eta[i]);
+            const double stiff = above + alpha[i] / gamma[i] * xi[i];
+            r[i] = target[i] + alpha[i] * rise / stiff;                // step of alpha
+            d[i] = (mu - gamma[i] * xi[i] + xi[i] * r[i]) / gamma[i];  // step of xi
+            limit(alpha[i], r[i]);
+            limit(gamma[i], -r[i]);
+            limit(xi[i], d[i]);
+            limit(above, d[i] - rise);
+        }
+        kernels::axpy(length, along_.data(), n, it.eta.data());
+        kernels::axpy(length, r.data(), n, alpha.data());
+        kernels::axpy(-length, r.data(), n, gamma.data());
+        kernels::axpy(length, d.data(), n, xi.data());
+        for (int64_t k = 0; k < size; ++k) it.beta[k] += length * step_[k];
+        if (problem_.intercept) it.intercept += length * step_[size];
+        centring = length > 0.9 ? 0.03 : 0.3;
+    }
+    it.refresh();
+    // Data of extreme scale can take the interior point out of the numbers; Newton's method then starts where it was.
+    if (!std::isfinite(it.true_cost())) return it.load(start);
+
+    const Loss& loss = problem_.loss;
+    it.evaluate(loss);
+    for (int64_t i = 0; i < n; ++i) {
+        const bool bend = alpha[i] > on_the_bend && alpha[i] < 1.0 - on_the_bend;
+        const double short_by = 1.0 - y[i] * it.eta[i];
+        const double at = bend ? short_by / loss.smoothing : (alpha[i] < 0.5 ? 0.0 : 1.0);
+        r[i] = -w[i] * y[i] * at;
+        d[i] = bend ? w[i] / loss.smoothing : 0.0;
+    }
+    model_.build(it, d);
+    find_step(it, r);
+    save(it);
+    if (!take_step(it, loss, 1.0, it.cost())) restore(it, loss);
+}
+
+std::vector<double> Refit::removal_costs(const Iterate& it) {
+    // The hinge's own Hessian says nothing about a finite step; for the others the last one, a step old, is good enough.
+    std::vector<double> r(problem_.rows()), d(problem_.rows());
+    if (problem_.loss.kind == LossKind::hinge) {
+        problem_.broad_loss().evaluate(problem_.rows(), it.eta.data(), problem_.y, problem_.w, r.data(), d.data());
+        model_.build(it, d);
+    } else if (!model_.adapt(it, it.d)) {
+        model_.build(it, it.d);
+    }
+    std::vector<double> costs = model_.inverse_diagonal();
+    if (model_.indefinite()) {
+        model_.build(it, it.d);
+        costs = model_.inverse_diagonal();
+    }
+    for (size_t k = 0; k < costs.size(); ++k)
+        costs[k] = problem_.penalty.counted(it.support[k]) ? 0.5 * it.beta[k] * it.beta[k] / costs[k] : Penalty::infinity;
+    return costs;
+}
+
+}  // namespace ellzero

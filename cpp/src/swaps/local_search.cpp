@@ -1,0 +1,157 @@
+#include "ellzero/swaps/local_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "ellzero/problem/selection.hpp"
+
+namespace ellzero {
+namespace {
+// Looks at all columns, each followed by a search among the selection. Most is found by the first two; more are worth it where
+// a look is cheap.
+constexpr int looks_at_large = 2;
+constexpr int looks_at_small = 6;
+constexpr int64_t small_bytes = int64_t{4} << 20;
+// Columns that join the selection for each model of a look.
+constexpr size_t promising_per_model = 64;
+// Ranked swaps that a refit refuses before the next model's turn.
+constexpr size_t refusals = 3;
+constexpr int most_rounds = 6;
+// Up to this size what a neighbour suggests is searched from even if it is worse than the model at hand.
+constexpr int worth_a_second_start = 32;
+// Among the selection D is renewed when it has changed by as much as itself; over all columns never: the products cost a read.
+constexpr double inner_drift = 1.0;
+constexpr double outer_drift = Penalty::infinity;
+constexpr int64_t models_per_read = 8;
+constexpr int64_t worth_a_team = 10'000;  // rows
+
+// Leaves every second size, from the first or the second on by turns, and the largest.
+void thin_out(std::set<int>& sizes, int turn) {
+    const int largest = *sizes.rbegin();
+    std::erase_if(sizes, [&, index = turn](int size) mutable { return index++ % 2 != 0 && size != largest; });
+}
+}  // namespace
+
+LocalSearch::LocalSearch(const Problem& problem) : problem_(problem), whole_(problem, outer_drift) {}
+
+void LocalSearch::run(Pool& pool, const std::set<int>& sizes, const Report& report) {
+    const bool large = problem_.X.design().bytes() > small_bytes;
+    const int most_looks = large ? looks_at_large : looks_at_small;
+    std::set<int> open;  // sizes whose models have not been held against all columns
+    for (const int size : sizes)
+        if (size > 0 && pool.of_size(size)) open.insert(size);
+    for (int look = 0; look < most_looks && !open.empty(); ++look) {
+        // Neighbouring sizes find much the same columns.
+        if (large) thin_out(open, look);
+        const bool found = look_outside(pool, open);
+        report((2 * look + 1) / (2.0 * most_looks), pool.largest());
+        if (!found && look > 0) break;
+        std::map<int, std::vector<int32_t>> before;
+        for (const int size : sizes)
+            if (const Model* model = pool.of_size(size)) before[size] = model->support;
+        search_among(selected(pool), pool, sizes);
+        report((look + 1.0) / most_looks, pool.largest());
+        open.clear();
+        for (const int size : sizes)
+            if (const Model* model = pool.of_size(size); model && size > 0 && before[size] != model->support) open.insert(size);
+    }
+}
+
+std::vector<int32_t> LocalSearch::selected(const Pool& pool) const {
+    std::set<int32_t> columns = promising_;
+    for (const Model& model : pool.by_size(largest + 1)) columns.insert(model.support.begin(), model.support.end());
+    for (int64_t j = 0; problem_.penalty.unpenalized && j < problem_.columns(); ++j)
+        if (problem_.penalty.unpenalized[j]) columns.insert(static_cast<int32_t>(j));
+    return {columns.begin(), columns.end()};
+}
+
+// All sizes in turn, down and up, each started from its neighbour's result too.
+void LocalSearch::search_among(const std::vector<int32_t>& columns, Pool& pool, const std::set<int>& sizes) {
+    // With few rows each task is too short to be worth handing out.
+    Team alone(1);
+    const Selection selection(problem_, columns, problem_.rows() < worth_a_team ? alone : problem_.X.team());
+    Exchange exchange(selection.problem(), inner_drift);
+    Pool inner;
+    for (const Model& model : pool.by_size(largest + 1)) inner.insert(selection.inside(model));
+    std::map<int, std::vector<int32_t>> shrunk, grown;  // what the neighbours have been made of
+    std::vector<int> order(sizes.begin(), sizes.end());
+    bool changed = true;
+    for (int round = 0; round < most_rounds && changed; ++round) {
+        std::reverse(order.begin(), order.end());
+        const bool down = round % 2 == 0;
+        changed = round == 0;
+        for (const int size : order) {
+            if (size == 0) continue;
+            Model model;
+            if (const Model* neighbour = inner.of_size(down ? size + 1 : size - 1)) {
+                auto& last = (down ? shrunk : grown)[neighbour->counted];
+                if (last != neighbour->support) {
+                    last = neighbour->support;
+                    if (down ? exchange.shrink(*neighbour, model) : exchange.grow(*neighbour, model)) {
+                        if (size <= worth_a_second_start && model.counted == size) exchange.improve(model);
+                        changed |= inner.insert(model);
+                    }
+                }
+            }
+            const Model* current = inner.of_size(size);
+            if (!current || current->searched) continue;
+            model = *current;
+            changed |= exchange.improve(model);
+            inner.insert(model);
+        }
+    }
+    for (const Model& found : inner.by_size()) {
+        Model model = selection.outside(found);
+        const Model* kept = pool.of_size(model.counted);
+        if (kept && kept->support == model.support) continue;
+        pool.insert(model);
+    }
+}
+
+std::vector<int32_t> LocalSearch::features_from(const Pool& pool, const std::vector<int>& sizes, size_t start) const {
+    std::set<int32_t> features;
+    for (size_t k = start; k < sizes.size(); ++k) {
+        const std::vector<int32_t>& support = pool.of_size(sizes[k])->support;
+        if (k >= start + models_per_read && features.size() + support.size() > whole_.swaps().capacity()) break;
+        features.insert(support.begin(), support.end());
+    }
+    return {features.begin(), features.end()};
+}
+
+// Holds the models against all columns, many models to one read of X: tries what is ranked first and remembers what is ranked
+// well.
+bool LocalSearch::look_outside(Pool& pool, const std::set<int>& sizes) {
+    const int64_t n = problem_.rows(), p = problem_.columns();
+    const std::vector<int> order(sizes.begin(), sizes.end());
+    std::vector<double> residuals(n * models_per_read), slopes(p * std::min<int64_t>(models_per_read, std::ssize(order)));
+    Iterate it(problem_);
+    // D of the middle model serves all: it is never renewed here.
+    it.load(*pool.of_size(order[order.size() / 2]));
+    whole_.swaps().follow(it, {});
+    bool improved = false;
+    for (size_t start = 0; start < order.size(); start += models_per_read) {
+        const size_t count = std::min<size_t>(order.size() - start, models_per_read);
+        for (size_t k = 0; k < count; ++k) {
+            it.load(*pool.of_size(order[start + k]));
+            std::copy(it.r.begin(), it.r.end(), residuals.begin() + static_cast<std::ptrdiff_t>(k) * n);
+        }
+        problem_.X.products(residuals.data(), static_cast<int64_t>(count), slopes.data());
+        whole_.swaps().follow(it, features_from(pool, order, start));
+        for (size_t k = 0; k < count; ++k) {
+            Model model = *pool.of_size(order[start + k]);
+            it.load(model);
+            const auto swaps = whole_.swaps().rank(it, slopes.data() + k * p, promising_per_model);
+            std::vector<int32_t> columns;
+            for (const Swap& swap : swaps) columns.push_back(swap.column);
+            promising_.insert(columns.begin(), columns.end());
+            const auto held = problem_.X.design().hold(columns);
+            if (whole_.try_swaps(model, swaps, refusals)) improved = true;
+            else model.searched = true;
+            pool.insert(model);
+        }
+    }
+    return improved;
+}
+
+}  // namespace ellzero

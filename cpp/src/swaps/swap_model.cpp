@@ -1,0 +1,164 @@
+#include "ellzero/swaps/swap_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_set>
+
+#include "ellzero/data/kernels.hpp"
+
+namespace ellzero {
+namespace {
+// Of a column's curvature: what is left of it beside the support is never taken for less (the products are float32).
+constexpr double least_left = 1e-5;
+constexpr int64_t tiles_per_chunk = 16;
+constexpr int64_t work_between_polls = 1'000'000'000;  // multiplications
+// The products may take up to this share of X (if that is in memory) or this many bytes, whichever is more; but a few features
+// always fit.
+constexpr double memory_share = 1.0 / 8.0;
+constexpr double free_bytes = 64.0 * (1 << 20);
+constexpr double least_capacity = 64.0;
+
+bool better(const Swap& a, const Swap& b) { return a.change != b.change ? a.change < b.change : a.column < b.column; }
+
+void keep_best(std::vector<Swap>& list, size_t most) {
+    if (list.size() <= most) return;
+    std::nth_element(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(most), list.end(), better);
+    list.resize(most);
+}
+
+}  // namespace
+
+SwapModel::SwapModel(const Problem& problem, double most_drift)
+    : problem_(problem), most_drift_(most_drift), hessian_(problem) {
+    const Design& design = problem.X.design();
+    const double bytes = std::max(design.distant() ? 0.0 : memory_share * static_cast<double>(design.bytes()), free_bytes);
+    capacity_ = static_cast<size_t>(std::max(least_capacity, bytes / static_cast<double>(problem.columns()) / sizeof(float)));
+}
+
+bool SwapModel::follow(const Iterate& it, const std::vector<int32_t>& features) {
+    std::vector<double> d(it.d), r(it.r.size());
+    if (problem_.loss.kind == LossKind::hinge)
+        problem_.broad_loss().evaluate(problem_.rows(), it.eta.data(), problem_.y, problem_.w, r.data(), d.data());
+    const double total = kernels::sum(d.data(), problem_.rows());
+    if (total <= 1e-8 * problem_.broad_loss().curvature_bound()) return false;
+    double drift = 0.0;
+    if (!d_.empty()) {
+        scale_ = total / kernels::sum(d_.data(), problem_.rows());
+        for (size_t i = 0; i < d.size(); ++i) drift += std::abs(d[i] - scale_ * d_[i]);
+    }
+    if (d_.empty() || drift > most_drift_ * total) {
+        d_ = std::move(d);
+        scale_ = 1.0;
+        products_.clear();
+        problem_.X.curvatures(d_.data(), diagonal_, sums_);
+    }
+    std::vector<int32_t> missing;
+    for (const int32_t j : features)
+        if (!products_.contains(j)) missing.push_back(j);
+    if (products_.size() + missing.size() > capacity_) {
+        const std::unordered_set<int32_t> needed(features.begin(), features.end());
+        std::erase_if(products_, [&](const auto& entry) { return !needed.contains(entry.first); });
+    }
+    if (!missing.empty()) read_products(missing);
+    return true;
+}
+
+void SwapModel::read_products(const std::vector<int32_t>& columns) {
+    const int64_t n = problem_.rows();
+    std::vector<double> sides(n * std::min<int64_t>(std::ssize(columns), Columns::most_sides));
+    for (size_t start = 0; start < columns.size(); start += Columns::most_sides) {
+        const auto count = std::min<int64_t>(std::ssize(columns) - static_cast<int64_t>(start), Columns::most_sides);
+        std::vector<float*> rows;
+        std::fill(sides.begin(), sides.end(), 0.0);
+        const auto held = problem_.X.design().hold(std::span(columns).subspan(start, count));
+        for (int64_t k = 0; k < count; ++k) {
+            double* side = sides.data() + k * n;
+            problem_.X.axpy(columns[start + k], 1.0, side);
+            for (int64_t i = 0; i < n; ++i) side[i] *= d_[i];
+            auto& row = products_[columns[start + k]];
+            row.resize(problem_.columns());
+            rows.push_back(row.data());
+        }
+        problem_.X.products(sides.data(), count, [&](int64_t first, int64_t size, const double* values, int64_t ld) {
+            for (int64_t k = 0; k < count; ++k)
+                for (int64_t c = 0; c < size; ++c) rows[k][first + c] = static_cast<float>(values[k * ld + c]);
+        });
+    }
+}
+
+void SwapModel::rank_tiles(const Iterate& it, const double* slopes, size_t most, int64_t begin, int64_t end,
+                           std::vector<Swap>& list) const {
+    constexpr int64_t width = kernels::tile_width;
+    const Penalty& penalty = problem_.penalty;
+    const int64_t p = problem_.columns(), order = hessian_.order(), size = std::ssize(it.support);
+    std::vector<const float*> rows;
+    for (const int32_t j : it.support) rows.push_back(products_.at(j).data());
+    if (problem_.intercept) rows.push_back(sums_.data());
+    std::vector<double> t(order * width), u(order * width);
+    double left[width], slope[width], spare[width], best[width];
+    int64_t chosen[width];
+    for (int64_t tile = begin; tile < end; ++tile) {
+        const int64_t first = tile * width, count = std::min(width, p - first);
+        for (int64_t a = 0; a < order; ++a) {
+            kernels::widen(scale_, rows[a] + first, count, t.data() + a * width);
+            std::fill(t.begin() + a * width + count, t.begin() + (a + 1) * width, 0.0);
+        }
+        kernels::solve_forward(hessian_.factor(), order, t.data(), left);
+        kernels::solve_backward(hessian_.factor(), order, t.data(), u.data());
+        for (int64_t l = 0; l < width; ++l) {
+            const bool real = l < count;
+            const double data = real ? scale_ * static_cast<double>(diagonal_[first + l]) : 1.0;
+            const double whole = data + 2.0 * penalty.lambda_2;
+            left[l] = std::max({whole - left[l], least_left * whole, 1e-300});
+            slope[l] = real ? slopes[first + l] : 0.0;
+            spare[l] = -penalty.lambda_1;
+            best[l] = Penalty::infinity;
+            chosen[l] = -1;
+        }
+        for (int64_t k = 0; k < size; ++k) {
+            if (!penalty.counted(it.support[k])) continue;
+            const double inverse = 1.0 / variance_[k], pull = it.beta[k] * inverse;
+            kernels::improve_best(0.5 * it.beta[k] * pull, pull, inverse, u.data() + k * width, slope, spare, left, k, best,
+                                  chosen);
+        }
+        for (int64_t l = 0; l < count; ++l) {
+            const auto j = static_cast<int32_t>(first + l);
+            if (it.contains(j) || problem_.X.square(j) <= 0.0 || chosen[l] < 0) continue;
+            const int64_t k = chosen[l];
+            const double inverse = 1.0 / variance_[k], b = it.beta[k], cost = 0.5 * b * b * inverse, at = u[k * width + l];
+            double change = best[l];
+            if (penalty.boxed())
+                change = cost - penalty.entry_gain(slope[l] - b * at * inverse,
+                                                   left[l] + at * at * inverse - 2.0 * penalty.lambda_2, j);
+            list.push_back({static_cast<size_t>(k), j, change, cost});
+        }
+    }
+    keep_best(list, most);
+}
+
+std::vector<Swap> SwapModel::rank(const Iterate& it, const double* slopes, size_t most) {
+    if (it.counted == 0 || !follow(it, it.support)) return {};
+    std::vector<double> d(d_);
+    for (double& value : d) value *= scale_;
+    hessian_.build(it, d);
+    variance_ = hessian_.inverse_diagonal();
+
+    const int64_t tiles = (problem_.columns() + kernels::tile_width - 1) / kernels::tile_width;
+    const int64_t work_per_tile = kernels::tile_width * hessian_.order() * hessian_.order() + 1;
+    const int64_t piece = tiles_per_chunk * std::max<int64_t>(1, work_between_polls / (work_per_tile * tiles_per_chunk));
+    std::vector<std::vector<Swap>> found((tiles + tiles_per_chunk - 1) / tiles_per_chunk);
+    for (int64_t start = 0; start < tiles; start += piece) {
+        const int64_t count = std::min(piece, tiles - start);
+        problem_.X.team().run(count, tiles_per_chunk, [&](int64_t begin, int64_t end, int) {
+            rank_tiles(it, slopes, most, start + begin, start + end, found[(start + begin) / tiles_per_chunk]);
+        }, count * work_per_tile);
+        problem_.X.monitor().poll();
+    }
+    std::vector<Swap> out;
+    for (const auto& list : found) out.insert(out.end(), list.begin(), list.end());
+    keep_best(out, most);
+    std::sort(out.begin(), out.end(), better);
+    return out;
+}
+
+}  // namespace ellzero
