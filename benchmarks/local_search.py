@@ -28,9 +28,9 @@ from ellzero.experiments.methods.mcp import MCP
 from ellzero.experiments.methods.method import Method
 from ellzero.experiments.methods.ours import L0
 from ellzero.experiments.tables import mean_error, processor, table
-from ellzero.model import Model
-from ellzero.problem import make_problem
-from ellzero.solvers.iht import threshold
+from ellzero.problem.model import Model
+from ellzero.problem.problem import make_problem
+from ellzero.solvers.hard_thresholding import threshold
 from ellzero.solvers.packing import make_model, to_core_scale, to_user_scale
 from ellzero.solvers.paths import PathOptions, core_problem, solve_path
 

@@ -8,7 +8,7 @@ import runpy
 
 import matplotlib.pyplot as plt
 import pytest
-from pages import PAGES, ROOT, run_page, same
+from support.pages import PAGES, ROOT, run_page, same
 
 import ellzero
 
@@ -53,7 +53,9 @@ def test_pages(page, tmp_path, monkeypatch):
     for block, printed in run_page(page):
         if block[1] == "python":
             shown = (block[3] or "").rstrip()
-            assert same(shown, printed), f"shown:\n{shown}\nprinted:\n{printed}\n(python tests/pages.py --write puts it right)"
+            assert same(shown, printed), (
+                f"shown:\n{shown}\nprinted:\n{printed}\n(tests/support/pages.py --write puts it right)"
+            )
 
 
 def test_same_allows_last_digits_only():

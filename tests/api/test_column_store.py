@@ -5,8 +5,8 @@ import shutil
 
 import numpy as np
 import pytest
-from stored_problems import SEED
-from stores import write_store
+from support.stored_problems import SEED
+from support.stores import write_store
 
 import ellzero as ez
 

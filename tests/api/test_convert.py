@@ -11,10 +11,10 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from conversions import FEATURES, FRAME
-from interruption import listening
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
-from stores import read_store
+from support.conversions import FEATURES, FRAME
+from support.interruption import listening
+from support.stores import read_store
 
 import ellzero as ez
 from ellzero.conversion.dense_files import DenseFiles

@@ -8,7 +8,7 @@ import lzma
 import numpy as np
 import pandas as pd
 import pytest
-from conversions import FEATURES, FRAME, MEMORY, converted, refused
+from support.conversions import FEATURES, FRAME, MEMORY, converted, refused
 
 import ellzero as ez
 

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from conversions import FEATURES, FRAME, MEMORY, converted, refused
+from support.conversions import FEATURES, FRAME, MEMORY, converted, refused
 
 
 @pytest.mark.usefixtures("both_csv_readers")

@@ -7,7 +7,7 @@ import zlib
 import numpy as np
 import pytest
 from scipy import sparse
-from stored_problems import SEED
+from support.stored_problems import SEED
 
 import ellzero as ez
 from ellzero.design import as_design

@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from exact_problems import EASY, RESPONSE, WEIGHT, X, Y
-from problems import LOSSES, target
 from scipy import sparse
+from support.exact_problems import EASY, RESPONSE, WEIGHT, X, Y
+from support.problems import LOSSES, target
 
 import ellzero as ez
 

@@ -8,9 +8,9 @@ from itertools import pairwise
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from exact_problems import ENDLESS_SETTINGS, endless_problem
-from interruption import PROMPT, interrupt
-from problems import random_problem, target
+from support.exact_problems import ENDLESS_SETTINGS, endless_problem
+from support.interruption import PROMPT, interrupt
+from support.problems import random_problem, target
 
 import ellzero as ez
 from ellzero.exact.mip import prepared
@@ -262,7 +262,7 @@ INTERRUPTED = """
     import signal
     import numpy as np
     import ellzero as ez
-    from exact_problems import endless_problem
+    from support.exact_problems import endless_problem
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job starts with Ctrl-C ignored
     X, y = endless_problem()
     settings = dict(loss="squared_hinge", lambda_0=0.003, lambda_2=0.001, bound=5.0, method={method!r}, backend={backend!r})

@@ -8,7 +8,7 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
-from problems import LOSSES, random_problem, target
+from support.problems import LOSSES, random_problem, target
 
 import ellzero as ez
 from ellzero.estimators.model_file import read_model, write_model

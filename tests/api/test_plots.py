@@ -10,7 +10,7 @@ from scipy import sparse
 
 import ellzero as ez
 from ellzero.estimators.cross_validation import Column, CrossValidation
-from ellzero.report.plots import plot_scores, plot_stability, plot_supports
+from ellzero.plots import plot_scores, plot_stability, plot_supports
 
 
 def cross_validation(columns=3, select="lambda_0", rule="best", names=None, points=15, folds=5, p=60, seed=0):

@@ -7,7 +7,7 @@ import sys
 import time
 
 import pytest
-from interruption import listening
+from support.interruption import listening
 
 from ellzero.experiments import EXPERIMENTS
 

@@ -6,9 +6,9 @@ import textwrap
 
 import numpy as np
 import pytest
-from problems import LOSSES, on_disk, target
 from scipy import sparse
-from stored_problems import COLUMNS, RESPONSE, SEED, SETTINGS, same
+from support.problems import LOSSES, on_disk, target
+from support.stored_problems import COLUMNS, RESPONSE, SEED, SETTINGS, same
 
 import ellzero as ez
 from ellzero.design import stored

@@ -5,10 +5,10 @@ import pickle
 import numpy as np
 import pytest
 from scipy import sparse
-from stores import KINDS, matrix_of, write_store
+from support.stores import KINDS, matrix_of, write_store
 
 import ellzero as ez
-from ellzero.estimators.elsewhere import StoredRows
+from ellzero.estimators.stored_input import StoredRows
 from ellzero.report.page import write_report
 
 N, P = 100, 50

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from problems import STORAGES, random_problem, store
 from scipy import sparse
+from support.problems import STORAGES, random_problem, store
 
 import ellzero as ez
 from ellzero.design import as_design

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from problems import LOSSES, PENALTIES, STORAGES, random_problem, store, target
+from support.problems import LOSSES, PENALTIES, STORAGES, random_problem, store, target
 
 import ellzero as ez
 from ellzero import _core
 from ellzero._core import curvature_safety
-from ellzero.losses import Hinge, get_loss
-from ellzero.problem import make_problem
+from ellzero.problem.losses import Hinge, get_loss
+from ellzero.problem.problem import make_problem
 from ellzero.solvers.paths import core_problem
 
 SMOOTHING = 0.5  # wide enough for the hinge's steps to be visible

@@ -10,7 +10,7 @@ import pytest
 from scipy import optimize, sparse, special
 
 import ellzero as ez
-from ellzero.errors import EllzeroError
+from ellzero.base.errors import EllzeroError
 from ellzero.experiments.methods import back_ends, nhtp, rscript, skglm_path, sparse_logistic
 from ellzero.experiments.methods.grasp import GraSP
 from ellzero.experiments.methods.l1 import L1

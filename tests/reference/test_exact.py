@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from cases import draw, plain
-from problems import LOSSES
+from support.cases import draw, plain
+from support.problems import LOSSES
 
 import ellzero as ez
 from ellzero import _core
-from ellzero.problem import make_problem
+from ellzero.problem.problem import make_problem
 from ellzero.solvers.packing import make_model, to_core_scale
 from ellzero.solvers.paths import core_problem
 

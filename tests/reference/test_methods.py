@@ -4,17 +4,17 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from cases import draw
-from oracle import best_subset
-from problems import LOSSES
 from scipy import sparse
+from support.cases import draw
+from support.oracle import best_subset
+from support.problems import LOSSES
 
 import ellzero as ez
 from ellzero import _core
 from ellzero.exact.mip.generation import Decisions, Generation, Master
-from ellzero.exact.mip.prepared import Prepared, coefficient_boxes
+from ellzero.exact.mip.mip_run import Prepared, coefficient_boxes
 from ellzero.exact.setting import SearchOptions, null_model
-from ellzero.problem import make_problem
+from ellzero.problem.problem import make_problem
 
 METHODS = [
     ("bnb", "builtin"),

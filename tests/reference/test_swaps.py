@@ -5,17 +5,17 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from cases import draw, plain
-from oracle import LOSSES as FORMULAS
-from problems import LOSSES
 from scipy.optimize import minimize
+from support.cases import draw, plain
+from support.oracle import LOSSES as FORMULAS
+from support.problems import LOSSES
 
 import ellzero as ez
 from ellzero import _core
 from ellzero.exact import branch_and_bound
 from ellzero.exact.methods import as_start, run_method, search_options
 from ellzero.exact.setting import Swaps
-from ellzero.problem import make_problem
+from ellzero.problem.problem import make_problem
 from ellzero.solvers.packing import make_model, to_core_scale
 from ellzero.solvers.paths import core_problem
 

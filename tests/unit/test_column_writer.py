@@ -11,7 +11,7 @@ import textwrap
 import numpy as np
 import pytest
 from scipy import sparse
-from stores import read_store
+from support.stores import read_store
 
 import ellzero as ez
 from ellzero.conversion import dense_files, sparse_files

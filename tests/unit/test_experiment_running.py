@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
 from ellzero.experiments import EXPERIMENTS, find, running
 from ellzero.experiments.experiment import Scale
 from ellzero.experiments.running import Watch, describe, duration, reproduce

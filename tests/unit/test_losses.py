@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ellzero import _core
-from ellzero.losses import LOSSES, Hinge, get_loss
+from ellzero.problem.losses import LOSSES, Hinge, get_loss
 
 ETA = np.linspace(-6.0, 6.0, 97) + 0.0137  # off the kinks
 CASES = [*LOSSES.values(), Hinge(0.3)]

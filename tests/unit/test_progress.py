@@ -3,8 +3,8 @@
 import io
 import sys
 
+from ellzero.base.progress import Bar, Lines, reporter
 from ellzero.exact.search_log import SearchLog, SearchProgress
-from ellzero.progress import Bar, Lines, reporter
 
 
 class Terminal(io.StringIO):

@@ -14,8 +14,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from ellzero.cli.arguments import make_parser
-from ellzero.errors import EllzeroError
+from ellzero.base.errors import EllzeroError
+from ellzero.cli.parser import make_parser
 
 __all__ = ["main"]
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 import ellzero
+from ellzero.base.errors import InvalidInputError
 from ellzero.cli.data import Data, load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.output import coefficient_lines, coefficients, emit, ending, note
-from ellzero.cli.settings import encoded_target, loss_of, penalties, problem_settings, search_settings
-from ellzero.errors import InvalidInputError
+from ellzero.cli.solver_settings import encoded_target, loss_of, penalties, problem_settings, search_settings
 from ellzero.estimators.model_file import fitted, write_model
 
 __all__ = ["run"]

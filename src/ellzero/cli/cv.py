@@ -10,7 +10,13 @@ from ellzero.cli.data import load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.fitted import finish
 from ellzero.cli.pictures import check_picture, save_picture
-from ellzero.cli.settings import classifier_settings, cross_validation_settings, loss_of, problem_settings, search_settings
+from ellzero.cli.solver_settings import (
+    classifier_settings,
+    cross_validation_settings,
+    loss_of,
+    problem_settings,
+    search_settings,
+)
 
 __all__ = ["run"]
 

@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
 from ellzero.tables.formats import GZIP_MAGIC, STANDARD_INPUT
 
 __all__ = ["check_output", "open_input"]

@@ -9,7 +9,7 @@ import ellzero
 from ellzero.cli.data import load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.fitted import finish
-from ellzero.cli.settings import classifier_settings, loss_of, penalties, problem_settings, search_settings
+from ellzero.cli.solver_settings import classifier_settings, loss_of, penalties, problem_settings, search_settings
 
 __all__ = ["run"]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ellzero.files import replacing
+from ellzero.base.files import replacing
 
 __all__ = ["coefficient_lines", "coefficients", "emit", "ending", "note", "write_table"]
 

@@ -12,7 +12,7 @@ from ellzero.cli.data import load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.output import coefficients, emit, write_table
 from ellzero.cli.pictures import check_picture, save_picture
-from ellzero.cli.settings import encoded_target, loss_of, penalties, problem_settings
+from ellzero.cli.solver_settings import encoded_target, loss_of, penalties, problem_settings
 
 __all__ = ["run"]
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ellzero.errors import InvalidInputError
-from ellzero.files import replacing
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.files import replacing
 from ellzero.tables.optional import need
 
 __all__ = ["check_picture", "save_picture"]

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.cli.data import load_new_data
 from ellzero.cli.files import check_output
 from ellzero.cli.output import emit, write_table
 from ellzero.cli.preparation import MatrixPreparation, TablePreparation, restore
-from ellzero.errors import InvalidInputError
 from ellzero.estimators.model_file import read_model
 from ellzero.tables.columns import as_text, check_presence
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
 from ellzero.tables.columns import as_text, check_presence, kinds_of, listed, number_matrix
 from ellzero.tables.optional import need
 from ellzero.tables.text import refuse_twice

@@ -10,7 +10,7 @@ from ellzero.cli.data import Data, load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.output import emit
 from ellzero.cli.preparation import TablePreparation
-from ellzero.cli.settings import classifier_settings, cross_validation_settings, loss_of, problem_settings
+from ellzero.cli.solver_settings import classifier_settings, cross_validation_settings, loss_of, problem_settings
 from ellzero.report.page import write_report
 
 __all__ = ["run"]

@@ -6,8 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.cli.output import emit, note
-from ellzero.errors import InvalidInputError
 from ellzero.experiments import EXPERIMENTS, find
 from ellzero.experiments.experiment import Scale
 from ellzero.experiments.running import Outcome, reproduce

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.cli.files import open_input
 from ellzero.design.column_store import ColumnStore, open_columns
-from ellzero.errors import InvalidInputError
 from ellzero.tables.formats import FORMATS as TABLES
 from ellzero.tables.formats import STANDARD_INPUT, format_by_name
 from ellzero.tables.optional import need

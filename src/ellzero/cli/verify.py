@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ellzero
+from ellzero.base.errors import InvalidInputError
 from ellzero.cli.data import Data, load_data
 from ellzero.cli.output import emit
-from ellzero.errors import InvalidInputError
 from ellzero.exact.verifier import fingerprint_vector
 from ellzero.exact.verifier.claims import load
 from ellzero.exact.verifier.data import Refused

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.progress import ProgressCallback, as_progress
+from ellzero.base.validation import as_choice
 from ellzero.conversion.checking import SPARSE_TYPES, checked
 from ellzero.conversion.content import DenseContent, part, store_dense, store_sparse
 from ellzero.conversion.folder import NewFolder
@@ -17,10 +20,7 @@ from ellzero.conversion.plan import FORMATS, IMPUTE, Plan, as_bytes, format_of
 from ellzero.conversion.streams import DAMAGED
 from ellzero.conversion.writing import ColumnWriter, SparseColumnWriter
 from ellzero.design.column_files import TYPES
-from ellzero.errors import InvalidInputError
-from ellzero.progress import ProgressCallback, as_progress
 from ellzero.tables.formats import STANDARD_INPUT
-from ellzero.validation import as_choice
 
 __all__ = ["FORMATS", "IMPUTE", "ColumnWriter", "SparseColumnWriter", "convert"]
 

@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ellzero.errors import InvalidInputError
-from ellzero.validation import as_choice
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.validation import as_choice
 
 __all__ = ["SPARSE_TYPES", "Contents", "canonical", "checked", "fitting"]
 

@@ -9,11 +9,11 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.conversion.checking import Contents
 from ellzero.conversion.dense_files import DenseFiles
 from ellzero.conversion.folder import NewFolder
 from ellzero.conversion.sparse_files import SparseFiles
-from ellzero.errors import InvalidInputError
 
 __all__ = ["DenseContent", "Report", "SparseContent", "narrowest", "part", "refuse_missing", "store_dense", "store_sparse"]
 

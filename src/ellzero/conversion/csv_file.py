@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.conversion.checking import Contents, fitting
 from ellzero.conversion.content import DenseContent, Report, refuse_missing
 from ellzero.conversion.csv_parts import Layout, Part, first_row, narrow_parts, wide_parts
@@ -16,7 +17,6 @@ from ellzero.conversion.labels import Labels
 from ellzero.conversion.plan import UNLABELLED, Plan
 from ellzero.conversion.streams import Replayed, Stream
 from ellzero.conversion.transposing import DenseTiles
-from ellzero.errors import InvalidInputError
 from ellzero.tables.columns import check_names
 from ellzero.tables.target import column_labels, column_response
 from ellzero.tables.text import check_header, reading_options

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.conversion.plan import Plan
 from ellzero.conversion.streams import Replayed
-from ellzero.errors import InvalidInputError
 from ellzero.tables.columns import is_plain, kind_of, number_matrix, refuse_infinite
 from ellzero.tables.optional import need
 from ellzero.tables.text import explained

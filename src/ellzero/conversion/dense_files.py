@@ -10,10 +10,10 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import ArrayLike, NDArray
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.conversion.checking import Contents, fitting
 from ellzero.conversion.store_files import Files, synced
 from ellzero.design.store import BLOCK_BYTES
-from ellzero.errors import InvalidInputError
 
 __all__ = ["DenseFiles"]
 

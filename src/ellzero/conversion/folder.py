@@ -14,9 +14,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.files import current_umask
 from ellzero.design.column_files import ABOUT, FORMAT
-from ellzero.errors import InvalidInputError
-from ellzero.files import current_umask
 
 __all__ = ["NewFolder", "in_words"]
 

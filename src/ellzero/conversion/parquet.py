@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.conversion.content import DenseContent, Report, narrowest
 from ellzero.conversion.plan import UNLABELLED, Plan
-from ellzero.errors import InvalidInputError
 from ellzero.tables.columns import check_names, listed
 from ellzero.tables.optional import need
 from ellzero.tables.target import column_labels, column_response

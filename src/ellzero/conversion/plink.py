@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.conversion.content import DenseContent, Report
 from ellzero.conversion.plan import UNLABELLED, Plan
-from ellzero.errors import InvalidInputError
 from ellzero.tables.columns import check_presence
 from ellzero.tables.formats import inner_suffix
 from ellzero.tables.optional import need

@@ -11,10 +11,10 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.conversion.checking import Contents, canonical
 from ellzero.conversion.store_files import Files, synced
 from ellzero.design.store import BLOCK_BYTES
-from ellzero.errors import InvalidInputError
 
 __all__ = ["SparseFiles"]
 

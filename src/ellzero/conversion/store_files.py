@@ -12,9 +12,9 @@ from typing import IO, Any
 
 import numpy as np
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.conversion.checking import Contents
 from ellzero.design.column_files import ABOUT, BESIDE, FORMAT, VERSION
-from ellzero.errors import InvalidInputError
 
 __all__ = ["Files", "synced"]
 

@@ -12,7 +12,7 @@ import zlib
 from contextlib import ExitStack
 from typing import IO, Any
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
 from ellzero.tables.formats import GZIP_MAGIC, STANDARD_INPUT
 from ellzero.tables.optional import need
 

@@ -10,12 +10,12 @@ from typing import IO, Any
 
 import numpy as np
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.conversion.content import Report, SparseContent
 from ellzero.conversion.labels import whole_numbers
 from ellzero.conversion.plan import Plan
 from ellzero.conversion.streams import Stream
 from ellzero.conversion.transposing import SparseTiles
-from ellzero.errors import InvalidInputError
 
 __all__ = ["read_svmlight"]
 

@@ -10,13 +10,13 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.conversion.checking import SPARSE_TYPES, checked
 from ellzero.conversion.dense_files import DenseFiles
 from ellzero.conversion.folder import NewFolder
 from ellzero.conversion.sparse_files import SparseFiles
 from ellzero.conversion.store_files import Files
 from ellzero.design.column_files import TYPES
-from ellzero.errors import InvalidInputError
 
 __all__ = ["ColumnWriter", "SparseColumnWriter"]
 

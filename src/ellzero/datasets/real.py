@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ellzero.base.errors import DatasetError
+from ellzero.base.files import replacing
+from ellzero.base.validation import as_choice
 from ellzero.datasets import uci
 from ellzero.datasets.uci import PARTS, SOURCES, Arrays, Source
-from ellzero.errors import DatasetError
-from ellzero.files import replacing
-from ellzero.validation import as_choice
 
 __all__ = ["Dataset", "load"]
 

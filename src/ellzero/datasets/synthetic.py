@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import expit
 
-from ellzero.errors import InvalidInputError
-from ellzero.validation import as_count, as_nonnegative, as_vector
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.validation import as_count, as_nonnegative, as_vector
 
 __all__ = ["draw_labels", "make_classification"]
 

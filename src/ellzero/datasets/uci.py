@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ellzero.errors import DatasetError
+from ellzero.base.errors import DatasetError
 
 __all__ = ["HOME", "PARTS", "SOURCES", "Arrays", "Source", "check", "download"]
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from importlib.metadata import version
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from ellzero.errors import ClusterError, InvalidInputError
+from ellzero.base.errors import ClusterError, InvalidInputError
 
 __all__ = ["Answer", "Cluster", "Engine", "LocalThreads", "answered", "engine_for"]
 

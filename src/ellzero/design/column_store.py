@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero import _core
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.validation import as_threads
 from ellzero.design.column_files import ABOUT, BESIDE, TYPES, ArrayFile, damaged, load_array, place_of, read_about
 from ellzero.design.store import BLOCK_BYTES, Array, Request
-from ellzero.errors import InvalidInputError
-from ellzero.validation import as_threads
 
 __all__ = ["ColumnStore", "open_columns"]
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero import _core
+from ellzero.base.errors import InvalidInputError
 from ellzero.design.base import Array, check_dtype, float_dtype
-from ellzero.errors import InvalidInputError
 
 __all__ = ["CscDesign"]
 

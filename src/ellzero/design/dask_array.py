@@ -24,11 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.design.base import Array, as_design, check_dtype, float_dtype
 from ellzero.design.cluster import Answer, Cluster, Engine, answered, engine_for
 from ellzero.design.dense import held_dtype
 from ellzero.design.store import Request
-from ellzero.errors import InvalidInputError
 
 __all__ = ["DaskStore"]
 

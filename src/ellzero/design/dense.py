@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero import _core
+from ellzero.base.errors import InvalidInputError
 from ellzero.design.base import Array, check_dtype, feature_names, float_dtype
-from ellzero.errors import InvalidInputError
 
 __all__ = ["DenseDesign", "held_dtype"]
 

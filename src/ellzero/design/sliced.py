@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.validation import as_threads
 from ellzero.design.base import check_dtype
 from ellzero.design.dense import DenseDesign, held_dtype
 from ellzero.design.store import BLOCK_BYTES, Array, Request
-from ellzero.errors import InvalidInputError
-from ellzero.validation import as_threads
 
 __all__ = ["SlicedStore"]
 

@@ -12,23 +12,23 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.validation import as_choice, as_vector, as_weights
 from ellzero.design import Design, as_design, is_stored
-from ellzero.errors import InvalidInputError
-from ellzero.estimators.choice import Choice, held_out_decision
-from ellzero.estimators.elsewhere import check_new, take_target, used_columns
+from ellzero.estimators.model_choice import Choice, held_out_decision
 from ellzero.estimators.refit import refit
 from ellzero.estimators.resampling import Split, make_splits, run_tasks
+from ellzero.estimators.stored_input import check_new, take_target, used_columns
 from ellzero.estimators.training import Training
 from ellzero.exact.methods import run_method, search_options
 from ellzero.exact.setting import SearchOptions
 from ellzero.exact.solution import ExactSolution
-from ellzero.model import Model
-from ellzero.options import path_options
-from ellzero.path import Path
-from ellzero.problem import Problem, make_problem
-from ellzero.sizes import Sizes
+from ellzero.paths.options import path_options
+from ellzero.paths.path import Path
+from ellzero.paths.sizes import Sizes
+from ellzero.problem.model import Model
+from ellzero.problem.problem import Problem, make_problem
 from ellzero.solvers.paths import PathOptions
-from ellzero.validation import as_choice, as_vector, as_weights
 
 __all__ = ["ALGORITHMS", "L0Estimator"]
 

@@ -9,17 +9,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.progress import as_progress
+from ellzero.base.validation import as_choice, as_count, as_grid
 from ellzero.estimators.base import L0Estimator
-from ellzero.estimators.choice import Choice
 from ellzero.estimators.cross_validation import Plan, cross_validate
+from ellzero.estimators.model_choice import Choice
 from ellzero.estimators.resampling import make_splits
 from ellzero.estimators.scoring import FAST_SCORES, HeldOutScore, accepts_weights, as_scorer, scorer_name
 from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
 from ellzero.estimators.training import Training, largest_size, warn_at_limit
-from ellzero.grid import automatic_grid
-from ellzero.progress import as_progress
-from ellzero.validation import as_choice, as_count, as_grid
+from ellzero.paths.grid import automatic_grid
 
 __all__ = ["L0ClassifierCV", "L0RegressorCV"]
 

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.progress import ProgressCallback
 from ellzero.estimators.resampling import Split, counted, parts_of, run_tasks
 from ellzero.estimators.scoring import HeldOutScore
 from ellzero.estimators.training import Fits, Training, fit_lambdas, fit_sizes
-from ellzero.progress import ProgressCallback
 from ellzero.solvers.paths import PathOptions
 
 if TYPE_CHECKING:
@@ -117,13 +117,13 @@ class CrossValidation:
 
     def plot(self, ax: Axes | None = None, *, against: str = "size") -> Axes:
         """Score against "size" or "lambda_0", with error bars and the chosen point (needs matplotlib)."""
-        from ellzero.report.plots import plot_scores
+        from ellzero.plots import plot_scores
 
         return plot_scores(self, ax, against=against)
 
     def plot_supports(self, ax: Axes | None = None, *, top: int = 30, along: bool = False) -> Axes:
         """Which features the folds use at the chosen point or, with ``along``, at all points (needs matplotlib)."""
-        from ellzero.report.plots import plot_supports
+        from ellzero.plots import plot_supports
 
         return plot_supports(self, ax, top=top, along=along)
 

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.files import replacing
+from ellzero.base.validation import as_count, as_nonnegative
 from ellzero.estimators.base import L0Estimator
-from ellzero.estimators.direct import L0Classifier, L0Regressor
-from ellzero.files import replacing
-from ellzero.losses import get_loss
-from ellzero.model import Model
-from ellzero.validation import as_count, as_nonnegative
+from ellzero.estimators.single_fit import L0Classifier, L0Regressor
+from ellzero.problem.losses import get_loss
+from ellzero.problem.model import Model
 
 __all__ = ["fitted", "load", "read_model", "write_model"]
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.model import Model
-from ellzero.problem import Problem, restricted
-from ellzero.sizes import compute_sizes
+from ellzero.paths.sizes import compute_sizes
+from ellzero.problem.model import Model
+from ellzero.problem.problem import Problem, restricted
 from ellzero.solvers.packing import make_model, to_user_scale
 from ellzero.solvers.paths import PathOptions, solve_path
 

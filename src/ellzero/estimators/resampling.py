@@ -17,11 +17,11 @@ from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.progress import ProgressCallback
 from ellzero.design import is_stored
 from ellzero.design.dask_array import DaskStore
-from ellzero.errors import InvalidInputError
 from ellzero.estimators.training import Training
-from ellzero.progress import ProgressCallback
 from ellzero.solvers.paths import PathOptions
 
 __all__ = ["Split", "make_splits", "parts_of", "run_tasks"]
@@ -107,7 +107,7 @@ def run_tasks(
     parallel = Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem" if here else None, return_as="generator_unordered")
     run = parallel
     if on_dask and not here:
-        from ellzero.estimators.parcels import by_parcel
+        from ellzero.estimators.cluster_tasks import by_parcel
 
         run = partial(by_parcel, parallel)
     out: dict[int, Result] = {}

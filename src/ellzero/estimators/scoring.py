@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.metrics import get_scorer
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.design import is_stored
-from ellzero.errors import InvalidInputError
-from ellzero.estimators.elsewhere import StoredRows
+from ellzero.estimators.stored_input import StoredRows
 from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
 from ellzero.estimators.training import Training
 

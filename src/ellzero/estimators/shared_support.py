@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from ellzero.design import is_stored
 from ellzero.estimators.refit import refit
-from ellzero.model import Model
-from ellzero.problem import Problem
-from ellzero.sizes import Sizes
+from ellzero.paths.sizes import Sizes
+from ellzero.problem.model import Model
+from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions
 
 __all__ = ["joint_objective", "shared_sizes"]

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ellzero.errors import InvalidInputError
-from ellzero.estimators.choice import Choice, fit_choice
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.progress import ProgressCallback, as_progress
+from ellzero.base.validation import as_count, as_nonnegative
+from ellzero.estimators.model_choice import Choice, fit_choice
 from ellzero.estimators.resampling import run_tasks
 from ellzero.estimators.training import Training
-from ellzero.model import feature_name
-from ellzero.options import path_options
-from ellzero.problem import make_problem
-from ellzero.progress import ProgressCallback, as_progress
+from ellzero.paths.options import path_options
+from ellzero.problem.model import feature_name
+from ellzero.problem.problem import make_problem
 from ellzero.solvers.paths import PathOptions
-from ellzero.validation import as_count, as_nonnegative
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +70,7 @@ class Stability:
 
     def plot(self, ax: Axes | None = None, *, threshold: float = 0.6, top: int = 30) -> Axes:
         """The most frequent features as bars (needs matplotlib)."""
-        from ellzero.report.plots import plot_stability
+        from ellzero.plots import plot_stability
 
         return plot_stability(self, ax, threshold=threshold, top=top)
 

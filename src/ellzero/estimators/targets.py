@@ -11,12 +11,12 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.validation import as_vector
 from ellzero.estimators.base import L0Estimator
 from ellzero.estimators.calibration import platt_scaling
 from ellzero.estimators.training import Training
-from ellzero.model import Model
-from ellzero.validation import as_vector
+from ellzero.problem.model import Model
 
 __all__ = ["L0ClassifierBase", "L0RegressorBase", "class_probabilities"]
 

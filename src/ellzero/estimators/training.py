@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
 from ellzero.estimators.shared_support import joint_objective, shared_sizes
-from ellzero.model import Model, coefficient_rows
-from ellzero.path import Path, compute_path, log_spaced
-from ellzero.problem import Problem, reweighted
-from ellzero.sizes import Sizes, compute_sizes
+from ellzero.paths.path import Path, compute_path, log_spaced
+from ellzero.paths.sizes import Sizes, compute_sizes
+from ellzero.problem.model import Model, coefficient_rows
+from ellzero.problem.problem import Problem, reweighted
 from ellzero.solvers.paths import PathOptions
 
 __all__ = ["Fits", "Training", "fit_lambdas", "fit_sizes", "largest_size", "warn_at_limit"]

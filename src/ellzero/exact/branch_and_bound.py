@@ -27,8 +27,8 @@ from ellzero.exact.setting import (
 )
 from ellzero.exact.solution import ExactSolution, relative_gap
 from ellzero.exact.verifier import fingerprint_vector
-from ellzero.model import Model
-from ellzero.problem import Problem
+from ellzero.problem.model import Model
+from ellzero.problem.problem import Problem
 
 __all__ = ["branch_and_bound", "growth"]
 

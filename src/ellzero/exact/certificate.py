@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ellzero.base.files import replacing
 from ellzero.exact.verifier import digest, fingerprint_matrix, fingerprint_vector
-from ellzero.files import replacing
-from ellzero.model import Model
-from ellzero.problem import Problem
+from ellzero.problem.model import Model
+from ellzero.problem.problem import Problem
 
 __all__ = ["Certificate", "Claim", "fingerprint_design", "save_arrays"]
 

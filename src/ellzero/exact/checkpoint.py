@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ellzero import _core
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
 from ellzero.exact.certificate import save_arrays
 
 __all__ = ["Checkpoint"]

@@ -8,14 +8,14 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.validation import as_choice, as_count, as_nonnegative, as_threads
 from ellzero.exact.branch_and_bound import branch_and_bound
 from ellzero.exact.search_log import SearchCallback, as_search_log
 from ellzero.exact.setting import NO_LIMIT, SearchOptions, evaluated
 from ellzero.exact.solution import ExactSolution
-from ellzero.model import Model
-from ellzero.problem import Problem
-from ellzero.validation import as_choice, as_count, as_nonnegative, as_threads
+from ellzero.problem.model import Model
+from ellzero.problem.problem import Problem
 
 __all__ = ["as_start", "run_method", "search_options"]
 

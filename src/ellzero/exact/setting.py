@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero import _core
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
 from ellzero.exact.certificate import Certificate, Claim
 from ellzero.exact.search_log import SearchCallback, SearchProgress
 from ellzero.exact.solution import ExactSolution, relative_gap
-from ellzero.model import Model
-from ellzero.problem import Problem
+from ellzero.problem.model import Model
+from ellzero.problem.problem import Problem
 from ellzero.solvers.packing import make_model, to_core_scale, to_user_scale
 from ellzero.solvers.paths import PathOptions, core_problem, solve_path
 

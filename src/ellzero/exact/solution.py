@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ellzero.exact.certificate import Certificate
 from ellzero.exact.search_log import SearchProgress
-from ellzero.model import Model
+from ellzero.problem.model import Model
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,7 +118,7 @@ class ExactSolution:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Objective and lower bound over time (needs matplotlib)."""
-        from ellzero.report.plots import plot_bounds
+        from ellzero.plots import plot_bounds
 
         return plot_bounds(self, ax)
 

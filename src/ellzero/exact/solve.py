@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.validation import as_count, as_nonnegative
 from ellzero.exact.branch_and_bound import branch_and_bound
 from ellzero.exact.methods import as_start, run_method, search_options
 from ellzero.exact.search_log import SearchCallback
 from ellzero.exact.setting import SearchOptions
 from ellzero.exact.solution import ExactSolution
-from ellzero.model import Model
-from ellzero.path import Path
-from ellzero.problem import Problem, make_problem
-from ellzero.sizes import Sizes
-from ellzero.validation import as_count, as_nonnegative
+from ellzero.paths.path import Path
+from ellzero.paths.sizes import Sizes
+from ellzero.problem.model import Model
+from ellzero.problem.problem import Problem, make_problem
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,7 +13,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.progress import ProgressCallback
+from ellzero.base.validation import as_count, as_nonnegative
 from ellzero.exact.methods import as_start, run_method, search_options
 from ellzero.exact.search_log import SearchCallback
 from ellzero.exact.setting import (
@@ -25,10 +27,8 @@ from ellzero.exact.setting import (
     with_bound,
 )
 from ellzero.exact.solution import ExactSolution
-from ellzero.model import Model
-from ellzero.problem import Problem, make_problem
-from ellzero.progress import ProgressCallback
-from ellzero.validation import as_count, as_nonnegative
+from ellzero.problem.model import Model
+from ellzero.problem.problem import Problem, make_problem
 
 __all__ = ["improve", "improve_models"]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import importlib
 
+from ellzero.base.validation import as_choice
 from ellzero.experiments.experiment import Experiment
-from ellzero.validation import as_choice
 
 __all__ = ["EXPERIMENTS", "find"]
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.base.validation import as_threads
 from ellzero.datasets import make_classification
 from ellzero.exact.solve import solve
 from ellzero.exact.verifier import verify
@@ -19,8 +20,7 @@ from ellzero.experiments.pictures import curve, figure, save
 from ellzero.experiments.published import TABLE3 as PRINTED
 from ellzero.experiments.tables import grouped, mean_with_error, processor, table
 from ellzero.experiments.timing import best_time, call, shown, span
-from ellzero.sizes import fit_sizes
-from ellzero.validation import as_threads
+from ellzero.paths.sizes import fit_sizes
 
 __all__ = ["TABLE3", "Certification"]
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ellzero.datasets import draw_labels, make_classification
 from ellzero.experiments.experiment import Record
 from ellzero.experiments.methods.method import Fit, Method
-from ellzero.losses import LOSSES
 from ellzero.metrics import support_scores
+from ellzero.problem.losses import LOSSES
 
 __all__ = ["Data", "Setting", "choose", "loss_within", "measure", "validation_errors", "validation_loss"]
 

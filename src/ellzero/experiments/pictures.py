@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from ellzero.files import replacing
+from ellzero.base.files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

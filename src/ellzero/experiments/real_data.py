@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import train_test_split
 
+from ellzero.base.errors import DatasetError
 from ellzero.datasets import load
-from ellzero.errors import DatasetError
 from ellzero.estimators.scoring import areas
 from ellzero.experiments.experiment import Experiment, Record, Scale, Task
 from ellzero.experiments.methods.l1 import L1
 from ellzero.experiments.methods.method import Fit
 from ellzero.experiments.real_data_curves import CLAIMS, COMMON, LARGEST, OFFICIAL, UNIT, Curve
 from ellzero.experiments.real_data_report import CAUTION, CHOICE, ON_COMMON, draw, section
-from ellzero.path import fit_path
+from ellzero.paths.path import fit_path
 
 __all__ = ["FIG3", "FIG5", "FIG6", "FIG7", "RealData"]
 

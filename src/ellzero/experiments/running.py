@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import ellzero
-from ellzero.errors import EllzeroError, InvalidInputError
+from ellzero.base.errors import EllzeroError, InvalidInputError
+from ellzero.base.files import replacing
+from ellzero.base.validation import as_threads
 from ellzero.experiments import find
 from ellzero.experiments.experiment import Experiment, Record, Scale, Task
-from ellzero.files import replacing
-from ellzero.validation import as_threads
 
 __all__ = ["Outcome", "reproduce"]
 

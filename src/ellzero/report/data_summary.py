@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.design import Design, is_stored
-from ellzero.model import feature_name
+from ellzero.problem.model import feature_name
 
 __all__ = ["describe_classes", "describe_features", "describe_response"]
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from ellzero.base.files import replacing
 from ellzero.estimators.cross_validated import L0ClassifierCV, L0RegressorCV
-from ellzero.files import replacing
 from ellzero.report.proof import prove
 from ellzero.report.summary import summarise
 from ellzero.report.words import Words

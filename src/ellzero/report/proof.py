@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ellzero.estimators.direct import L0Classifier, L0Regressor
+from ellzero.estimators.single_fit import L0Classifier, L0Regressor
 from ellzero.exact.solution import ExactSolution, relative_gap
 
 __all__ = ["Proof", "describe_proofs", "percent_above", "prove"]

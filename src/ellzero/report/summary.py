@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.validation import as_feature_mask
 from ellzero.design import as_design
-from ellzero.errors import InvalidInputError
 from ellzero.estimators.cross_validation import CrossValidation
-from ellzero.estimators.direct import L0Classifier, L0Regressor
-from ellzero.model import feature_name
+from ellzero.estimators.single_fit import L0Classifier, L0Regressor
+from ellzero.problem.model import feature_name
 from ellzero.report.data_summary import describe_classes, describe_features, describe_response
 from ellzero.report.models import HeldOut, brief, brief_list, describe_fit, describe_models, shown_rows, tested_rows
 from ellzero.report.proof import Proof, describe_proofs
 from ellzero.report.snippets import code_blocks
 from ellzero.report.words import Words, headline, method_notes, name_score, selection_notes, why_no_proof
-from ellzero.validation import as_feature_mask
 
 __all__ = ["summarise"]
 

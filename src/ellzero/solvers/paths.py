@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero import _core
-from ellzero.losses import HINGE_SMOOTHING
-from ellzero.problem import Problem, restricted
-from ellzero.progress import ProgressCallback
+from ellzero.base.progress import ProgressCallback
+from ellzero.problem.losses import HINGE_SMOOTHING
+from ellzero.problem.problem import Problem, restricted
 
 __all__ = ["CorePath", "PathOptions", "core_problem", "solve_path"]
 

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
 from ellzero.exact.mip.program import Program
 
 __all__ = ["BACKENDS", "Backend", "Limits", "MipResult", "Session", "get_backend"]

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 import numpy as np
 
 from ellzero.exact.mip.formulation import check_size, formulate
+from ellzero.exact.mip.mip_run import Prepared, check_tolerance
 from ellzero.exact.mip.outer_approximation import solve_program
-from ellzero.exact.mip.prepared import Prepared, check_tolerance
 from ellzero.exact.setting import SearchOptions, evaluated
 from ellzero.exact.solution import ExactSolution
-from ellzero.model import Model
-from ellzero.problem import Problem
+from ellzero.problem.model import Model
+from ellzero.problem.problem import Problem
 
 __all__ = ["solve_directly"]
 

@@ -24,13 +24,13 @@ from scipy import sparse
 
 from ellzero.exact.branch_and_bound import growth
 from ellzero.exact.mip.backends import MipResult
-from ellzero.exact.mip.prepared import Prepared
+from ellzero.exact.mip.mip_run import Prepared
 from ellzero.exact.mip.program import Builder
 from ellzero.exact.setting import SearchOptions
 from ellzero.exact.solution import ExactSolution, relative_gap
-from ellzero.model import Model
-from ellzero.penalties import Penalty
-from ellzero.problem import Problem
+from ellzero.problem.model import Model
+from ellzero.problem.penalties import Penalty
+from ellzero.problem.problem import Problem
 
 __all__ = ["generate_integrality"]
 

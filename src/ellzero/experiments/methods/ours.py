@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.experiments.methods.method import Fit
-from ellzero.grid import fit_grid
+from ellzero.paths.grid import fit_grid
 
 __all__ = ["L0"]
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ellzero.errors import EllzeroError
+from ellzero.base.errors import EllzeroError
 from ellzero.experiments.methods.method import Fit
 from ellzero.experiments.timing import THREAD_VARIABLES
 

@@ -1,0 +1,103 @@
+"""One fitted model, on the user's scale and with the user's labels."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import expit
+
+from ellzero.base.errors import InvalidInputError
+from ellzero.design import as_design
+
+__all__ = ["Model", "coefficient_rows", "feature_name"]
+
+Array = NDArray[np.float64]
+
+
+def feature_name(names: list[str] | None, j: int) -> str:
+    """What feature j is called: the column's name, or x<j>."""
+    return f"x{j}" if names is None else names[j]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Model:
+    """A linear model with few features: what ``path[i]`` and ``path.at_support(k)`` return.
+
+    Attributes
+    ----------
+    support : indices of the features with a nonzero coefficient
+    values : their coefficients, on the scale of X
+    intercept : float
+    lambda_0 : the penalty it was chosen at (nan for a model chosen by its size)
+    objective : P at lambda_0 (G, without the lambda_0 term, for a model chosen by its size)
+
+    """
+
+    support: NDArray[np.int32]
+    values: Array
+    intercept: float
+    n_features: int
+    lambda_0: float
+    objective: float
+    loss: str
+    classes: NDArray[Any] | None
+    names: list[str] | None = None
+
+    @property
+    def coef(self) -> Array:
+        """All coefficients, dense, of shape (p,)."""
+        out = np.zeros(self.n_features)
+        out[self.support] = self.values
+        return out
+
+    def decision_function(self, X: object) -> Array:
+        """X coef + intercept, of shape (n,)."""
+        design = as_design(X)
+        if design.shape[1] != self.n_features:
+            raise InvalidInputError(f"X must have {self.n_features} columns, got {design.shape[1]}.")
+        if self.names is not None and design.names is not None and design.names != self.names:
+            raise InvalidInputError("X must have the columns that the model was fitted on, in the same order.")
+        return design.matvec(self.support, self.values) + self.intercept
+
+    def predict(self, X: object) -> NDArray[Any]:
+        """The user's labels (or numbers, for a regression)."""
+        eta = self.decision_function(X)
+        return eta if self.classes is None else self.classes[(eta > 0.0).astype(int)]
+
+    def predict_proba(self, X: object) -> Array:
+        """Probabilities of the two classes in the order of `classes`, of shape (n, 2); logistic loss only."""
+        if self.loss != "logistic":
+            raise InvalidInputError(f"predict_proba needs loss='logistic', this model has loss={self.loss!r}.")
+        second = expit(self.decision_function(X))
+        return np.column_stack([1.0 - second, second])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model as JSON; :func:`ellzero.load` reads it, as an estimator that predicts the same."""
+        from ellzero.estimators.model_file import fitted, write_model  # scikit-learn is loaded when it is needed
+
+        write_model(path, fitted(self))
+
+    def feature_name(self, j: int) -> str:
+        """The name of feature j: the column's name, or x<j>."""
+        return feature_name(self.names, j)
+
+    def __repr__(self) -> str:
+        order = np.argsort(-np.abs(self.values))
+        lines = [f"{self.loss} model with {len(self.support)} of {self.n_features} features, intercept {self.intercept:.4g}"]
+        width = max((len(self.feature_name(int(self.support[k]))) for k in order), default=0)
+        lines += [f"  {self.feature_name(int(self.support[k])):<{width}}  {self.values[k]: .6g}" for k in order]
+        return "\n".join(lines)
+
+
+def coefficient_rows(models: Sequence[Model], p: int) -> sparse.csr_matrix:
+    """The coefficients of models of p features, one row each."""
+    starts = np.cumsum([0] + [len(model.support) for model in models])
+    columns = np.concatenate([np.zeros(0, np.int32)] + [model.support for model in models])
+    values = np.concatenate([np.zeros(0)] + [model.values for model in models])
+    return sparse.csr_matrix((values, columns, starts), shape=(len(models), p))
