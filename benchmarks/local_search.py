@@ -28,11 +28,11 @@ from ellzero.experiments.methods.mcp import MCP
 from ellzero.experiments.methods.method import Method
 from ellzero.experiments.methods.ours import L0
 from ellzero.experiments.tables import mean_error, processor, table
-from ellzero.problem.model import Model
-from ellzero.problem.problem import make_problem
+from ellzero.problem.making import make_problem
+from ellzero.problem.model import Model, evaluate
 from ellzero.solvers.hard_thresholding import threshold
-from ellzero.solvers.packing import make_model, to_core_scale, to_user_scale
 from ellzero.solvers.paths import PathOptions, core_problem, solve_path
+from ellzero.solvers.scales import to_core_scale, to_user_scale
 
 Array = NDArray[np.float64]
 LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error")
@@ -54,15 +54,13 @@ def from_zero(X: Array, y: Array, loss: str, lambda_0: float) -> tuple[float, fl
     null = ez.fit_path(X, y, loss=loss, lambda_2=LAMBDA_2, lambda_0=1e9)[0]
     hard, _ = threshold(problem, null, lambda_0=lambda_0)
     core = core_problem(problem, 1e-6)
-    packed = _core.coordinate_descent(core, lambda_0, 300)["models"]
-    support, values, b = to_user_scale(problem, packed)[0]
-    cyclic = make_model(problem, support, values, b, lambda_0, problem.objective(support, values, b, lambda_0))
+    end = _core.coordinate_descent(core, lambda_0, 300).model
+    cyclic = evaluate(problem, to_user_scale(problem, end), lambda_0)
 
     def polish(model: Model, algorithm: str) -> float:
         options = PathOptions(lambda_0=np.array([lambda_0]), algorithm=algorithm)
         found = solve_path(problem, options, seeds=to_core_scale(problem, [model]), sweep=False)
-        support, values, b = to_user_scale(problem, found.models)[0]
-        return problem.objective(support, values, b, lambda_0)
+        return problem.objective(*to_user_scale(problem, found.models[0]), lambda_0)
 
     return hard.objective, min(cyclic.objective, polish(cyclic, "cd")), polish(cyclic, "local_search")
 

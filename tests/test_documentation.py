@@ -53,9 +53,7 @@ def test_pages(page, tmp_path, monkeypatch):
     for block, printed in run_page(page):
         if block[1] == "python":
             shown = (block[3] or "").rstrip()
-            assert same(shown, printed), (
-                f"shown:\n{shown}\nprinted:\n{printed}\n(tests/support/pages.py --write puts it right)"
-            )
+            assert same(shown, printed), f"shown:\n{shown}\nprinted:\n{printed}\n(tests/support/pages.py --write puts it right)"
 
 
 def test_same_allows_last_digits_only():

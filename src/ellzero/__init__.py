@@ -15,14 +15,16 @@ from ellzero.base.errors import ClusterError, DatasetError, EllzeroError, Invali
 from ellzero.design.column_store import ColumnStore, open_columns
 from ellzero.exact.certificate import Certificate
 from ellzero.exact.solution import ExactSolution
-from ellzero.exact.solve import CertifiedPath, certify_path, solve
+from ellzero.exact.solve import solve
 from ellzero.exact.swaps import improve
 from ellzero.exact.verifier import VerificationReport, verify
+from ellzero.paths.certified import CertifiedPath, certify_path
+from ellzero.paths.fitting import fit_path, lambda_grid
 from ellzero.paths.grid import PathGrid, fit_grid
-from ellzero.paths.path import Path, fit_path, lambda_grid
+from ellzero.paths.path import Path
 from ellzero.paths.sizes import Sizes, fit_sizes
 from ellzero.problem.model import Model
-from ellzero.problem.problem import objective
+from ellzero.problem.objective import objective
 from ellzero.problem.stationarity import StationarityReport, check_stationarity
 
 if TYPE_CHECKING:

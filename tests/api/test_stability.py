@@ -8,7 +8,7 @@ from support.problems import LOSSES, random_problem, target
 import ellzero as ez
 from ellzero.estimators.stability import complementary_halves
 from ellzero.estimators.training import Training
-from ellzero.problem.problem import make_problem
+from ellzero.problem.making import make_problem
 
 X, Y, W = random_problem(41, n=90, p=12)
 LABELS = target(Y, "logistic")

@@ -14,7 +14,7 @@ from support.stores import KINDS, matrix_of, write_store
 import ellzero as ez
 from ellzero.exact.mip import formulation
 from ellzero.exact.verifier import bounds, data, fingerprint_matrix
-from ellzero.paths.path import fit_path
+from ellzero.paths.fitting import fit_path
 
 SETTINGS = {"lambda_0": 0.02, "lambda_2": 0.01, "gap": 1e-5, "n_jobs": 1}
 

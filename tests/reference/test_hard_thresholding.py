@@ -6,7 +6,7 @@ from support.problems import LOSSES, STORAGES, random_problem, store, target
 
 import ellzero as ez
 from ellzero.problem.losses import HINGE_SMOOTHING, Hinge
-from ellzero.problem.problem import make_problem
+from ellzero.problem.making import make_problem
 from ellzero.solvers.hard_thresholding import threshold
 
 GAMMA = 1.001

@@ -10,7 +10,7 @@ from support.problems import LOSSES, random_problem, store, target
 from ellzero.exact.mip.backends import BACKENDS, get_backend
 from ellzero.exact.mip.formulation import formulate
 from ellzero.exact.mip.outer_approximation import solve_program
-from ellzero.problem.problem import make_problem
+from ellzero.problem.making import make_problem
 
 N, P, BIG = 20, 5, 2.0
 CASES = {

@@ -9,7 +9,7 @@ from support.problems import LOSSES, random_problem, target
 
 import ellzero as ez
 from ellzero.estimators.criteria import CRITERIA, information_criterion
-from ellzero.problem.problem import make_problem
+from ellzero.problem.making import make_problem
 
 X, Y, W = random_problem(31, n=120, p=10)
 LABELS = target(Y, "logistic")

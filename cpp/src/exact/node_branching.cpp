@@ -84,7 +84,7 @@ Model NodeSolver::refit(const std::vector<int32_t>& support, const std::vector<d
         if (c.beta == 0.0 && problem_.penalty.counted(c.column)) continue;
         model.support.push_back(c.column);
         model.beta.push_back(c.beta);
-        model.counted += problem_.penalty.counted(c.column);
+        model.size += problem_.penalty.counted(c.column);
     }
     return model;
 }

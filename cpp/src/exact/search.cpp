@@ -82,7 +82,7 @@ Search::Search(const Problem& problem, const ExactOptions& options, const Model&
     // A feature of the incumbent is worth what its penalty costs; the multiplier of k is of that order.
     double spent = 1e-3 * std::abs(objective());
     for (const double b : incumbent.beta) spent += problem.penalty.lambda_2 * b * b;
-    state->mu = spent / static_cast<double>(std::max(incumbent.counted, 1));
+    state->mu = spent / static_cast<double>(std::max(incumbent.size, 1));
     frontier_.set_root(make_child({}, std::move(state), {}, -Penalty::infinity));
 }
 
@@ -124,7 +124,7 @@ std::vector<int32_t> Search::fixed_out() const {
 void Search::suggest(const Model& model) {
     const std::lock_guard lock(mutex_);
     const double value = model.objective(options_.lambda_0);
-    if (model.counted > options_.k || !(value < objective())) return;
+    if (model.size > options_.k || !(value < objective())) return;
     best_ = model;
     objective_ = value;
     polished_ = false;
@@ -249,7 +249,7 @@ SearchStatus Search::run(double seconds, int64_t node_limit, Monitor& monitor) {
     frontier_.put_back();
     if (frontier_.size() == 0) return SearchStatus::finished;
     if (through && !out_of_nodes_ && frontier_.best_waiting()) return SearchStatus::relaxed;
-    return out_of_nodes_ ? SearchStatus::node_limit : SearchStatus::stopped;
+    return out_of_nodes_ ? SearchStatus::node_limit : SearchStatus::time_limit;
 }
 
 void Search::process_root() {

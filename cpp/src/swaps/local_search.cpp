@@ -85,11 +85,11 @@ void LocalSearch::search_among(const std::vector<int32_t>& columns, Pool& pool, 
             if (size == 0) continue;
             Model model;
             if (const Model* neighbour = inner.of_size(down ? size + 1 : size - 1)) {
-                auto& last = (down ? shrunk : grown)[neighbour->counted];
+                auto& last = (down ? shrunk : grown)[neighbour->size];
                 if (last != neighbour->support) {
                     last = neighbour->support;
                     if (down ? exchange.shrink(*neighbour, model) : exchange.grow(*neighbour, model)) {
-                        if (size <= worth_a_second_start && model.counted == size) exchange.improve(model);
+                        if (size <= worth_a_second_start && model.size == size) exchange.improve(model);
                         changed |= inner.insert(model);
                     }
                 }
@@ -103,7 +103,7 @@ void LocalSearch::search_among(const std::vector<int32_t>& columns, Pool& pool, 
     }
     for (const Model& found : inner.by_size()) {
         Model model = selection.outside(found);
-        const Model* kept = pool.of_size(model.counted);
+        const Model* kept = pool.of_size(model.size);
         if (kept && kept->support == model.support) continue;
         pool.insert(model);
     }

@@ -137,7 +137,7 @@ void SwapModel::rank_tiles(const Iterate& it, const double* slopes, size_t most,
 }
 
 std::vector<Swap> SwapModel::rank(const Iterate& it, const double* slopes, size_t most) {
-    if (it.counted == 0 || !follow(it, it.support)) return {};
+    if (it.size == 0 || !follow(it, it.support)) return {};
     std::vector<double> d(d_);
     for (double& value : d) value *= scale_;
     hessian_.build(it, d);

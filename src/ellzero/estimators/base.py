@@ -20,14 +20,15 @@ from ellzero.estimators.refit import refit
 from ellzero.estimators.resampling import Split, make_splits, run_tasks
 from ellzero.estimators.stored_input import check_new, take_target, used_columns
 from ellzero.estimators.training import Training
-from ellzero.exact.methods import run_method, search_options
-from ellzero.exact.setting import SearchOptions
+from ellzero.exact.methods import run_method
+from ellzero.exact.options import SearchOptions, search_options
 from ellzero.exact.solution import ExactSolution
 from ellzero.paths.options import path_options
 from ellzero.paths.path import Path
 from ellzero.paths.sizes import Sizes
+from ellzero.problem.making import make_problem
 from ellzero.problem.model import Model
-from ellzero.problem.problem import Problem, make_problem
+from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions
 
 __all__ = ["ALGORITHMS", "L0Estimator"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.paths.path import fit_path
+from ellzero.paths.fitting import fit_path
 
 __all__ = ["platt_scaling"]
 

@@ -11,7 +11,8 @@ from ellzero.estimators.criteria import information_criterion
 from ellzero.estimators.resampling import Split
 from ellzero.estimators.shared_support import joint_objective, shared_sizes
 from ellzero.estimators.training import Training, fit_lambdas
-from ellzero.paths.path import Path, compute_path
+from ellzero.paths.fitting import compute_path
+from ellzero.paths.path import Path
 from ellzero.paths.sizes import Sizes, compute_sizes
 from ellzero.problem.model import Model
 from ellzero.solvers.paths import PathOptions

@@ -83,7 +83,7 @@ def flag_of(estimator: L0Estimator, name: str) -> bool | None:
 def fitted(model: Model, **settings: Any) -> L0Estimator:
     """An estimator that predicts what the model does; `settings` are what is known of the way it was fitted."""
     known: dict[str, Any] = dict.fromkeys((*PENALTIES, *FLAGS))
-    known |= {"lambda_0": None if np.isnan(model.lambda_0) else model.lambda_0} | settings
+    known |= {"lambda_0": model.lambda_0} | settings
     estimator: Any
     if model.classes is None:
         estimator = L0Regressor(**known)

@@ -15,8 +15,8 @@ from ellzero.estimators.model_choice import Choice, fit_choice
 from ellzero.estimators.resampling import run_tasks
 from ellzero.estimators.training import Training
 from ellzero.paths.options import path_options
+from ellzero.problem.making import make_problem
 from ellzero.problem.model import feature_name
-from ellzero.problem.problem import make_problem
 from ellzero.solvers.paths import PathOptions
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.estimators.shared_support import joint_objective, shared_sizes
-from ellzero.paths.path import Path, compute_path, log_spaced
+from ellzero.paths.fitting import compute_path, log_spaced
+from ellzero.paths.path import Path
 from ellzero.paths.sizes import Sizes, compute_sizes
 from ellzero.problem.model import Model, coefficient_rows
 from ellzero.problem.problem import Problem, reweighted
@@ -90,7 +91,7 @@ class Fits:
     def coef(self, point: int) -> sparse.csr_matrix:
         """(outputs, p)."""
         models = self.models[point]
-        return coefficient_rows(models, models[0].n_features)
+        return coefficient_rows([model.coefficients for model in models], models[0].n_features)
 
     def support(self, point: int) -> NDArray[np.int32]:
         """The features that any output uses."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ellzero.exact.certificate import Certificate
 from ellzero.exact.search_log import SearchProgress
+from ellzero.exact.status import Status
 from ellzero.problem.model import Model
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class ExactSolution:
         return self.certificate.claim.lower_bound
 
     @property
-    def status(self) -> str:
+    def status(self) -> Status:
         """How the search ended."""
         return self.certificate.claim.status
 

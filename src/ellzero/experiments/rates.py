@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ellzero.datasets import make_classification
 from ellzero.exact.solve import solve
 from ellzero.experiments.experiment import Experiment, Record, Scale, Task
-from ellzero.paths.path import fit_path
+from ellzero.paths.fitting import fit_path
 from ellzero.paths.sizes import fit_sizes
 
 __all__ = ["RATES", "Rates", "Setting", "Sweep", "fewest_rows", "most_rows", "population_norm"]

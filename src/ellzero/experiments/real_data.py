@@ -22,7 +22,7 @@ from ellzero.experiments.methods.l1 import L1
 from ellzero.experiments.methods.method import Fit
 from ellzero.experiments.real_data_curves import CLAIMS, COMMON, LARGEST, OFFICIAL, UNIT, Curve
 from ellzero.experiments.real_data_report import CAUTION, CHOICE, ON_COMMON, draw, section
-from ellzero.paths.path import fit_path
+from ellzero.paths.fitting import fit_path
 
 __all__ = ["FIG3", "FIG5", "FIG6", "FIG7", "RealData"]
 
@@ -127,8 +127,8 @@ class RealData:
             lambda_min_ratio=1e-4,
             **second,
         )
-        for model in path:
-            yield Fit(model.support.astype(np.int64), model.values, model.intercept, {"lambda_0": float(model.lambda_0)})
+        for lambda_0, model in zip(path.lambda_0, path, strict=True):
+            yield Fit(model.support.astype(np.int64), model.values, model.intercept, {"lambda_0": float(lambda_0)})
 
     def ends(self, scale: Scale) -> str:
         """A sentence on where the paths end."""

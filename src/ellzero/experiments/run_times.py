@@ -19,7 +19,7 @@ from ellzero.experiments.methods.rscript import SCRIPTS, has_r_package, write_pr
 from ellzero.experiments.pictures import curve, figure, save
 from ellzero.experiments.tables import grouped, mean_with_error, processor, table
 from ellzero.experiments.timing import best_time, call, finish, shown, span
-from ellzero.paths.path import fit_path, lambda_grid
+from ellzero.paths.fitting import fit_path, lambda_grid
 
 __all__ = ["FIG4", "RunTimes"]
 

@@ -9,17 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ellzero import _core
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import ProgressCallback
+from ellzero.base.signatures import arguments_of, passes_on
 from ellzero.base.validation import as_grid
-from ellzero.paths.options import path_options
+from ellzero.paths.options import SolverSettings, path_options
 from ellzero.paths.path import Path, make_path
-from ellzero.problem.problem import Problem, make_problem
-from ellzero.solvers.packing import join_models, to_user_scale
-from ellzero.solvers.paths import CorePath, PathOptions, solve_path
+from ellzero.problem.making import DataSettings, make_problem
+from ellzero.problem.problem import Problem
+from ellzero.solvers.paths import PathOptions, solve_path
+from ellzero.solvers.scales import to_user_scale
 
 if TYPE_CHECKING:
     import pandas as pd
+    from typing_extensions import Unpack
 
 __all__ = ["PathGrid", "fit_grid"]
 
@@ -27,6 +31,10 @@ Array = NDArray[np.float64]
 SHRINKAGE_POINTS = 10
 SHRINKAGE_RATIO = 1e-4
 RIDGE_OVER_CURVATURE = 10.0  # there the ridge outweighs the loss; noisy data asks for that much
+
+
+class GridSettings(DataSettings, SolverSettings, total=False):
+    """The arguments of a path that a grid takes as they are."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,6 +68,7 @@ class PathGrid:
         return "\n".join(lines)
 
 
+@passes_on(GridSettings, make_problem, path_options)
 def fit_grid(
     X: object,
     y: ArrayLike,
@@ -71,13 +80,7 @@ def fit_grid(
     lambda_min_ratio: float = 1e-3,
     max_support: int | None = None,
     algorithm: str = "cd",
-    swaps: str = "ranked",
-    q: int | None = None,
-    improvement: str = "best",
-    tol: float = 1e-6,
-    n_jobs: int | None = None,
-    progress: bool | ProgressCallback = False,
-    **settings: Any,
+    **settings: Unpack[GridSettings],
 ) -> PathGrid:
     """Paths over a second penalty: exactly one of ``lambda_1`` and ``lambda_2`` is a decreasing grid or ``"auto"``.
 
@@ -111,12 +114,7 @@ def fit_grid(
         lambda_min_ratio=lambda_min_ratio,
         max_support=max_support,
         algorithm=algorithm,
-        swaps=swaps,
-        q=q,
-        improvement=improvement,
-        tol=tol,
-        n_jobs=n_jobs,
-        progress=progress,
+        **arguments_of(path_options, settings),
     )
     names = [
         name for name, value in (("lambda_1", lambda_1), ("lambda_2", lambda_2)) if isinstance(value, str) or np.ndim(value) > 0
@@ -125,7 +123,7 @@ def fit_grid(
         raise InvalidInputError("lambda_1 or lambda_2 must be a grid or 'auto', and the other one a number.")
     name = names[0]
     scalars: dict[str, Any] = {"lambda_1": lambda_1, "lambda_2": lambda_2} | {name: 0.0}
-    problem = make_problem(X, y, n_jobs=n_jobs, **scalars, **settings)
+    problem = make_problem(X, y, **scalars, **arguments_of(make_problem, settings))
     chosen = lambda_1 if name == "lambda_1" else lambda_2
     if isinstance(chosen, str):
         if chosen != "auto":
@@ -136,20 +134,21 @@ def fit_grid(
 
     problems = [replace(problem, penalty=problem.penalty.with_shrinkage(name, float(value))) for value in values]
     count = len(problems)
-    found: list[CorePath] = []
+    found: list[_core.PathResult] = []
     for k, at in enumerate(problems):
         part = replace(options, progress=partial_progress(options.progress, k, count))
-        found.append(solve_path(at, part, seeds=found[-1].by_size if found else None))
+        found.append(solve_path(at, part, seeds=found[-1].by_size if found else ()))
     for k in range(count - 2, -1, -1):
         if len(found[k].lambda_0) == 0 or options.algorithm == "iht":
             continue
         again = replace(options, lambda_0=found[k].lambda_0, progress=None)
-        seeds = join_models(found[k].by_size, found[k + 1].by_size)
+        seeds = [*found[k].by_size, *found[k + 1].by_size]
         polished = solve_path(problems[k], again, seeds=seeds, sweep=False)
-        found[k] = replace(polished, reads=polished.reads + found[k].reads)
+        polished.reads += found[k].reads
+        found[k] = polished
     if options.progress is not None:
         options.progress(1.0, 0.0, 0)
-    return PathGrid(name, values, [make_path(at, core, options) for at, core in zip(problems, found, strict=True)])
+    return PathGrid(name, values, [make_path(at, options, core) for at, core in zip(problems, found, strict=True)])
 
 
 def partial_progress(progress: ProgressCallback | None, part: int, parts: int) -> ProgressCallback | None:
@@ -168,8 +167,7 @@ def automatic_grid(problem: Problem, name: str, options: PathOptions, count: int
     else:
         null_only = replace(options, algorithm="cd", swaps="ranked", lambda_0=np.zeros(0), n_lambda=1, progress=None)
         null = solve_path(problem, null_only).models
-        support, values, b = to_user_scale(problem, null)[0]
-        r = problem.w * problem.loss.gradient(problem.eta(support, values, b), problem.y)
+        r = problem.w * problem.loss.gradient(problem.eta(*to_user_scale(problem, null[0])), problem.y)
         first = float(np.abs(problem.slopes(r)).max(initial=0.0))
     if first <= 0.0:
         raise InvalidInputError("X has no column that improves on the intercept, so there is no grid.")

@@ -1,6 +1,8 @@
-"""Checks of the arguments that say how to solve, not what."""
+"""The options of paths and sizes: how to solve, not what."""
 
 from __future__ import annotations
+
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,13 +10,29 @@ from numpy.typing import ArrayLike
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import ProgressCallback, as_progress
 from ellzero.base.validation import as_choice, as_count, as_grid, as_nonnegative, as_threads
+from ellzero.problem.making import ProblemSettings
 from ellzero.solvers.paths import PathOptions
 
-__all__ = ["path_options"]
+__all__ = ["PathSettings", "SolverSettings", "path_options"]
 
 ALGORITHMS = ("cd", "local_search", "iht")
 SWAPS = ("ranked", "q_best", "exhaustive")
 IMPROVEMENTS = ("best", "first")
+
+
+class SolverSettings(TypedDict, total=False):
+    """The arguments that say how paths and sizes are searched for; `path_options` has their defaults and checks them."""
+
+    swaps: str
+    q: int | None
+    improvement: str
+    tol: float
+    n_jobs: int | None
+    progress: bool | ProgressCallback
+
+
+class PathSettings(ProblemSettings, SolverSettings, total=False):
+    """The arguments of :func:`ellzero.fit_path` that other functions take, too."""
 
 
 def path_options(
@@ -32,7 +50,7 @@ def path_options(
     n_jobs: int | None = None,
     progress: bool | ProgressCallback = False,
 ) -> PathOptions:
-    """Validated options of a path."""
+    """Check the options of a path."""
     ratio = as_nonnegative("lambda_min_ratio", lambda_min_ratio)
     if not 0.0 < ratio <= 1.0:
         raise InvalidInputError(f"lambda_min_ratio must be above 0 and at most 1, got {lambda_min_ratio!r}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,9 @@ from scipy.special import expit
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.design import as_design
+from ellzero.problem.problem import Problem
 
-__all__ = ["Model", "coefficient_rows", "feature_name"]
+__all__ = ["Coefficients", "Model", "coefficient_rows", "evaluate", "feature_name", "make_model"]
 
 Array = NDArray[np.float64]
 
@@ -23,6 +24,14 @@ Array = NDArray[np.float64]
 def feature_name(names: list[str] | None, j: int) -> str:
     """What feature j is called: the column's name, or x<j>."""
     return f"x{j}" if names is None else names[j]
+
+
+class Coefficients(NamedTuple):
+    """One solution on the scale of X: the features with a nonzero coefficient, their coefficients, the intercept."""
+
+    support: NDArray[np.int32]
+    values: Array
+    intercept: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,8 +43,11 @@ class Model:
     support : indices of the features with a nonzero coefficient
     values : their coefficients, on the scale of X
     intercept : float
-    lambda_0 : the penalty it was chosen at (nan for a model chosen by its size)
-    objective : P at lambda_0 (G, without the lambda_0 term, for a model chosen by its size)
+    n_features : the number of columns of X
+    cost : G, the loss with the l1 and l2 terms but without lambda_0, recomputed from the raw data
+    size : the number of features that pay lambda_0
+    lambda_0 : the penalty it was chosen at; None for a model chosen by its size
+    objective : P at lambda_0; the cost, for a model chosen by its size
 
     """
 
@@ -43,11 +55,22 @@ class Model:
     values: Array
     intercept: float
     n_features: int
-    lambda_0: float
+    cost: float
+    size: int
+    lambda_0: float | None
     objective: float
     loss: str
     classes: NDArray[Any] | None
     names: list[str] | None = None
+
+    @property
+    def coefficients(self) -> Coefficients:
+        """Support, values and intercept."""
+        return Coefficients(self.support, self.values, self.intercept)
+
+    def objective_at(self, lambda_0: float) -> float:
+        """P at any lambda_0, up to rounding: the cost and lambda_0 for each feature that pays it."""
+        return self.cost + lambda_0 * self.size
 
     @property
     def coef(self) -> Array:
@@ -95,9 +118,23 @@ class Model:
         return "\n".join(lines)
 
 
-def coefficient_rows(models: Sequence[Model], p: int) -> sparse.csr_matrix:
-    """The coefficients of models of p features, one row each."""
-    starts = np.cumsum([0] + [len(model.support) for model in models])
-    columns = np.concatenate([np.zeros(0, np.int32)] + [model.support for model in models])
-    values = np.concatenate([np.zeros(0)] + [model.values for model in models])
-    return sparse.csr_matrix((values, columns, starts), shape=(len(models), p))
+def make_model(problem: Problem, at: Coefficients, *, cost: float, lambda_0: float | None, objective: float) -> Model:
+    """A model, with its labels and names, whose cost and objective are known."""
+    n_features, size = problem.design.shape[1], problem.counted(at.support)
+    return Model(*at, n_features, cost, size, lambda_0, objective, problem.loss.name, problem.classes, problem.design.names)
+
+
+def evaluate(problem: Problem, at: Coefficients, lambda_0: float | None = None) -> Model:
+    """The model with the cost and the objective that the referee gives it."""
+    loss = problem.mean_loss(*at)
+    cost = loss + problem.penalty_value(at.support, at.values, 0.0)
+    objective = cost if lambda_0 is None else loss + problem.penalty_value(at.support, at.values, lambda_0)
+    return make_model(problem, at, cost=cost, lambda_0=lambda_0, objective=objective)
+
+
+def coefficient_rows(rows: Sequence[Coefficients], p: int) -> sparse.csr_matrix:
+    """The coefficients of solutions with p features, one row each."""
+    starts = np.cumsum([0] + [len(row.support) for row in rows])
+    columns = np.concatenate([np.zeros(0, np.int32)] + [row.support for row in rows])
+    values = np.concatenate([np.zeros(0)] + [row.values for row in rows])
+    return sparse.csr_matrix((values, columns, starts), shape=(len(rows), p))

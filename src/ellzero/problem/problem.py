@@ -16,15 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.validation import as_bound, as_feature_mask, as_nonnegative, as_threads, as_vector, as_weights
-from ellzero.design import Design, as_design
-from ellzero.problem.losses import Loss, get_loss
+from ellzero.base.validation import as_vector
+from ellzero.design import Design
+from ellzero.problem.losses import Loss
 from ellzero.problem.penalties import Penalty
 
-__all__ = ["Problem", "make_problem", "objective"]
+__all__ = ["Problem", "column_statistics", "restricted", "reweighted"]
 
 Array = NDArray[np.float64]
-LARGEST_RESPONSE = 1e150
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,14 @@ class Problem:
 
     def objective(self, support: NDArray[np.int32], coef: Array, intercept: float, lambda_0: float) -> float:
         """P at the user's coefficients, from the raw data: the referee of every reported number."""
-        loss = float(self.w @ self.loss.value(self.eta(support, coef, intercept), self.y))
+        return self.mean_loss(support, coef, intercept) + self.penalty_value(support, coef, lambda_0)
+
+    def mean_loss(self, support: NDArray[np.int32], coef: Array, intercept: float) -> float:
+        """sum_i w_i f(eta_i, y_i)."""
+        return float(self.w @ self.loss.value(self.eta(support, coef, intercept), self.y))
+
+    def penalty_value(self, support: NDArray[np.int32], coef: Array, lambda_0: float) -> float:
+        """lambda_0 ||beta||_0 + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2 of the penalised coefficients."""
         mask = self.penalty.unpenalized
         on_support = Penalty(
             lambda_0,
@@ -83,7 +89,7 @@ class Problem:
             self.penalty.lambda_2,
             unpenalized=None if mask is None else mask[support],
         )
-        return loss + on_support.value(self.penalised(support, coef))
+        return on_support.value(self.penalised(support, coef))
 
     def clip(self, support: NDArray[np.int32], coef: Array) -> Array:
         """Coefficients moved back inside the bounds that rounding (of a change of scale) took them out of."""
@@ -110,25 +116,6 @@ class Problem:
         return support if mask is None else support[~mask[support]]
 
 
-def encode_labels(y: ArrayLike, n: int, w: Array, loss: Loss) -> tuple[Array, NDArray[Any]]:
-    """Labels as -1 / +1, and the two labels in that order."""
-    labels = np.asarray(y)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    if labels.shape != (n,):
-        raise InvalidInputError(f"y must have shape ({n},) like the rows of X, got {labels.shape}.")
-    if labels.dtype.kind in "fc" and not np.isfinite(labels).all():
-        raise InvalidInputError("y contains NaN or infinity.")
-    try:
-        classes = np.unique(labels[w > 0.0])
-    except TypeError:
-        raise InvalidInputError("y must hold labels of one type.") from None
-    if len(classes) != 2:
-        where = "" if (w > 0.0).all() else " with positive sample_weight"
-        raise InvalidInputError(f"y must have exactly two classes for loss={loss.name!r}, got {len(classes)}{where}.")
-    return np.where(labels == classes[1], 1.0, -1.0), classes
-
-
 def column_statistics(
     design: Design, w: Array, fit_intercept: bool, standardize: bool, threads: int
 ) -> tuple[Array | None, Array | None, Array]:
@@ -153,47 +140,6 @@ def column_statistics(
     return mean if fit_intercept else None, spread, seen
 
 
-def make_problem(
-    X: object,
-    y: ArrayLike,
-    *,
-    loss: str = "logistic",
-    lambda_1: float = 0.0,
-    lambda_2: float = 0.0,
-    fit_intercept: bool = True,
-    standardize: bool = False,
-    sample_weight: ArrayLike | None = None,
-    lower: ArrayLike | None = None,
-    upper: ArrayLike | None = None,
-    unpenalized: ArrayLike | None = None,
-    n_jobs: int | None = None,
-) -> Problem:
-    """Validate everything that is shared by all entry points."""
-    the_loss = get_loss(loss)
-    design = as_design(X)
-    n, p = design.shape
-    if n == 0:
-        raise InvalidInputError("X has no rows.")
-    if p == 0:
-        raise InvalidInputError("X has no columns.")
-    if p >= 2**31:
-        raise InvalidInputError(f"X has {p} columns, at most 2^31 - 1 are supported.")
-    w = as_weights(sample_weight, n)
-    classes: NDArray[Any] | None = None
-    if the_loss.is_classification:
-        target, classes = encode_labels(y, n, w, the_loss)
-    else:
-        target = as_vector("y", y, n)
-        if np.abs(target).max() > LARGEST_RESPONSE:
-            raise InvalidInputError("y contains values too large to square.")
-    mean, spread, square = column_statistics(design, w, bool(fit_intercept), bool(standardize), as_threads(n_jobs))
-    low, high = as_bound("lower", lower, p, -np.inf), as_bound("upper", upper, p, np.inf)
-    mask = as_feature_mask("unpenalized", unpenalized, p, design.names)
-    check_bounds(low, high, mask)
-    penalty = Penalty(0.0, as_nonnegative("lambda_1", lambda_1), as_nonnegative("lambda_2", lambda_2), low, high, mask)
-    return Problem(design, target, w, the_loss, penalty, bool(fit_intercept), classes, mean, spread, square)
-
-
 def reweighted(problem: Problem, w: Array, threads: int = 1) -> Problem:
     """The same rows with other weights (that sum to one), some of them zero: a part of the data without a copy of it."""
     standardized = problem.spread is not None
@@ -216,70 +162,3 @@ def restricted(problem: Problem, columns: NDArray[Any]) -> Problem:
         square=part(problem.square),
         penalty=replace(penalty, lower=part(penalty.lower), upper=part(penalty.upper), unpenalized=part(penalty.unpenalized)),
     )
-
-
-def check_bounds(lower: Array | None, upper: Array | None, unpenalized: NDArray[np.bool_] | None) -> None:
-    """Bounds must be ordered and, for features that lambda_0 can switch off, contain zero."""
-    low = -np.inf if lower is None else lower
-    high = np.inf if upper is None else upper
-    if np.any(low > high):
-        raise InvalidInputError("lower must not exceed upper.")
-    counted = True if unpenalized is None else ~unpenalized
-    if np.any((np.asarray(low) > 0.0) & counted):
-        raise InvalidInputError("lower must be at most 0 for features that lambda_0 penalises.")
-    if np.any((np.asarray(high) < 0.0) & counted):
-        raise InvalidInputError("upper must be at least 0 for features that lambda_0 penalises.")
-
-
-def objective(
-    X: object,
-    y: ArrayLike,
-    coef: ArrayLike | sparse.spmatrix,
-    intercept: float = 0.0,
-    *,
-    loss: str = "logistic",
-    lambda_0: float = 0.0,
-    lambda_1: float = 0.0,
-    lambda_2: float = 0.0,
-    sample_weight: ArrayLike | None = None,
-    unpenalized: ArrayLike | None = None,
-    standardize: bool = False,
-    fit_intercept: bool = True,
-) -> float:
-    """The value of what the solvers minimise, from the user's coefficients: the referee.
-
-    Parameters
-    ----------
-    X : array, data frame, sparse matrix, column store or Dask array of shape (n, p)
-    y : labels (two classes) or, for ``loss="squared_error"``, numbers, of shape (n,)
-    coef : (p,) array or a sparse row of shape (1, p), on the scale of X
-    intercept : float
-    standardize : bool
-        Whether the penalties apply to the coefficients of standardised columns.
-    fit_intercept : bool
-        Only matters with ``standardize``: without an intercept, columns are scaled but not centred.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> import ellzero as ez
-    >>> round(ez.objective([[1.0], [-1.0]], [1, 0], [2.0], loss="hinge", lambda_0=0.1), 6)
-    0.1
-
-    """
-    problem = make_problem(
-        X,
-        y,
-        loss=loss,
-        lambda_1=lambda_1,
-        lambda_2=lambda_2,
-        fit_intercept=fit_intercept,
-        standardize=standardize,
-        sample_weight=sample_weight,
-        unpenalized=unpenalized,
-    )
-    support, values = problem.split(coef)
-    return problem.objective(support, values, float(intercept), as_nonnegative("lambda_0", lambda_0))

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from ellzero._core import curvature_safety
+from ellzero.base.signatures import passes_on
 from ellzero.base.validation import as_nonnegative
 from ellzero.problem.losses import HINGE_SMOOTHING, Hinge
+from ellzero.problem.making import ProblemSettings, make_problem
 from ellzero.problem.penalties import Penalty
-from ellzero.problem.problem import Problem, make_problem
+from ellzero.problem.problem import Problem
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["StationarityReport", "check_stationarity", "stationarity"]
 
@@ -59,23 +65,16 @@ class StationarityReport:
         return self.satisfied
 
 
+@passes_on(ProblemSettings, make_problem)
 def check_stationarity(
     X: object,
     y: ArrayLike,
     coef: ArrayLike | sparse.spmatrix,
     intercept: float = 0.0,
     *,
-    loss: str = "logistic",
     lambda_0: float = 0.0,
-    lambda_1: float = 0.0,
-    lambda_2: float = 0.0,
-    fit_intercept: bool = True,
-    standardize: bool = False,
-    sample_weight: ArrayLike | None = None,
-    lower: ArrayLike | None = None,
-    upper: ArrayLike | None = None,
-    unpenalized: ArrayLike | None = None,
     tol: float = 1e-6,
+    **settings: Unpack[ProblemSettings],
 ) -> StationarityReport:
     """Check that no coordinate step can improve a solution.
 
@@ -91,19 +90,7 @@ def check_stationarity(
     True
 
     """
-    problem = make_problem(
-        X,
-        y,
-        loss=loss,
-        lambda_1=lambda_1,
-        lambda_2=lambda_2,
-        fit_intercept=fit_intercept,
-        standardize=standardize,
-        sample_weight=sample_weight,
-        lower=lower,
-        upper=upper,
-        unpenalized=unpenalized,
-    )
+    problem = make_problem(X, y, **settings)
     support, values = problem.split(coef)
     return stationarity(problem, support, values, float(intercept), as_nonnegative("lambda_0", lambda_0), tol)
 

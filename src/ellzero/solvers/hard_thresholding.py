@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
-from ellzero.problem.model import Model
+from ellzero.problem.model import Model, evaluate
 from ellzero.problem.problem import Problem
-from ellzero.solvers.packing import make_model, to_core_scale, to_user_scale
 from ellzero.solvers.paths import core_problem
+from ellzero.solvers.scales import to_core_scale, to_user_scale
 
 __all__ = ["threshold"]
 
@@ -21,7 +21,7 @@ def threshold(
     tol: float = 1e-6,
     threads: int = 1,
 ) -> tuple[Model, float]:
-    """The fixed point that the iteration reaches from `start`, and the curvature L_hat of its steps.
+    """Return the fixed point that the iteration reaches from `start`, and the curvature L_hat of its steps.
 
     Exactly one of `lambda_0` (the penalised form) and `size` (at most so many features) is given.
     """
@@ -29,12 +29,9 @@ def threshold(
         raise InvalidInputError("either lambda_0 or size must be given.")
     found = _core.hard_thresholding(
         core_problem(problem, tol),
-        start=to_core_scale(problem, [start]),
+        start=to_core_scale(problem, [start])[0],
         lambda_0=0.0 if lambda_0 is None else lambda_0,
         size=-1 if size is None else size,
         threads=threads,
     )
-    support, values, b = to_user_scale(problem, found["models"])[0]
-    at = 0.0 if lambda_0 is None else lambda_0
-    value = problem.objective(support, values, b, at)
-    return make_model(problem, support, values, b, float("nan") if lambda_0 is None else at, value), found["step_curvature"]
+    return evaluate(problem, to_user_scale(problem, found.model), lambda_0), found.step_curvature

@@ -17,7 +17,7 @@
 namespace ellzero {
 
 // relaxed: only nodes that wait are left (see Node).
-enum class SearchStatus { finished, stopped, node_limit, relaxed };
+enum class SearchStatus { finished, time_limit, node_limit, relaxed };
 
 // The tree as a certificate tells it: one entry per node, parents first.
 struct TreeRecord {

@@ -10,13 +10,16 @@ from numpy.typing import NDArray
 
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
+from ellzero.exact.certificate import tree_arrays
 from ellzero.exact.mip.backends import Backend, MipResult, get_backend
-from ellzero.exact.setting import SearchOptions, Setting, prepare
+from ellzero.exact.options import SearchOptions
+from ellzero.exact.run import Run, begin_run
 from ellzero.exact.solution import ExactSolution
+from ellzero.exact.status import Status
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
 
-__all__ = ["Prepared", "check_tolerance"]
+__all__ = ["MipRun", "check_tolerance"]
 
 Array = NDArray[np.float64]
 # |beta| <= M z lets M times the solver's tolerance of integrality through: more than this is no bound any more.
@@ -28,10 +31,10 @@ NEGLIGIBLE = 1e-9
 
 
 @dataclass
-class Prepared:
+class MipRun:
     """One run with a MIP solver."""
 
-    setting: Setting
+    common: Run  # what every method begins with
     backend: Backend
     root: _core.Search  # one node: a bound that can be verified, whatever the MIP solver does
     relaxations: _core.Relaxations
@@ -42,37 +45,48 @@ class Prepared:
     nodes: int = 0
 
     @classmethod
-    def make(cls, problem: Problem, options: SearchOptions, starts: Iterable[Model], heuristic: bool) -> Prepared:
+    def make(cls, problem: Problem, options: SearchOptions, starts: Iterable[Model], heuristic: bool) -> MipRun:
         """Local search, then the bounds that it implies."""
         backend = get_backend(options.backend)
-        setting = prepare(problem, options, starts, "local_search" if heuristic else None)
-        root = setting.search()
-        if not setting.ended:
+        common = begin_run(problem, options, starts, "local_search" if heuristic else None)
+        root = common.search()
+        if not common.ended:
             try:
-                root.run(seconds=setting.left(), node_limit=1, report=None)
+                root.run(seconds=common.left(), node_limit=1, report=None)
             except KeyboardInterrupt:
-                setting.ended = "interrupted"
-            setting.incumbent = setting.model(root.incumbent())
-        low, high = coefficient_boxes(setting)
+                common.ended = "interrupted"
+            common.incumbent = common.model(root.incumbent())
+        low, high = coefficient_boxes(common)
         excluded = root.fixed_out()
-        relaxations = _core.Relaxations(**setting.core(), objective=setting.incumbent.objective, excluded=excluded.tolist())
-        run = cls(setting, backend, root, relaxations, excluded, low, high, max(root.lower_bound, 0.0))
+        relaxations = _core.Relaxations(
+            common.core_problem(),
+            common.core_options(),
+            objective=common.incumbent.objective,
+            excluded=excluded.tolist(),
+        )
+        run = cls(common, backend, root, relaxations, excluded, low, high, max(root.lower_bound, 0.0))
         run.note(0)
         return run
 
     @property
+    def most(self) -> int:
+        """The largest number of features."""
+        k = self.common.options.k
+        return self.common.problem.design.shape[1] if k is None else k
+
+    @property
     def objective(self) -> float:
-        """Of the best solution."""
-        return self.setting.incumbent.objective
+        """The objective of the best solution."""
+        return self.common.incumbent.objective
 
     def offer(self, support: NDArray[np.int32]) -> None:
         """The best model on a support, which becomes the incumbent if it is better."""
-        self.keep(self.setting.model(self.relaxations.refit(support.tolist())))
+        self.keep(self.common.model(self.relaxations.refit(support.tolist())))
 
     def keep(self, model: Model) -> None:
         """A model inside the boxes, which becomes the incumbent if it is better."""
         if model.objective < self.objective:
-            self.setting.incumbent = model
+            self.common.incumbent = model
 
     def raise_bound(self, bound: float) -> None:
         """A valid lower bound of all solutions that are better than the incumbent."""
@@ -86,44 +100,46 @@ class Prepared:
     def note(self, iteration: int, integral: int = 0, still_open: int = 1) -> None:
         """Tell where the run stands."""
         bound = min(self.lower_bound, self.objective)
-        self.setting.note(self.objective, bound, self.nodes, still_open, iteration, integral)
+        self.common.note(self.objective, bound, self.nodes, still_open, iteration, integral)
 
-    def status_of(self, found: MipResult) -> str:
-        """How a solver's end ends the run."""
-        return {"optimal": "finished", "precision": "finished", "infeasible": "failed"}.get(found.status, found.status)
+    def status_of(self, found: MipResult) -> Status | None:
+        """The end of the run that a solver's end means; None: nothing is left to do."""
+        if found.status in ("optimal", "precision"):
+            return None
+        return "failed" if found.status == "infeasible" else found.status
 
-    def finish(self, status: str, message: str = "") -> ExactSolution:
+    def finish(self, status: Status | None, message: str = "") -> ExactSolution:
         """The result: the bound is the solver's, unless the root's is as good."""
-        last = self.setting.history[-1]
+        last = self.common.history[-1]
         self.note(last.iteration, last.integral, still_open=0)
         proved = min(max(self.root.lower_bound, 0.0), self.objective)  # a root that had no time proves nothing
         bound = min(self.lower_bound, self.objective)
         rests = bound - proved > NEGLIGIBLE * abs(self.objective)
         bound = bound if rests else proved
-        return self.setting.finish(
-            self.setting.incumbent,
+        return self.common.finish(
+            self.common.incumbent,
             bound,
             status,
-            tree=self.root.tree(),
+            tree=tree_arrays(self.root.tree()),
             nodes=self.nodes,
-            prover=f"{self.backend.version} (method {self.setting.options.method})" if rests else None,
+            prover=f"{self.backend.version} (method {self.common.options.method})" if rests else None,
             message=message,
         )
 
 
-def coefficient_boxes(setting: Setting) -> tuple[Array, Array]:
+def coefficient_boxes(run: Run) -> tuple[Array, Array]:
     """Boxes, on the penalised scale, of the coefficients of every solution that is not worse than the incumbent.
 
     No loss is negative: lambda_1 |beta| + lambda_2 beta^2 is at most the objective, less lambda_0 of the feature itself.
     """
-    problem, penalty = setting.boxed, setting.boxed.penalty
+    problem, penalty = run.boxed, run.boxed.penalty
     p = problem.design.shape[1]
     spread = np.ones(p) if problem.spread is None else problem.spread
     counted = penalty.pays_lambda_0(p)
-    room = setting.incumbent.objective * (1.0 + CUTOFF_SLACK) - setting.options.lambda_0 * counted
+    room = run.incumbent.objective * (1.0 + CUTOFF_SLACK) - run.options.lambda_0 * counted
     reach = largest_affordable(np.maximum(room, 0.0), penalty.lambda_1, penalty.lambda_2)
-    if setting.free_bound is not None:
-        reach = np.where(counted, reach, np.minimum(reach, setting.free_bound))
+    if run.free_bound is not None:
+        reach = np.where(counted, reach, np.minimum(reach, run.free_bound))
     low = -reach if penalty.lower is None else np.maximum(penalty.lower * spread, -reach)
     high = reach if penalty.upper is None else np.minimum(penalty.upper * spread, reach)
     return np.minimum(low, high), np.maximum(low, high)

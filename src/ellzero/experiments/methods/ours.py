@@ -48,7 +48,6 @@ class L0:
         options: dict[str, Any] = {second: values, "algorithm": self.algorithm, "loss": self.loss}
         grid = fit_grid(X, y, max_support=self.max_support, n_jobs=1, **options)
         for value, path in zip(grid.values, grid, strict=True):
-            for k in range(len(path)):
-                model = path[k]
-                settings = {"lambda_0": float(model.lambda_0), second: float(value)}
+            for lambda_0, model in zip(path.lambda_0, path, strict=True):
+                settings = {"lambda_0": float(lambda_0), second: float(value)}
                 yield Fit(model.support.astype(np.int64), model.values, model.intercept, settings)
