@@ -14,6 +14,7 @@ from ellzero.base.progress import ProgressCallback
 from ellzero.estimators.resampling import Split, counted, parts_of, run_tasks
 from ellzero.estimators.scoring import HeldOutScore
 from ellzero.estimators.training import Fits, Training, fit_lambdas, fit_sizes
+from ellzero.plots import FoldSupports, ScoreLine, plot_scores, plot_supports
 from ellzero.solvers.paths import PathOptions
 
 if TYPE_CHECKING:
@@ -117,15 +118,15 @@ class CrossValidation:
 
     def plot(self, ax: Axes | None = None, *, against: str = "size") -> Axes:
         """Score against "size" or "lambda_0", with error bars and the chosen point (needs matplotlib)."""
-        from ellzero.plots import plot_scores
-
-        return plot_scores(self, ax, against=against)
+        lines = [ScoreLine(c.lambda_1, c.lambda_2, c.lambda_0, c.size, c.mean, c.standard_error) for c in self.columns]
+        return plot_scores(lines, self.best, ax, against=against, scoring=self.scoring, one_se=self.rule == "one_se")
 
     def plot_supports(self, ax: Axes | None = None, *, top: int = 30, along: bool = False) -> Axes:
         """Which features the folds use at the chosen point or, with ``along``, at all points (needs matplotlib)."""
-        from ellzero.plots import plot_supports
-
-        return plot_supports(self, ax, top=top, along=along)
+        column, point = self.chosen, self.best[1]
+        final = np.unique(column.coef[point].tocoo().col)
+        supports = FoldSupports(column.fold_supports, column.size, point, final, self.names)
+        return plot_supports(supports, ax, top=top, along=along, points=self.select)
 
     def __repr__(self) -> str:
         column, point = self.chosen, self.best[1]

@@ -15,6 +15,7 @@ from ellzero.estimators.model_choice import Choice, fit_choice
 from ellzero.estimators.resampling import run_tasks
 from ellzero.estimators.training import Training
 from ellzero.paths.options import path_options
+from ellzero.plots import plot_stability
 from ellzero.problem.model import feature_name
 from ellzero.problem.problem import make_problem
 from ellzero.solvers.paths import PathOptions
@@ -70,9 +71,7 @@ class Stability:
 
     def plot(self, ax: Axes | None = None, *, threshold: float = 0.6, top: int = 30) -> Axes:
         """The most frequent features as bars (needs matplotlib)."""
-        from ellzero.plots import plot_stability
-
-        return plot_stability(self, ax, threshold=threshold, top=top)
+        return plot_stability(self.frequency, self.names, ax, threshold=threshold, top=top)
 
     def name(self, j: int) -> str:
         """The name of feature j: the column's name, or x<j>."""

@@ -15,6 +15,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import ProgressCallback
 from ellzero.base.validation import as_count
 from ellzero.paths.options import path_options
+from ellzero.plots import plot_path
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem, make_problem
 from ellzero.solvers.packing import join_models, make_model, to_core_scale, to_user_scale
@@ -137,9 +138,7 @@ class Path:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Coefficients against lambda_0, with the model size above (needs matplotlib)."""
-        from ellzero.plots import plot_path
-
-        return plot_path(self, ax)
+        return plot_path(self.lambda_0, self.coef, self.support_size, self.problem.design.names, ax)
 
     def __repr__(self) -> str:
         shown = range(len(self)) if len(self) <= 12 else [*range(6), -1, *range(len(self) - 5, len(self))]

@@ -15,6 +15,7 @@ from ellzero.base.progress import ProgressCallback
 from ellzero.base.validation import as_count, as_nonnegative
 from ellzero.paths.options import path_options
 from ellzero.paths.path import sized_models
+from ellzero.plots import plot_sizes
 from ellzero.problem.model import Model, coefficient_rows
 from ellzero.problem.problem import Problem, make_problem
 from ellzero.solvers.packing import make_model, to_core_scale
@@ -114,9 +115,7 @@ class Sizes:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Objective against the number of features (needs matplotlib)."""
-        from ellzero.plots import plot_sizes
-
-        return plot_sizes(self, ax)
+        return plot_sizes(self.sizes, self.objective, self.reached, ax)
 
     def __repr__(self) -> str:
         n, p = self.problem.design.shape
