@@ -15,7 +15,7 @@ from ellzero.cli.data import Data, load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.output import coefficient_lines, coefficients, emit, ending, note
 from ellzero.cli.solver_settings import encoded_target, loss_of, penalties, problem_settings, search_settings
-from ellzero.estimators.model_file import fitted, write_model
+from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
 
 __all__ = ["run"]
 
@@ -58,18 +58,25 @@ def run(args: argparse.Namespace) -> int:
     else:
         note(args, "the proof is not kept; --out proof.npz writes it.")
     if args.model is not None:
-        write_model(args.model, estimator_of(args, solution, data), data.preparation.to_json())
+        write_model_file(args.model, model_content(args, solution, data))
     result = result_of(args, solution, data)
     emit(args, result, "\n".join(lines_of(args, solution, result)))
     return ending(solution.status, written=bool(args.out or args.model))
 
 
-def estimator_of(args: argparse.Namespace, solution: ellzero.ExactSolution, data: Data) -> Any:
-    """The solution as an estimator, which model files hold."""
-    # The labels of a least-squares classifier were coded before the solver saw them.
-    model = solution.model if args.regression else replace(solution.model, classes=np.unique(data.y))
-    settings = {"k": args.k, "lambda_0": args.lambda_0, "standardize": args.standardize, "fit_intercept": args.fit_intercept}
-    return fitted(model, **settings, **penalties(args))
+def model_content(args: argparse.Namespace, solution: ellzero.ExactSolution, data: Data) -> ModelContent:
+    """Return what the file of the solution's model holds."""
+    settings = FitSettings(
+        k=args.k,
+        lambda_0=args.lambda_0,
+        standardize=args.standardize,
+        fit_intercept=args.fit_intercept,
+        **penalties(args),
+    )
+    content = solution.model.file_content(settings)
+    # The solver saw the labels of a least-squares classifier as -1 and +1: the file holds the user's.
+    classes = None if args.regression else np.unique(data.y)
+    return replace(content, classes=classes, preparation=data.preparation.to_json())
 
 
 def result_of(args: argparse.Namespace, solution: ellzero.ExactSolution, data: Data) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ellzero.cli.data import Data
 from ellzero.cli.output import coefficient_lines, coefficients, emit, ending, note
-from ellzero.estimators.model_file import write_model
+from ellzero.estimators.model_content import write_model
 
 __all__ = ["finish"]
 

@@ -16,6 +16,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.validation import as_choice, as_vector, as_weights
 from ellzero.design import Design, as_design, is_stored
 from ellzero.estimators.model_choice import Choice, held_out_decision
+from ellzero.estimators.model_content import write_model
 from ellzero.estimators.refit import refit
 from ellzero.estimators.resampling import Split, make_splits, run_tasks
 from ellzero.estimators.stored_input import check_new, take_target, used_columns
@@ -195,8 +196,6 @@ class L0Estimator(BaseEstimator):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model as JSON; :func:`ellzero.load` reads it."""
-        from ellzero.estimators.model_file import write_model
-
         write_model(path, self)
 
 
