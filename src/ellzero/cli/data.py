@@ -142,7 +142,7 @@ def from_matrix(matrix: Matrix, args: argparse.Namespace) -> Data:
 
 
 def refuse_table_options(args: argparse.Namespace, source: str, reason: str) -> None:
-    """Refuse options that only tables in memory can follow."""
+    """Refuse options that are for tables in memory only; `reason` says why."""
     for option in ("drop", "categorical"):
         if getattr(args, option):
             raise InvalidInputError(f"--{option} is for tables: {reason.format(source)}.")

@@ -148,7 +148,7 @@ class MatrixPreparation:
     """The preparation of a matrix, which is used as it is, but for missing values."""
 
     n_features: int
-    first: int  # what the file calls its first feature
+    first: int  # index of the first feature in the file
     medians: tuple[float, ...] | None
 
     @property

@@ -49,7 +49,7 @@ def problem_settings(args: argparse.Namespace, data: Data) -> dict[str, Any]:
 
 
 def shrinkage_settings(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the shrinkage_settings beside L0."""
+    """Return the penalties beside L0."""
     return {"lambda_1": args.lambda_1, "lambda_2": args.lambda_2}
 
 

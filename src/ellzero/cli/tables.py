@@ -58,7 +58,7 @@ class Matrix:
     source: str
     X: Any  # a dense or sparse matrix
     arrays: Mapping[str, NDArray[Any]]  # by name; the labels of svmlight are its "y"
-    first: int = 0  # what the file calls its first feature
+    first: int = 0  # index of the first feature in the file
     labelled: bool = False  # svmlight: its lines begin with the label
 
 

@@ -110,7 +110,7 @@ class L0Estimator(BaseEstimator):
         self, training: Training, choice: ModelChoice, models: list[Model], searched: list[Path | Sizes], y: NDArray[Any]
     ) -> None:
         """Set the attributes of a fitted estimator; prove the models and calibrate probabilities where that is asked for."""
-        for name in ("certificate_", "solution_", "calibration_"):  # of an earlier fit
+        for name in ("certificate_", "solution_", "calibration_"):  # those of an earlier fit
             self.__dict__.pop(name, None)
         self.n_iter_ = sum(len(found) for found in searched)
         if self.algorithm == "exact":

@@ -151,7 +151,7 @@ class CrossValidationPlan:
 
     shrinkage: list[tuple[float, float]]  # (lambda_1, lambda_2) of each column
     lambda_0: Array | None  # the user's grid; None makes one from the full data
-    largest: int  # size that is looked at
+    largest: int  # size of the largest model that is looked at
     select: str
     rule: str
     scoring: str

@@ -27,7 +27,7 @@ class ModelChoice:
 
     k: tuple[int, ...] | None
     lambda_0: float | None
-    largest: int | None = None  # size that is looked at if k is None; None: any size
+    largest: int | None = None  # if k is None, size of the largest model that is looked at; None for any size
 
 
 def fit_chosen_models(training: Training, choice: ModelChoice, options: PathOptions) -> tuple[list[Model], list[Path | Sizes]]:

@@ -98,7 +98,7 @@ class SharedSearch:
         return self.known[support]
 
     def curvature(self, problem: Problem) -> Array:
-        """Return a bound on the second derivative of the objective along each coordinate."""
+        """Return a bound on the second derivative along each coordinate, as if it were 1 for losses that have none."""
         bound = problem.loss.curvature_bound if np.isfinite(problem.loss.curvature_bound) else 1.0
         return bound * problem.square + 2.0 * problem.penalty.lambda_2
 

@@ -1,4 +1,4 @@
-"""Pictures of results: every function takes numbers and knows no result class; results pass their own to it."""
+"""Pictures of results, drawn from plain numbers: the functions know no result class, and results pass their own numbers."""
 
 from ellzero.plots.bounds import SearchState, plot_bounds
 from ellzero.plots.path import plot_path, plot_sizes
