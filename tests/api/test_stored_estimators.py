@@ -75,7 +75,7 @@ def test_same_models_and_predictions(data, name):
     assert there.feature_names_in_.tolist() == NAMES
     assert not hasattr(here, "feature_names_in_")
     read = store.bytes_read
-    np.testing.assert_allclose(there._outputs(store), here._outputs(X), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(there._decision_values(store), here._decision_values(X), rtol=1e-6, atol=1e-6)
     if is_classifier(model):
         np.testing.assert_array_equal(there.predict(store), here.predict(X))
     assert there.score(store, y) == pytest.approx(here.score(X, y))

@@ -8,15 +8,15 @@ import math
 from typing import Any
 
 __all__ = [
+    "add_classifier",
     "add_cross_validation",
     "add_data",
-    "add_estimator",
     "add_output",
     "add_problem",
     "add_reading",
     "add_search",
-    "names",
-    "numbers",
+    "name_list",
+    "number_list",
 ]
 
 FORMATS = ("csv", "tsv", "parquet", "svmlight", "npz", "columns")
@@ -24,7 +24,7 @@ LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error")
 
 
 def add_data(parser: argparse.ArgumentParser) -> None:
-    """The data file, and what its columns are."""
+    """Add the data file and the roles of its columns."""
     parser.add_argument("data", help="data file or column store ('-': CSV on standard input)")
     group = parser.add_argument_group("data")
     group.add_argument(
@@ -33,19 +33,19 @@ def add_data(parser: argparse.ArgumentParser) -> None:
         help="what to predict; in npz files an array's name (default y) or a .npy file; column stores have their own",
     )
     group.add_argument(
-        "--drop", type=names, action="extend", default=[], metavar="A,B", help="columns to leave out (ids, dates)"
+        "--drop", type=name_list, action="extend", default=[], metavar="A,B", help="columns to leave out (ids, dates)"
     )
     group.add_argument("--weight", metavar="COLUMN", help="weights of the rows")
     group.add_argument("--impute", choices=("median",), help="fill missing numbers")
     group.add_argument("--one-hot", action="store_true", help="code columns of text by an indicator for each category")
     group.add_argument(
-        "--categorical", type=names, action="extend", default=[], metavar="A,B", help="numbers to code in this way, too"
+        "--categorical", type=name_list, action="extend", default=[], metavar="A,B", help="numbers to code in this way, too"
     )
     add_reading(parser)
 
 
 def add_reading(parser: argparse.ArgumentParser, formats: tuple[str, ...] = FORMATS) -> None:
-    """How the file is written."""
+    """Add the format of the data file."""
     group = parser.add_argument_group("file format")
     group.add_argument("--format", choices=formats, help="default: by the file's ending")
     group.add_argument("--separator", metavar="C", help="between the fields of a CSV file (default: a comma)")
@@ -57,7 +57,7 @@ def add_reading(parser: argparse.ArgumentParser, formats: tuple[str, ...] = FORM
 
 
 def add_problem(parser: argparse.ArgumentParser, positive: bool = False, shrinkage: bool = True) -> None:
-    """What is minimised."""
+    """Add the loss, the penalties and the constraints: the problem that is solved."""
     group = parser.add_argument_group("model")
     group.add_argument("--regression", action="store_true", help="the target is a number (squared error)")
     group.add_argument(
@@ -75,7 +75,12 @@ def add_problem(parser: argparse.ArgumentParser, positive: bool = False, shrinka
     group.add_argument("--lower", type=float, metavar="V", help="least coefficient (0: none is negative)")
     group.add_argument("--upper", type=float, metavar="V", help="largest coefficient")
     group.add_argument(
-        "--always", type=names, action="extend", default=[], metavar="A,B", help="columns that are always in, free of charge"
+        "--always",
+        type=name_list,
+        action="extend",
+        default=[],
+        metavar="A,B",
+        help="columns that are always in, free of charge",
     )
     group.add_argument("--n-jobs", type=int, metavar="N", help="threads (default: 1; -1: all cores)")
     if positive:
@@ -83,7 +88,7 @@ def add_problem(parser: argparse.ArgumentParser, positive: bool = False, shrinka
 
 
 def add_cross_validation(parser: argparse.ArgumentParser) -> Any:
-    """How models are compared."""
+    """Add the folds, the score and the rule that chooses among the models."""
     group = parser.add_argument_group("cross-validation")
     group.add_argument("--cv", type=int, default=5, metavar="N", help="number of parts (default: 5)")
     group.add_argument("--scoring", metavar="NAME", help="a scorer of scikit-learn, such as roc_auc (default: held-out loss)")
@@ -91,13 +96,13 @@ def add_cross_validation(parser: argparse.ArgumentParser) -> Any:
         "--rule", choices=("best", "one_se"), default="best", help="the best, or the smallest within one standard error"
     )
     group.add_argument("--penalty", choices=("l0", "l0l1", "l0l2"), default="l0l2", help="which penalty is tried beside L0")
-    group.add_argument("--shrinkage", type=numbers, metavar="A,B", help="its values to try (default: chosen)")
+    group.add_argument("--shrinkage", type=number_list, metavar="A,B", help="its values to try (default: chosen)")
     group.add_argument("--max-support", type=int, metavar="N", help="the largest size to try")
     return group
 
 
-def add_estimator(parser: argparse.ArgumentParser) -> None:
-    """What only estimators have."""
+def add_classifier(parser: argparse.ArgumentParser) -> None:
+    """Add the settings that only classifiers have, and the seed."""
     group = parser.add_argument_group("classifier")
     group.add_argument("--class-weight", choices=("balanced",), help="rare classes count as much as frequent ones")
     group.add_argument("--shared-support", action="store_true", help="all of several classes use the same features")
@@ -106,18 +111,20 @@ def add_estimator(parser: argparse.ArgumentParser) -> None:
 
 
 def add_search(parser: argparse.ArgumentParser, algorithm: str | None = None, default: str = "local_search") -> None:
-    """How models are searched, and when an exact search ends."""
+    """Add the algorithm, and the limits of an exact search."""
     group = parser.add_argument_group("search")
     if algorithm is not None:
         algorithms = ("cd", "local_search", "iht", "exact")
         group.add_argument("--algorithm", choices=algorithms, default=default, help=algorithm)
     group.add_argument("--gap", type=float, default=1e-4, metavar="V", help="exact: relative gap to prove (default: 0.0001)")
     group.add_argument("--time-limit", type=float, metavar="S", help="exact: seconds; what is found and proved is kept")
-    group.add_argument("--bound", type=bound, metavar="M", help="exact: assume that no coefficient exceeds M, or 'heuristic'")
+    group.add_argument(
+        "--bound", type=bound_or_heuristic, metavar="M", help="exact: assume that no coefficient exceeds M, or 'heuristic'"
+    )
 
 
 def add_output(parser: argparse.ArgumentParser, out: str | None, plot: str | None = None, required: bool = False) -> Any:
-    """Where results go."""
+    """Add the files to write and the form of what is printed."""
     group = parser.add_argument_group("running and output")
     if out is not None:
         group.add_argument("--out", metavar="FILE", required=required, help=out)
@@ -128,16 +135,16 @@ def add_output(parser: argparse.ArgumentParser, out: str | None, plot: str | Non
     return group
 
 
-def names(text: str) -> list[str]:
-    """Names between commas; one that has a comma itself is quoted as in CSV."""
+def name_list(text: str) -> list[str]:
+    """Return the names between commas; a name that contains a comma is quoted as in CSV."""
     found = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
     if not found:
         raise argparse.ArgumentTypeError("names at least one column")
     return found
 
 
-def numbers(text: str) -> list[float]:
-    """Numbers between commas."""
+def number_list(text: str) -> list[float]:
+    """Return the numbers between commas."""
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
@@ -145,12 +152,12 @@ def numbers(text: str) -> list[float]:
 
 
 def underscored(text: str) -> str:
-    """A name with underscores; hyphens are as good."""
+    """Return a name with underscores, however the user wrote it: squared-hinge means squared_hinge."""
     return text.replace("-", "_")
 
 
-def bound(text: str) -> float | str:
-    """A positive number or the word."""
+def bound_or_heuristic(text: str) -> float | str:
+    """Return a positive number, or the word 'heuristic'."""
     if text == "heuristic":
         return text
     try:

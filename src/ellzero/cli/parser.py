@@ -8,16 +8,17 @@ from importlib.metadata import version
 from typing import Any, NoReturn
 
 from ellzero.cli.argument_groups import (
+    add_classifier,
     add_cross_validation,
     add_data,
-    add_estimator,
     add_output,
     add_problem,
     add_reading,
     add_search,
-    names,
-    numbers,
+    name_list,
+    number_list,
 )
+from ellzero.cli.exit_codes import BAD_INPUT
 
 __all__ = ["make_parser"]
 
@@ -69,16 +70,16 @@ ellzero reproduce table2 --reps 3 --out results""",
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one sentence, like everything else here."""
+    """A parser whose errors are one sentence, like all errors of the package."""
 
     def error(self, message: str) -> NoReturn:
-        """One sentence and the exit code of bad usage."""
+        """Print the error in one sentence and end with the exit code of bad usage."""
         sys.stderr.write(f"ellzero: error: {message} ('{self.prog} --help' says more)\n")
-        raise SystemExit(2)
+        raise SystemExit(BAD_INPUT)
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line."""
+    """Return the parser of the whole command line."""
     parser = Parser(
         prog="ellzero",
         description=DESCRIPTION,
@@ -88,20 +89,20 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"ellzero {version('ellzero')}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
-    add_fit(command(commands, "fit", "fit a model and write it to a file"))
-    add_predict(command(commands, "predict", "predict new data with a model file"))
-    add_path(command(commands, "path", "fit models of all sizes"))
-    add_cv(command(commands, "cv", "choose a model by cross-validation"))
-    add_certify(command(commands, "certify", "find the best model there is, and write a proof"))
-    add_verify(command(commands, "verify", "check a proof against the data"))
-    add_report(command(commands, "report", "write a page about the best model (HTML)"))
-    add_convert(command(commands, "convert", "store a data file by columns, for work larger than memory"))
-    add_reproduce(command(commands, "reproduce", "redo an experiment of the paper"))
+    add_fit(add_command(commands, "fit", "fit a model and write it to a file"))
+    add_predict(add_command(commands, "predict", "predict new data with a model file"))
+    add_path(add_command(commands, "path", "fit models of all sizes"))
+    add_cv(add_command(commands, "cv", "choose a model by cross-validation"))
+    add_certify(add_command(commands, "certify", "find the best model there is, and write a proof"))
+    add_verify(add_command(commands, "verify", "check a proof against the data"))
+    add_report(add_command(commands, "report", "write a page about the best model (HTML)"))
+    add_convert(add_command(commands, "convert", "store a data file by columns, for work larger than memory"))
+    add_reproduce(add_command(commands, "reproduce", "redo an experiment of the paper"))
     return parser
 
 
-def command(commands: Any, name: str, summary: str) -> argparse.ArgumentParser:
-    """The parser of one command, without its arguments."""
+def add_command(commands: Any, name: str, summary: str) -> argparse.ArgumentParser:
+    """Add the parser of one command, without its arguments."""
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=summary,
@@ -114,7 +115,7 @@ def command(commands: Any, name: str, summary: str) -> argparse.ArgumentParser:
 
 
 def add_fit(parser: argparse.ArgumentParser) -> None:
-    """Arguments of fit."""
+    """Add the arguments of fit."""
     add_data(parser)
     add_problem(parser)
     group = parser.add_argument_group("how many features (neither --k nor --lambda-0: as --criterion says)")
@@ -124,28 +125,30 @@ def add_fit(parser: argparse.ArgumentParser) -> None:
         "--criterion", choices=("aic", "bic", "ebic"), default="ebic", help="what chooses the size (default: ebic)"
     )
     group.add_argument("--max-support", type=int, metavar="N", help="the largest size that the criterion looks at")
-    add_estimator(parser)
+    add_classifier(parser)
     add_search(parser, "default: local_search; exact: with a proof")
     add_output(parser, "model file to write (JSON)")
 
 
 def add_predict(parser: argparse.ArgumentParser) -> None:
-    """Arguments of predict."""
+    """Add the arguments of predict."""
     parser.add_argument("model", help="model file, as fit writes it")
     parser.add_argument("data", help="data file; columns are found by name, others are ignored ('-': CSV on standard input)")
     add_reading(parser)
     parser.add_argument("--proba", action="store_true", help="also the probability of each class")
     parser.add_argument("--decision", action="store_true", help="also the value of the linear function")
-    parser.add_argument("--keep", type=names, action="extend", default=[], metavar="A,B", help="columns of the data to copy")
+    parser.add_argument(
+        "--keep", type=name_list, action="extend", default=[], metavar="A,B", help="columns of the data to copy"
+    )
     add_output(parser, "CSV file to write (default: standard output)")
 
 
 def add_path(parser: argparse.ArgumentParser) -> None:
-    """Arguments of path."""
+    """Add the arguments of path."""
     add_data(parser)
     add_problem(parser, positive=True)
     group = parser.add_argument_group("path")
-    group.add_argument("--lambda-0", type=numbers, metavar="A,B", help="decreasing prices of a feature (default: chosen)")
+    group.add_argument("--lambda-0", type=number_list, metavar="A,B", help="decreasing prices of a feature (default: chosen)")
     group.add_argument("--n-lambda", type=int, default=100, metavar="N", help="at most N points (default: 100)")
     group.add_argument(
         "--lambda-min-ratio", type=float, default=1e-3, metavar="V", help="last price by the first (default: 0.001)"
@@ -157,21 +160,21 @@ def add_path(parser: argparse.ArgumentParser) -> None:
 
 
 def add_cv(parser: argparse.ArgumentParser) -> None:
-    """Arguments of cv."""
+    """Add the arguments of cv."""
     add_data(parser)
     add_problem(parser, shrinkage=False)
     group = add_cross_validation(parser)
     group.add_argument(
         "--select", choices=("lambda_0", "size"), default="lambda_0", help="compare prices or sizes (default: lambda_0)"
     )
-    group.add_argument("--lambda-0", type=numbers, metavar="A,B", help="decreasing prices of a feature (default: chosen)")
-    add_estimator(parser)
+    group.add_argument("--lambda-0", type=number_list, metavar="A,B", help="decreasing prices of a feature (default: chosen)")
+    add_classifier(parser)
     add_search(parser, "of all fits (default: cd, the fastest); exact: the chosen model with a proof", default="cd")
     add_output(parser, "model file to write (JSON)", plot="picture of the scores (.svg, .png, .pdf)")
 
 
 def add_certify(parser: argparse.ArgumentParser) -> None:
-    """Arguments of certify."""
+    """Add the arguments of certify."""
     add_data(parser)
     add_problem(parser, positive=True)
     group = parser.add_argument_group("how many features (one of both is needed)")
@@ -189,7 +192,7 @@ def add_certify(parser: argparse.ArgumentParser) -> None:
 
 
 def add_verify(parser: argparse.ArgumentParser) -> None:
-    """Arguments of verify."""
+    """Add the arguments of verify."""
     parser.add_argument("certificate", help="certificate, as certify writes it")
     add_data(parser)
     parser.add_argument("--positive", metavar="LABEL", help="as it was given to certify")
@@ -198,12 +201,12 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
 
 
 def add_report(parser: argparse.ArgumentParser) -> None:
-    """Arguments of report."""
+    """Add the arguments of report."""
     add_data(parser)
     add_problem(parser, shrinkage=False)
     group = add_cross_validation(parser)
     group.add_argument("--algorithm", choices=("cd", "local_search"), default="cd", help="default: cd, the fastest")
-    add_estimator(parser)
+    add_classifier(parser)
     group = add_output(parser, "HTML file to write (default: report.html)")
     parser.set_defaults(out="report.html")
     group.add_argument("--title", help="heading of the page")
@@ -213,14 +216,14 @@ def add_report(parser: argparse.ArgumentParser) -> None:
 
 
 def add_convert(parser: argparse.ArgumentParser) -> None:
-    """Arguments of convert."""
+    """Add the arguments of convert."""
     parser.add_argument("data", help="CSV, Parquet, svmlight, PLINK (.bed), .npy or .npz file ('-': CSV on standard input)")
     group = parser.add_argument_group("data")
     group.add_argument("--target", metavar="COLUMN", help="what to predict; with .npy and .npz a .npy file or an array's name")
     group.add_argument("--target-file", metavar="FILE", help="PLINK: table with columns IID and --target (default: the .fam)")
     group.add_argument("--regression", action="store_true", help="the target is a number, however it is written")
     group.add_argument(
-        "--drop", type=names, action="extend", default=[], metavar="A,B", help="columns to leave out (ids, dates, text)"
+        "--drop", type=name_list, action="extend", default=[], metavar="A,B", help="columns to leave out (ids, dates, text)"
     )
     group.add_argument("--drop-unlabelled", action="store_true", help="leave out rows without a target")
     group.add_argument("--impute", choices=("median", "mean", "mode"), help="fill missing numbers by this one of their column")
@@ -236,7 +239,7 @@ def add_convert(parser: argparse.ArgumentParser) -> None:
 
 
 def add_reproduce(parser: argparse.ArgumentParser) -> None:
-    """Arguments of reproduce."""
+    """Add the arguments of reproduce."""
     parser.add_argument("name", nargs="?", metavar="NAME", help="a table or figure (--list names them), or 'all'")
     parser.add_argument("--list", action="store_true", help="say what there is")
     group = parser.add_argument_group("how much")
@@ -252,5 +255,5 @@ def add_reproduce(parser: argparse.ArgumentParser) -> None:
 
 
 def indented(text: str) -> str:
-    """Examples under their heading."""
+    """Indent the examples under their heading."""
     return text.replace("\n", "\n  ")

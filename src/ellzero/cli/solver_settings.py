@@ -1,4 +1,4 @@
-"""From arguments to the settings of solvers and estimators."""
+"""Settings of solvers and estimators, from the arguments of a command."""
 
 from __future__ import annotations
 
@@ -12,25 +12,31 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.cli.data import Data
 
 __all__ = [
+    "check_loss",
+    "chosen_loss",
     "classifier_settings",
     "cross_validation_settings",
     "encoded_target",
-    "loss_of",
-    "penalties",
     "problem_settings",
     "search_settings",
+    "shrinkage_settings",
 ]
 
 
-def loss_of(args: argparse.Namespace) -> str:
-    """The loss: squared error for a regression, else logistic if none is named."""
+def check_loss(args: argparse.Namespace) -> None:
+    """Refuse --regression together with the loss of a classifier."""
     if args.regression and args.loss not in (None, "squared_error"):
         raise InvalidInputError(f"--regression has the loss squared_error, got --loss {args.loss}.")
+
+
+def chosen_loss(args: argparse.Namespace) -> str:
+    """Return the loss: squared error for a regression, else the one that is named, or logistic."""
+    check_loss(args)
     return "squared_error" if args.regression else args.loss or "logistic"
 
 
 def problem_settings(args: argparse.Namespace, data: Data) -> dict[str, Any]:
-    """What functions and estimators call the problem."""
+    """Return the settings of the problem, by the names that functions and estimators give them."""
     return {
         "standardize": args.standardize,
         "fit_intercept": args.fit_intercept,
@@ -42,13 +48,13 @@ def problem_settings(args: argparse.Namespace, data: Data) -> dict[str, Any]:
     }
 
 
-def penalties(args: argparse.Namespace) -> dict[str, Any]:
-    """The penalties beside L0."""
+def shrinkage_settings(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the penalties beside L0."""
     return {"lambda_1": args.lambda_1, "lambda_2": args.lambda_2}
 
 
 def cross_validation_settings(args: argparse.Namespace) -> dict[str, Any]:
-    """How models are compared."""
+    """Return the settings of cross-validation."""
     return {
         "penalty": args.penalty,
         "shrinkage": args.shrinkage,
@@ -61,19 +67,19 @@ def cross_validation_settings(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def search_settings(args: argparse.Namespace) -> dict[str, Any]:
-    """When an exact search ends."""
+    """Return the limits and the assumed bound of an exact search."""
     return {"gap": args.gap, "time_limit": args.time_limit, "bound": args.bound}
 
 
 def classifier_settings(args: argparse.Namespace) -> dict[str, Any]:
-    """What only classifiers have."""
+    """Return the settings that only classifiers have; refuse them for a regression."""
     if args.regression:
         for option in ("class_weight", "shared_support", "probability"):
             if getattr(args, option):
                 raise InvalidInputError(f"--{option.replace('_', '-')} is for classes, not for --regression.")
         return {}
     return {
-        "loss": loss_of(args),
+        "loss": chosen_loss(args),
         "class_weight": args.class_weight,
         "shared_support": args.shared_support,
         "probability": args.probability,
@@ -81,7 +87,7 @@ def classifier_settings(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def encoded_target(args: argparse.Namespace, y: NDArray[Any]) -> NDArray[Any]:
-    """The target as functions take it: with squared error they want numbers, so two labels become -1 and +1."""
-    if args.regression or loss_of(args) != "squared_error":
+    """Return the target as `fit_path` and `solve` take it: with squared error they want numbers, so labels become -1 and +1."""
+    if args.regression or chosen_loss(args) != "squared_error":
         return y
     return np.where(y == np.unique(y)[1], 1.0, -1.0)

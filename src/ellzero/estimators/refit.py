@@ -1,4 +1,4 @@
-"""The coefficients of a given support: a small convex problem, solved to high precision."""
+"""Coefficients of a given support: a small convex problem, solved to high precision."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["refit"]
 
 
 def refit(problem: Problem, columns: NDArray[np.int32], options: PathOptions) -> Model:
-    """The minimum of the objective, without lambda_0, over the coefficients of these columns."""
+    """Minimise the objective, without lambda_0, over the coefficients of these columns."""
     convex = PathOptions(lambda_0=np.zeros(1), algorithm="cd", tol=options.tol, threads=options.threads)
-    if not len(columns):  # any column will do, since none is used: X need not be read
+    if not len(columns):  # a path needs a column, but none is used: with any one of them X need not be read
         b = next(iter(compute_sizes(restricted(problem, np.zeros(1, np.int32)), np.zeros(1, np.int64), convex))).intercept
         return evaluate(problem, Coefficients(np.zeros(0, np.int32), np.zeros(0), b))
     inside = restricted(problem, columns)

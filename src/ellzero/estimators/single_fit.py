@@ -1,4 +1,4 @@
-"""Estimators whose size or price per feature is given, or chosen by an information criterion."""
+"""Estimators that fit one model: of a given size or price per feature, or chosen by an information criterion."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from numpy.typing import ArrayLike
 from ellzero.base.validation import as_choice, as_count, as_nonnegative
 from ellzero.estimators.base import L0Estimator
 from ellzero.estimators.criteria import CRITERIA
-from ellzero.estimators.model_choice import Choice, by_criterion, fit_choice
+from ellzero.estimators.model_choice import ModelChoice, fit_by_criterion, fit_chosen_models
 from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
 from ellzero.estimators.training import largest_size, warn_at_limit
 
 __all__ = ["L0Classifier", "L0Regressor"]
 
 
-class DirectFit(L0Estimator):
-    """`fit` of the estimators without cross-validation."""
+class SingleFit(L0Estimator):
+    """The `fit` of estimators without cross-validation."""
 
     def fit(self, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
         """Learn a model with few features.
@@ -40,25 +40,25 @@ class DirectFit(L0Estimator):
         largest = None if self.max_support is None else as_count("max_support", self.max_support, 0)
         as_choice("criterion", self.criterion, CRITERIA)
         training = self._prepare(X, y, sample_weight)
-        training = training.shrunk(as_nonnegative("lambda_1", self.lambda_1), as_nonnegative("lambda_2", self.lambda_2))
+        training = training.with_penalties(as_nonnegative("lambda_1", self.lambda_1), as_nonnegative("lambda_2", self.lambda_2))
         options = self._path_options(n_jobs=self.n_jobs, progress=self.progress)
         self.__dict__.pop("criterion_", None)  # of an earlier fit
         outputs = len(training.targets)
         if k is None and lambda_0 is None:
             largest = largest_size(largest, training.problem)
-            models, searched, values = by_criterion(training, self.criterion, self._rows, largest, options)
+            models, searched, values = fit_by_criterion(training, self.criterion, self._rows, largest, options)
             self.criterion_ = sum(values)
             sizes = [training.problem.counted(model.support) for model in models]
-            warn_at_limit(max(sizes), largest, training.problem)
-            choice = Choice((max(sizes),) * outputs if training.shared else tuple(sizes), None)
+            warn_at_limit(models, largest, training.problem)
+            choice = ModelChoice((max(sizes),) * outputs if training.shared else tuple(sizes), None)
         else:
-            choice = Choice(None if k is None else (k,) * outputs, lambda_0)
-            models, searched = fit_choice(training, choice, options)
-        self._finish(training, choice, models, searched, np.asarray(y))
+            choice = ModelChoice(None if k is None else (k,) * outputs, lambda_0)
+            models, searched = fit_chosen_models(training, choice, options)
+        self._set_results(training, choice, models, searched, np.asarray(y))
         return self
 
 
-class L0Classifier(DirectFit, L0ClassifierBase):
+class L0Classifier(SingleFit, L0ClassifierBase):
     """A linear classifier that uses few features.
 
     Minimises ``sum_i w_i f(x_i . beta + b, y_i) + lambda_0 ||beta||_0 + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2``, with at
@@ -188,7 +188,7 @@ class L0Classifier(DirectFit, L0ClassifierBase):
         self.progress = progress
 
 
-class L0Regressor(DirectFit, L0RegressorBase):
+class L0Regressor(SingleFit, L0RegressorBase):
     """A linear regression that uses few features.
 
     Minimises half the mean squared error plus ``lambda_0 ||beta||_0 + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2``, with at

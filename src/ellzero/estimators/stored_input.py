@@ -1,6 +1,6 @@
-"""An X that is not in memory, under scikit-learn's conventions: its checks would read all of it, these read nothing.
+"""Checks of an X that is not in memory: scikit-learn's own checks would read all of it, these read nothing.
 
-NaN and infinity are refused where the columns are read: by the statistics of a fit, and by predictions.
+NaN and infinity are refused when the columns are read: by the statistics of a fit, and by predictions.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from sklearn.utils.validation import validate_data
 from ellzero.base.errors import InvalidInputError
 from ellzero.design import Design, as_design
 
-__all__ = ["StoredRows", "check_new", "take_target", "used_columns"]
+__all__ = ["StoredRows", "check_features", "check_training_data", "read_columns"]
 
 BLOCK_BYTES = 1 << 26
 
 
-def take_target(estimator: Any, X: object, y: ArrayLike) -> tuple[Design, NDArray[Any]]:
-    """The design and the checked target of a fit; the estimator remembers how many features there are, and their names."""
+def check_training_data(estimator: Any, X: object, y: ArrayLike) -> tuple[Design, NDArray[Any]]:
+    """Return the design and the checked target of a fit; set the estimator's number of features and their names."""
     design = as_design(X)
     values = np.asarray(validate_data(estimator, X="no_validation", y=y, y_numeric=is_regressor(estimator)))
     if len(values) != design.shape[0]:
@@ -33,8 +33,8 @@ def take_target(estimator: Any, X: object, y: ArrayLike) -> tuple[Design, NDArra
     return design, values
 
 
-def check_new(estimator: Any, design: Design) -> None:
-    """Refuse data that is not like that of the fit."""
+def check_features(estimator: Any, design: Design) -> None:
+    """Refuse data whose features are not those of the fit."""
     expected, names = estimator.n_features_in_, getattr(estimator, "feature_names_in_", None)
     if design.shape[1] != expected:
         raise InvalidInputError(
@@ -44,8 +44,8 @@ def check_new(estimator: Any, design: Design) -> None:
         raise InvalidInputError("X must have the columns that the model was fitted on, in the same order.")
 
 
-def used_columns(design: Design, columns: NDArray[Any]) -> Any:
-    """Some columns, read into memory."""
+def read_columns(design: Design, columns: NDArray[Any]) -> Any:
+    """Read some columns into memory."""
     if not len(columns):
         return np.zeros((design.shape[0], 0))
     part = design.take(columns).stored()
@@ -56,7 +56,7 @@ def used_columns(design: Design, columns: NDArray[Any]) -> Any:
 
 
 class StoredRows:
-    """Some rows of an X that is not in memory, for a scorer: hardly any looks at them, so they are read when one does."""
+    """Some rows of an X that is not in memory, for a scorer; they are read only if it looks at them, which few scorers do."""
 
     ndim = 2
 
@@ -69,7 +69,7 @@ class StoredRows:
         return len(self.rows)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """The rows as an array; X is read in blocks of columns."""
+        """Return the rows as an array; X is read in blocks of columns."""
         n, p = self.design.shape
         step = max(1, BLOCK_BYTES // (8 * n))
         parts = []

@@ -13,6 +13,7 @@ from scipy import sparse
 from ellzero import _core
 from ellzero.base.validation import as_count
 from ellzero.paths.by_size import ModelsBySize
+from ellzero.plots import plot_path
 from ellzero.problem.model import Coefficients, Model, coefficient_rows, make_model
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions
@@ -127,9 +128,7 @@ class Path:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Coefficients against lambda_0, with the model size above (needs matplotlib)."""
-        from ellzero.plots import plot_path
-
-        return plot_path(self, ax)
+        return plot_path(self.lambda_0, self.coef, self.support_size, self.problem.design.names, ax)
 
     def __repr__(self) -> str:
         shown = range(len(self)) if len(self) <= 12 else [*range(6), -1, *range(len(self) - 5, len(self))]

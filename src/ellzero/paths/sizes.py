@@ -16,6 +16,7 @@ from ellzero.base.validation import as_count, as_nonnegative
 from ellzero.paths.by_size import best_by_size
 from ellzero.paths.norm_bound import UNBOUNDED_SHARE, bound_norms
 from ellzero.paths.options import PathSettings, path_options
+from ellzero.plots import plot_sizes
 from ellzero.problem.making import make_problem
 from ellzero.problem.model import Model, coefficient_rows
 from ellzero.problem.problem import Problem
@@ -109,9 +110,7 @@ class Sizes:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Objective against the number of features (needs matplotlib)."""
-        from ellzero.plots import plot_sizes
-
-        return plot_sizes(self, ax)
+        return plot_sizes(self.sizes, self.objective, self.reached, ax)
 
     def __repr__(self) -> str:
         n, p = self.problem.design.shape

@@ -1,4 +1,4 @@
-"""What the plots share: axes to draw on, labels that keep apart."""
+"""Axes to draw on, and labels that do not overlap; matplotlib is imported when something is drawn."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ __all__ = ["axes_for", "far_apart", "log_axis"]
 
 
 def axes_for(ax: Axes | None, width: float = 8.0, height: float = 4.5) -> Axes:
-    """The given axes, or those of a new figure of that size in inches."""
-    import matplotlib.pyplot as plt
+    """Return the given axes, or those of a new figure of that size in inches."""
+    import matplotlib.pyplot as plt  # optional, and slow to import
 
     return plt.subplots(figsize=(width, height), layout="constrained")[1] if ax is None else ax
 
 
 def log_axis(ax: Axes) -> None:
-    """A logarithmic x axis with plain numbers at 1, 2 and 5."""
-    from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
+    """Make the x axis logarithmic, with plain numbers at 1, 2 and 5."""
+    from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter  # optional, and slow to import
 
     ax.set_xscale("log")
     ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
@@ -29,7 +29,7 @@ def log_axis(ax: Axes) -> None:
 
 
 def far_apart(places: Iterable[float], spacing: float) -> list[int]:
-    """As many of the places (in increasing order) as are at least `spacing` from each other; the last one always."""
+    """Return indices of places (which increase) that are at least `spacing` from each other; the last one is always there."""
     ordered, shown = list(places), list[int]()
     for k in reversed(range(len(ordered))):
         if not shown or ordered[shown[-1]] - ordered[k] >= spacing:

@@ -14,6 +14,7 @@ from scipy.special import expit
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.design import as_design
+from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
 from ellzero.problem.problem import Problem
 
 __all__ = ["Coefficients", "Model", "coefficient_rows", "evaluate", "feature_name", "make_model"]
@@ -102,9 +103,18 @@ class Model:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON; :func:`ellzero.load` reads it, as an estimator that predicts the same."""
-        from ellzero.estimators.model_file import fitted, write_model  # scikit-learn is loaded when it is needed
+        write_model_file(path, self.file_content(FitSettings(lambda_0=self.lambda_0)))
 
-        write_model(path, fitted(self))
+    def file_content(self, settings: FitSettings) -> ModelContent:
+        """Return what the model's file holds; `settings` are those of the fit, as far as they are known."""
+        return ModelContent(
+            loss=self.loss,
+            coef=coefficient_rows([self.coefficients], self.n_features),
+            intercept=np.array([self.intercept]),
+            classes=self.classes,
+            names=self.names,
+            settings=settings,
+        )
 
     def feature_name(self, j: int) -> str:
         """The name of feature j: the column's name, or x<j>."""
