@@ -176,7 +176,7 @@ def test_the_best_of_a_neighbourhood_is_not_the_best_of_all():
         one, two = (ez.improve(X, y, start, swap_size=size, **settings) for size in (1, 2))
         assert two.objective <= one.objective * (1.0 + 1e-3) or two.support.tolist() != one.support.tolist()
         further = ez.improve(X, y, one.model, swap_size=2, **settings)
-        assert further.objective <= one.objective
+        assert further.objective <= one.objective * (1.0 + 1e-15)  # its own start, up to the last digit
         escaped += further.objective < one.objective * (1.0 - 1e-4)
     assert escaped >= 1
 
@@ -294,7 +294,7 @@ def test_the_best_swap_is_never_lost(seed, size):
     # Less is possible: a feature that comes may push others of its model to zero, more than may leave.
     assert search.objective <= value * (1.0 + 1e-7) + 1e-12, where
     assert search.lower_bound <= value * (1.0 + 1e-12), where
-    there = search.incumbent()["columns"].tolist()
+    there = search.incumbent().support.tolist()
     if len(set(home) - set(there)) <= size:
         assert search.objective == pytest.approx(value, rel=1e-7, abs=1e-12), where
 
