@@ -171,3 +171,16 @@ def test_a_warm_start_is_what_is_returned_without_time():
     best = ez.solve(X, Y, **EASY)
     sol = ez.solve(X, Y, node_limit=0, warm_start=best.model, **EASY)
     assert sol.objective <= best.objective * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("settings", [{"k": 5}, {"lambda_0": 0.1}])
+def test_a_missing_bound_is_told_before_any_search(settings, monkeypatch):
+    def search(*_, **__):
+        raise AssertionError("the heuristic ran")
+
+    monkeypatch.setattr("ellzero.exact.run.find_incumbent", search)
+    monkeypatch.setattr("ellzero.exact.swaps.find_incumbent", search)
+    with pytest.raises(ez.InvalidInputError, match="lambda_2=1e-3"):
+        ez.solve(X, Y, **settings)
+    with pytest.raises(ez.InvalidInputError, match="lambda_2=1e-3"):
+        ez.improve(X, Y, lambda_0=0.1)
