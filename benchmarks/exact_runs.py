@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 import ellzero as ez
 from benchmarks.tools import resident
-from ellzero.experiments.timing import THREAD_VARIABLES
+from ellzero.measurement.timing import THREAD_VARIABLES
 
 ROOT = Path(__file__).parent.parent
 N = 1000

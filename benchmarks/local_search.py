@@ -22,12 +22,12 @@ from benchmarks.cases import Case, dense_case
 from benchmarks.path import compare, referee
 from benchmarks.tools import R_SCRIPTS, REPEATS, run_patiently, save_case, save_for_r
 from ellzero import _core
-from ellzero.experiments.fixed_design import choose, validation_loss
-from ellzero.experiments.methods.l1 import L1
-from ellzero.experiments.methods.mcp import MCP
-from ellzero.experiments.methods.method import Method
-from ellzero.experiments.methods.ours import L0
-from ellzero.experiments.tables import mean_error, processor, table
+from ellzero.measurement.markdown import mean_with_error_text, processor, table
+from ellzero.peers.l0 import L0
+from ellzero.peers.l1 import L1
+from ellzero.peers.mcp import MCP
+from ellzero.peers.method import Method
+from ellzero.peers.selection import choose, validation_loss
 from ellzero.problem.model import Model
 from ellzero.problem.problem import make_problem
 from ellzero.solvers.hard_thresholding import threshold
@@ -215,7 +215,7 @@ def recovery(draws: int) -> str:
     rows = []
     for name, found in scores.items():
         f1, size, seconds = np.array(found).T
-        rows.append([name, str(len(f1)), mean_error(f1, 3), f"{size.mean():.1f}", f"{seconds.mean():.2f}"])
+        rows.append([name, str(len(f1)), mean_with_error_text(f1, 3), f"{size.mean():.1f}", f"{seconds.mean():.2f}"])
     return "## Support recovery: n = p = 1000, k = 25, s = 1, exponential correlation 0.9\n\n" + table(
         ["method", "draws", "mean F1 ± standard error", "mean size (25 is right)", "seconds per draw"], rows
     )

@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.exact import LAMBDA_2, LAMBDAS_0
 from benchmarks.exact_runs import GAP, Job, N, Outcome, gaussian, outcome_of, percent, seconds_shown, timed_solve, warm_up
 from benchmarks.sections import Section
-from ellzero.experiments.tables import table
+from ellzero.measurement.markdown import table
 
 __all__ = ["ITERATIONS_LIMIT", "iterations"]
 

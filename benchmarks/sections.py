@@ -13,7 +13,7 @@ from typing import Any
 
 import ellzero as ez
 from benchmarks.exact_runs import ROOT, Job, Outcome, complaints, run
-from ellzero.experiments.tables import processor
+from ellzero.measurement.markdown import processor
 
 __all__ = ["Report", "Section", "arguments_of"]
 

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from benchmarks.cases import Case
-from ellzero.experiments.methods.rscript import SCRIPTS, write_problem
-from ellzero.experiments.timing import THREAD_VARIABLES, best_time
+from ellzero.measurement.timing import THREAD_VARIABLES, best_time
+from ellzero.peers.rscript import SCRIPTS, write_problem
 
 Array = NDArray[np.float64]
 SECONDS_FOR_REPEATS = 20.0

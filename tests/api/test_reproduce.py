@@ -18,7 +18,7 @@ THEIRS = ["GraSP", "NHTP"]  # these need nothing to be installed
 @pytest.fixture(autouse=True)
 def no_skglm(monkeypatch):
     """Without R, L1 and MCP are left out: every worker would compile skglm for half a minute (or fail, uncompiled)."""
-    monkeypatch.setattr("ellzero.experiments.methods.back_ends.has_skglm", lambda: False)
+    monkeypatch.setattr("ellzero.peers.r_or_skglm.has_skglm", lambda: False)
 
 
 def test_list(run):

@@ -11,12 +11,12 @@ from scipy import optimize, sparse, special
 
 import ellzero as ez
 from ellzero.base.errors import EllzeroError
-from ellzero.experiments.methods import back_ends, nhtp, rscript, skglm_path, sparse_logistic
-from ellzero.experiments.methods.grasp import GraSP
-from ellzero.experiments.methods.l1 import L1
-from ellzero.experiments.methods.mcp import MCP
-from ellzero.experiments.methods.nhtp import NHTP
-from ellzero.experiments.methods.sparse_logistic import Data
+from ellzero.peers import nhtp, r_or_skglm, rscript, skglm_path, sparse_logistic
+from ellzero.peers.grasp import GraSP
+from ellzero.peers.l1 import L1
+from ellzero.peers.mcp import MCP
+from ellzero.peers.nhtp import NHTP
+from ellzero.peers.sparse_logistic import Data
 
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # skglm's compilation takes half a minute, these problems milliseconds
 SKGLM = pytest.param("skglm", marks=pytest.mark.skipif(not skglm_path.has_skglm(), reason="skglm is not installed"))
@@ -229,7 +229,7 @@ def test_what_is_missing_is_said(monkeypatch):
     assert NHTP().missing() is None
     assert GraSP().missing() is None
     monkeypatch.setitem(sys.modules, "skglm", None)
-    monkeypatch.setattr(back_ends, "has_r_package", lambda name: False)
+    monkeypatch.setattr(r_or_skglm, "has_r_package", lambda name: False)
     assert "glmnet" in L1().missing()
     assert "skglm" in L1().missing()
     assert "glmnet" in L1(backend="glmnet").missing()

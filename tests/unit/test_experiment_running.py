@@ -10,7 +10,8 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.experiments import EXPERIMENTS, find, running
 from ellzero.experiments.experiment import Scale
 from ellzero.experiments.running import Watch, describe, duration, reproduce
-from ellzero.experiments.tables import grouped, mean_error, mean_with_error, table
+from ellzero.measurement.markdown import mean_with_error_text, table
+from ellzero.measurement.statistics import grouped, mean_with_error
 
 
 @dataclass
@@ -157,7 +158,7 @@ def test_words():
     assert describe({"n": 10, "method": "L0L2/x (CD w. y)"}) == "n=10_method=L0L2_x_CD_w._y_"
     assert [duration(s) for s in (3.4, 89.0, 100.0, 7200.0)] == ["3 s", "89 s", "2 min", "2.0 h"]
     assert mean_with_error([1.0, 2.0, 3.0]) == (2.0, pytest.approx(1.0 / 3.0**0.5))
-    assert mean_error([5.0]) == "5.0 ± 0.0"
+    assert mean_with_error_text([5.0]) == "5.0 ± 0.0"
     assert table(["a", "b"], [["1", "2"]]) == "| a | b |\n|---|---|\n| 1 | 2 |"
     assert grouped([3, 1, 4, 6], lambda n: n % 2) == {1: [3, 1], 0: [4, 6]}
 

@@ -18,8 +18,9 @@ from ellzero.exact.verifier import verify
 from ellzero.experiments.experiment import Experiment, Record, Scale, Task
 from ellzero.experiments.pictures import curve, figure, save
 from ellzero.experiments.published import TABLE3 as PRINTED
-from ellzero.experiments.tables import grouped, mean_with_error, processor, table
-from ellzero.experiments.timing import best_time, call, shown, span
+from ellzero.measurement.markdown import processor, range_text, table, three_digits
+from ellzero.measurement.statistics import grouped, mean_with_error
+from ellzero.measurement.timing import best_time, call_in_process
 from ellzero.paths.sizes import fit_sizes
 
 __all__ = ["TABLE3", "Certification"]
@@ -105,7 +106,7 @@ class Certification:
         """One proof, and its verification."""
         limit = QUICK_LIMIT if task["quick"] else LIMIT
         # A MIP solver may not listen; making the data, choosing lambda_0 and verifying take time, too.
-        record = call(f"{__name__}:certify", task | {"limit": limit}, 2.0 * limit + 120.0)
+        record = call_in_process(f"{__name__}:certify", task | {"limit": limit}, 2.0 * limit + 120.0)
         return {"limit": limit} | (record or {"status": "ended from outside", "time": None})
 
     def report(self, records: list[Record], folder: Path, scale: Scale) -> str:
@@ -227,7 +228,7 @@ class Results:
             return "-"
         if times:
             mean, error = mean_with_error(times)
-            return shown(mean) + (f" ± {shown(error)}" if len(times) > 1 else "")
+            return three_digits(mean) + (f" ± {three_digits(error)}" if len(times) > 1 else "")
         open_ones = [record for record in cell if record["status"] != "optimal"]
         gaps = [record["gap"] for record in open_ones if "gap" in record]
         left = f" (gap {percent(max(gaps))})" if gaps else ""
@@ -305,7 +306,7 @@ class Results:
         if not ratios and not unfinished:
             return ""
         said = f"{label(name)}, {reading} over rows: "
-        said += f"{span(ratios)} times as fast as the paper's IGA on its machine" if ratios else "no proof"
+        said += f"{range_text(ratios)} times as fast as the paper's IGA on its machine" if ratios else "no proof"
         return said + (f"; not finished at p = {', '.join(f'{p:,}' for p in unfinished)}" if unfinished else "") + "."
 
     def agreement(self) -> str:
@@ -343,7 +344,7 @@ def details(cell: list[Record]) -> list[str]:
         ("yes" if found else "no") if count == 1 else f"{found} of {count}",
         percent(first["gap"]),
         certificate,
-        shown(first["verify_time"]),
+        three_digits(first["verify_time"]),
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,15 +11,11 @@ from numpy.typing import NDArray
 
 from ellzero.datasets import draw_labels, make_classification
 from ellzero.experiments.experiment import Record
-from ellzero.experiments.methods.method import Fit, Method
 from ellzero.metrics import support_scores
-from ellzero.problem.losses import LOSSES
+from ellzero.peers.method import Fit, Method
+from ellzero.peers.selection import Rule, choose
 
-__all__ = ["Data", "Setting", "choose", "loss_within", "measure", "validation_errors", "validation_loss"]
-
-Rank = tuple[float, ...]
-Rule = Callable[[Fit, Any, NDArray[np.int64], str], Rank]
-"""Ranks a model, the smallest first, by outcomes for the rows of X and a loss."""
+__all__ = ["Data", "Setting", "measure"]
 
 
 @dataclass(frozen=True)
@@ -59,43 +55,6 @@ class Data:
         if setting.new_rows:
             X_new, y_new, _ = make_classification(setting.new_rows, setting.p, random_state=for_new, **shape)
         return Data(X, y, y_choice, y_measure, X_new, y_new, coef)
-
-
-def validation_loss(fit: Fit, X: Any, y: NDArray[np.int64], loss: str) -> Rank:
-    """The paper's rule: the least mean loss, without penalties; of equals the smaller model."""
-    return float(np.mean(LOSSES[loss].value(fit.decision(X), y.astype(np.float64)))), len(fit.support)
-
-
-def validation_errors(fit: Fit, X: Any, y: NDArray[np.int64], loss: str) -> Rank:
-    """The fewest labels on the wrong side, then the smallest model, then the least loss.
-
-    Where labels are free of noise, the loss falls for ever as coefficients and models grow; this rule ends at the smallest
-    model that is right.
-    """
-    wrong = int(np.count_nonzero(fit.decision(X) * y <= 0.0))
-    return wrong, len(fit.support), validation_loss(fit, X, y, loss)[0]
-
-
-def loss_within(largest: int) -> Rule:
-    """The least loss among models of at most so many features; if all are larger, the least loss."""
-
-    def rank(fit: Fit, X: Any, y: NDArray[np.int64], loss: str) -> Rank:
-        return float(len(fit.support) > largest), *validation_loss(fit, X, y, loss)
-
-    return rank
-
-
-def choose(fits: Iterable[Fit], X: Any, y: NDArray[np.int64], loss: str, rules: Mapping[str, Rule]) -> dict[str, Fit]:
-    """The model that each rule prefers; fits are looked at once, as they come."""
-    best: dict[str, tuple[Rank, Fit]] = {}
-    for fit in fits:
-        for name, rule in rules.items():
-            rank = rule(fit, X, y, loss)
-            if name not in best or rank < best[name][0]:
-                best[name] = rank, fit
-    if not best:
-        raise ValueError("the method gave no model.")
-    return {name: fit for name, (_, fit) in best.items()}
 
 
 def measure(method: Method, data: Data, loss: str, rules: Mapping[str, Rule]) -> Record:

@@ -8,15 +8,17 @@ from pathlib import Path
 import numpy as np
 
 from ellzero.experiments.experiment import Experiment, Record, Scale, Task
-from ellzero.experiments.fixed_design import Data, Setting, loss_within, measure, validation_errors, validation_loss
-from ellzero.experiments.methods.grasp import GraSP
-from ellzero.experiments.methods.l1 import L1
-from ellzero.experiments.methods.mcp import MCP
-from ellzero.experiments.methods.method import Method
-from ellzero.experiments.methods.nhtp import NHTP
-from ellzero.experiments.methods.ours import L0
+from ellzero.experiments.fixed_design import Data, Setting, measure
 from ellzero.experiments.published import TABLE2 as PRINTED
-from ellzero.experiments.tables import grouped, mean_error, mean_with_error, table
+from ellzero.measurement.markdown import mean_with_error_text, table
+from ellzero.measurement.statistics import grouped, mean_with_error
+from ellzero.peers.grasp import GraSP
+from ellzero.peers.l0 import L0
+from ellzero.peers.l1 import L1
+from ellzero.peers.mcp import MCP
+from ellzero.peers.method import Method
+from ellzero.peers.nhtp import NHTP
+from ellzero.peers.selection import loss_within, validation_errors, validation_loss
 
 __all__ = ["TABLE2", "LargeInstances"]
 
@@ -118,11 +120,11 @@ class LargeInstances:
         false, size, true, auc = ([record[rule][key] for record in cell] for key in MEASURES)
         return [
             name,
-            mean_error(false),
+            mean_with_error_text(false),
             printed[0],
-            mean_error(size),
+            mean_with_error_text(size),
             printed[1],
-            mean_error(true),
+            mean_with_error_text(true),
             f"{np.mean(auc):.4f}",
             str(len(cell)),
             "-" if quick else verdict(false, PRINTED[name][setting][0]),

@@ -12,7 +12,8 @@ import numpy as np
 from ellzero.experiments.experiment import Record
 from ellzero.experiments.pictures import COLOURS, curve, figure, save
 from ellzero.experiments.rates import HINGE, KNOWN, L0, L1, PROOF, Sweep, fewest_rows, most_rows, population_norm
-from ellzero.experiments.tables import grouped, mean_with_error, table
+from ellzero.measurement.markdown import table
+from ellzero.measurement.statistics import grouped, mean_with_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

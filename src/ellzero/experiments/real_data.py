@@ -18,11 +18,11 @@ from ellzero.base.errors import DatasetError
 from ellzero.datasets import load
 from ellzero.estimators.scoring import areas
 from ellzero.experiments.experiment import Experiment, Record, Scale, Task
-from ellzero.experiments.methods.l1 import L1
-from ellzero.experiments.methods.method import Fit
 from ellzero.experiments.real_data_curves import CLAIMS, COMMON, LARGEST, OFFICIAL, UNIT, Curve
 from ellzero.experiments.real_data_report import CAUTION, CHOICE, ON_COMMON, draw, section
 from ellzero.paths.path import fit_path
+from ellzero.peers.l1 import L1
+from ellzero.peers.method import Fit
 
 __all__ = ["FIG3", "FIG5", "FIG6", "FIG7", "RealData"]
 

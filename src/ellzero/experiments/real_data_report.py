@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from ellzero.experiments.experiment import Record
 from ellzero.experiments.pictures import COLOURS, figure, save
 from ellzero.experiments.real_data_curves import CLAIMS, LARGEST, OFFICIAL, UNIT, Claim, Curve
-from ellzero.experiments.tables import grouped, table
+from ellzero.measurement.markdown import table
+from ellzero.measurement.statistics import grouped
 
 __all__ = ["CAUTION", "CHOICE", "ON_COMMON", "draw", "section"]
 

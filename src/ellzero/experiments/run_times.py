@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from ellzero.datasets import make_classification
 from ellzero.experiments.experiment import Experiment, Record, Scale, Task
-from ellzero.experiments.methods.nhtp import NHTP
-from ellzero.experiments.methods.rscript import SCRIPTS, has_r_package, write_problem
 from ellzero.experiments.pictures import curve, figure, save
-from ellzero.experiments.tables import grouped, mean_with_error, processor, table
-from ellzero.experiments.timing import best_time, call, finish, shown, span
+from ellzero.measurement.markdown import processor, range_text, table, three_digits
+from ellzero.measurement.statistics import grouped, mean_with_error
+from ellzero.measurement.timing import best_time, call_in_process, run_program
 from ellzero.paths.path import fit_path, lambda_grid
+from ellzero.peers.nhtp import NHTP
+from ellzero.peers.rscript import SCRIPTS, has_r_package, write_problem
 
 __all__ = ["FIG4", "RunTimes"]
 
@@ -106,7 +107,7 @@ class RunTimes:
         limit = size_of(task["quick"]).limit
         patience = limit + 20.0 + task["p"] / 1000  # making and sending the data takes time, too
         here = TOOLS[task["method"]] is None
-        record = call(f"{__name__}:time_here", task, patience) if here else time_in_r(task, patience)
+        record = call_in_process(f"{__name__}:time_here", task, patience) if here else time_in_r(task, patience)
         if record is None or record["time"] > limit:
             record = (record or {}) | {"time": None}
         return record | {"limit": limit}
@@ -185,7 +186,7 @@ def time_in_r(task: Task, patience: float) -> Record | None:
         del X  # R needs the memory
         words = [name, str(size.runs), str(SECONDS_FOR_RUNS), task["method"]]
         command = ["Rscript", "--vanilla", str(SCRIPTS / "run_times.R"), *words]
-        text = finish(command, patience)
+        text = run_program(command, patience)
     return None if text is None else json.loads(text.splitlines()[-1])
 
 
@@ -235,14 +236,14 @@ class Results:
         if not times:
             return "-"
         mean, error = mean_with_error(times)
-        return shown(mean) + (f" ± {shown(error)}" if len(times) > 1 else "")
+        return three_digits(mean) + (f" ± {three_digits(error)}" if len(times) > 1 else "")
 
     def ratio_entry(self, p: int, tool: str) -> str:
         """How many times as long as the reference."""
         reference, limit, mean = self.mean(p, REFERENCE), self.at_least(p, tool), self.mean(p, tool)
         if reference is None or (limit is None and mean is None):
             return "-"
-        return f"over {shown(limit / reference)}" if limit is not None else shown((mean or 0.0) / reference)
+        return f"over {three_digits(limit / reference)}" if limit is not None else three_digits((mean or 0.0) / reference)
 
     def path_entry(self, p: int, tool: str) -> str:
         """Length and end of the path on the first data set."""
@@ -293,11 +294,11 @@ class Results:
             return f"{tool} is not comparable with {other}{late}." if late else ""
         low, high = min(ratios), max(ratios)
         if low >= 1.0:
-            word = f"{span(ratios)} times as fast as {other}" + " (or more: it ran into the limit)" * bounded
+            word = f"{range_text(ratios)} times as fast as {other}" + " (or more: it ran into the limit)" * bounded
         elif high <= 1.0:
-            word = f"{span([1.0 / ratio for ratio in ratios])} times as slow as {other}"
+            word = f"{range_text([1.0 / ratio for ratio in ratios])} times as slow as {other}"
         else:
-            word = f"from {shown(1.0 / low)} times as slow to {shown(high)} times as fast as {other}"
+            word = f"from {three_digits(1.0 / low)} times as slow to {three_digits(high)} times as fast as {other}"
         return f"{tool} is {word}{late}."
 
     def within(self, tool: str, p: int, most: float) -> str:
@@ -305,7 +306,7 @@ class Results:
         mean, limit = self.mean(p, tool), self.at_least(p, tool)
         if mean is None and limit is None:
             return ""
-        took = f"{shown(mean)} s" if mean is not None else f"over {limit:g} s"
+        took = f"{three_digits(mean)} s" if mean is not None else f"over {limit:g} s"
         kept = mean is not None and mean < most
         return f"{tool} at p = {p:,}: {took}, {'within' if kept else 'not within'} the paper's {most:g} s for its kind."
 

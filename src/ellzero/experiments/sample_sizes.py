@@ -9,15 +9,17 @@ from pathlib import Path
 import numpy as np
 
 from ellzero.experiments.experiment import Experiment, Record, Scale, Task
-from ellzero.experiments.fixed_design import Data, Setting, measure, validation_loss
-from ellzero.experiments.methods.grasp import GraSP
-from ellzero.experiments.methods.l1 import L1
-from ellzero.experiments.methods.mcp import MCP
-from ellzero.experiments.methods.method import Method
-from ellzero.experiments.methods.nhtp import NHTP
-from ellzero.experiments.methods.ours import L0
+from ellzero.experiments.fixed_design import Data, Setting, measure
 from ellzero.experiments.pictures import curve, figure, save
-from ellzero.experiments.tables import grouped, mean_error, mean_with_error, table
+from ellzero.measurement.markdown import mean_with_error_text, table
+from ellzero.measurement.statistics import grouped, mean_with_error
+from ellzero.peers.grasp import GraSP
+from ellzero.peers.l0 import L0
+from ellzero.peers.l1 import L1
+from ellzero.peers.mcp import MCP
+from ellzero.peers.method import Method
+from ellzero.peers.nhtp import NHTP
+from ellzero.peers.selection import validation_loss
 
 __all__ = ["FIG1", "FIG2", "SampleSizes"]
 
@@ -102,7 +104,7 @@ class SampleSizes:
                 [
                     name,
                     *(
-                        mean_error([record[key] for record in cells[name, n]], digits) if (name, n) in cells else "-"
+                        mean_with_error_text([record[key] for record in cells[name, n]], digits) if (name, n) in cells else "-"
                         for n in rows
                     ),
                 ]

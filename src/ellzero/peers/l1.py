@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.experiments.methods.back_ends import FromR
-from ellzero.experiments.methods.method import Fit
-from ellzero.experiments.methods.rscript import models_from_r
-from ellzero.experiments.methods.skglm_path import EarlyEnd, skglm_path
+from ellzero.peers.method import Fit
+from ellzero.peers.r_or_skglm import RPackageMethod
+from ellzero.peers.rscript import models_from_r
+from ellzero.peers.skglm_path import EarlyEnd, skglm_path
 
 __all__ = ["L1"]
 
@@ -21,7 +21,7 @@ GLMNET_END = EarlyEnd(explained=0.999, progress=1e-5, largest=np.iinfo(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
-class L1(FromR):
+class L1(RPackageMethod):
     """glmnet's default path: standardised columns, a grid from where all coefficients vanish to 1e-4 of that (1e-2 if n < p).
 
     `backend` is "glmnet" (through Rscript, the paper's tool), "skglm" (the same grid and rules for when to end), or "auto", the

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.experiments.methods.method import Fit
 from ellzero.paths.grid import fit_grid
+from ellzero.peers.method import Fit
 
 __all__ = ["L0"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ellzero.experiments.methods.sparse_logistic import (
+from ellzero.peers.sparse_logistic import (
     Array,
     Data,
     Indices,

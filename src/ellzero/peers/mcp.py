@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.experiments.methods.back_ends import FromR
-from ellzero.experiments.methods.method import Fit
-from ellzero.experiments.methods.rscript import models_from_r
-from ellzero.experiments.methods.skglm_path import EarlyEnd, skglm_path
+from ellzero.peers.method import Fit
+from ellzero.peers.r_or_skglm import RPackageMethod
+from ellzero.peers.rscript import models_from_r
+from ellzero.peers.skglm_path import EarlyEnd, skglm_path
 
 __all__ = ["MCP"]
 
@@ -23,7 +23,7 @@ CURVATURE = 0.25
 
 
 @dataclass(frozen=True, eq=False)
-class MCP(FromR):
+class MCP(RPackageMethod):
     """ncvreg's default path for each gamma: standardised columns, a grid to 0.001 of its largest value (0.05 if n <= p).
 
     A path ends at n/2 features, or once 99 % of the deviance is explained (ncvreg's own rule), so separable data end it.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ellzero.experiments.methods.rscript import has_r_package
-from ellzero.experiments.methods.skglm_path import has_skglm
+from ellzero.peers.rscript import has_r_package
+from ellzero.peers.skglm_path import has_skglm
 
-__all__ = ["FromR"]
+__all__ = ["RPackageMethod"]
 
 
-class FromR:
+class RPackageMethod:
     """What L1 and MCP have in common; `backend` is the package, "skglm", or "auto", the first of these that is installed."""
 
     name: ClassVar[str]  # as in the paper's legends

@@ -20,7 +20,7 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.special import expit
 
-from ellzero.experiments.methods.method import Fit
+from ellzero.peers.method import Fit
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]

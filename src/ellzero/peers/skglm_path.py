@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ellzero.experiments.methods.method import Fit
+from ellzero.peers.method import Fit
 
 __all__ = ["EarlyEnd", "has_skglm", "skglm_path"]
 

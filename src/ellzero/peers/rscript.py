@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.base.errors import EllzeroError
-from ellzero.experiments.methods.method import Fit
-from ellzero.experiments.timing import THREAD_VARIABLES
+from ellzero.measurement.timing import THREAD_VARIABLES
+from ellzero.peers.method import Fit
 
 __all__ = ["has_r_package", "models_from_r", "write_problem"]
 
