@@ -14,7 +14,7 @@ import numpy as np
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.conversion.checking import Contents
-from ellzero.design.column_files import ABOUT, BESIDE, FORMAT, VERSION
+from ellzero.design.column_files import ABOUT, FORMAT, SMALL_FILES, VERSION
 
 __all__ = ["Files", "synced"]
 
@@ -71,7 +71,7 @@ class Files:
             "crc32": checksums,
             "target": contents.target,
             "files": sizes,
-            "checks": {name: zlib.crc32((self.folder / name).read_bytes()) for name in BESIDE if name in sizes},
+            "checks": {name: zlib.crc32((self.folder / name).read_bytes()) for name in SMALL_FILES if name in sizes},
             "made_by": f"ellzero {version('ellzero')}",
         }
         self.write_json(ABOUT, about)
