@@ -9,7 +9,7 @@ import pytest
 
 from ellzero.exact.solve import solve
 from ellzero.experiments import certification, run_times
-from ellzero.experiments.certification import TABLE3, draw_problem, price_of_five
+from ellzero.experiments.certification import TABLE3, draw_problem, lambda_0_for_true_size
 from ellzero.experiments.experiment import Scale
 from ellzero.experiments.run_times import FIG4, REFERENCE, TOOLS
 from ellzero.experiments.running import reproduce
@@ -211,7 +211,7 @@ def test_both_readings_and_the_papers_sizes():
 def test_lambda_0_asks_for_five_features(reading):
     X, y, truth = draw_problem({"p": 300, "repetition": 1})
     lambda_2 = certification.READINGS[reading]
-    lambda_0 = price_of_five(X, y, lambda_2)
+    lambda_0 = lambda_0_for_true_size(X, y, lambda_2)
     solution = solve(X, y, loss="hinge", lambda_0=lambda_0, lambda_2=lambda_2, fit_intercept=False)
     assert solution.status == "optimal"
     np.testing.assert_array_equal(solution.support, truth)

@@ -8,8 +8,9 @@ import pytest
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.experiments import EXPERIMENTS, find, running
-from ellzero.experiments.experiment import Scale
-from ellzero.experiments.running import Watch, describe, duration, reproduce
+from ellzero.experiments.experiment import Scale, describe
+from ellzero.experiments.progress import RunProgress, duration
+from ellzero.experiments.running import reproduce
 from ellzero.measurement.markdown import mean_with_error_text, table
 from ellzero.measurement.statistics import grouped, mean_with_error
 
@@ -145,13 +146,13 @@ def test_time_left_is_that_of_tasks_alike():
 
     done = [task(1, 0) | {"seconds": 1.0}, task(2, 0) | {"seconds": 10.0}]
     left = [task(1, 1), task(2, 1), task(2, 2), task(3, 0)]
-    assert Watch("x", left, done, 1, None).remaining() == pytest.approx(1.0 + 10.0 + 10.0 + 5.5)
-    assert Watch("x", left, done, 2, None).remaining() == pytest.approx(26.5 / 2)
-    assert Watch("x", left, done, 8, None).remaining() == pytest.approx(10.0)  # the longest task cannot be split
-    watch = Watch("x", left, done, 1, None)
-    watch.advance(task(3, 0), {"seconds": 100.0})
-    assert watch.remaining() == pytest.approx(21.0)
-    assert Watch("x", left, [], 1, None).remaining() == 0.0
+    assert RunProgress("x", left, done, 1, None).remaining() == pytest.approx(1.0 + 10.0 + 10.0 + 5.5)
+    assert RunProgress("x", left, done, 2, None).remaining() == pytest.approx(26.5 / 2)
+    assert RunProgress("x", left, done, 8, None).remaining() == pytest.approx(10.0)  # the longest task cannot be split
+    progress = RunProgress("x", left, done, 1, None)
+    progress.advance(task(3, 0), {"seconds": 100.0})
+    assert progress.remaining() == pytest.approx(21.0)
+    assert RunProgress("x", left, [], 1, None).remaining() == 0.0
 
 
 def test_words():

@@ -1,4 +1,4 @@
-"""The synthetic experiments' common part: data, the choice among a method's models, and what is measured of it."""
+"""The paper's synthetic experiments with a "fixed design": labels to fit, to choose and to measure are for the same rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Data", "Setting", "measure"]
 
 @dataclass(frozen=True)
 class Setting:
-    """How data is generated ("Experimental Setup")."""
+    """Parameters of the synthetic data (the paper's "Experimental Setup")."""
 
     p: int
     k: int
@@ -32,7 +32,7 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """One draw: rows with three independent outcomes (to fit, to choose, to measure), and new rows with theirs."""
+    """One draw: rows with three independent vectors of labels (to fit, to choose, to measure), and new rows with labels."""
 
     X: NDArray[np.float64]
     y: NDArray[np.int64]
@@ -44,7 +44,7 @@ class Data:
 
     @staticmethod
     def draw(setting: Setting, n: int, seed: tuple[int, ...]) -> Data:
-        """All methods of a repetition see the same draw: the seed does not depend on the method."""
+        """Draw the data; the seed does not depend on the method, so that all methods of a repetition see the same data."""
         shape: dict[str, Any] = {"k": setting.k, "s": setting.s, "correlation": setting.correlation, "rho": setting.rho}
         for_rows, for_choice, for_measure, for_new = (
             np.random.default_rng(part) for part in np.random.SeedSequence(seed).spawn(4)
@@ -58,13 +58,13 @@ class Data:
 
 
 def measure(method: Method, data: Data, loss: str, rules: Mapping[str, Rule]) -> Record:
-    """Fit, choose by each rule, and compare with the truth: one entry a rule."""
+    """Fit a method, choose a model by each rule, and compare it with the truth; return one entry for each rule."""
     chosen = choose(method.fits(data.X, data.y), data.X, data.y_choice, loss, rules)
     return {rule: compare(fit, data) for rule, fit in chosen.items()}
 
 
 def compare(fit: Fit, data: Data) -> Record:
-    """A model's measures."""
+    """Return the measures of a model: AUC, and how its support compares with the true one."""
     from sklearn.metrics import roc_auc_score
 
     scores = support_scores(np.flatnonzero(data.coef), fit.support)
