@@ -60,11 +60,10 @@ class Rows:
             raise InvalidInputError(f"{plan.shown} has no columns beside the target.")
         self.truth = np.zeros(len(self.names), dtype=bool)  # columns that have held truth values
         self.number = np.zeros(len(self.names), dtype=bool)  # columns that have held numbers
-        self.bases = (
-            {0, 1} if self.names[0].startswith("Unnamed: ") else set()
-        )  # where an unnamed first column may begin to count
+        # The numbers from which an unnamed first column may count the rows; a row that does not fit removes them.
+        self.bases = {0, 1} if self.names[0].startswith("Unnamed: ") else set()
         self.labels = Labels()
-        self.seen = 0  # rows of the file
+        self.seen = 0  # rows of the file so far
         # With `impute`, missing values are filled once the whole column is at hand; until then its numbers stay float64.
         self.contents = Contents(0, len(self.names), np.dtype(plan.dtype or "float64"), self.names)
         self.tiles = DenseTiles(

@@ -65,7 +65,7 @@ def first_row(plan: Plan, text: Replayed, options: dict[str, Any]) -> list[str]:
         if len(options["sep"]) == 1:
             rows = csv.reader(lines, delimiter=options["sep"], skipinitialspace=True)
         row = next(filter(None, rows), None)
-        lines.detach().detach()  # the stream is read again
+        lines.detach().detach()  # or closing the wrappers would close the stream, which is read again
     if row is None:
         raise InvalidInputError(f"{plan.shown} is empty.")
     return row
@@ -134,7 +134,7 @@ def wide_parts(plan: Plan, layout: Layout, text: Replayed, stack: ExitStack) -> 
     options = layout.options
     lines = io.TextIOWrapper(io.BufferedReader(text), encoding=options["encoding"], newline="")
     place = {name: j for j, name in enumerate(layout.header)}
-    chosen = itemgetter(*(place[name] for name in layout.features))  # far more than one: a tuple
+    chosen = itemgetter(*(place[name] for name in layout.features))  # returns a tuple, since there is more than one name
     most = max(1, plan.memory // (WIDE_BYTES * len(layout.header)))
     width, seen = len(layout.header), 0
     fields: list[str] = []

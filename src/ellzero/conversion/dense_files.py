@@ -29,8 +29,8 @@ class DenseFiles(Files):
         self.block_columns = max(1, BLOCK_BYTES // column_bytes)
         self.block_bytes = self.block_columns * column_bytes
         self.checksums: list[int] = []
-        self.position = 0  # in the block that is being written
-        self.rows = 0  # in the column that is being written, where a column comes in pieces
+        self.position = 0  # bytes so far in the block that is being written
+        self.rows = 0  # rows so far in the column that is being written, if it comes in pieces
         self.file = self.create("X.npy")
         npy.write_array_header_1_0(
             self.file, {"descr": npy.dtype_to_descr(contents.dtype), "fortran_order": True, "shape": (contents.n, contents.p)}
@@ -48,7 +48,7 @@ class DenseFiles(Files):
         columns = np.asarray(block)
         first = self.done
         self.advance(columns.shape)
-        for start in range(0, columns.shape[1], self.block_columns):  # a copy in another type stays small
+        for start in range(0, columns.shape[1], self.block_columns):  # so that copies in another type stay small
             strip = columns[:, start : start + self.block_columns]
             self.write(in_stored_type(strip, self.contents, first + start))
 

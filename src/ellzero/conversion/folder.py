@@ -74,7 +74,9 @@ class NewFolder:
         """Raise a sentence about a full disk in place of an error that is about one."""
         if error.errno not in (*FULL, errno.EFBIG):
             return
-        free = in_words(shutil.disk_usage(self.target.parent).free)  # the temporary folder is removed by now
+        free = in_words(
+            shutil.disk_usage(self.target.parent).free
+        )  # after an error in the block, our own files are gone by now
         more = f"more is needed than the {free} that are free"
         need = more if self.needed is None else f"{in_words(self.needed)} are needed, {free} are free"
         raise OSError(error.errno, f"{FULL.get(error.errno, TOO_LARGE)}: {need}", str(self.target)) from None

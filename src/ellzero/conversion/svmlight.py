@@ -32,7 +32,7 @@ def read_svmlight(plan: Plan, folder: Path, stack: ExitStack, report: Report) ->
     tiles = SparseTiles(folder / "rows", stack)
     labels = []
     line = 0
-    zero = False  # whether anything has the index 0
+    zero = False  # whether an entry has the index 0
     for text in line_blocks(stream.content, max(1, plan.memory // TEXT_SHARE)):
         X, y = parsed(text, plan, line)
         line += text.count(b"\n")
@@ -62,7 +62,7 @@ def line_blocks(stream: IO[bytes], size: int) -> Iterator[bytes]:
     rest: list[bytes] = []
     while block := stream.read(size):
         cut = block.rfind(b"\n") + 1
-        if not cut:  # a line that is longer
+        if not cut:  # the line is longer than the block
             rest.append(block)
             continue
         yield b"".join([*rest, block[:cut]])

@@ -20,7 +20,7 @@ __all__ = ["Answer", "Cluster", "Engine", "LocalThreads", "answered", "engine_fo
 Key = TypeVar("Key")
 
 PAUSES = (0.1, 1.0, 3.0)  # seconds before each further attempt; Dask itself tries a task on three workers in each attempt
-SHORTEST_NAP, LONGEST_NAP = 0.0005, 0.02  # seconds between two looks at what has come
+SHORTEST_NAP, LONGEST_NAP = 0.0005, 0.02  # seconds between two looks for answers
 LOOK_AROUND = 2.0  # seconds without an answer after which the workers are counted
 PATIENCE = "60s"  # how long a cluster may have no worker at all; the default of "ellzero.timeout" in Dask's configuration
 KEPT_FREE = 0.4  # the share of a worker's memory that is left free: Dask writes data to disk above 60 %
@@ -91,8 +91,8 @@ class LocalThreads:
 class Cluster:
     """The workers of a `distributed.Client`.
 
-    Dask itself repeats the tasks of a worker that dies, and computes again what it held, as far as it knows how. What still
-    fails for a reason that may pass (all workers gone for a moment, a task that was with several dying workers, a broken
+    Dask itself repeats the tasks of a worker that dies, and computes the lost data again if it knows how. A task that still
+    fails for a reason that may pass (all workers gone for a moment, several workers that died with the task, a broken
     connection) is submitted again here, a few times. Nothing waits for ever: without any worker for `ellzero.timeout` in
     Dask's configuration (60 s by default) there is an error.
     """
@@ -229,7 +229,7 @@ class Cluster:
         start = looked = time.monotonic()
         alone: float | None = None
         while True:
-            # The blocking iterator would hang if no worker comes back, and wakes up a tenth of a second late now and then.
+            # Not the blocking iterator: it would hang if no worker comes back, and sometimes wakes up a tenth of a second late.
             answers = done.next_batch(block=False)
             if answers:
                 return list(answers)
@@ -256,7 +256,7 @@ class Cluster:
         )
         if isinstance(error, passing):
             return error
-        self.check()  # a worker that joined later and lacks ellzero fails in many ways
+        self.check()  # the reason may be a worker that joined later and lacks ellzero, which fails in many ways
         raise error
 
     def recover(self, pause: float) -> None:

@@ -198,7 +198,7 @@ class ColumnStore:
         except (ValueError, EOFError):  # JSON and Unicode errors are of the first kind
             raise damaged(self.path, f"{name} cannot be read") from None
 
-    # Reading
+    # Reading.
 
     def scan(self, requests: Sequence[Request]) -> Iterator[tuple[int, list[Array]]]:
         """Make one pass over the file; blocks are read ahead while others are worked on."""

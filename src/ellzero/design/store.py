@@ -58,7 +58,7 @@ class Store(Protocol):
 class Products:
     """Request for the products of all columns with some vectors."""
 
-    vectors: Array  # (sides, n)
+    vectors: Array  # one vector of length n in a row
 
     def __call__(self, block: _core.Design, threads: int) -> Array:
         """Return the products of a block's columns."""

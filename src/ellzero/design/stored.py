@@ -39,8 +39,8 @@ class StoredDesign:
         self.names = names if names is not None else store.names
         self.shape: tuple[int, int] = store.shape
         self.passes = Passes(store)
-        # The core borrows the passes: Python's garbage collector cannot see what the core holds, and a store may lead back to
-        # the results that hold this design (a graph of Dask, by the globals of a function that makes blocks).
+        # A weak reference: the garbage collector cannot see what the core holds, and a store may refer to the results that hold
+        # this design (a graph of Dask does, by the globals of a function that makes blocks), which would never be freed.
         self.core = _core.stored(
             weakref.proxy(self.passes),
             rows=self.shape[0],
@@ -84,7 +84,7 @@ class Question:
     """A request that waits for its answers, and the function that takes them."""
 
     request: Request
-    asker: int  # the thread
+    asker: int  # the thread's number
     take: Take | None  # hands over (first column, answers) and returns whether more are wanted; None once they are not
     size: int  # bytes of the answers for all columns
     answered: bool = False

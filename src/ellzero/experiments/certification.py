@@ -42,11 +42,11 @@ class ProofMethod:
     """One method that proves optimality."""
 
     colour: str
-    options: dict[str, str | None]  # of ez.solve
+    options: dict[str, str | None]  # arguments of ez.solve
     package: str | None = None
     readings: tuple[str, ...] = tuple(READINGS)
     features: tuple[int, ...] = FEATURES
-    quick: bool = True  # takes part in quick runs
+    quick: bool = True  # whether it takes part in quick runs
 
     def takes(self, p: int, reading: str, quick: bool) -> bool:
         """Return whether it is tried on a problem."""
@@ -69,7 +69,7 @@ PROOF_METHODS = {
     "IGA on HiGHS": ProofMethod("#7d3c98", {"method": "iga", **HIGHS}, "highspy", ("sum",), quick=False),
     "HiGHS alone": ProofMethod("#7f8c8d", {"method": "mip", **HIGHS}, "highspy", ("sum",), FEATURES[:1], quick=False),
 }
-"""The rows of the table. A MIP solver alone does not finish the smallest problem, so it is not tried on others."""
+"""The rows of the table. A MIP solver alone does not finish the smallest problem, so it is not tried on larger ones."""
 
 SETTING = """Hinge loss, n = {rows:,}, five of p independent features matter, SNR = 10, q = 2, no intercept (as in the paper's
 formulation), `gap={gap:g}`. "M": coefficients are assumed to be at most 1.2 times the largest of the heuristic's model, as in
@@ -105,7 +105,7 @@ class Certification:
     def run(self, task: Task) -> Record:
         """Make one proof and verify it, in a process of its own."""
         limit = QUICK_LIMIT if task["quick"] else LIMIT
-        # A MIP solver may not listen; making the data, choosing lambda_0 and verifying take time, too.
+        # Twice the limit, since a MIP solver may overrun it; making the data, choosing lambda_0 and verifying take time, too.
         record = call_in_process(f"{__name__}:certify", task | {"limit": limit}, 2.0 * limit + 120.0)
         return {"limit": limit} | (record or {"status": "ended from outside", "time": None})
 

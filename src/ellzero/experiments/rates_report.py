@@ -29,7 +29,7 @@ SHADES = {L0: ("#c0392b", "#eba79e"), L1: ("#1e8449", "#97d3ac"), HINGE: (COLOUR
 """Colours for the first and the second signal."""
 
 PROVED = 1e-4
-"""The relative gap at which a solution counts as optimal, and a shortfall of the hinge's solver as none."""
+"""The relative gap below which a solution counts as optimal, and an excess of the objective as an error of the solver."""
 
 
 @dataclass(frozen=True)

@@ -46,9 +46,8 @@ class RealData:
     title: str
     penalty: Literal["L0L1", "L0L2"]
     algorithm: Literal["cd", "local_search"]
-    main: bool = (
-        False  # the figure of the text: it has the L1 curves, which the others read, and columns with one common factor
-    )
+    # Figure 3 of the text: it computes the L1 curves, which the other figures read, and columns with one common factor.
+    main: bool = False
     serial: bool = False
 
     @property
@@ -95,7 +94,7 @@ class RealData:
         curve = Curve(task["method"], task["value"], task["columns"])
         largest = QUICK_LARGEST if task["quick"] else self.largest(task["data"])
         fits = self.fits(curve, X, y, largest)
-        # Single columns are wanted of the test rows.
+        # CSC, since predictions take single columns of the test rows.
         return auc_by_size(fits, sparse.csc_matrix(X_test) if sparse.issparse(X_test) else X_test, y_test)
 
     def fits(self, curve: Curve, X: Any, y: NDArray[np.int64], largest: int) -> Iterator[Fit]:

@@ -49,10 +49,10 @@ class Size:
     """The size of the experiment: problems, paths and repetitions."""
 
     features: tuple[int, ...]
-    points: int  # on a path, and the largest size of NHTP
+    points: int  # solutions on a path, and the largest size of NHTP
     ratio: float  # of the last lambda_0 to the first
     runs: int  # the best of this many counts
-    limit: float  # seconds of a fit
+    limit: float  # seconds that a fit may take
 
 
 FULL = Size((1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000), points=100, ratio=1e-3, runs=3, limit=120.0)
@@ -183,7 +183,7 @@ def time_in_r(task: Task, patience: float) -> Record | None:
         folder = Path(name)
         write_problem(X, y, folder)
         (ROWS * grid_of(X, y, size)).tofile(folder / "grid.bin")
-        del X  # R needs the memory
+        del X  # leaves the memory to R
         words = [name, str(size.runs), str(SECONDS_FOR_RUNS), task["method"]]
         command = ["Rscript", "--vanilla", str(SCRIPTS / "run_times.R"), *words]
         text = run_program(command, patience)

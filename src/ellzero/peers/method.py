@@ -19,7 +19,7 @@ class Fit:
     support: NDArray[np.int64]  # ascending
     values: NDArray[np.float64]
     intercept: float
-    settings: dict[str, float]  # where on the grid it is
+    settings: dict[str, float]  # its point on the grid
 
     def decision(self, X: Any) -> NDArray[np.float64]:
         """Return X coef + intercept."""

@@ -24,7 +24,7 @@ from ellzero.peers.method import Fit
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
-WarmStart = Literal["none", "size"]  # at zero, or from the next smaller size at the same lambda_2
+WarmStart = Literal["none", "size"]  # start at zero, or from the next smaller size at the same lambda_2
 SIZES = tuple(range(1, 101))  # the paper's grids
 LAMBDA_2 = tuple(float(value) for value in np.geomspace(1e-4, 100.0, 10))
 NEGLIGIBLE = 1e-6  # a model with a mean loss below this separates the classes: larger sizes only repeat it
@@ -101,7 +101,7 @@ class Iterate:
     intercept: float
     margin: Array
     objective: float
-    slopes: Array | None  # of the loss at this margin, by all columns; None where X must be read again
+    slopes: Array | None  # the loss's derivatives by all coefficients at this margin; None where X must be read for them
     memory: dict[str, Any] = field(default_factory=dict)  # state that a method keeps from one look to the next
 
     @classmethod
