@@ -38,7 +38,7 @@ def test_the_truth_minimises_the_risk(loss):
 
 @pytest.mark.parametrize("signal", [1.0, 2.0])
 def test_the_estimate_is_the_global_minimum_on_small_problems(signal):
-    """Branch and bound over the box |beta_j| <= 2R, which holds the ball, proves it."""
+    """Branch and bound over the box |beta_j| <= 2R, which contains the ball, proves it."""
     for repetition in range(3):
         X, y, direction = Setting(300, 20, 3, signal).draw(repetition)
         assert prove(X, y, signal * direction)["gap"] <= 1e-4
@@ -97,7 +97,7 @@ def test_slopes_and_their_errors():
 
 
 def test_fewest_rows():
-    """As the paper's constants give it, for the largest radius that a loss of slope 1 allows."""
+    """The number follows from the paper's constants, for the largest radius that a loss of slope 1 allows."""
     k, p, radius, kappa = 5, 1000, 2.0, 0.07
     reach = 4.0 * np.sqrt(2.0 / np.pi) / kappa
     n = fewest_rows(k, p, radius)

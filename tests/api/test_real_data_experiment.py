@@ -26,7 +26,7 @@ def small_set(name):
 
 
 class TwoModels:
-    """In the place of L1: the steepest column, and the steepest two."""
+    """A stand-in for L1 with two models: the steepest column, and the steepest two."""
 
     name = "L1"
 

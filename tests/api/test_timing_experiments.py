@@ -1,4 +1,4 @@
-"""Figure 4 and table 3: their quick versions run, their reports say what the numbers say, and nothing is hidden."""
+"""Figure 4 and table 3: their quick versions run, and their reports say what the numbers say."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ QUICK = Scale(quick=True)
 
 
 def rows(text):
-    """The tables' lines as lists of entries."""
+    """Return the tables' lines as lists of entries."""
     return [[entry.strip() for entry in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| ")]
 
 

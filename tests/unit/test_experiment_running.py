@@ -1,4 +1,4 @@
-"""The runner of experiments: results are kept, runs go on, failures are told, time left is estimated."""
+"""The runner of experiments: it keeps results, resumes runs, reports failures and estimates the time left."""
 
 import io
 import json
@@ -17,7 +17,7 @@ from ellzero.measurement.statistics import grouped, mean_with_error
 
 @dataclass
 class Squares:
-    """Squares numbers; those in `bad` fail."""
+    """An experiment that squares numbers; those in `bad` fail."""
 
     name: str = "squares"
     title: str = "Squares of numbers"

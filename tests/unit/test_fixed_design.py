@@ -1,4 +1,4 @@
-"""The synthetic experiments' data, choice and measures."""
+"""The synthetic experiments' data and measures, and the choice among a method's models."""
 
 import numpy as np
 import pytest
