@@ -25,7 +25,7 @@ def expected(name):
 
 
 def small(name, entries):
-    """Return the description of a small set of that layout, whose digest is that of sparse matrices if its entries are sparse."""
+    """Return the description of a small set of that layout; the digest of a sparse set is taken of sparse matrices."""
     arrays = {key: sparse.csr_matrix(a) if entries != "values" and key[0] == "X" else a for key, a in expected(name).items()}
     return uci.Source(name, entries, 3, (3, 2), (1, 1), uci.digest(arrays))
 
