@@ -19,7 +19,7 @@ SMALLEST = 1e-3
 
 @dataclass(frozen=True)
 class Case:
-    """One problem; `lambda_2` and the grid are in ellzero's scaling (weights sum to one)."""
+    """One problem; `lambda_2` and the grid are in ellzero's scaling, in which the weights of the rows sum to one."""
 
     name: str
     X: Any
@@ -29,7 +29,7 @@ class Case:
 
 
 def closed_form_maximum(X: Any, y: NDArray[np.float64]) -> float:
-    """The largest lambda_0 at which a coordinate step leaves zero: max_j grad_j^2 / (2 L_j) at the best intercept."""
+    """Return max_j grad_j^2 / (2 L_j) at the best intercept: the largest lambda_0 at which a coordinate step leaves zero."""
     n = len(y)
     share = (y > 0).mean()
     r = ((share - (y > 0)) / n).astype(X.dtype)

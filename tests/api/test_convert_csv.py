@@ -1,4 +1,4 @@
-"""Tables of text as column stores: the same numbers and labels as pandas reads, or one sentence."""
+"""Tables of text as column stores: the same numbers and labels as pandas reads, or an error in one sentence."""
 
 import bz2
 import gzip

@@ -1,4 +1,4 @@
-"""Values and targets that are missing: filled, left out or refused, in whatever format."""
+"""Missing values and targets, which are filled, left out or refused, in any format."""
 
 import re
 

@@ -82,7 +82,7 @@ def test_proofs():
 
 
 def test_memory_stays_bounded_and_passes_are_few(tmp_path):
-    """A file of 320 MB, fitted in a process that takes half as much at most; 3 passes and one for each change."""
+    """A file of 320 MB is fitted by a process that takes at most half of that, in 3 passes and one for each change."""
     rng = np.random.default_rng(SEED)
     n, p = 2000, 40_000
     y = rng.integers(0, 2, n)

@@ -27,7 +27,7 @@ def response(X, seed=1):
 
 @pytest.fixture(scope="module", params=KINDS)
 def data(request, tmp_path_factory):
-    """In memory, and as a store."""
+    """Return the data in memory, and as a store."""
     X = matrix_of(request.param, n=N, p=P)
     folder = write_store(tmp_path_factory.mktemp("store") / "X.columns", X, response(X), names=NAMES, target="y")
     return X, ez.open_columns(folder)
@@ -35,7 +35,7 @@ def data(request, tmp_path_factory):
 
 @pytest.fixture
 def plain(tmp_path):
-    """A store without names and its matrix."""
+    """Return a store without names, and its matrix."""
     X = matrix_of("float64", n=N, p=P)
     return X, ez.open_columns(write_store(tmp_path / "X.columns", X))
 

@@ -1,1 +1,1 @@
-"""The ground floor: errors, checks of arguments, safe files and progress; it imports nothing of the package."""
+"""Errors, checks of arguments, safe writing of files and progress reports; imports nothing else of the package."""

@@ -1,4 +1,4 @@
-"""Progress of long work: a bar on a terminal (tqdm's, if it is there), plain lines elsewhere, or the caller's own function."""
+"""Progress reports of long work: a bar on a terminal (if tqdm is installed), plain lines elsewhere, or a caller's function."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, TextIO
 __all__ = ["ProgressCallback", "as_progress"]
 
 ProgressCallback = Callable[[float, float, int], None]
-"""Called with the fraction done, the present lambda_0 (0 while sizes are searched) and the present number of features."""
+"""A function of the fraction done, the present lambda_0 (0 while sizes are searched) and the present number of features."""
 
 LINE_SECONDS = 1.0
 BAR_STEPS = 1000  # a bar counts whole steps
@@ -18,7 +18,7 @@ BAR_FORMAT = "{percentage:3.0f} %|{bar:30}| {desc}{elapsed}<{remaining}"
 
 
 class Lines:
-    """Writes a line about once a second, and always the last one (once: solvers may report the end twice)."""
+    """Progress as lines of text, about one a second; the last one is written once, though solvers may report the end twice."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -37,7 +37,7 @@ class Lines:
 
 
 class Bar:
-    """A tqdm bar that closes itself at the end; work that begins anew gets a new one."""
+    """Progress as a tqdm bar, which closes itself at the end; work that begins anew gets a new bar."""
 
     def __init__(self, stream: TextIO, tqdm: Any) -> None:
         self.make: Callable[[], Any] = lambda: tqdm(total=BAR_STEPS, file=stream, bar_format=BAR_FORMAT, dynamic_ncols=True)
@@ -55,13 +55,13 @@ class Bar:
 
 
 def describe(lambda_0: float, support: int) -> str:
-    """Where the work is; folds of a cross-validation have neither."""
+    """Return the present lambda_0 and number of features in words; folds of a cross-validation have neither."""
     at = f"lambda_0 = {lambda_0:.3g}  " if lambda_0 > 0.0 else ""
     return f"{at}features = {support}  " if at or support else ""
 
 
 def reporter(stream: TextIO) -> ProgressCallback:
-    """A bar if the stream is a terminal and tqdm is installed, else lines."""
+    """Return a bar if the stream is a terminal and tqdm is installed, else lines."""
     if not stream.isatty():
         return Lines(stream)
     try:
@@ -72,7 +72,7 @@ def reporter(stream: TextIO) -> ProgressCallback:
 
 
 def as_progress(progress: bool | ProgressCallback) -> ProgressCallback | None:
-    """False: nothing; True: standard error; a function: that function."""
+    """Return the function that reports progress: none for False, on standard error for True, else the given one."""
     if callable(progress):
         return progress
     return reporter(sys.stderr) if progress else None

@@ -1,4 +1,4 @@
-"""Checks of scalar and vector arguments; each failure is one sentence that names the argument."""
+"""Checks of scalar and vector arguments; each error is one sentence that names the argument."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LARGEST_COUNT = 2**31 - 1
 
 
 def as_nonnegative(name: str, value: Any) -> float:
-    """A finite number of at least zero."""
+    """Return the value as a finite number of at least zero."""
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -38,7 +38,7 @@ def as_nonnegative(name: str, value: Any) -> float:
 
 
 def as_count(name: str, value: Any, least: int) -> int:
-    """An integer of at least `least`."""
+    """Return the value as an integer of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise InvalidInputError(f"{name} must be an integer of at least {least}, got {value!r}.")
     if value > LARGEST_COUNT:
@@ -47,14 +47,14 @@ def as_count(name: str, value: Any, least: int) -> int:
 
 
 def as_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
-    """One of a few names."""
+    """Return the value if it is one of the choices."""
     if not isinstance(value, str) or value not in choices:
         raise InvalidInputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
     return value
 
 
 def as_threads(n_jobs: int | None) -> int:
-    """Number of threads: None is one, -1 all cores (-2 all but one, ...); never more than there are cores."""
+    """Return the number of threads: None is one, -1 all cores (-2 all but one, ...); never more than there are cores."""
     if n_jobs is None:
         return 1
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
@@ -64,7 +64,7 @@ def as_threads(n_jobs: int | None) -> int:
 
 
 def as_vector(name: str, values: ArrayLike, length: int) -> Array:
-    """A finite float64 vector of the given length."""
+    """Return the values as a finite float64 vector of the given length."""
     try:
         vector = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -79,7 +79,7 @@ def as_vector(name: str, values: ArrayLike, length: int) -> Array:
 
 
 def as_weights(sample_weight: ArrayLike | None, n: int) -> Array:
-    """Weights that sum to one; rows of zero weight do not count."""
+    """Return weights that sum to one; without weights all rows count the same, and rows of weight zero not at all."""
     if sample_weight is None:
         return np.full(n, 1.0 / n)
     weight = as_vector("sample_weight", sample_weight, n)
@@ -88,12 +88,12 @@ def as_weights(sample_weight: ArrayLike | None, n: int) -> Array:
     largest = weight.max()
     if largest == 0.0:
         raise InvalidInputError("sample_weight must not be zero everywhere.")
-    weight = weight / largest  # the sum cannot overflow now
+    weight = weight / largest  # so that the sum cannot overflow
     return weight / weight.sum()
 
 
 def as_bound(name: str, bound: ArrayLike | None, p: int, default: float) -> Array | None:
-    """A bound per feature, or None where it is infinite everywhere."""
+    """Return one bound for each feature, or None if all bounds have the default, which is infinite."""
     if bound is None:
         return None
     try:
@@ -110,7 +110,7 @@ def as_bound(name: str, bound: ArrayLike | None, p: int, default: float) -> Arra
 
 
 def as_feature_mask(name: str, features: ArrayLike | None, p: int, names: list[str] | None) -> NDArray[np.bool_] | None:
-    """A mask of features from a mask, indices or (with named columns) names; None if it is empty."""
+    """Return a mask of features, given as a mask, as indices or as names of columns; None if no feature is named."""
     if features is None:
         return None
     chosen = np.asarray([features] if isinstance(features, str) else features)
@@ -136,7 +136,7 @@ def as_feature_mask(name: str, features: ArrayLike | None, p: int, names: list[s
 
 
 def as_grid(name: str, values: ArrayLike) -> Array:
-    """A non-empty, strictly decreasing grid of numbers of at least zero."""
+    """Return the values as a non-empty, strictly decreasing grid of numbers of at least zero."""
     try:
         grid = np.atleast_1d(np.asarray(values, dtype=np.float64))
     except (TypeError, ValueError):

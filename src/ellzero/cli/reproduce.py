@@ -11,7 +11,7 @@ from ellzero.cli.output import note, print_result
 from ellzero.experiments import EXPERIMENTS, find
 from ellzero.experiments.experiment import Scale
 from ellzero.experiments.running import Outcome, reproduce
-from ellzero.experiments.tables import grouped
+from ellzero.measurement.statistics import grouped
 from ellzero.tables.optional import need
 
 __all__ = ["run"]

@@ -1,4 +1,4 @@
-"""Modules that are optional."""
+"""Imports of optional modules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["need"]
 
 
 def need(module: str, extra: str = "cli") -> Any:
-    """An optional module, or a sentence that says how to get it."""
+    """Import an optional module, or raise an error that says how to install it."""
     try:
         return importlib.import_module(module)
     except ImportError:

@@ -1,8 +1,8 @@
-"""Timed work: in a process of its own, since it should not depend on what ran before and may have to be ended.
+"""Timed runs, each in a process of its own: it does not depend on what ran before, and can be ended.
 
-python -m ellzero.experiments.timing MODULE:FUNCTION
+    python -m ellzero.measurement.timing MODULE:FUNCTION
 
-calls the function with the task (JSON) on the standard input and prints what it came to.
+calls the function with the JSON object on the standard input and prints its value as one line of JSON.
 """
 
 from __future__ import annotations
@@ -14,24 +14,23 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from ellzero.experiments.experiment import Record, Task
-
-__all__ = ["best_time", "call", "finish", "shown", "span"]
+__all__ = ["THREAD_VARIABLES", "best_time", "call_in_process", "run_program"]
 
 Result = TypeVar("Result")
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+"""Environment variables that set the number of threads of the usual linear algebra libraries."""
 
 
-def call(function: str, task: Task, limit: float) -> Record | None:
-    """What ``MODULE:FUNCTION`` makes of the task, or None if it is not done after so many seconds."""
-    text = finish([sys.executable, "-m", __name__, function], limit, json.dumps(task))
+def call_in_process(function: str, argument: dict[str, Any], limit: float) -> dict[str, Any] | None:
+    """Return the value of ``MODULE:FUNCTION`` for the argument, or None if it takes longer than `limit` seconds."""
+    text = run_program([sys.executable, "-m", __name__, function], limit, json.dumps(argument))
     return None if text is None else json.loads(text.splitlines()[-1])
 
 
-def finish(command: Sequence[str], limit: float, given: str = "") -> str | None:
-    """What a program prints with linear algebra on one thread, or None if it had to be ended."""
+def run_program(command: Sequence[str], limit: float, given: str = "") -> str | None:
+    """Return what a program prints, or None if it takes longer than `limit` seconds; linear algebra runs on one thread."""
     environment = dict(os.environ) | dict.fromkeys(THREAD_VARIABLES, "1")
     try:
         done = subprocess.run(command, input=given, env=environment, capture_output=True, text=True, timeout=limit, check=False)
@@ -45,7 +44,10 @@ def finish(command: Sequence[str], limit: float, given: str = "") -> str | None:
 
 
 def best_time(work: Callable[[], Result], runs: int, seconds: float) -> tuple[Result, float, int]:
-    """The last result of so many runs (no further one begins after the seconds), the best time, and the number of runs."""
+    """Run the work up to `runs` times; return the last result, the shortest time and the number of runs.
+
+    No further run begins once the runs have taken `seconds` together.
+    """
     times = list[float]()
     while True:
         start = time.perf_counter()
@@ -55,19 +57,8 @@ def best_time(work: Callable[[], Result], runs: int, seconds: float) -> tuple[Re
             return result, min(times), len(times)
 
 
-def shown(number: float) -> str:
-    """Three digits."""
-    return f"{number:.3g}" if number < 999.5 else f"{number:,.0f}"
-
-
-def span(numbers: Sequence[float]) -> str:
-    """The smallest and the largest."""
-    low, high = shown(min(numbers)), shown(max(numbers))
-    return low if low == high else f"{low} to {high}"
-
-
 def main(name: str) -> None:
-    """The inside of the process."""
+    """Call the named function inside the process that :func:`call_in_process` started."""
     module, _, function = name.partition(":")
     print(json.dumps(getattr(importlib.import_module(module), function)(json.load(sys.stdin))))
 

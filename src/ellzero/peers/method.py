@@ -1,4 +1,4 @@
-"""What an experiment asks of a method."""
+"""The protocol of a method: its name, what it needs to run, and the models of its grid."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ __all__ = ["Fit", "Method"]
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """One model of a method's grid, on the scale of X."""
+    """One model of a method's grid, in the units of X."""
 
     support: NDArray[np.int64]  # ascending
     values: NDArray[np.float64]
     intercept: float
-    settings: dict[str, float]  # where on the grid it is
+    settings: dict[str, float]  # its point on the grid
 
     def decision(self, X: Any) -> NDArray[np.float64]:
-        """X coef + intercept."""
+        """Return X coef + intercept."""
         return X[:, self.support] @ self.values + self.intercept
 
 
@@ -31,10 +31,10 @@ class Method(Protocol):
 
     @property
     def name(self) -> str:
-        """As in the paper's legends."""
+        """Return the name in the paper's legends."""
 
     def missing(self) -> str | None:
-        """What must be installed, in one sentence, or None if the method can run."""
+        """Return a sentence on what must be installed, or None if the method can run."""
 
     def fits(self, X: Any, y: NDArray[np.int64]) -> Iterator[Fit]:
-        """The models of the whole grid; y is -1 and +1."""
+        """Yield the models of the whole grid; y is -1 and +1."""

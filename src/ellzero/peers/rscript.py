@@ -1,4 +1,4 @@
-"""Methods that live in R: the problem goes there, and the models come back, as plain binary files."""
+"""Calls of R: the problem goes to an R script, and the models come back, as plain binary files."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.base.errors import EllzeroError
-from ellzero.experiments.methods.method import Fit
-from ellzero.experiments.timing import THREAD_VARIABLES
+from ellzero.measurement.timing import THREAD_VARIABLES
+from ellzero.peers.method import Fit
 
 __all__ = ["has_r_package", "models_from_r", "write_problem"]
 
@@ -26,7 +26,7 @@ SCRIPTS = Path(__file__).parent / "r"
 
 @lru_cache
 def has_r_package(name: str) -> bool:
-    """Whether Rscript is there and finds the package."""
+    """Return whether Rscript is installed and finds the package."""
     if shutil.which("Rscript") is None:
         return False
     question = f'quit(status = !nzchar(system.file(package = "{name}")))'
@@ -34,7 +34,7 @@ def has_r_package(name: str) -> bool:
 
 
 def write_problem(X: Any, y: NDArray[np.int64], folder: Path) -> None:
-    """X and y as r/exchange.R reads them."""
+    """Write X and y as r/exchange.R reads them."""
     is_sparse = sparse.issparse(X)
     np.array([*X.shape, X.nnz if is_sparse else -1], dtype=np.int32).tofile(folder / "shape.bin")
     np.asarray(y, dtype=np.float64).tofile(folder / "y.bin")
@@ -49,7 +49,7 @@ def write_problem(X: Any, y: NDArray[np.int64], folder: Path) -> None:
 
 
 def models_from_r(script: str, X: Any, y: NDArray[np.int64], arguments: Sequence[float], names: Sequence[str]) -> Iterator[Fit]:
-    """Run a script of the package on X and y; `names` are those of the settings that it gives with each model."""
+    """Run a script of this package on X and y, and yield its models; `names` are those of each model's settings."""
     with tempfile.TemporaryDirectory(prefix="ellzero-") as name:
         folder = Path(name)
         write_problem(X, y, folder)

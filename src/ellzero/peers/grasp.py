@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ellzero.experiments.methods.sparse_logistic import (
+from ellzero.peers.sparse_logistic import (
     Data,
     Iterate,
     Pursuit,
@@ -16,17 +16,18 @@ from ellzero.experiments.methods.sparse_logistic import (
 
 __all__ = ["GraSP"]
 
-# Of the objective: while only the order of the coefficients matters, and for the model that is returned.
+# Relative tolerances of the objective: while only the order of the coefficients matters, and for the model that is returned.
 ROUGH, FINE = 1e-4, 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class GraSP(Pursuit):
-    """At most k features with a ridge, by minimising on the support and the 2k columns of largest gradients, then pruning.
+    """Logistic regression with at most k features and a ridge, by gradient support pursuit.
 
-    This is the authors' variant with debiasing: after pruning, the objective is minimised on the features that are left. On
-    data of figure 1 (n = 1000, correlation 0.9) its models have a mean objective of 0.494; those of plain pruning, which goes
-    round in circles more often, 0.506, and 0.500 after up to 50 iterations. The intercept is free throughout.
+    Each iteration minimises the objective on the support and the 2k columns of largest gradients, then keeps the k largest
+    coefficients. This is the authors' variant with debiasing: after pruning, the objective is minimised on the features that
+    are left. On data of figure 1 (n = 1000, correlation 0.9) its models have a mean objective of 0.494; those of plain pruning,
+    which runs into cycles more often, 0.506, and 0.500 after up to 50 iterations. The intercept is never penalised.
 
     A fit ends when it meets a set of columns again, or after more than `patience` iterations without progress, and gives the
     best model that it met. Waiting for a repetition (`patience=100`) took eight times as long for objectives that are 0.5 %
@@ -41,11 +42,11 @@ class GraSP(Pursuit):
 
     @property
     def name(self) -> str:
-        """As in the paper's legends."""
+        """Return the name in the paper's legends."""
         return "GraSP"
 
     def advance(self, data: Data, at: Iterate) -> bool:
-        """One iteration; whether it is the last, which leaves the best model that was met."""
+        """Do one iteration; return whether it is the last, which goes back to the best model so far."""
         assert at.slopes is not None
         gradient = at.slopes.copy()
         gradient[at.support] += 2.0 * at.lambda_2 * at.values

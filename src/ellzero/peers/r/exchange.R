@@ -1,4 +1,4 @@
-# A problem and models as binary files; methods/rscript.py is the other side.
+# A problem and models as binary files; peers/rscript.py is the other side.
 arguments <- commandArgs(trailingOnly = TRUE)
 folder <- arguments[1]
 settings <- as.numeric(arguments[-1])

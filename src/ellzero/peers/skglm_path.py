@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ellzero.experiments.methods.method import Fit
+from ellzero.peers.method import Fit
 
 __all__ = ["EarlyEnd", "has_skglm", "skglm_path"]
 
@@ -20,30 +20,30 @@ Array = NDArray[np.float64]
 
 
 def has_skglm() -> bool:
-    """Whether skglm is installed; it is not imported, since that takes seconds."""
+    """Return whether skglm is installed, without importing it, which takes seconds."""
     return find_spec("skglm") is not None
 
 
 @dataclass(frozen=True)
 class EarlyEnd:
-    """When the rest of a path is not worth computing."""
+    """The rule by which a path ends before its last lambda."""
 
-    explained: float  # share of the null deviance
-    progress: float  # least relative growth of that share from one point to the next, after the fifth
-    largest: int  # features
+    explained: float  # the share of the null deviance above which the path ends
+    progress: float  # the relative growth of that share, from one point to the next, below which it ends (after the fifth)
+    largest: int  # the most features of a model
 
 
 def standardised(X: Any) -> tuple[Any, Array, Array]:
-    """Columns of unit variance, with their means and scales.
+    """Return columns of unit variance, with their means and scales.
 
-    A sparse X is not centred and stays sparse: the intercept is free, so the models are the same.
+    A sparse X is not centred and stays sparse: the intercept is not penalised, so the models are the same.
     """
     n = X.shape[0]
     if sparse.issparse(X):
         mean = np.asarray(X.mean(axis=0)).ravel()
         square = np.asarray(X.multiply(X).mean(axis=0)).ravel()
         scale = np.sqrt(np.maximum(square - mean**2, 0.0))
-        scale[scale <= 1e-7 * np.sqrt(square)] = np.inf  # a constant column leaves
+        scale[scale <= 1e-7 * np.sqrt(square)] = np.inf  # a constant column becomes zero
         return sparse.csc_matrix(X @ sparse.diags(1.0 / scale)), np.zeros_like(mean), scale
     dense = np.array(X, dtype=np.float64, order="F")
     mean = dense.mean(axis=0)
@@ -65,7 +65,7 @@ def skglm_path(
     smallest: float,
     end: EarlyEnd,
 ) -> Iterator[Fit]:
-    """Models at n_lambda values, from where all coefficients vanish to `smallest` times that; each is started from the last."""
+    """Yield models at n_lambda values, from where all coefficients vanish to `smallest` times that, with warm starts."""
     from skglm.datafits import Logistic
     from sklearn.exceptions import ConvergenceWarning
 

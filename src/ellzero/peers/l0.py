@@ -1,4 +1,4 @@
-"""The paper's own proposal, by ellzero: L0 with L1 or L2, Algorithms 1 and 2."""
+"""L0 with L1 or L2 penalties by Algorithms 1 and 2, the paper's own proposal, computed by ellzero."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.experiments.methods.method import Fit
 from ellzero.paths.grid import fit_grid
+from ellzero.peers.method import Fit
 
 __all__ = ["L0"]
 
-LARGEST = 100  # features: the limit of the paper's package, and of the sizes that the other L0 methods sweep
+LARGEST = 100  # most features: the limit of the paper's package, and the largest size of the other L0 methods
 
 
 @dataclass(frozen=True, eq=False)
 class L0:
-    """100 lambda_0 that the path chooses, and ten values of the second penalty.
+    """L0-regularised models on a grid: 100 values of lambda_0 that the path chooses, and ten of the second penalty.
 
-    Without a grid of its own the second penalty takes ten values over four decades, for lambda_1 from where all coefficients
-    vanish.
+    `shrinkage` is the grid of the second penalty. Without it, ten values over four decades are taken; those of lambda_1 begin
+    where all coefficients vanish.
     """
 
     penalty: Literal["L0L1", "L0L2"]
@@ -33,16 +33,16 @@ class L0:
 
     @property
     def name(self) -> str:
-        """As in the paper's legends."""
+        """Return the name in the paper's legends."""
         loss = "" if self.loss == "logistic" else f"/{self.loss.replace('_', ' ')}"
         return f"{self.penalty}{loss} ({'CD' if self.algorithm == 'cd' else 'CD w. Local Search'})"
 
     def missing(self) -> str | None:
-        """Nothing is."""
+        """Return None: nothing else must be installed."""
         return None
 
     def fits(self, X: Any, y: NDArray[np.int64]) -> Iterator[Fit]:
-        """The models of the whole grid."""
+        """Yield the models of the whole grid."""
         second = "lambda_1" if self.penalty == "L0L1" else "lambda_2"
         values: Any = "auto" if self.shrinkage is None else self.shrinkage
         options: dict[str, Any] = {second: values, "algorithm": self.algorithm, "loss": self.loss}

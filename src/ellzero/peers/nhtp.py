@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ellzero.experiments.methods.sparse_logistic import (
+from ellzero.peers.sparse_logistic import (
     Array,
     Data,
     Indices,
@@ -28,13 +28,14 @@ FIRST_STEP = 2.0
 
 @dataclass(frozen=True, eq=False)
 class NHTP(Pursuit):
-    """At most k features with a ridge, by Newton steps on the k coordinates that a gradient step would keep.
+    """Logistic regression with at most k features and a ridge, by Newton hard-thresholding pursuit.
 
-    Each iteration takes T, the k largest entries of |beta - eta gradient|, and a Newton step on T that sends the rest to zero.
-    A step that is not one of sufficient descent is replaced by the gradient on T. Then comes the Armijo rule. It ends where the
-    gradient on T and the coefficients off T vanish (`tol`): by the choice of T such a point is stationary. The intercept is
-    always in T, without a penalty. eta changes every ten iterations as in the paper, is measured in inverse curvatures (so that
-    it suits any lambda_2), and is halved where no step along the direction lowers the objective; so every sweep ends.
+    Each iteration takes T, the k largest entries of |beta - eta gradient|, and a Newton step on T that sets the rest to zero.
+    A direction without sufficient descent is replaced by the negative gradient on T; the Armijo rule then gives the length of
+    the step. A fit ends where the gradient on T and the coefficients off T vanish (`tol`): by the choice of T such a point is
+    stationary. The intercept is always in T, without a penalty. eta changes every ten iterations as in the paper, is measured
+    in inverse curvatures (so that it suits any lambda_2), and is halved where no step along the direction lowers the objective,
+    so that every fit ends.
 
     `warm_start="size"`, the default, starts each size from the next smaller one at the same lambda_2. On two data sets of
     figures 1 and 2 this took about half the time of starts at zero and reached lower objectives: 0.4873 on average instead of
@@ -48,11 +49,11 @@ class NHTP(Pursuit):
 
     @property
     def name(self) -> str:
-        """As in the paper's legends."""
+        """Return the name in the paper's legends."""
         return "NHTP"
 
     def advance(self, data: Data, at: Iterate) -> bool:
-        """One iteration; whether the iterate is stationary, or can no longer be improved."""
+        """Do one iteration; return whether the iterate is stationary or can no longer be improved."""
         assert at.slopes is not None
         ridge = 2.0 * at.lambda_2
         eta = at.memory.setdefault("eta", self.first_step / (0.25 * data.mean_square + ridge))
@@ -89,7 +90,7 @@ class NHTP(Pursuit):
 
 
 def _rows(data: Data, at: Iterate, target: Indices) -> Array:
-    """The columns of T, kept while T lasts."""
+    """Return the columns of T, which are kept for as long as T does not change."""
     if "target" not in at.memory or not np.array_equal(at.memory["target"], target):
         at.memory |= {"target": target, "rows": data.rows(target)}
     rows: Array = at.memory["rows"]
@@ -97,7 +98,7 @@ def _rows(data: Data, at: Iterate, target: Indices) -> Array:
 
 
 def _direction(data: Data, at: Iterate, rows: Array, gradient: Array, lost: Array, lost_square: float, eta: float) -> Array:
-    """The Newton direction on T if it is one of sufficient descent, else the negative gradient."""
+    """Return the Newton direction on T if it gives sufficient descent, else the negative gradient."""
     curvature = data.curvature(at.margin)
     right = rows @ (curvature * lost) - gradient if lost_square else -gradient
     direction = solve_factorised(factorised_hessian(rows, curvature, at.lambda_2), right)

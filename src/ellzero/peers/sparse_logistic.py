@@ -1,9 +1,9 @@
-"""Logistic regression with at most k features and a ridge term: what GraSP and NHTP share.
+"""Logistic regression with at most k features and a ridge: the part that GraSP and NHTP share.
 
-Both alternate a look at the gradient of all columns with a computation on few of them. A look reads X, which is what costs; so
-the fits of a sweep go in step, and one matrix product serves the looks of all of them.
+The objective is that of the package, mean_i log(1 + exp(-y_i eta_i)) + lambda_2 ||beta||^2 with an unpenalised intercept.
 
-The objective is that of the package, mean_i log(1 + exp(-y_i eta_i)) + lambda_2 ||beta||^2 with a free intercept.
+Both methods alternate a look at the gradient of all columns with a computation on few of them. A look reads all of X, which
+takes most of the time; so several fits proceed together, and one matrix product serves the looks of all of them.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.special import expit
 
-from ellzero.experiments.methods.method import Fit
+from ellzero.peers.method import Fit
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
-WarmStart = Literal["none", "size"]  # at zero, or from the next smaller size at the same lambda_2
+WarmStart = Literal["none", "size"]  # start at zero, or from the next smaller size at the same lambda_2
 SIZES = tuple(range(1, 101))  # the paper's grids
 LAMBDA_2 = tuple(float(value) for value in np.geomspace(1e-4, 100.0, 10))
-NEGLIGIBLE = 1e-6  # a mean loss below this is a separating model: larger sizes only repeat it
-LESS = 0.5  # a Hessian is kept while a step promises at most this share of the one before
-SIZES_TOGETHER = 10  # of fits that go in step: enough for the matrix products, and sizes that are left out are not fitted
-BATCH_ENTRIES = 20_000_000  # of the gradients that are kept at a time: 160 MB
+NEGLIGIBLE = 1e-6  # a model with a mean loss below this separates the classes: larger sizes only repeat it
+REUSED_BELOW = 0.5  # a Hessian is kept while a step promises at most this share of the decrease of the one before
+SIZES_TOGETHER = 10  # sizes that are fitted together: enough for the matrix products; few, since later ones may be left out
+BATCH_ENTRIES = 20_000_000  # the most entries of the gradients that are kept at a time: 160 MB
 
 
 class Data:
-    """X, y and what all fits of a sweep have in common."""
+    """X, y and the quantities that all fits have in common."""
 
     def __init__(self, X: Any, y: NDArray[np.int64]):
         self.sparse = sparse.issparse(X)
@@ -53,27 +53,27 @@ class Data:
         self._dense = np.zeros(self.p)
 
     def loss(self, margin: Array) -> float:
-        """The mean logistic loss."""
+        """Return the mean logistic loss."""
         return float(np.mean(np.logaddexp(0.0, -self.y * margin)))
 
     def residual(self, margin: Array) -> Array:
-        """The loss's derivative by each margin."""
+        """Return the loss's derivative by each margin."""
         return -self.y * expit(-self.y * margin) / self.n
 
     def curvature(self, margin: Array) -> Array:
-        """The loss's second derivative by each margin."""
+        """Return the loss's second derivative by each margin."""
         share = expit(margin)
         return share * (1.0 - share) / self.n
 
     def slopes(self, margins: list[Array]) -> Array:
-        """The loss's derivative by every coefficient, a row for each margin."""
+        """Return the loss's derivative by every coefficient, one row for each margin."""
         residuals = np.array([self.residual(margin) for margin in margins])
         if self.sparse:
             return np.ascontiguousarray((self.columns_first @ residuals.T).T)
         return residuals @ self.columns_first.T
 
     def rows(self, chosen: Indices) -> Array:
-        """A one for the intercept, then the chosen columns, each as a row."""
+        """Return a row of ones for the intercept, then the chosen columns, each as a row."""
         rows = np.empty((len(chosen) + 1, self.n))
         rows[0] = 1.0
         if self.sparse:
@@ -83,7 +83,7 @@ class Data:
         return rows
 
     def spread(self, support: Indices, values: Array, onto: Indices) -> Array:
-        """The coefficients at other positions; zero where there are none."""
+        """Return the coefficients at other positions, zero where there are none."""
         self._dense[support] = values
         spread = self._dense[onto]
         self._dense[support] = 0.0
@@ -92,7 +92,7 @@ class Data:
 
 @dataclass(eq=False)
 class Iterate:
-    """One fit of a sweep on its way."""
+    """The present model of one fit, and the state of its method."""
 
     size: int
     lambda_2: float
@@ -101,12 +101,12 @@ class Iterate:
     intercept: float
     margin: Array
     objective: float
-    slopes: Array | None  # of the loss at this margin, by all columns; None where X must be read again
-    memory: dict[str, Any] = field(default_factory=dict)  # what a method remembers between looks
+    slopes: Array | None  # the loss's derivatives by all coefficients at this margin; None where X must be read for them
+    memory: dict[str, Any] = field(default_factory=dict)  # state that a method keeps from one look to the next
 
     @classmethod
     def at_zero(cls, data: Data, size: int, lambda_2: float) -> Iterate:
-        """No features, and the intercept that fits the shares of the classes."""
+        """Return the model without features, whose intercept fits the shares of the classes."""
         margin = data.null_margin
         none = np.zeros(0)
         return cls(
@@ -114,34 +114,34 @@ class Iterate:
         )
 
     def neighbour(self, size: int, lambda_2: float) -> Iterate:
-        """The same model as the start of another fit."""
+        """Return this model as the start of another fit."""
         objective = self.objective + (lambda_2 - self.lambda_2) * float(self.values @ self.values)
         return Iterate(size, lambda_2, self.support, self.values, self.intercept, self.margin, objective, self.slopes)
 
     def move(self, support: Indices, values: Array, intercept: float, margin: Array, objective: float) -> None:
-        """Go to another model; X must then be read again."""
+        """Go to another model, whose gradient is not known yet."""
         self.support, self.values, self.intercept = support, values, intercept
         self.margin, self.objective, self.slopes = margin, objective, None
 
     def fit(self) -> Fit:
-        """The model as it is."""
+        """Return the present model."""
         used = self.values != 0.0
         return Fit(self.support[used], self.values[used], self.intercept, {"k": float(self.size), "lambda_2": self.lambda_2})
 
 
 def largest(scores: Array, count: int) -> Indices:
-    """The positions of the largest absolute entries, sorted."""
+    """Return the ascending positions of the largest absolute entries."""
     if count >= len(scores):
         return np.arange(len(scores))
     return np.sort(np.argpartition(np.abs(scores), len(scores) - count)[len(scores) - count :])
 
 
 def factorised_hessian(rows: Array, curvature: Array, lambda_2: float) -> Array | None:
-    """The Cholesky factor (upper) of the objective's Hessian on the rows of `Data.rows`; None where it is singular."""
+    """Return the upper Cholesky factor of the objective's Hessian on the rows of `Data.rows`; None if it is singular."""
     scaled = rows * np.sqrt(curvature)
     hessian = dsyrk(1.0, scaled.T, trans=1)
     diagonal = np.einsum("ii->i", hessian)
-    # On separable data curvatures underflow, and a constant column is the intercept's twin.
+    # Keeps the factor regular: on separable data curvatures underflow, and a constant column equals that of the intercept.
     diagonal += 1e-13 * diagonal.max()
     diagonal[1:] += 2.0 * lambda_2
     factor, failed = dpotrf(hessian, overwrite_a=True, clean=False)
@@ -149,7 +149,7 @@ def factorised_hessian(rows: Array, curvature: Array, lambda_2: float) -> Array 
 
 
 def solve_factorised(factor: Array | None, right: Array) -> Array | None:
-    """The Newton direction; None where there is none."""
+    """Return the Newton direction, None if there is none."""
     if factor is None:
         return None
     direction, _ = dpotrs(factor, right)
@@ -159,10 +159,10 @@ def solve_factorised(factor: Array | None, right: Array) -> Array | None:
 def minimise_on(
     data: Data, chosen: Indices, start: tuple[Array, float], lambda_2: float, tol: float
 ) -> tuple[Array, float, Array, float]:
-    """Minimise the objective on the chosen columns by damped Newton steps, until one promises less than tol of the objective.
+    """Minimise the objective on the chosen columns by damped Newton steps, up to a relative tolerance of the objective.
 
-    A Hessian costs as much as tens of gradients, so it serves as long as each step promises much less than the one before.
-    Returns values, intercept, margin and objective.
+    A Hessian takes as long as tens of gradients, so it is kept as long as each step promises much less decrease than the one
+    before. Returns values, intercept, margin and objective.
     """
     rows = data.rows(chosen)
     point = np.concatenate(([start[1]], start[0]))
@@ -174,7 +174,7 @@ def minimise_on(
         gradient = rows @ data.residual(margin)
         gradient[1:] += 2.0 * lambda_2 * point[1:]
         direction = solve_factorised(factor, -gradient)
-        if direction is None or -float(gradient @ direction) > LESS * last:
+        if direction is None or -float(gradient @ direction) > REUSED_BELOW * last:
             factor = factorised_hessian(rows, data.curvature(margin), lambda_2)
             direction = solve_factorised(factor, -gradient)
             if direction is None:
@@ -201,8 +201,8 @@ def minimise_on(
 Advance = Callable[[Data, Iterate], bool]
 
 
-def run(data: Data, iterates: list[Iterate], advance: Advance, max_looks: int) -> None:
-    """Advance all fits in step until each says that it is done."""
+def advance_together(data: Data, iterates: list[Iterate], advance: Advance, max_looks: int) -> None:
+    """Advance all fits, one look at a time, until each says that it has ended."""
     active = iterates
     for _ in range(max_looks):
         blind = [iterate for iterate in active if iterate.slopes is None]
@@ -224,10 +224,10 @@ def sweep(
     warm_start: WarmStart,
     max_looks: int,
 ) -> Iterator[Iterate]:
-    """All sizes with all values of lambda_2.
+    """Yield the fits of all sizes with all values of lambda_2.
 
-    Sizes beyond p are those of p. Once a fit separates the classes (a mean loss below 1e-6), larger sizes at its
-    lambda_2 are left out.
+    A size above p counts as p. Once a fit separates the classes (a mean loss below 1e-6), larger sizes at its lambda_2 are left
+    out.
     """
     data = Data(X, y)
     wanted = sorted({min(int(size), data.p) for size in sizes})
@@ -238,7 +238,7 @@ def sweep(
         fits: dict[tuple[int, float], Iterate] = {}
         for at in product(wanted[first : first + together], ridges):
             fits[at] = last[at[1]].neighbour(*at) if warm_start == "size" and last else Iterate.at_zero(data, *at)
-        run(data, list(fits.values()), advance, max_looks)
+        advance_together(data, list(fits.values()), advance, max_looks)
         for (_, ridge), fit in fits.items():
             if ridge in ridges:
                 last[ridge] = fit
@@ -251,7 +251,7 @@ def sweep(
 
 @dataclass(frozen=True, eq=False)
 class Pursuit:
-    """A method that goes from look to look; what one does after a look is its own `advance`."""
+    """Base class of GraSP and NHTP: each iteration looks at the gradient of all columns, then calls `advance`."""
 
     sizes: Iterable[int] = SIZES
     lambda_2: Iterable[float] = LAMBDA_2
@@ -259,16 +259,16 @@ class Pursuit:
     max_looks: int = 100
 
     def missing(self) -> str | None:
-        """Nothing is."""
+        """Return None: nothing else must be installed."""
         return None
 
     def fits(self, X: Any, y: NDArray[np.int64]) -> Iterator[Fit]:
-        """A model for each size and lambda_2."""
+        """Yield a model for each size and lambda_2."""
         for iterate in sweep(
             X, y, self.sizes, self.lambda_2, self.advance, warm_start=self.warm_start, max_looks=self.max_looks
         ):
             yield iterate.fit()
 
     def advance(self, data: Data, at: Iterate) -> bool:
-        """One iteration at the gradients of all columns; whether it is the last."""
+        """Do one iteration at the gradient of all columns; return whether it is the last."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Logistic regression with the minimax concave penalty: ncvreg, or skglm where R is not there."""
+"""Logistic regression with the minimax concave penalty, by ncvreg, or by skglm where R is not installed."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.experiments.methods.back_ends import FromR
-from ellzero.experiments.methods.method import Fit
-from ellzero.experiments.methods.rscript import models_from_r
-from ellzero.experiments.methods.skglm_path import EarlyEnd, skglm_path
+from ellzero.peers.method import Fit
+from ellzero.peers.r_or_skglm import RPackageMethod
+from ellzero.peers.rscript import models_from_r
+from ellzero.peers.skglm_path import EarlyEnd, skglm_path
 
 __all__ = ["MCP"]
 
@@ -23,8 +23,8 @@ CURVATURE = 0.25
 
 
 @dataclass(frozen=True, eq=False)
-class MCP(FromR):
-    """ncvreg's default path for each gamma: standardised columns, a grid to 0.001 of its largest value (0.05 if n <= p).
+class MCP(RPackageMethod):
+    """ncvreg's default path for each gamma: standardised columns, lambda down to 0.001 of its largest value (0.05 if n <= p).
 
     A path ends at n/2 features, or once 99 % of the deviance is explained (ncvreg's own rule), so separable data end it.
 
@@ -32,9 +32,10 @@ class MCP(FromR):
     is first because it was two to five times as fast (n = p = 1000, correlation 0.9, one gamma: 7 to 11 s against 24 to 49 s on
     a busy machine, skglm's compilation included). Both give nearly the same sizes along most of a path.
 
-    ncvreg's gamma counts in the curvature v of a column, and any gamma > 1 will do. skglm's counts in the coefficient and must
-    exceed 1/v. So skglm gets 4 gamma, which is the same at v = 1/4, the curvature's bound for the logistic loss; its coordinate
-    descent works with that bound. (Its Newton method works with the true curvatures, for which 4 gamma may be too small.)
+    gamma_skglm = gamma_ncvreg / v at v = 1/4: ncvreg measures gamma relative to the curvature v of a column, and allows any
+    gamma > 1; skglm measures it relative to the coefficient, and it must exceed 1/v. 1/4 is the curvature's bound for the
+    logistic loss, with which skglm's coordinate descent works. (Its Newton method works with the true curvatures, for which
+    4 gamma may be too small.)
     """
 
     name: ClassVar[str] = "MCP"
@@ -44,7 +45,7 @@ class MCP(FromR):
     backend: Literal["auto", "ncvreg", "skglm"] = "auto"
 
     def fits(self, X: Any, y: NDArray[np.int64]) -> Iterator[Fit]:
-        """The models of one path for each gamma."""
+        """Yield the models of one path for each gamma."""
         n, p = X.shape
         largest = max(1, min(n // 2, p))
         if self.tool == "ncvreg":
