@@ -114,7 +114,7 @@ nb::dict put_snapshot(const Search::Snapshot& snapshot) {
     Ragged<double> beta;
     for (const State* state : states) {
         inside.add(state->in);
-        outside.add(state->out);
+        outside.add(state->out.words());
         std::vector<int32_t> column;
         std::vector<float> lows, highs;
         for (const auto& box : state->boxes) {
@@ -170,7 +170,7 @@ Search::Snapshot take_snapshot(const nb::dict& from, const BoundProblem& problem
     std::vector<std::shared_ptr<const State>> states;
     for (size_t s = 0; s < start.shape(0); ++s) {
         State state{take<int32_t>(from, "state_in", s),
-                    take<uint64_t>(from, "state_out", s),
+                    ColumnSet(take<uint64_t>(from, "state_out", s)),
                     {},
                     take<int32_t>(from, "state_columns", s),
                     take<double>(from, "state_beta", s),
@@ -269,7 +269,7 @@ struct BoundRelaxations : Borrowed {
     Fixed incumbent;
     NodeSolver solver;
     State last;
-    std::vector<uint64_t> never;  // bits of the columns that are out in all of them
+    ColumnSet never;  // columns that are out in all of them
 
     BoundRelaxations(nb::object problem_object, double lambda_0, int64_t k, double free_bound, double objective,
                      const std::optional<std::vector<int32_t>>& home, int64_t swap_size, const std::vector<int32_t>& excluded,
@@ -278,13 +278,13 @@ struct BoundRelaxations : Borrowed {
           options(make_options(problem, lambda_0, k, 0.0, free_bound, home, swap_size, {})),
           incumbent(objective),
           solver(problem, options, incumbent, nullptr) {
-        last.out.assign((problem.columns() + 63) / 64, 0);
+        last.out = ColumnSet(problem.columns());
         put_out(last, excluded);
         never = last.out;
     }
 
     static void put_out(State& state, const std::vector<int32_t>& columns) {
-        for (const int32_t j : columns) state.out.at(j >> 6) |= uint64_t{1} << (j & 63);
+        for (const int32_t j : columns) state.out.insert(j);
     }
 
     nb::dict refit(const std::vector<int32_t>& columns) {
@@ -329,7 +329,7 @@ std::string run(BoundSearch& self, double seconds, int64_t node_limit, const nb:
         case SearchStatus::finished: return "finished";
         case SearchStatus::node_limit: return "node_limit";
         case SearchStatus::relaxed: return "relaxed";
-        case SearchStatus::stopped: break;
+        case SearchStatus::time_limit: break;
     }
     return "time_limit";
 }
