@@ -31,22 +31,26 @@ struct Relaxations : Borrowed {
     KnownObjective incumbent;
     NodeSolver solver;
     State last;
-    std::vector<uint64_t> never;  // bits of the columns that are out in all of them
+    ColumnSet never;  // columns that are out in all of them
 
     Relaxations(nb::object problem_object, const BoundSearchOptions& given, double objective,
                 const std::vector<int32_t>& excluded)
         : Borrowed(std::move(problem_object), given.threads, [] { check_signals(); }),
-          options(given.core(problem)),
+          options(to_the_end(given.core(problem))),
           incumbent(objective),
           solver(problem, options, incumbent, nullptr) {
-        options.gap = 0.0;
-        last.out.assign((problem.columns() + 63) / 64, 0);
+        last.out = ColumnSet(problem.columns());
         put_out(last, excluded);
         never = last.out;
     }
 
+    static ExactOptions to_the_end(ExactOptions options) {
+        options.gap = 0.0;
+        return options;
+    }
+
     static void put_out(State& state, const std::vector<int32_t>& columns) {
-        for (const int32_t j : columns) state.out.at(j >> 6) |= uint64_t{1} << (j & 63);
+        for (const int32_t j : columns) state.out.insert(j);
     }
 
     Model refit(const std::vector<int32_t>& columns) {
@@ -87,7 +91,7 @@ void register_relaxations(nb::module_& m) {
     def_array(relaxed, "beta", &Relaxed::beta);
     def_array(relaxed, "shares", &Relaxed::shares);
     nb::class_<Relaxations>(m, "Relaxations",
-                            "Convex relaxations of parts of one problem: some features in, some out, the others free.")
+                            "Convex relaxations of parts of one problem: some features in, some out, the others undecided.")
         .def(nb::init<nb::object, const BoundSearchOptions&, double, const std::vector<int32_t>&>(), nb::arg("problem"),
              nb::arg("options"), nb::kw_only(), nb::arg("objective"), nb::arg("excluded"))
         .def("solve", &Relaxations::solve, nb::kw_only(), nb::arg("inside"), nb::arg("outside"), nb::arg("enough"),

@@ -74,6 +74,9 @@ void register_state(nb::module_& m) {
     state.def(nb::init<>())
         .def_rw("intercept", &State::intercept)
         .def_rw("mu", &State::mu)
+        .def_prop_rw("outside", [](const State& self) { return to_numpy(std::vector<uint64_t>(self.out.words())); },
+                     [](State& self, const Vector<uint64_t>& words) { self.out = ColumnSet(to_vector(words)); },
+                     nb::for_getter(nb::rv_policy::move), "Column j is bit j % 64 of word j / 64.")
         .def_prop_rw("boxes", [](const State& self) { return table_of(self.boxes); },
                      [](State& self, const Matrix<double>& table) {
         self.boxes.clear();
@@ -82,7 +85,6 @@ void register_state(nb::module_& m) {
                 {static_cast<int32_t>(table(k, 0)), static_cast<float>(table(k, 1)), static_cast<float>(table(k, 2))});
     }, nb::for_getter(nb::rv_policy::move), "Rows of column, low, high.");
     def_array(state, "inside", &State::in);
-    def_array(state, "outside", &State::out);
     def_array(state, "columns", &State::columns);
     def_array(state, "beta", &State::beta);
     def_array(state, "shares", &State::shares);

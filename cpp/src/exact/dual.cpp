@@ -9,7 +9,19 @@ namespace ellzero {
 namespace {
 
 constexpr double unit = 0x1p-52;
+// Each term of the loss part may be off by so many units of its size: a few products, a logarithm, and the sum.
+constexpr double rounding_of_terms = 16.0 * unit;
+// The norm is rounded up by more than its sum of squares can be off.
+constexpr double rounded_up = 1.0 + 1e-12;
+// So many steps towards slopes of zero: clipping to the domain spoils each of them a little.
 constexpr int projections = 3;
+// Columns that repeat each other are told apart by this much.
+constexpr double ridge = 1.0 + 1e-12;
+// Multiples of a grid of 2^-50 times their total sum without rounding.
+constexpr int bits_of_grid = 50;
+
+// theta = w alpha times this
+double sign(const Problem& problem, int64_t i) { return problem.loss.kind == LossKind::squared_error ? 1.0 : problem.y[i]; }
 
 double clip(LossKind loss, double alpha) {
     switch (loss) {
@@ -41,7 +53,7 @@ void balance(std::vector<double>& theta) {
     double total = 0.0;
     for (const double t : theta) total += std::abs(t);
     if (total == 0.0) return;
-    const double grid = std::ldexp(1.0, std::ilogb(total) + 1 - 50);
+    const double grid = std::ldexp(1.0, std::ilogb(total) + 1 - bits_of_grid);
     double excess = 0.0;
     for (double& t : theta) {
         t = std::trunc(t / grid) * grid;
@@ -63,36 +75,44 @@ void balance(std::vector<double>& theta) {
     }
 }
 
+// L L' of a matrix of some order, in its place. False if it is not positive definite.
+bool factorise(std::vector<double>& matrix, int64_t order, int64_t ld) {
+    for (int64_t i = 0; i < order; ++i)
+        for (int64_t j = 0; j <= i; ++j) {
+            const double rest = matrix[i * ld + j] - kernels::dot(&matrix[i * ld], &matrix[j * ld], j);
+            if (i == j && !(rest > 0.0)) return false;
+            matrix[i * ld + j] = i == j ? std::sqrt(rest) : rest / matrix[j * ld + j];
+        }
+    return true;
+}
+
+void solve(const std::vector<double>& factor, int64_t order, int64_t ld, std::vector<double>& v) {
+    for (int64_t i = 0; i < order; ++i) v[i] = (v[i] - kernels::dot(&factor[i * ld], v.data(), i)) / factor[i * ld + i];
+    for (int64_t i = order; i-- > 0;) {
+        v[i] /= factor[i * ld + i];
+        kernels::axpy(-v[i], &factor[i * ld], i, v.data());
+    }
+}
+
 // theta moves along the rows with room until the free columns (and the intercept) see nothing of it.
 void project(const Problem& problem, const std::vector<double>& d, const std::vector<int32_t>& free,
              std::vector<double>& alpha) {
     const int64_t n = problem.rows(), m = std::ssize(free), ld = m + 1;
-    const bool regression = problem.loss.kind == LossKind::squared_error;
+    const int64_t order = m + (problem.intercept ? 1 : 0);
     std::vector<double> theta(n), gram, v;
     problem.X.gram(free, d.data(), gram);
-    const int64_t order = m + (problem.intercept ? 1 : 0);
-    for (int64_t i = 0; i < order; ++i) gram[i * ld + i] *= 1.0 + 1e-12;
-    for (int64_t i = 0; i < order; ++i)  // Cholesky
-        for (int64_t j = 0; j <= i; ++j) {
-            const double rest = gram[i * ld + j] - kernels::dot(&gram[i * ld], &gram[j * ld], j);
-            if (i == j && !(rest > 0.0)) return;
-            gram[i * ld + j] = i == j ? std::sqrt(rest) : rest / gram[j * ld + j];
-        }
+    for (int64_t i = 0; i < order; ++i) gram[i * ld + i] *= ridge;
+    if (!factorise(gram, order, ld)) return;
     for (int k = 0; k < projections; ++k) {
-        for (int64_t i = 0; i < n; ++i) theta[i] = problem.w[i] * alpha[i] * (regression ? 1.0 : problem.y[i]);
+        for (int64_t i = 0; i < n; ++i) theta[i] = problem.w[i] * alpha[i] * sign(problem, i);
         problem.X.dots(free, theta.data(), v);
         v.push_back(kernels::sum(theta.data(), n));
-        for (int64_t i = 0; i < order; ++i) v[i] = (v[i] - kernels::dot(&gram[i * ld], v.data(), i)) / gram[i * ld + i];
-        for (int64_t i = order; i-- > 0;) {
-            v[i] /= gram[i * ld + i];
-            kernels::axpy(-v[i], &gram[i * ld], i, v.data());
-        }
+        solve(gram, order, ld, v);
         std::fill(theta.begin(), theta.end(), problem.intercept ? v[m] : 0.0);
         for (int64_t j = 0; j < m; ++j) problem.X.axpy(free[j], v[j], theta.data());
         for (int64_t i = 0; i < n; ++i)
             if (problem.w[i] > 0.0)
-                alpha[i] =
-                    clip(problem.loss.kind, alpha[i] - d[i] * theta[i] / problem.w[i] * (regression ? 1.0 : problem.y[i]));
+                alpha[i] = clip(problem.loss.kind, alpha[i] - d[i] * theta[i] / problem.w[i] * sign(problem, i));
     }
 }
 
@@ -113,34 +133,33 @@ void centre(const Problem& problem, std::vector<double>& alpha) {
         if ((problem.y[i] > 0.0) == heavy) alpha[i] *= factor;
 }
 
-}  // namespace
+// alpha in single precision; without lambda_2 the rest of each follows.
+std::vector<float> rounded(const std::vector<double>& alpha, bool with_rest) {
+    std::vector<float> out(alpha.begin(), alpha.end());
+    if (with_rest)
+        for (size_t i = 0; i < alpha.size(); ++i) out.push_back(static_cast<float>(alpha[i] - static_cast<double>(out[i])));
+    return out;
+}
 
-void make_dual(const Problem& problem, const std::vector<double>& r, const std::vector<double>& d,
-               const std::vector<int32_t>& free, DualPoint& out) {
+// theta of what was kept of alpha, as a verifier computes it.
+void set_theta(const Problem& problem, DualPoint& out) {
     const int64_t n = problem.rows();
-    const LossKind loss = problem.loss.kind;
-    const bool regression = loss == LossKind::squared_error;
-    std::vector<double> alpha(n, 0.0);
-    for (int64_t i = 0; i < n; ++i)
-        if (problem.w[i] > 0.0) alpha[i] = clip(loss, -r[i] / problem.w[i] * (regression ? 1.0 : problem.y[i]));
-    if (!free.empty()) project(problem, d, free, alpha);
-    if (problem.intercept) centre(problem, alpha);
-    out.alpha.assign(alpha.begin(), alpha.end());
     out.theta.resize(n);
-    if (problem.penalty.lambda_2 == 0.0) {
-        out.alpha.resize(2 * n);
-        for (int64_t i = 0; i < n; ++i) out.alpha[n + i] = static_cast<float>(alpha[i] - static_cast<double>(out.alpha[i]));
-    }
     for (int64_t i = 0; i < n; ++i) {
         const double rest = std::ssize(out.alpha) > n ? static_cast<double>(out.alpha[n + i]) : 0.0;
-        out.theta[i] = problem.w[i] * clip(loss, static_cast<double>(out.alpha[i]) + rest) * (regression ? 1.0 : problem.y[i]);
+        const double alpha = clip(problem.loss.kind, static_cast<double>(out.alpha[i]) + rest);
+        out.theta[i] = problem.w[i] * alpha * sign(problem, i);
     }
     if (problem.intercept) balance(out.theta);
-    // Neumaier's sum, lowered by what rounding can have done to its terms.
+}
+
+// Neumaier's sum, lowered by what rounding can have done to its terms.
+void set_value(const Problem& problem, DualPoint& out) {
+    const LossKind loss = problem.loss.kind;
     double total = 0.0, lost = 0.0, size = 0.0, square = 0.0;
-    for (int64_t i = 0; i < n; ++i) {
+    for (int64_t i = 0; i < problem.rows(); ++i) {
         if (problem.w[i] == 0.0) continue;
-        const double a = out.theta[i] / problem.w[i] * (regression ? 1.0 : problem.y[i]);
+        const double a = out.theta[i] / problem.w[i] * sign(problem, i);
         const double term = problem.w[i] * conjugate_term(loss, clip(loss, a), problem.y[i]);
         const double next = total + term;
         lost += std::abs(total) >= std::abs(term) ? (total - next) + term : (term - next) + total;
@@ -148,8 +167,25 @@ void make_dual(const Problem& problem, const std::vector<double>& r, const std::
         size += problem.w[i] * (std::abs(a) * (1.0 + std::abs(problem.y[i])) + a * a);
         square += problem.w[i] * a * a;
     }
-    out.loss_part = total + lost - 16.0 * unit * size;
-    out.norm = std::sqrt(square) * (1.0 + 1e-12);
+    out.loss_part = total + lost - rounding_of_terms * size;
+    out.norm = std::sqrt(square) * rounded_up;
+}
+
+}  // namespace
+
+void make_dual(const Problem& problem, const std::vector<double>& r, const std::vector<double>& d,
+               const std::vector<int32_t>& free, DualPoint& out) {
+    // 1. alpha in the domain of the conjugates, as the constraints want it.
+    const int64_t n = problem.rows();
+    std::vector<double> alpha(n, 0.0);
+    for (int64_t i = 0; i < n; ++i)
+        if (problem.w[i] > 0.0) alpha[i] = clip(problem.loss.kind, -r[i] / problem.w[i] * sign(problem, i));
+    if (!free.empty()) project(problem, d, free, alpha);
+    if (problem.intercept) centre(problem, alpha);
+    // 2. What is kept of it, and what that proves.
+    out.alpha = rounded(alpha, problem.penalty.lambda_2 == 0.0);
+    set_theta(problem, out);
+    set_value(problem, out);
 }
 
 }  // namespace ellzero

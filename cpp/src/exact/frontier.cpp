@@ -7,6 +7,7 @@
 namespace ellzero {
 namespace {
 
+// Every so many nodes of the best bound, a dive into the children with the feature in looks for solutions.
 constexpr int64_t picks_per_dive = 16;
 
 }  // namespace

@@ -7,12 +7,26 @@
 
 namespace ellzero {
 namespace {
+
 constexpr int most_rounds = 60;
 constexpr int sweeps_per_round = 2;
 // A sweep that gains less than this share of what was gained ends the search.
 constexpr double negligible = 1e-6;
 constexpr double solved = 1e-3;  // relative residual of the face's equations
 constexpr int64_t most_gradients = 30;
+// A column without curvature: its step is bounded by its box alone, and nothing is divided by zero.
+constexpr double least_curvature = 1e-300;
+
+// How far |x| can go in the direction of a step before its piece ends: at the knee, at zero or at the box.
+double end_of_piece(const Envelope& envelope, double x, double step) {
+    const Box& box = envelope.box();
+    const double at = std::abs(x), knee = envelope.knee(x);
+    const double far = x > 0.0 ? box.high : -box.low;
+    const double near = std::max(x > 0.0 ? box.low : -box.high, 0.0);
+    if (step > 0.0) return at < knee ? knee : far;
+    return at > knee ? std::max(knee, near) : near;
+}
+
 }  // namespace
 
 double PiecewiseModel::minimise(std::vector<double>& x, double floor) {
@@ -38,7 +52,7 @@ double PiecewiseModel::value(const std::vector<double>& x) const {
 double PiecewiseModel::sweep(std::vector<double>& x) {
     double gained = 0.0;
     for (int64_t k = 0; k < size_; ++k) {
-        const double h = std::max(form_.diagonal(k) + damping_[k], 1e-300);
+        const double h = std::max(form_.diagonal(k) + damping_[k], least_curvature);
         const double to = envelopes_[k]->proximal(h * x[k] - slope(k), h);
         const double step = to - x[k];
         if (step == 0.0) continue;
@@ -47,7 +61,7 @@ double PiecewiseModel::sweep(std::vector<double>& x) {
         x[k] = to;
     }
     if (intercept_) {
-        const double h = std::max(form_.diagonal(size_) + damping_[size_], 1e-300), step = -slope(size_) / h;
+        const double h = std::max(form_.diagonal(size_) + damping_[size_], least_curvature), step = -slope(size_) / h;
         gained += 0.5 * h * step * step;
         form_.move(size_, step);
     }
@@ -82,7 +96,7 @@ bool PiecewiseModel::solve_face(const std::vector<double>& x) {
     return true;
 }
 
-bool PiecewiseModel::face_step(std::vector<double>& x) {
+bool PiecewiseModel::choose_face(const std::vector<double>& x) {
     face_.clear();
     right_.clear();
     for (int64_t k = 0; k < size_; ++k) {
@@ -95,45 +109,53 @@ bool PiecewiseModel::face_step(std::vector<double>& x) {
         face_.push_back(static_cast<int32_t>(size_));
         right_.push_back(-slope(size_));
     }
-    const int64_t m = std::ssize(face_);
-    if (m == 0 || !solve_face(x)) return true;  // the sweeps alone decide
-    // To the end of each coordinate's piece; if the model does not like that, all of them to where the first piece ends.
+    return !face_.empty();
+}
+
+double PiecewiseModel::choose_targets(const std::vector<double>& x) {
     double shortest = 1.0;
-    std::vector<double> to(m);
-    for (int64_t a = 0; a < m; ++a) {
+    targets_.resize(face_.size());
+    for (size_t a = 0; a < face_.size(); ++a) {
         const int64_t k = face_[a];
         if (k == size_) continue;
-        to[a] = x[k] + face_move_[a];
-        const Envelope& e = *envelopes_[k];
-        const double side = x[k] > 0.0 ? 1.0 : -1.0, at = std::abs(x[k]), step = side * face_move_[a], knee = e.knee(x[k]);
-        const double far = x[k] > 0.0 ? e.box().high : -e.box().low;
-        const double near = std::max(x[k] > 0.0 ? e.box().low : -e.box().high, 0.0);
-        double stop;
-        if (step > 0.0) stop = at < knee ? knee : far;
-        else stop = at > knee ? std::max(knee, near) : near;
+        targets_[a] = x[k] + face_move_[a];
+        const double side = x[k] > 0.0 ? 1.0 : -1.0, at = std::abs(x[k]), step = side * face_move_[a];
+        const double stop = end_of_piece(*envelopes_[k], x[k], step);
         if (step == 0.0 || !((stop - at) / step < 1.0)) continue;
         shortest = std::min(shortest, (stop - at) / step);
-        to[a] = side * stop;
+        targets_[a] = side * stop;
     }
+    return shortest;
+}
+
+void PiecewiseModel::go(const std::vector<double>& from, double length, std::vector<double>& x) {
+    for (size_t a = 0; a < face_.size(); ++a) {
+        const int64_t k = face_[a];
+        const double target = k == size_ ? 0.0 : length == 1.0 ? targets_[a] : from[k] + length * face_move_[a];
+        const double step = k == size_ ? length * face_move_[a] : target - from[k];
+        if (step == 0.0) continue;
+        form_.move(k, step);
+        if (k < size_) x[k] = target;
+    }
+}
+
+void PiecewiseModel::go_back(const std::vector<double>& from, std::vector<double>& x) {
+    for (size_t a = 0; a < face_.size(); ++a)
+        if (const int64_t k = face_[a]; k == size_) form_.move(k, -face_move_[a]);
+        else form_.move(k, from[k] - x[k]);
+    x = from;
+}
+
+bool PiecewiseModel::face_step(std::vector<double>& x) {
+    if (!choose_face(x) || !solve_face(x)) return true;  // the sweeps alone decide
+    // To the end of each coordinate's piece; if the model does not like that, all of them to where the first piece ends.
+    const double shortest = choose_targets(x);
     const double before = value(x);
     const std::vector<double> from = x;
-    const auto go = [&](double length) {
-        for (int64_t a = 0; a < m; ++a) {
-            const int64_t k = face_[a];
-            const double target = k == size_ ? 0.0 : length == 1.0 ? to[a] : from[k] + length * face_move_[a];
-            const double step = k == size_ ? length * face_move_[a] : target - from[k];
-            if (step == 0.0) continue;
-            form_.move(k, step);
-            if (k < size_) x[k] = target;
-        }
-    };
-    go(1.0);
+    go(from, 1.0, x);
     if (shortest < 1.0 && value(x) > before) {
-        for (int64_t a = 0; a < m; ++a)
-            if (const int64_t k = face_[a]; k == size_) form_.move(k, -face_move_[a]);
-            else form_.move(k, from[k] - x[k]);
-        x = from;
-        go(shortest);
+        go_back(from, x);
+        go(from, shortest, x);
     }
     return shortest == 1.0;
 }

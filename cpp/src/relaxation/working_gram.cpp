@@ -7,48 +7,56 @@
 
 namespace ellzero {
 namespace {
+
 // Beyond these shares of new columns or changed rows a new start costs less.
 constexpr double most_new_columns = 0.25, most_changed_rows = 0.4;
-// Columns out of use are forgotten when they outnumber the others.
-constexpr int64_t most_unused = 2;
+// Columns out of use are forgotten when so many times those in use, and a few, are kept.
+constexpr int64_t most_kept = 2, few = 8;
+
 }  // namespace
 
 WorkingGram::WorkingGram(const Columns& X, double tolerance) : X_(X), tolerance_(tolerance), place_(X.count(), -1) {}
 
 void WorkingGram::get(std::span<const int32_t> columns, const std::vector<double>& d, std::vector<double>& out) {
-    const int64_t n = X_.rows(), size = std::ssize(columns), ld = size + 1;
-    std::vector<double> more, less;
-    int64_t changed = 0, used = 0, fresh = 0;
-    if (!d_.empty())
-        for (int64_t i = 0; i < n; ++i) {
-            used += d[i] != 0.0;
-            changed += std::abs(d[i] - d_[i]) > tolerance_ * d_[i];
-        }
-    for (const int32_t j : columns) fresh += place_[j] < 0;
-    if (d_.empty() || static_cast<double>(changed) > most_changed_rows * static_cast<double>(used) ||
-        static_cast<double>(fresh) > most_new_columns * static_cast<double>(size)) {
-        rebuild(columns, d);
-    } else {
-        if (std::ssize(kept_) > most_unused * (size + 8)) forget_unused(columns);
-        if (changed > 0) {
-            more.assign(n, 0.0);
-            less.assign(n, 0.0);
-            for (int64_t i = 0; i < n; ++i) {
-                if (!(std::abs(d[i] - d_[i]) > tolerance_ * d_[i])) continue;
-                (d[i] > d_[i] ? more : less)[i] = std::abs(d[i] - d_[i]);
-                d_[i] = d[i];
-            }
-            add_rows(more, 1.0);
-            add_rows(less, -1.0);
-        }
+    const int64_t size = std::ssize(columns), ld = size + 1;
+    if (const int64_t changed = changed_rows(d); worth_updating(columns, d, changed)) {
+        if (std::ssize(kept_) > most_kept * (size + few)) forget_unused(columns);
+        if (changed > 0) update_rows(d);
         for (const int32_t j : columns)
             if (place_[j] < 0) append(j);
+    } else {
+        rebuild(columns, d);
     }
     out.resize(ld * ld);
     for (int64_t a = 0; a < size; ++a)
         for (int64_t b = 0; b <= a; ++b) out[a * ld + b] = entry(place_[columns[a]], place_[columns[b]]);
     for (int64_t b = 0; b < size; ++b) out[size * ld + b] = sums_[place_[columns[b]]];
     out[size * ld + size] = total_;
+}
+
+int64_t WorkingGram::changed_rows(const std::vector<double>& d) const {
+    int64_t changed = 0;
+    for (size_t i = 0; i < d_.size(); ++i) changed += differs(d[i], d_[i]);
+    return changed;
+}
+
+bool WorkingGram::worth_updating(std::span<const int32_t> columns, const std::vector<double>& d, int64_t changed) const {
+    if (d_.empty()) return false;
+    const auto used = std::count_if(d.begin(), d.end(), [](double value) { return value != 0.0; });
+    const auto fresh = std::count_if(columns.begin(), columns.end(), [&](int32_t j) { return place_[j] < 0; });
+    return static_cast<double>(changed) <= most_changed_rows * static_cast<double>(used) &&
+           static_cast<double>(fresh) <= most_new_columns * static_cast<double>(columns.size());
+}
+
+void WorkingGram::update_rows(const std::vector<double>& d) {
+    std::vector<double> more(d.size(), 0.0), less(d.size(), 0.0);
+    for (size_t i = 0; i < d.size(); ++i) {
+        if (!differs(d[i], d_[i])) continue;
+        (d[i] > d_[i] ? more : less)[i] = std::abs(d[i] - d_[i]);
+        d_[i] = d[i];
+    }
+    add_rows(more, 1.0);
+    add_rows(less, -1.0);
 }
 
 void WorkingGram::rebuild(std::span<const int32_t> columns, const std::vector<double>& d) {

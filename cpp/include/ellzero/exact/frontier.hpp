@@ -1,13 +1,14 @@
-// The open nodes of a tree: in the queue, in a dive, in work, or waiting (see Node). Which of them is next.
+// The open nodes of a tree, and which of them is next. Each is in the queue, in a dive, in work, or waiting (see Node).
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <vector>
 
-#include "ellzero/exact/node_solver.hpp"
+#include "ellzero/exact/node.hpp"
 
 namespace ellzero {
 

@@ -29,8 +29,16 @@ class PiecewiseModel {
     double sweep(std::vector<double>& x);
     // Newton's step within the present pieces, each coordinate as far as its piece reaches. Whether all went the whole way.
     bool face_step(std::vector<double>& x);
+    // The face: coordinates inside their pieces, and the intercept, with right_ the negative slopes. False if there is none.
+    bool choose_face(const std::vector<double>& x);
     // Conjugate gradients on the face: face_move_ solves H s = right_ there. False if the model is flat.
     bool solve_face(const std::vector<double>& x);
+    // targets_: where each coordinate of the face ends, at the latest with its piece. The part of the step after which the
+    // first piece ends.
+    double choose_targets(const std::vector<double>& x);
+    // Moves the face from `from`: to its targets if the length is one, else by this part of face_move_. And back from there.
+    void go(const std::vector<double>& from, double length, std::vector<double>& x);
+    void go_back(const std::vector<double>& from, std::vector<double>& x);
 
     QuadraticForm& form_;
     const std::vector<const Envelope*>& envelopes_;
@@ -39,7 +47,7 @@ class PiecewiseModel {
     int64_t size_;
     bool intercept_;
     std::vector<int32_t> face_;
-    std::vector<double> right_, face_move_;
+    std::vector<double> right_, face_move_, targets_;
 };
 
 }  // namespace ellzero

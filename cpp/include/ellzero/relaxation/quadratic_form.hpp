@@ -1,6 +1,7 @@
 // s'Hs of a few coordinates and the intercept, which comes last: H, the point s and H s.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 

@@ -1,13 +1,15 @@
 // The convex relaxation of a node on a working set of columns: loss + envelopes, by Newton steps on the coordinates that move.
 //
-// With a cardinality constraint the charge of a free coordinate is lambda_0 + mu, and mu >= 0 is raised until the shares of the
+// With a cardinality constraint the charge of a coordinate is lambda_0 + mu, and mu >= 0 is raised until the shares of the
 // charge (z of the perspective reformulation) sum to what is left of k.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "ellzero/problem/problem.hpp"
-#include "ellzero/relaxation/piecewise.hpp"
+#include "ellzero/relaxation/envelope.hpp"
+#include "ellzero/relaxation/working_gram.hpp"
 
 namespace ellzero {
 
@@ -18,14 +20,14 @@ class Relaxation {
     struct Coordinate {
         int32_t column;
         Box box;
-        bool free;  // pays the charge
+        bool charged;  // pays the charge: its feature is undecided
         double beta;
-        double discount = 1.0;  // this share of it
+        double discount = 1.0;  // the share of the charge that it pays
     };
 
     // Starts anew from these coordinates. `most` is the largest sum of shares, infinite if there is no such constraint.
     void begin(std::vector<Coordinate> coordinates, double intercept, double lambda_0, double mu, double most);
-    void add(int32_t column, const Box& box);  // free
+    void add(int32_t column, const Box& box);  // charged
     // Forgets the curvatures of earlier problems, so that what comes does not depend on them.
     void forget() { gram_.forget(); }
     // The hinge is smoothed around a dual point alpha (none: zero): f(z) = max over a in [0, 1] of a z - tau/2 (a - alpha)^2.
@@ -33,32 +35,47 @@ class Relaxation {
     void smooth(double tau, const std::vector<float>* alpha = nullptr);
     // Moves that centre to the present dual point; a smaller width takes the next one closer to the solution.
     void recentre(double tau);
-    double smoothing() const { return loss_.smoothing; }
 
     // Improves until a step promises less than `floor`.
     void solve(double floor, int most_steps = 100);
 
     const std::vector<Coordinate>& coordinates() const { return coordinates_; }
     double share(size_t k) const { return envelopes_[k].share(coordinates_[k].beta); }
-    // Of all free coordinates.
-    double total_share() const;
+    double total_share() const;  // of all coordinates that are charged
     double intercept() const { return intercept_; }
     double mu() const { return mu_; }
     double charge() const { return lambda_0_ + mu_; }
     // w f' at the solution: the dual point is its negative.
     const std::vector<double>& residual() const { return r_; }
     const std::vector<double>& curvature() const { return d_; }
-    // The relaxation's value for the true hinge, with lambda_0 of free coordinates only.
+    // The relaxation's value for the true hinge, with lambda_0 of charged coordinates only.
     double value() const;
 
     int64_t newton_steps = 0;  // for profiles
 
   private:
+    // One Newton step: the coordinates that may move, by their places, with their slopes and envelopes; where they go, and how
+    // eta changes then.
+    struct Step {
+        std::vector<size_t> active;
+        std::vector<int32_t> columns;
+        std::vector<double> slopes, damping;  // the intercept's last
+        std::vector<const Envelope*> envelopes;
+        std::vector<double> to, along;
+        double intercept = 0.0;
+    };
+
     void solve_at_charge(double floor, int most_steps);
+    // False if nothing is left to gain.
     bool step(double floor);
+    bool choose_active();
+    // How much the model of the objective falls.
+    double minimise_model(double floor);
+    double line_search();
+    double slope_along(double length);
+    void move(double length);
     void evaluate();
     void set_envelopes();
-    double line_search(const std::vector<double>& to);
 
     const Problem& problem_;
     Loss loss_;
@@ -67,11 +84,9 @@ class Relaxation {
     double intercept_ = 0.0, lambda_0_ = 0.0, mu_ = 0.0, most_ = 0.0;
     std::vector<double> eta_, shift_, r_, d_;  // the smoothed hinge is evaluated at eta + shift
     WorkingGram gram_;
-    // scratch
-    std::vector<int32_t> columns_;
-    std::vector<double> slopes_, along_, trial_, trial_r_, x_, g_, damping_;
-    std::vector<size_t> active_;
-    std::vector<const Envelope*> pieces_;
+    Step step_;
+    std::vector<int32_t> columns_;  // scratch, as what follows
+    std::vector<double> slopes_, trial_, trial_r_;
 };
 
 }  // namespace ellzero

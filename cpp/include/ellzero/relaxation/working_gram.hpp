@@ -2,6 +2,8 @@
 // rows whose curvature d changed are updated, not recomputed.
 #pragma once
 
+#include <cmath>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -20,6 +22,11 @@ class WorkingGram {
     void get(std::span<const int32_t> columns, const std::vector<double>& d, std::vector<double>& out);
 
   private:
+    bool differs(double d, double kept) const { return std::abs(d - kept) > tolerance_ * kept; }
+    int64_t changed_rows(const std::vector<double>& d) const;
+    // Whether few columns are new and few rows changed.
+    bool worth_updating(std::span<const int32_t> columns, const std::vector<double>& d, int64_t changed) const;
+    void update_rows(const std::vector<double>& d);
     void rebuild(std::span<const int32_t> columns, const std::vector<double>& d);
     void add_rows(const std::vector<double>& d, double sign);
     void append(int32_t column);

@@ -1,0 +1,54 @@
+// Two numberings of columns: that of X, and that of the nodes. They are the same until the root is done; then columns that it
+// fixed to zero are left out, and those that are left are copied.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "ellzero/exact/node.hpp"
+#include "ellzero/exact/options.hpp"
+#include "ellzero/problem/selection.hpp"
+#include "ellzero/relaxation/envelope.hpp"
+
+namespace ellzero {
+
+class Numbering {
+  public:
+    explicit Numbering(const Problem& whole) : whole_(whole) {}
+
+    const Problem& whole() const { return whole_; }
+    // The problem that the nodes solve.
+    const Problem& inner() const { return selection_ ? selection_->problem() : whole_; }
+    bool compacted() const { return selection_ != nullptr; }
+
+    int32_t column_of_X(int32_t j) const { return selection_ ? columns_[j] : j; }
+    Decision decision_of_X(Decision decision) const;
+    Model outside(const Model& model) const { return selection_ ? selection_->outside(model) : model; }
+    // Of a model whose columns are all left.
+    Model inside(const Model& model) const { return selection_ ? selection_->inside(model) : model; }
+    bool holds(const Model& model) const;
+    ExactOptions inside(const ExactOptions& options) const;
+
+    // Leaves out the columns that are out in the root's state, if so many are that a copy of the others is worth it. The state
+    // and the column to branch on are renumbered; `boxes` are the root's.
+    void compact(State& state, int32_t& branch, std::vector<Box> boxes);
+
+    // The columns (of X) that were kept, none if nothing was left out; and the root's boxes in the nodes' numbering, none
+    // before it is done.
+    const std::vector<int32_t>& columns() const { return columns_; }
+    const std::vector<Box>& boxes() const { return boxes_; }
+    void restore(std::vector<int32_t> columns, std::vector<Box> boxes);
+
+  private:
+    void select(std::vector<int32_t> columns);
+    std::vector<uint8_t> inside(const std::vector<uint8_t>& flags) const;
+
+    const Problem& whole_;
+    std::vector<int32_t> columns_;
+    std::vector<Box> boxes_;
+    std::unique_ptr<Team> serial_;  // the selection's own
+    std::unique_ptr<Selection> selection_;
+};
+
+}  // namespace ellzero

@@ -1,0 +1,32 @@
+// What an exact search is asked for, beside the problem itself.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace ellzero {
+
+// The solutions that swaps of a given size lead to from a support, the home: at most `size` of its features leave, and at most
+// `size` others come.
+struct SwapNeighbourhood {
+    std::vector<uint8_t> home;  // a flag per column; empty: all solutions are allowed
+    int64_t homes = 0;          // features at home, also those that have no column any more
+    int64_t size = 0;
+
+    bool limits() const { return !home.empty(); }
+    bool at_home(int32_t j) const { return limits() && home[j]; }
+};
+
+struct ExactOptions {
+    double lambda_0 = 0.0;
+    int64_t k = 0;            // at most so many features; the number of columns if there is no limit
+    double gap = 1e-4;        // relative: a bound this close to the incumbent closes a node
+    double free_bound = 0.0;  // holds the coefficients of free features (see Region::free)
+    SwapNeighbourhood swaps;
+    std::vector<uint8_t> integral;  // a flag per column: only these are branched on; empty: all
+    int strong_depth = 4;           // candidates of nodes above this depth are tried before one is chosen
+
+    bool may_branch_on(int32_t j) const { return integral.empty() || integral[j]; }
+};
+
+}  // namespace ellzero

@@ -1,0 +1,63 @@
+// Solving a relaxation by column generation: solve it on its working set, make a dual point, price the other columns, let those
+// that violate it enter, and so on until the bound that the dual point proves is good enough.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "ellzero/exact/node_work.hpp"
+#include "ellzero/exact/region_bound.hpp"
+
+namespace ellzero {
+
+class Pricing {
+  public:
+    Pricing(const NodeSetting& setting, const Region& region);
+
+    // When a relaxation is solved well enough.
+    struct Goal {
+        double floor;                   // steps that promise less are left out at first
+        std::function<double()> bound;  // a bound that is enough
+        // Whether the bound is close enough to the relaxation's value.
+        std::function<bool(double value, double bound)> accurate;
+    };
+    // The best dual point that was met; slopes() are its own afterwards.
+    Proof prove(Relaxation& relaxation, WorkingSet& working, const Goal& goal);
+    // Enough for a node that wants a bound: this, or a value that is known well enough beside what is missing to it.
+    Goal goal_of_node(double floor, std::function<double()> wanted) const;
+
+    // slopes()_j = x_j . theta for these columns, and for those that are in or always in.
+    void price(const std::vector<int32_t>& columns, const DualPoint& dual);
+    void price_decided(const DualPoint& dual);
+    // One column alone. Columns are centred only if there is an intercept, and theta sums to zero then: its sum is not needed.
+    void price_alone(int32_t j, const DualPoint& dual);
+    const std::vector<double>& slopes() const { return v_; }
+
+    // The dual point of a relaxation's solution.
+    void make_dual_of(const Relaxation& relaxation, DualPoint& out) const;
+    // The bound over the region, from slopes(); see RegionBound.
+    double bound(const DualPoint& dual) { return bound_.compute(dual, v_); }
+    double bound(const DualPoint& dual, const std::vector<int32_t>& undecided, int32_t also_in = -1) {
+        return bound_.compute(dual, v_, undecided, also_in);
+    }
+    const RegionBound& last_bound() const { return bound_; }
+    // The value of a relaxation of the region, with lambda_0 of what is in.
+    double value_of(const Relaxation& relaxation) const;
+
+    int64_t passes = 0;  // over the undecided columns
+
+  private:
+    // Columns outside the relaxation that its solution violates most enter. Whether there were any.
+    bool add_violators(const std::vector<int32_t>& columns, Relaxation& to, WorkingSet& working) const;
+    void choose_near(const Relaxation& relaxation, WorkingSet& working) const;
+    // The undecided columns that matter most: those of the relaxation and those next to enter.
+    std::vector<int32_t> likely_columns(const Relaxation& relaxation, const WorkingSet& working) const;
+
+    const NodeSetting& setting_;
+    const Region& region_;
+    RegionBound bound_;
+    std::vector<double> v_, values_;
+};
+
+}  // namespace ellzero

@@ -1,0 +1,34 @@
+// Solutions from relaxations: keep the features that pay most of their charge, and refit.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ellzero/exact/node_work.hpp"
+#include "ellzero/exact/region_bound.hpp"
+
+namespace ellzero {
+
+class Rounding {
+  public:
+    Rounding(const NodeSetting& setting, NodeWork& work) : setting_(setting), work_(work) {}
+
+    // Offers the incumbent what the node's relaxation rounds to. The last bound says which features leave their home.
+    void round(const RegionBound& bound);
+    // The minimum of G on a support, to nearly full precision.
+    Model refit(const std::vector<int32_t>& support, const std::vector<double>& beta, double intercept);
+    // Offers the refit of the relaxation beside, as it was solved last.
+    void offer_aside();
+
+  private:
+    // Places of the relaxation's coordinates, by their columns.
+    std::vector<size_t> kept_coordinates(const RegionBound& bound) const;
+    // Solves the relaxation beside with the hinge's smoothing falling, unless it will be no incumbent.
+    void solve_hinge(double charges);
+
+    const NodeSetting& setting_;
+    NodeWork& work_;
+    std::vector<std::vector<int32_t>> tried_;  // supports that were rounded to lately
+};
+
+}  // namespace ellzero

@@ -1,0 +1,59 @@
+// What one thread of a search works with: its own view of the columns, since those count their reads and poll.
+#pragma once
+
+#include <cstdint>
+
+#include "ellzero/data/columns.hpp"
+#include "ellzero/data/monitor.hpp"
+#include "ellzero/data/parallel.hpp"
+#include "ellzero/exact/node_solver.hpp"
+#include "ellzero/exact/numbering.hpp"
+#include "ellzero/exact/tree.hpp"
+#include "ellzero/exact/workers.hpp"
+
+namespace ellzero {
+
+// What all threads of a search share.
+struct Shared {
+    const Numbering& numbering;
+    const ExactOptions& options;  // in the nodes' numbering
+    const Witness* witness;       // in the columns of X; may be null
+    const Tree& tree;
+    BestModel& best;
+    Workers& workers;
+};
+
+class Workplace {
+  public:
+    Workplace(const Shared& shared, int threads);
+    Workplace(const Workplace&) = delete;
+    Workplace& operator=(const Workplace&) = delete;
+
+    NodeSolver& solver() { return solver_; }
+    // Refits the incumbent if it came from elsewhere.
+    void polish();
+
+  private:
+    // The incumbent as the solver of a node sees it.
+    class SharedIncumbent : public Incumbent {
+      public:
+        explicit SharedIncumbent(const Shared& shared) : shared_(shared) {}
+        double objective() const override { return shared_.best.objective(); }
+        void offer(const Model& model) override { shared_.best.offer(shared_.numbering.outside(model)); }
+        int64_t proof_bytes() const override { return shared_.tree.bytes(); }
+
+      private:
+        const Shared& shared_;
+    };
+
+    const Shared shared_;
+    Team team_;
+    Monitor monitor_;
+    Columns X_;
+    Problem problem_;
+    SharedIncumbent incumbent_;
+    Witness witness_;
+    NodeSolver solver_;
+};
+
+}  // namespace ellzero

@@ -1,0 +1,74 @@
+#include "ellzero/exact/fixing.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace ellzero {
+namespace {
+
+// Groups are fixed where the gap is at most this share of the charge; how much of their room the shares of a group may take.
+constexpr double small_gap = 0.75, group_size = 0.25;
+// A group's charge is lowered by what is missing and a tenth more, as if its shares took one and a half times the room: the
+// relaxation gives a little way. Nothing is left of a charge below the least share of it.
+constexpr double more_than_missing = 1.1, more_than_room = 1.5, least_discount = 0.02;
+// With more groups than that it is better to branch first.
+constexpr double most_groups = 32.0;
+// Each group leaves a dual point: a tree larger than this grows by one of them a node.
+constexpr int64_t most_bytes_of_groups = int64_t{1} << 31;
+// How precisely the relaxation of a group is solved, relative to the charge less the gap: its first floor, and its value.
+constexpr double floor_of_group = 0.01, precision_of_group = 0.05;
+
+}  // namespace
+
+bool Fixing::tighten(std::vector<std::vector<float>>& proofs) {
+    pricing_.bound(work_.proof.dual);
+    if (!work_.region.tighten(pricing_.last_bound(), pricing_.slopes(), setting_.incumbent.cutoff())) return false;
+    return fix_groups(proofs);
+}
+
+// A feature j is out once bound + charge - s_j is above the cutoff. For features that the relaxation uses s_j is the charge
+// itself. But where their charge is lowered to a share, so is s_j, and the bound falls by little more than what the group pays:
+// the dual point of that relaxation fixes the whole group. A single feature would need a branching of its own.
+bool Fixing::fix_groups(std::vector<std::vector<float>>& proofs) {
+    const Relaxation& relaxation = work_.relaxation;
+    const double gap = (setting_.incumbent.cutoff() - work_.proof.bound) / relaxation.charge();
+    if (!(gap < small_gap) || setting_.incumbent.proof_bytes() > most_bytes_of_groups) return true;
+    const double room = group_size * (1.0 - gap);
+    const double discount = std::max(1.0 - more_than_missing * gap / (1.0 - more_than_room * room), least_discount);
+    const auto& coordinates = relaxation.coordinates();
+    if (relaxation.total_share() > most_groups * room) return true;
+    double shares = 0.0;
+    std::vector<size_t> group;
+    for (size_t k = 0; k < coordinates.size(); ++k) {
+        const double share = relaxation.share(k);
+        if (work_.region.undecided(coordinates[k].column) && share > 0.0 && share <= room) {
+            group.push_back(k);
+            shares += share;
+        }
+        if (group.empty() || (shares < room && k + 1 < coordinates.size())) continue;
+        if (!fix_group(group, discount, proofs)) return false;
+        group.clear();
+        shares = 0.0;
+    }
+    return true;
+}
+
+bool Fixing::fix_group(std::span<const size_t> group, double discount, std::vector<std::vector<float>>& proofs) {
+    Region& region = work_.region;
+    std::vector<Relaxation::Coordinate> coordinates = work_.relaxation.coordinates();
+    for (const size_t k : group) coordinates[k].discount = discount;
+    std::erase_if(coordinates, [&](const auto& c) { return region.status(c.column) == Region::Status::out; });
+    for (auto& c : coordinates) c.box = region.box(c.column);
+    const double charge = work_.relaxation.charge(), missing = setting_.incumbent.cutoff() - work_.proof.bound;
+    work_.begin_aside(std::move(coordinates), charge, 0.0, Penalty::infinity);
+    WorkingSet working = work_.working;
+    Proof proof = pricing_.prove(work_.aside, working, {floor_of_group * (charge - missing), [&] {
+        return setting_.incumbent.cutoff();
+    }, [&](double value, double bound) { return value - bound <= precision_of_group * (charge - missing); }});
+    pricing_.bound(proof.dual);
+    proofs.push_back(std::move(proof.dual.alpha));  // also if it shrinks no more than a box
+    return region.tighten(pricing_.last_bound(), pricing_.slopes(), setting_.incumbent.cutoff());
+}
+
+}  // namespace ellzero

@@ -1,0 +1,83 @@
+#include "ellzero/exact/last_feature.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace ellzero {
+namespace {
+
+using namespace node_tolerances;
+
+// Leaves times rows up to which the last feature is enumerated.
+constexpr int64_t most_enumerated = 2'000'000;
+// Leaves come by the thousand; a tree larger than this grows by branching alone.
+constexpr int64_t most_bytes_of_leaves = int64_t{1} << 29;
+// Relative to the objective: most leaves are closed by the first rough solution.
+constexpr double floor_of_leaf = 0.01;
+
+}  // namespace
+
+bool LastFeature::worth_enumerating() const {
+    const Region& region = work_.region;
+    return setting_.incumbent.proof_bytes() < most_bytes_of_leaves && setting_.options.integral.empty() &&
+           region.home_undecided().empty() && region.limited() && region.left() == 1 &&
+           std::ssize(region.undecided()) * setting_.problem.rows() <= most_enumerated;
+}
+
+std::vector<Leaf> LastFeature::enumerate() {
+    const std::vector<double>& v = pricing_.slopes();
+    std::vector<int32_t> candidates = work_.region.undecided();
+    std::sort(candidates.begin(), candidates.end(), [&](int32_t a, int32_t b) { return std::abs(v[a]) > std::abs(v[b]); });
+    candidates.push_back(-1);
+    const std::vector<Relaxation::Coordinate> decided = decided_coordinates();
+    std::vector<Leaf> leaves;
+    for (const int32_t j : candidates) {
+        std::vector<Relaxation::Coordinate> coordinates = decided;
+        if (j >= 0) coordinates.push_back({j, work_.region.box(j), false, 0.0});
+        const double prune_at = setting_.prune_at();
+        work_.begin_aside(std::move(coordinates), 0.0, 0.0, Penalty::infinity);
+        Proof proof = prove(j, prune_at);
+        if (proof.bound < prune_at) rounding_.offer_aside();
+        leaves.push_back({j, std::move(proof.dual.alpha), proof.bound});
+        setting_.problem.X.monitor().poll();
+    }
+    return leaves;
+}
+
+std::vector<Relaxation::Coordinate> LastFeature::decided_coordinates() const {
+    std::vector<Relaxation::Coordinate> out;
+    for (auto c : work_.relaxation.coordinates())
+        if (const auto status = work_.region.status(c.column);
+            status == Region::Status::in || status == Region::Status::always) {
+            c.charged = false;
+            c.box = work_.region.box(c.column);
+            out.push_back(c);
+        }
+    return out;
+}
+
+// The best bound of the relaxation beside, which holds all features of the leaf.
+Proof LastFeature::prove(int32_t column, double prune_at) {
+    Relaxation& leaf = work_.aside;
+    const double size = setting_.incumbent.size();
+    double tau = smoothing, floor = floor_of_leaf * size;
+    const double paid = column >= 0 ? setting_.options.lambda_0 : 0.0;
+    Proof best;
+    DualPoint dual;
+    for (int round = 0; round < most_rounds && best.bound < prune_at; ++round) {
+        leaf.solve(floor);
+        pricing_.make_dual_of(leaf, dual);
+        pricing_.price_decided(dual);
+        if (column >= 0) pricing_.price_alone(column, dual);
+        if (const double bound = pricing_.bound(dual, {}, column); bound > best.bound) best = {bound, dual};
+        if (pricing_.value_of(leaf) + paid - best.bound <= precision * size) break;
+        if (!setting_.hinge() && floor <= nearly_finest_floor * size) break;
+        floor = std::max(floor * lower_floor, finest_floor * size);
+        tau = std::max(narrower * tau, least_smoothing);
+        if (setting_.hinge()) leaf.recentre(tau);
+    }
+    return best;
+}
+
+}  // namespace ellzero

@@ -1,0 +1,63 @@
+#include "ellzero/exact/numbering.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace ellzero {
+
+Decision Numbering::decision_of_X(Decision decision) const {
+    return decision.made() ? Decision{column_of_X(decision.column), decision.in} : decision;
+}
+
+bool Numbering::holds(const Model& model) const {
+    const auto kept = [&](int32_t j) { return std::binary_search(columns_.begin(), columns_.end(), j); };
+    return !selection_ || std::all_of(model.support.begin(), model.support.end(), kept);
+}
+
+std::vector<uint8_t> Numbering::inside(const std::vector<uint8_t>& flags) const {
+    if (!selection_ || flags.empty()) return flags;
+    std::vector<uint8_t> out;
+    for (const int32_t j : columns_) out.push_back(flags[j]);
+    return out;
+}
+
+ExactOptions Numbering::inside(const ExactOptions& options) const {
+    ExactOptions out = options;
+    out.integral = inside(options.integral);
+    out.swaps.home = inside(options.swaps.home);
+    return out;
+}
+
+void Numbering::compact(State& state, int32_t& branch, std::vector<Box> boxes) {
+    std::vector<int32_t> place(whole_.columns(), -1), kept;
+    for (int32_t j = 0; j < whole_.columns(); ++j)
+        if (!state.out.test(j)) {
+            place[j] = static_cast<int32_t>(kept.size());
+            kept.push_back(j);
+        }
+    if (!whole_.X.design().worth_copying(std::ssize(kept))) {
+        boxes_ = std::move(boxes);
+        return;
+    }
+    for (auto* list : {&state.in, &state.columns, &state.near})
+        for (int32_t& j : *list) j = place.at(j);
+    state.out = ColumnSet(std::ssize(kept));
+    if (branch >= 0) branch = place[branch];
+    boxes_.clear();
+    for (const int32_t j : kept) boxes_.push_back(boxes[j]);
+    select(std::move(kept));
+}
+
+void Numbering::restore(std::vector<int32_t> columns, std::vector<Box> boxes) {
+    boxes_ = std::move(boxes);
+    if (columns.empty()) columns_.clear();
+    else select(std::move(columns));
+}
+
+void Numbering::select(std::vector<int32_t> columns) {
+    columns_ = std::move(columns);
+    serial_ = std::make_unique<Team>(1);
+    selection_ = std::make_unique<Selection>(whole_, columns_, *serial_);
+}
+
+}  // namespace ellzero

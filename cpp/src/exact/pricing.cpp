@@ -1,0 +1,180 @@
+#include "ellzero/exact/pricing.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace ellzero {
+namespace {
+
+using namespace node_tolerances;
+
+// Newton steps between two updates of the hinge's smoothing; other losses are solved to the end.
+constexpr int steps_per_update = 2, steps_to_the_end = 100;
+// After so many refinements of a node with few coordinates (many are ill-conditioned then) the smoothing falls.
+constexpr int patient_refinements = 10;
+constexpr size_t few_coordinates = 64;
+// The floor falls more slowly with the hinge, and it takes more rounds at the finest one: each moves the smoothing's centre.
+constexpr double lower_floor_of_hinge = 0.3;
+constexpr int hinge_rounds_at_the_floor = 50;
+// A node's value is known well enough for branching when its error is this share of what is missing to prune it.
+constexpr double known_well = 0.05;
+// A column that gains more than the charge by this share of it violates the relaxation: less is rounding.
+constexpr double violation = 1e-9;
+// Violated columns that enter the working set at a time: at least so many, and half as many as are there.
+constexpr size_t least_entering = 30;
+// Columns whose slope is near enough to enter are priced first, at most this share of all.
+constexpr double near_threshold = 0.5, near_share = 0.05;
+constexpr int64_t least_near = 500;
+
+// How precisely a relaxation is solved from round to round.
+class Refinement {
+  public:
+    Refinement(const NodeSetting& setting, double floor)
+        : hinge_(setting.hinge()), size_(setting.incumbent.size()), floor_(floor) {}
+
+    double floor() const { return floor_; }
+    double smoothing() const { return smoothing_; }
+    int steps() const { return hinge_ ? steps_per_update : steps_to_the_end; }
+    // More precisely from now on. False if that is not possible.
+    bool refine(const Relaxation& relaxation) {
+        if (++refined_ > patient_refinements && relaxation.coordinates().size() <= few_coordinates)
+            smoothing_ = std::max(narrower * smoothing_, least_smoothing);
+        if (floor_ <= nearly_finest_floor * size_ && ++at_the_floor_ > (hinge_ ? hinge_rounds_at_the_floor : 0)) return false;
+        floor_ = std::max(floor_ * (hinge_ ? lower_floor_of_hinge : lower_floor), finest_floor * size_);
+        return true;
+    }
+
+  private:
+    bool hinge_;
+    double size_, floor_;
+    double smoothing_ = node_tolerances::smoothing;
+    int refined_ = 0, at_the_floor_ = 0;
+};
+
+}  // namespace
+
+Pricing::Pricing(const NodeSetting& setting, const Region& region)
+    : setting_(setting), region_(region), bound_(setting.problem, region), v_(setting.problem.columns(), 0.0) {}
+
+Pricing::Goal Pricing::goal_of_node(double floor, std::function<double()> wanted) const {
+    const auto accurate = [this, wanted](double value, double bound) {
+        const double missing = wanted();
+        return value - bound <=
+               std::max(value < missing ? known_well * (missing - bound) : 0.0, precision * setting_.incumbent.size());
+    };
+    return {floor, wanted, accurate};
+}
+
+Proof Pricing::prove(Relaxation& relaxation, WorkingSet& working, const Goal& goal) {
+    Refinement refinement(setting_, goal.floor);
+    Proof best;
+    std::vector<double> best_v;
+    DualPoint dual;
+    for (int round = 0; round < most_rounds; ++round) {
+        // 1. The solution on the working set, and its dual point.
+        relaxation.solve(refinement.floor(), refinement.steps());
+        make_dual_of(relaxation, dual);
+        if (setting_.hinge()) relaxation.recentre(refinement.smoothing());
+        // 2. First the columns that matter most: what they say is nearly what all would.
+        const std::vector<int32_t> few = likely_columns(relaxation, working);
+        price_decided(dual);
+        price(few, dual);
+        const double estimate = bound(dual, few), value = value_of(relaxation);
+        if (estimate < goal.bound() && round + 1 < most_rounds) {  // the last round ends with a full pass in any case
+            if (add_violators(few, relaxation, working)) continue;
+            if (!goal.accurate(value, estimate) && refinement.refine(relaxation)) continue;
+        }
+        // 3. All columns: a bound that holds.
+        price(region_.undecided(), dual);
+        ++passes;
+        if (const double found = bound(dual); found > best.bound || best_v.empty()) {
+            best = {found, dual};
+            best_v = v_;
+        }
+        if (best.bound >= goal.bound()) break;
+        // 4. What violates it enters; if nothing does, only precision is missing.
+        choose_near(relaxation, working);
+        if (add_violators(region_.undecided(), relaxation, working)) continue;
+        if (goal.accurate(value, best.bound) || !refinement.refine(relaxation)) break;
+    }
+    v_ = std::move(best_v);
+    return best;
+}
+
+void Pricing::price(const std::vector<int32_t>& columns, const DualPoint& dual) {
+    setting_.problem.X.dots(columns, dual.theta.data(), values_);
+    for (size_t c = 0; c < columns.size(); ++c) v_[columns[c]] = values_[c];
+}
+
+void Pricing::price_decided(const DualPoint& dual) {
+    price(region_.in(), dual);
+    price(region_.always(), dual);
+}
+
+void Pricing::price_alone(int32_t j, const DualPoint& dual) { v_[j] = setting_.problem.X.dot(j, dual.theta.data(), 0.0); }
+
+void Pricing::make_dual_of(const Relaxation& relaxation, DualPoint& out) const {
+    // Free features need slopes of zero. At a bound of its own the slope of a coordinate may have either sign.
+    std::vector<int32_t> free;
+    const Penalty& penalty = setting_.problem.penalty;
+    if (!region_.free().empty())
+        for (const auto& c : relaxation.coordinates())
+            if (region_.status(c.column) == Region::Status::always && c.beta > penalty.low(c.column) &&
+                c.beta < penalty.high(c.column))
+                free.push_back(c.column);
+    make_dual(setting_.problem, relaxation.residual(), relaxation.curvature(), free, out);
+}
+
+double Pricing::value_of(const Relaxation& relaxation) const {
+    const auto paid = static_cast<double>(region_.in().size() + region_.home_undecided().size());
+    return relaxation.value() + setting_.options.lambda_0 * paid - bound_.gain_of_swaps();
+}
+
+bool Pricing::add_violators(const std::vector<int32_t>& columns, Relaxation& to, WorkingSet& working) const {
+    const Problem& problem = setting_.problem;
+    std::vector<std::pair<double, int32_t>> violators;
+    for (const int32_t j : columns) {
+        if (working.columns.test(j)) continue;
+        const double excess = gain(v_[j], region_.box(j), problem.penalty) - to.charge();
+        if (excess > violation * to.charge()) violators.emplace_back(-excess, j);
+    }
+    const size_t count = std::min(least_entering + to.coordinates().size() / 2, violators.size());
+    std::partial_sort(violators.begin(), violators.begin() + static_cast<std::ptrdiff_t>(count), violators.end());
+    std::vector<int32_t> entering;
+    for (size_t c = 0; c < count; ++c) entering.push_back(violators[c].second);
+    const auto held = problem.X.design().hold(entering);
+    for (const int32_t j : entering) {
+        working.columns.insert(j);
+        to.add(j, region_.box(j));
+    }
+    return count > 0;
+}
+
+void Pricing::choose_near(const Relaxation& relaxation, WorkingSet& working) const {
+    const Problem& problem = setting_.problem;
+    std::vector<std::pair<float, int32_t>> ratios;
+    for (const int32_t j : region_.undecided()) {
+        const double ratio = std::abs(v_[j]) / Envelope(region_.box(j), relaxation.charge(), problem.penalty).threshold(-v_[j]);
+        if (ratio > near_threshold) ratios.emplace_back(static_cast<float>(-ratio), j);
+    }
+    const auto most = std::max(least_near, static_cast<int64_t>(near_share * static_cast<double>(problem.columns())));
+    if (std::ssize(ratios) > most) {
+        std::nth_element(ratios.begin(), ratios.begin() + most, ratios.end());
+        ratios.resize(most);
+    }
+    working.near.clear();
+    for (const auto& [ratio, j] : ratios) working.near.push_back(j);
+    std::sort(working.near.begin(), working.near.end());
+}
+
+std::vector<int32_t> Pricing::likely_columns(const Relaxation& relaxation, const WorkingSet& working) const {
+    std::vector<int32_t> out;
+    for (const auto& c : relaxation.coordinates())
+        if (region_.undecided(c.column)) out.push_back(c.column);
+    for (const int32_t j : working.near)
+        if (!working.columns.test(j)) out.push_back(j);
+    return out;
+}
+
+}  // namespace ellzero

@@ -1,0 +1,114 @@
+#include "ellzero/exact/rounding.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace ellzero {
+namespace {
+
+using namespace node_tolerances;
+
+// Supports that were rounded to are remembered.
+constexpr size_t remembered = 64;
+// The method of multipliers: Newton steps a round, how fast the smoothing falls, and rounds after which values are compared.
+constexpr int steps_per_round = 5, rounds_compared = 5;
+constexpr double faster = 0.5;
+// A refit ends when its value gains less than this, relative to the objective, or when even so many times its last gain would
+// not make it the incumbent.
+constexpr double negligible_gain = 1e-13, hopeless = 100.0;
+
+}  // namespace
+
+void Rounding::round(const RegionBound& bound) {
+    const auto& coordinates = work_.relaxation.coordinates();
+    std::vector<int32_t> support;
+    std::vector<double> beta;
+    for (const size_t k : kept_coordinates(bound)) {
+        support.push_back(coordinates[k].column);
+        beta.push_back(coordinates[k].beta);
+    }
+    if (std::find(tried_.begin(), tried_.end(), support) != tried_.end()) return;
+    if (tried_.size() >= remembered) tried_.erase(tried_.begin());
+    tried_.push_back(support);
+    setting_.incumbent.offer(refit(support, beta, work_.relaxation.intercept()));
+}
+
+// What is in, and of the features that are charged those with the largest coefficients.
+std::vector<size_t> Rounding::kept_coordinates(const RegionBound& bound) const {
+    const Region& region = work_.region;
+    const auto& coordinates = work_.relaxation.coordinates();
+    std::vector<std::pair<double, size_t>> order;
+    std::vector<size_t> kept;
+    for (size_t k = 0; k < coordinates.size(); ++k) {
+        if (const int32_t j = coordinates[k].column; !coordinates[k].charged) {
+            const bool leaves = region.undecided(j) && bound.best_leaves(j);
+            if (!leaves) kept.push_back(k);
+        } else if (coordinates[k].beta != 0.0) {
+            order.emplace_back(-std::abs(coordinates[k].beta), k);
+        }
+    }
+    std::sort(order.begin(), order.end());
+    const bool all = region.limited() && !setting_.options.swaps.limits();
+    const int64_t most = all ? region.left() : std::min<int64_t>(region.left(), std::llround(work_.relaxation.total_share()));
+    for (size_t c = 0; c < order.size() && static_cast<int64_t>(c) < most; ++c) kept.push_back(order[c].second);
+    std::sort(kept.begin(), kept.end(), [&](size_t a, size_t b) { return coordinates[a].column < coordinates[b].column; });
+    return kept;
+}
+
+Model Rounding::refit(const std::vector<int32_t>& support, const std::vector<double>& beta, double intercept) {
+    const Penalty& penalty = setting_.problem.penalty;
+    std::vector<Relaxation::Coordinate> coordinates;
+    for (size_t k = 0; k < support.size(); ++k) {
+        const int32_t j = support[k];
+        coordinates.push_back({j, {penalty.low(j), penalty.high(j)}, false, beta[k]});
+    }
+    std::sort(coordinates.begin(), coordinates.end(), [](const auto& a, const auto& b) { return a.column < b.column; });
+    Relaxation& fit = work_.aside;
+    fit.begin(std::move(coordinates), intercept, 0.0, 0.0, Penalty::infinity);
+    if (setting_.hinge()) {
+        const auto counted = std::count_if(support.begin(), support.end(), [&](int32_t j) { return penalty.counted(j); });
+        solve_hinge(setting_.options.lambda_0 * static_cast<double>(counted));
+    } else {
+        fit.solve(finest_floor * setting_.incumbent.size());
+    }
+    Model model;
+    model.cost = fit.value();
+    model.intercept = fit.intercept();
+    for (const auto& c : fit.coordinates()) {
+        if (c.beta == 0.0 && penalty.counted(c.column)) continue;
+        model.support.push_back(c.column);
+        model.beta.push_back(c.beta);
+        model.size += penalty.counted(c.column);
+    }
+    return model;
+}
+
+void Rounding::solve_hinge(double charges) {
+    Relaxation& fit = work_.aside;
+    const double size = setting_.incumbent.size();
+    double tau = smoothing, last = Penalty::infinity;
+    fit.smooth(tau);
+    for (int round = 1; round <= most_rounds; ++round) {
+        fit.solve(finest_floor * size, steps_per_round);
+        tau = std::max(faster * tau, least_smoothing);
+        fit.recentre(tau);
+        // The values need not fall one by one: several are compared at a time.
+        if (round % rounds_compared != 0) continue;
+        const double value = fit.value(), gained = last - value;
+        if (gained <= negligible_gain * size || value + charges - setting_.incumbent.objective() > hopeless * gained) break;
+        last = value;
+    }
+}
+
+void Rounding::offer_aside() {
+    std::vector<int32_t> support;
+    std::vector<double> beta;
+    for (const auto& c : work_.aside.coordinates()) {
+        support.push_back(c.column);
+        beta.push_back(c.beta);
+    }
+    setting_.incumbent.offer(refit(support, beta, work_.aside.intercept()));
+}
+
+}  // namespace ellzero

@@ -1,0 +1,72 @@
+// Looking at a search, also while it runs, and its checkpoints.
+#include <algorithm>
+#include <utility>
+
+#include "ellzero/exact/search.hpp"
+
+namespace ellzero {
+
+double Search::lower_bound() const {
+    const auto lock = workers_.lock();
+    return std::min({objective(), tree_.closed_bound(), frontier_.lower_bound()});
+}
+
+int64_t Search::nodes() const {
+    const auto lock = workers_.lock();
+    return counters_.nodes;
+}
+
+int64_t Search::open() const {
+    const auto lock = workers_.lock();
+    return frontier_.size();
+}
+
+int64_t Search::passes() const {
+    const auto lock = workers_.lock();
+    return counters_.passes;
+}
+
+int64_t Search::newton_steps() const {
+    const auto lock = workers_.lock();
+    return counters_.newton_steps;
+}
+
+int64_t Search::columns_left() const {
+    const auto lock = workers_.lock();
+    return numbering_.inner().columns();
+}
+
+std::vector<int32_t> Search::fixed_out() const {
+    const auto lock = workers_.lock();
+    std::vector<int32_t> out;
+    if (root_)
+        for (int32_t j = 0; j < numbering_.whole().columns(); ++j)
+            if (root_->out.test(j)) out.push_back(j);
+    return out;
+}
+
+Search::Snapshot Search::snapshot() const {
+    const auto lock = workers_.lock();
+    Frontier::Snapshot nodes = frontier_.snapshot();
+    return {.incumbent = best_.model(),
+            .tree = tree_.record(),
+            .columns = numbering_.columns(),
+            .boxes = numbering_.boxes(),
+            .open = std::move(nodes.open),
+            .closed = tree_.closed_bound(),
+            .nodes_done = counters_.nodes,
+            .picks = nodes.picks,
+            .rooted = rooted_};
+}
+
+void Search::restore(Snapshot snapshot) {
+    best_.replace(std::move(snapshot.incumbent));
+    tree_.restore(std::move(snapshot.tree), snapshot.closed);
+    numbering_.restore(std::move(snapshot.columns), std::move(snapshot.boxes));
+    inner_options_ = numbering_.inside(options_);
+    frontier_.restore(std::move(snapshot.open), snapshot.picks);
+    counters_.nodes = snapshot.nodes_done;
+    rooted_ = snapshot.rooted;
+}
+
+}  // namespace ellzero

@@ -1,0 +1,32 @@
+#include "ellzero/exact/tree.hpp"
+
+#include <utility>
+
+namespace ellzero {
+namespace {
+
+int64_t bytes_of(const std::vector<float>& alpha) { return std::ssize(alpha) * static_cast<int64_t>(sizeof(float)); }
+
+}  // namespace
+
+int64_t Tree::add(int64_t parent, Decision decision) {
+    record_.parent.push_back(parent);
+    record_.branch.push_back(decision.column);
+    record_.side.push_back(decision.in);
+    record_.alpha.emplace_back();
+    return std::ssize(record_.parent) - 1;
+}
+
+void Tree::keep(int64_t node, std::vector<float> alpha) {
+    bytes_ += bytes_of(alpha);
+    record_.alpha[node] = std::move(alpha);
+}
+
+void Tree::restore(TreeRecord record, double closed_bound) {
+    record_ = std::move(record);
+    closed_ = closed_bound;
+    bytes_ = 0;
+    for (const auto& alpha : record_.alpha) bytes_ += bytes_of(alpha);
+}
+
+}  // namespace ellzero

@@ -1,0 +1,61 @@
+#include "ellzero/exact/workers.hpp"
+
+#include <thread>
+#include <utility>
+
+namespace ellzero {
+namespace {
+
+// How often the thread that called looks at the monitor and the clock.
+constexpr std::chrono::milliseconds pause{20};
+
+}  // namespace
+
+void Workers::leave_if_stopped() const {
+    if (stop_) throw Stopped{};
+}
+
+void Workers::run_body(const std::function<void()>& body) {
+    try {
+        body();
+    } catch (const Stopped&) {
+    } catch (...) {
+        const auto held = lock();
+        // The first one. A later one must not be destroyed under the lock: those of Python wait for the GIL.
+        if (!failure_) failure_ = std::current_exception();
+        stop_ = true;
+    }
+    const auto held = lock();
+    --busy_;
+    tell();
+}
+
+bool Workers::run(const std::vector<std::function<void()>>& bodies, Clock::time_point until, Monitor& monitor) {
+    busy_ = static_cast<int>(bodies.size());
+    stop_ = false;
+    std::vector<std::thread> threads;
+    for (const auto& body : bodies) threads.emplace_back([this, &body] { run_body(body); });
+    std::exception_ptr interrupted;
+    auto held = lock();
+    while (busy_ > 0) {
+        changed_.wait_for(held, pause);
+        held.unlock();
+        // Whoever looks at the search from here may take the lock.
+        try {
+            if (!stop_) monitor.poll();
+        } catch (...) {
+            interrupted = std::current_exception();
+            stop_ = true;
+        }
+        held.lock();
+        if (busy_ > 0 && Clock::now() >= until) stop_ = true;
+        if (stop_) tell();
+    }
+    held.unlock();
+    for (auto& thread : threads) thread.join();
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+    if (interrupted) std::rethrow_exception(interrupted);
+    return !stop_;
+}
+
+}  // namespace ellzero

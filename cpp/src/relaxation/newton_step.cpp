@@ -1,0 +1,129 @@
+// One Newton step of a relaxation: the coordinates that may move, the model's minimum over them, and a line search towards it.
+#include <algorithm>
+#include <cmath>
+
+#include "ellzero/data/kernels.hpp"
+#include "ellzero/relaxation/piecewise.hpp"
+#include "ellzero/relaxation/quadratic_form.hpp"
+#include "ellzero/relaxation/relaxation.hpp"
+
+namespace ellzero {
+namespace {
+
+// Added to the diagonal of H, relative to the curvature of the broad loss: rows off the hinge's bend have none of their own.
+constexpr double relative_damping = 1e-7;
+// The model is minimised to this share of what a step must gain.
+constexpr double share_of_floor = 0.1;
+// The line search: trials; a step length is good where the slope is between zero and this share of its start, and the full one
+// also where the slope is positive by rounding alone.
+constexpr int most_line_steps = 30;
+constexpr double good_slope = 0.1, rounding_of_slope = 1e-12;
+// A next trial keeps away from the ends of the bracket by this share of it; every third halves it.
+constexpr double margin = 0.05;
+constexpr int halving_period = 3;
+// Along a direction that nothing bends, a step can be 1e7 times too long: after so many trials orders of magnitude are tried.
+constexpr int lost_after = 8;
+constexpr double much_shorter = 0.1;
+
+}  // namespace
+
+bool Relaxation::step(double floor) {
+    ++newton_steps;
+    evaluate();
+    if (!choose_active()) return false;
+    if (!(minimise_model(floor) > floor)) return false;
+    std::fill(step_.along.begin(), step_.along.end(), step_.intercept);
+    for (size_t a = 0; a < step_.active.size(); ++a) {
+        const double change = step_.to[a] - coordinates_[step_.active[a]].beta;
+        if (change != 0.0) problem_.X.axpy(step_.columns[a], change, step_.along.data());
+    }
+    const double length = line_search();
+    if (length == 0.0) return false;
+    move(length);
+    return true;
+}
+
+bool Relaxation::choose_active() {
+    columns_.clear();
+    for (const Coordinate& c : coordinates_) columns_.push_back(c.column);
+    problem_.X.dots(columns_, r_.data(), slopes_);
+    step_.active.clear();
+    step_.columns.clear();
+    step_.to.clear();
+    step_.slopes.clear();
+    step_.envelopes.clear();
+    for (size_t k = 0; k < coordinates_.size(); ++k) {
+        const Coordinate& c = coordinates_[k];
+        if (c.beta == 0.0 && envelopes_[k].stays_at_zero(slopes_[k])) continue;
+        step_.active.push_back(k);
+        step_.columns.push_back(c.column);
+        step_.to.push_back(c.beta);
+        step_.slopes.push_back(slopes_[k]);
+        step_.envelopes.push_back(&envelopes_[k]);
+    }
+    step_.slopes.push_back(kernels::sum(r_.data(), problem_.rows()));
+    return !step_.active.empty() || problem_.intercept;
+}
+
+double Relaxation::minimise_model(double floor) {
+    const double broad = problem_.broad_loss().curvature_bound();
+    step_.damping.assign(step_.columns.size() + 1, relative_damping * broad);
+    for (size_t a = 0; a < step_.columns.size(); ++a) step_.damping[a] *= problem_.X.square(step_.columns[a]);
+    QuadraticForm form(gram_, step_.columns, d_);
+    PiecewiseModel model(form, step_.envelopes, step_.slopes, step_.damping, problem_.intercept);
+    const double change = model.minimise(step_.to, share_of_floor * floor);
+    step_.intercept = model.intercept_step();
+    return -change;
+}
+
+void Relaxation::move(double length) {
+    kernels::axpy(length, step_.along.data(), problem_.rows(), eta_.data());
+    intercept_ += length * step_.intercept;
+    for (size_t a = 0; a < step_.active.size(); ++a) {
+        double& beta = coordinates_[step_.active[a]].beta;
+        beta = length == 1.0 ? step_.to[a] : beta + length * (step_.to[a] - beta);
+    }
+}
+
+// The derivative of the objective along the step.
+double Relaxation::slope_along(double length) {
+    const int64_t n = problem_.rows();
+    for (int64_t i = 0; i < n; ++i) trial_[i] = eta_[i] + shift_[i] + length * step_.along[i];
+    loss_.residual(n, trial_.data(), problem_.y, problem_.w, trial_r_.data());
+    double slope = kernels::dot(trial_r_.data(), step_.along.data(), n);
+    for (size_t a = 0; a < step_.active.size(); ++a) {
+        const double from = coordinates_[step_.active[a]].beta, change = step_.to[a] - from;
+        if (change == 0.0) continue;
+        const double x = from + length * change;
+        const Envelope& envelope = *step_.envelopes[a];
+        // At zero the envelope has two slopes: the one on the side where the step leads (or comes from, at its end).
+        slope += change * (x != 0.0 ? envelope.slope(x) : envelope.slope_at_zero(length == 0.0 ? change : -change));
+    }
+    return slope;
+}
+
+// The objective is convex along the step: full length if it still falls there, else where its slope is nearly zero.
+double Relaxation::line_search() {
+    const double at_start = slope_along(0.0);
+    if (!(at_start < 0.0)) return 0.0;
+    const double at_end = slope_along(1.0);
+    if (at_end <= rounding_of_slope * -at_start) return 1.0;
+    double low = 0.0, high = 1.0, low_slope = at_start, high_slope = at_end;
+    for (int k = 0; k < most_line_steps; ++k) {
+        const double share = std::clamp(low_slope / (low_slope - high_slope), margin, 1.0 - margin);
+        const bool halve = k % halving_period == halving_period - 1;
+        const double t = low == 0.0 && k >= lost_after ? much_shorter * high : low + (high - low) * (halve ? 0.5 : share);
+        const double slope = slope_along(t);
+        if (std::abs(slope) <= good_slope * -at_start) return t;
+        if (slope < 0.0) {
+            low = t;
+            low_slope = slope;
+        } else {
+            high = t;
+            high_slope = slope;
+        }
+    }
+    return low;
+}
+
+}  // namespace ellzero
