@@ -70,7 +70,7 @@ constexpr double untouched = 12345.0;
 
 TEST(dots_of_all_and_of_listed_columns) {
     for_types([&](auto type) {
-        using T = typename decltype(type)::type;
+        using T = decltype(type)::type;
         for (const int64_t n : lengths)
             for (int64_t count = 0; count <= 9; ++count) {
                 const Matrix<T> x(random, n, 12);
@@ -105,7 +105,7 @@ TEST(a_dot_does_not_depend_on_its_neighbours) {
 
 TEST(products_with_several_vectors) {
     for_types([&](auto type) {
-        using T = typename decltype(type)::type;
+        using T = decltype(type)::type;
         for (const int64_t n : lengths) {
             if (n == 0) continue;  // the first block of rows is what writes the result
             for (const int64_t sides : {1, 2, 3, 4, 5, 8, 16}) {
@@ -126,7 +126,7 @@ TEST(products_with_several_vectors) {
 
 TEST(axpy_adds_a_multiple) {
     for_types([&](auto type) {
-        using T = typename decltype(type)::type;
+        using T = decltype(type)::type;
         for (const int64_t n : lengths) {
             const auto x = entries<T>(random, n + 1);
             const std::vector<double> before = random.numbers(n + 1);
@@ -162,7 +162,7 @@ TEST(widen_add_scalar_sum_and_dot) {
 
 TEST(moments_are_added_to_what_is_there) {
     for_types([&](auto type) {
-        using T = typename decltype(type)::type;
+        using T = decltype(type)::type;
         for (const int64_t n : lengths) {
             const auto x = entries<T>(random, n);
             const std::vector<double> w = random.numbers(n, 0.0, 1.0);
@@ -185,7 +185,7 @@ TEST(moments_are_added_to_what_is_there) {
 
 TEST(pack_all_and_listed_rows) {
     for_types([&](auto type) {
-        using T = typename decltype(type)::type;
+        using T = decltype(type)::type;
         for (const int64_t n : lengths) {
             const auto x = entries<T>(random, 2 * n);
             const std::vector<double> root = random.numbers(n, 0.0, 1.0);

@@ -14,7 +14,7 @@ constexpr double worth_a_move = 1e-9;
 Confirmation::Confirmation(PathWork& work) : PathStep(work) {
     if (options_.algorithm != Algorithm::local_search || options_.swaps == Swaps::ranked) return;
     const int64_t q = options_.swaps == Swaps::exhaustive ? problem_.columns() : options_.q;
-    neighbourhood_.emplace(problem_, q, options_.first_improvement);
+    neighbourhood_ = std::make_unique<Neighbourhood>(problem_, q, options_.first_improvement);
 }
 
 Model Confirmation::certified(Model model, double lambda_0, bool is_first) {
