@@ -9,7 +9,7 @@ from pathlib import Path
 import ellzero
 
 LAYERS = [
-    ["base", "_core"],
+    ["base", "measurement", "_core"],
     ["tables"],
     ["design"],
     ["conversion"],
@@ -19,6 +19,7 @@ LAYERS = [
     ["datasets", "metrics"],
     ["exact"],
     ["paths"],
+    ["peers"],
     ["estimators"],
     ["ellzero"],  # the root, which gathers the public names
     ["report"],

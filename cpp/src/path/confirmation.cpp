@@ -14,7 +14,7 @@ constexpr double worth_a_move = 1e-9;
 Confirmation::Confirmation(PathWork& work) : PathStep(work) {
     if (options_.algorithm != Algorithm::local_search || options_.swaps == SwapRule::ranked) return;
     const int64_t q = options_.swaps == SwapRule::exhaustive ? problem_.columns() : options_.q;
-    neighbourhood_.emplace(problem_, q, options_.improvement == Improvement::first);
+    neighbourhood_ = std::make_unique<Neighbourhood>(problem_, q, options_.improvement == Improvement::first);
 }
 
 Model Confirmation::certified(Model model, double lambda_0, bool is_first) {

@@ -53,8 +53,10 @@ void Exploration::forward() {
     const double last = options_.lambda_0.empty() ? sweep_dynamic() : sweep_grid();
     const int enough = beyond(it_.size);
     double lambda_0 = last;
-    for (int step = 0; step < most_overshoots && it_.size < std::min(enough, short_sweep) && lambda_0 > 0.0; ++step)
-        if (!visit(lambda_0 *= approach)) break;
+    for (int step = 0; step < most_overshoots && it_.size < std::min(enough, short_sweep) && lambda_0 > 0.0; ++step) {
+        lambda_0 *= approach;
+        if (!visit(lambda_0)) break;
+    }
 }
 
 // Both return the last lambda_0, or zero if the sweep should not be continued below it.

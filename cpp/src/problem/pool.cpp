@@ -38,6 +38,7 @@ const Model* Pool::of_size(int size) const {
 
 std::vector<int> Pool::sizes() const {
     std::vector<int> out;
+    out.reserve(best_.size());
     for (const auto& [size, model] : best_) out.push_back(size);
     return out;
 }

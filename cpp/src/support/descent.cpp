@@ -43,7 +43,8 @@ bool Descent::descend(Iterate& it, double lambda_0, double target) {
 
 double Descent::cycle(Iterate& it, const std::vector<int32_t>& columns, double lambda_0, std::vector<Step>* trace) {
     const int64_t n = problem_.rows();
-    const std::vector<int32_t> order(columns);  // the support may change below
+    // A copy: `columns` may be the support, which changes below.
+    const std::vector<int32_t> order(columns);  // NOLINT(performance-unnecessary-copy-initialization)
     double largest = 0.0;
     double r_sum = kernels::sum(it.r.data(), n);
     for (const int32_t j : order) {

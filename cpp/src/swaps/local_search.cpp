@@ -143,6 +143,7 @@ bool LocalSearch::look_outside(Pool& pool, const std::set<int>& sizes) {
             it.load(model);
             const auto swaps = whole_.swaps().rank(it, slopes.data() + k * p, promising_per_model);
             std::vector<int32_t> columns;
+            columns.reserve(swaps.size());
             for (const Swap& swap : swaps) columns.push_back(swap.column);
             promising_.insert(columns.begin(), columns.end());
             const auto held = problem_.X.design().hold(columns);
