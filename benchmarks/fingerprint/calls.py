@@ -10,7 +10,9 @@ import numpy as np
 
 import ellzero as ez
 from benchmarks.fingerprint.problems import FOR_EXACT, LOSSES, ONE, PRICE, Case, problem
-from benchmarks.fingerprint.storages import SLOW, storages
+from benchmarks.fingerprint.storages import SLOW, distant, storages
+
+Call = Callable[[Any, Any, dict[str, Any]], Any]  # of X, y and the settings of the problem
 
 
 def problem_settings(n: int, p: int) -> dict[str, dict[str, Any]]:
@@ -117,7 +119,7 @@ def log_grid(X: Any, y: Any, settings: dict[str, Any]) -> Any:
     return ez.lambda_grid(X, y, n_lambda=20, lambda_2=1e-3, **settings)
 
 
-CALLS: dict[str, Callable[[Any, Any, dict[str, Any]], Any]] = {
+CALLS: dict[str, Call] = {
     "path": descended_path,
     "local search": searched_path,
     "grid": ridge_grid,
@@ -134,14 +136,34 @@ CALLS: dict[str, Callable[[Any, Any, dict[str, Any]], Any]] = {
 
 
 def storage_cases() -> Iterator[Case]:
-    calls = {name: CALLS[name] for name in ("path", "local search", "sizes", "solve", "solve k")}
     for loss in LOSSES:
         for name, (X, y) in storages(loss == "squared_error").items():
+            calls = DISTANT_CALLS if distant(name) else HELD_CALLS
+            if name in SLOW:
+                calls = {call: calls[call] for call in ("path", "root") if loss in ("logistic", "squared_error")}
             for call, function in calls.items():
-                if name not in SLOW or (call in ("path", "solve") and loss in ("logistic", "squared_error")):
-                    yield f"storage/{name}/{call}/{loss}", partial(function, X, y, {"loss": loss})
-            if loss == "hinge" and name not in SLOW:
-                yield (
-                    f"storage/{name}/standardized solve/{loss}",
-                    partial(price_solve, X, y, {"loss": loss, "standardize": True}),
-                )
+                yield f"storage/{name}/{call}/{loss}", partial(function, X, y, {"loss": loss})
+
+
+def standardized_solve(X: Any, y: Any, settings: dict[str, Any]) -> Any:
+    return price_solve(X, y, {**settings, "standardize": True})
+
+
+def root_solve(X: Any, y: Any, settings: dict[str, Any]) -> Any:
+    solution = ez.solve(X, y, lambda_0=PRICE[settings["loss"]], node_limit=1, **settings, **FOR_EXACT)
+    return solution, ez.verify(solution.certificate, X, y)
+
+
+def outline(solve: Call, X: Any, y: Any, settings: dict[str, Any]) -> Any:
+    """The part of a solution that does not depend on the order in which nodes were searched."""
+    solution, report = solve(X, y, settings)
+    return solution.status, solution.support, f"{solution.objective:.5f}", report.valid, report.gap <= 1e-4
+
+
+HELD_CALLS: dict[str, Call] = {name: CALLS[name] for name in ("path", "local search", "sizes", "solve", "solve k")}
+HELD_CALLS["standardized solve"] = standardized_solve
+# Where X is read in passes, several nodes share a pass, also on one thread: only the root is the same each time.
+DISTANT_CALLS: dict[str, Call] = HELD_CALLS | {
+    "root": root_solve,
+    **{name: partial(outline, HELD_CALLS[name]) for name in ("solve", "solve k", "standardized solve")},
+}

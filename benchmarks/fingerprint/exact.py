@@ -34,14 +34,13 @@ def exact_cases() -> Iterator[Case]:
         yield f"exact/iga, k/{loss}", partial(solve, k=3, method="iga", grow=1)
         yield f"exact/certified path/{loss}", partial(certified_path, X, y, settings)
         yield f"exact/certified sizes/{loss}", partial(certified_sizes, X, y, settings)
-        # Small, so that no search over swaps takes so long that it ends with its first better model.
-        X, y = problem(loss, n=60, p=14, k=3)
+        # Small: a search over swaps that takes more than 0.1 s ends with its first better model, whenever it finds one.
+        X, y = problem(loss, n=40, p=10, k=2)
         changes: dict[str, dict[str, Any]] = {"plain": {}, "standardize": {"standardize": True}, "iga": {"method": "iga"}}
         for name, chosen in changes.items():
             more = settings | chosen
             yield f"exact/improve, {name}/{loss}", partial(ez.improve, X, y, lambda_0=price / 3, **more)
             yield f"exact/improve a model, {name}/{loss}", partial(improved, X, y, more, price / 3)
-        X, y = problem(loss, n=40, p=10, k=2)
         for backend, module in {"highs": "highspy", "scip": "pyscipopt"}.items():
             if importlib.util.find_spec(module) and (backend == "highs" or loss == "hinge"):
                 for method in ("iga", "mip"):
@@ -68,10 +67,13 @@ def certified_sizes(X: Any, y: Any, settings: dict[str, Any]) -> Any:
 
 
 def improved(X: Any, y: Any, settings: dict[str, Any], price: float) -> Any:
+    """From a model of a path, and from one with the wrong features."""
     of_path = {name: value for name, value in settings.items() if name != "method"}
-    start = ez.fit_path(X, y, lambda_0=[price], **of_path)[0]
-    solution = ez.improve(X, y, start, swap_size=3, **settings)
-    return solution, ez.verify(solution.certificate, X, y)
+    wrong = np.zeros(X.shape[1])
+    wrong[[3, 8]] = 0.2
+    first = ez.improve(X, y, ez.fit_path(X, y, lambda_0=[price], **of_path)[0], swap_size=3, **settings)
+    second = ez.improve(X, y, wrong, lambda_0=price, swap_size=1, **settings)
+    return [(solution, ez.verify(solution.certificate, X, y)) for solution in (first, second)]
 
 
 def resumed(limit: int) -> Any:

@@ -35,7 +35,7 @@ def path_cases() -> Iterator[Case]:
         for name, options in PATH_OPTIONS.items():
             yield f"path/{name}/{loss}", partial(ez.fit_path, X, y, **{"loss": loss, "lambda_2": 1e-3, **ONE} | options)
         # Swaps of two are exact searches: the problem is small, so that none is cut short by the clock.
-        X, y = problem(loss, n=60, p=14, k=3)
+        X, y = problem(loss, n=40, p=10, k=2)
         few: dict[str, Any] = {"loss": loss, "lambda_2": RIDGE, "n_lambda": 6, "lambda_min_ratio": 0.1, **ONE}
         yield f"path/swap_size 2/{loss}", partial(ez.fit_path, X, y, algorithm="local_search", swap_size=2, **few)
         # The hierarchy of benchmarks/local_search.py.

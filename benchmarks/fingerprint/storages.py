@@ -17,7 +17,7 @@ from scipy import sparse
 import ellzero as ez
 from benchmarks.fingerprint.problems import response
 
-__all__ = ["SLOW", "storages"]
+__all__ = ["SLOW", "distant", "storages"]
 
 ROWS, COLUMNS, BLOCK = 100, 30, 7
 SLOW = ("Dask", "Dask sparse")  # every read of X is a graph of tasks
@@ -45,6 +45,11 @@ def storages(regression: bool) -> dict[str, Problem]:
     home.mkdir()
     found = {**dense(X), **integers(whole), **thin(few), **on_disk(X, whole, few, home), **of_others(X, few, home)}
     return {name: (held, y) for name, held in found.items()}
+
+
+def distant(name: str) -> bool:
+    """Whether a storage is read in passes, because X is not in memory."""
+    return name in ("HDF5", *SLOW) or "store" in name or "converted" in name
 
 
 def dense(X: NDArray[np.float64]) -> dict[str, Any]:
