@@ -21,16 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ellzero as ez
+from benchmarks.cases import N, gaussian
 from benchmarks.exact_runs import (
     GAP,
     REPEATS,
     SECONDS_FOR_REPEATS,
     Job,
-    N,
     Outcome,
     bound_shown,
     contradictions,
-    gaussian,
     load,
     percent,
     relative,

@@ -22,11 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ellzero as ez
+from benchmarks.cases import gaussian
 from benchmarks.tools import resident
 from ellzero.measurement.timing import THREAD_VARIABLES
 
 ROOT = Path(__file__).parent.parent
-N = 1000
 GAP = 1e-4
 REPEATS = 3
 SECONDS_FOR_REPEATS = 5.0  # longer problems run once
@@ -82,17 +82,6 @@ class Outcome:
 
 def relative(objective: float, bound: float) -> float:
     return (objective - bound) / max(abs(objective), 1e-300)
-
-
-def gaussian(p: int, dtype: str = "float64", n: int = N, seed: int = 0) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Draw the paper's certification problem: five of p features matter, signal-to-noise ratio 10, columns of unit variance."""
-    rng = np.random.default_rng(seed)
-    columns = rng.standard_normal((p, n), dtype=np.dtype(dtype).type)
-    signal = columns[np.arange(5) * p // 5].sum(axis=0, dtype=np.float64)
-    y = np.sign(signal + rng.normal(0.0, np.sqrt(np.var(signal) / 10.0), n))
-    for some in np.array_split(columns, max(1, p // 1000)):  # views: the standard deviation of all would copy all
-        some /= some.std(axis=1, keepdims=True)
-    return columns.T, y
 
 
 def load(data: dict[str, Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:

@@ -13,13 +13,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
+from benchmarks.cases import N
 from benchmarks.exact import LAMBDA_2, LAMBDAS_0, PAPER_SECONDS
 from benchmarks.exact_runs import (
     GAP,
     REPEATS,
     SECONDS_FOR_REPEATS,
     Job,
-    N,
     Outcome,
     contradictions,
     percent,

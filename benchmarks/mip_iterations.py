@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.cases import N, gaussian
 from benchmarks.exact import LAMBDA_2, LAMBDAS_0
-from benchmarks.exact_runs import GAP, Job, N, Outcome, gaussian, outcome_of, percent, seconds_shown, timed_solve, warm_up
+from benchmarks.exact_runs import GAP, Job, Outcome, outcome_of, percent, seconds_shown, timed_solve, warm_up
 from benchmarks.sections import Section
 from ellzero.measurement.markdown import table
 

@@ -13,10 +13,6 @@ using harness::Shape;
 
 namespace {
 
-using Swaps = SwapLimit;
-const std::vector<int32_t>& undecided(const Region& region) { return region.free(); }
-const std::vector<int32_t>& held_by_nothing(const Region& region) { return region.unheld(); }
-
 constexpr LossKind kinds[] = {LossKind::logistic, LossKind::squared_hinge, LossKind::hinge, LossKind::squared_error};
 constexpr double free_bound = 1e3;
 
@@ -75,7 +71,7 @@ struct Part {
             const auto listed = [&](const std::vector<int32_t>& columns) {
                 return std::find(columns.begin(), columns.end(), decision.column) != columns.end();
             };
-            if (!listed(undecided(region))) {
+            if (!listed(region.undecided())) {
                 if (listed(region.in()) != decision.in) return false;
                 continue;
             }
@@ -100,7 +96,7 @@ struct Part {
 
     double lambda_0;
     int64_t k;
-    Swaps swaps;
+    SwapNeighbourhood swaps;
     std::vector<Decision> decisions;
 };
 
@@ -172,7 +168,7 @@ Solved relax(const Instance& instance, const Part& part, const Region& region) {
     };
     take(region.in(), false);
     take(region.always(), false);
-    take(undecided(region), true);
+    take(region.undecided(), true);
     Relaxation relaxation(problem);
     relaxation.begin(coordinates, 0.0, part.lambda_0, 0.0, limited ? static_cast<double>(region.left()) : Penalty::infinity);
     if (hinge) relaxation.smooth(0.5);
@@ -183,7 +179,7 @@ Solved relax(const Instance& instance, const Part& part, const Region& region) {
     std::vector<int32_t> free;
     for (const auto& c : relaxation.coordinates())
         if (std::find(region.always().begin(), region.always().end(), c.column) != region.always().end() &&
-            !held_by_nothing(region).empty())
+            !region.free().empty())
             free.push_back(c.column);
     Solved out;
     out.value = relaxation.value() + part.lambda_0 * static_cast<double>(region.in().size());
@@ -262,7 +258,7 @@ TEST(bounds_hold_for_all_models_of_a_region) {
                 // Dual points of good models, of bad ones, and of none.
                 const auto& chosen = models[random.integer(0, std::ssize(models) - 1)].model;
                 for (const auto& eta : {instance.margins(chosen), random.numbers(problem.rows(), -5.0, 5.0)}) {
-                    const DualPoint dual = dual_at(instance, eta, held_by_nothing(region));
+                    const DualPoint dual = dual_at(instance, eta, region.free());
                     const double bound = region.bound(dual, instance.products(dual.theta));
                     for (const Candidate& candidate : models) {
                         if (!part.holds(candidate.support)) continue;
@@ -305,7 +301,7 @@ TEST(good_dual_points_give_the_value_of_the_relaxation) {
             // With a limit the value is that of one charge, and the bound that of the best.
             if (!region.limited()) CHECK_AT_MOST(bound, solved.value + 1e-12);
             limited += region.limited();
-            if (!undecided(region).empty()) continue;
+            if (!region.undecided().empty()) continue;
             const Candidate best{region.in(), instance.fit(region.in())};
             // A refit of the hinge is one of the smoothed hinge.
             CHECK_NEAR(bound, objective(instance, best, part.lambda_0), 1e-5 + 0.5 * problem.loss.smoothing);
@@ -333,11 +329,11 @@ TEST(tightening_keeps_the_best_model_and_decides_others) {
             const double least = objective(instance, *best, part.lambda_0);
             const DualPoint dual = relax(instance, part, region).dual;
             const std::vector<double> v = instance.products(dual.theta);
-            before += std::ssize(undecided(region));
+            before += std::ssize(region.undecided());
             region.bound(dual, v);
             CHECK(region.tighten(v, least * (1.0 + 1e-9)));
             CHECK(region.contains(best->model));
-            after += std::ssize(undecided(region));
+            after += std::ssize(region.undecided());
             // Nothing is left below a cutoff that no model reaches, or the bound says how little was missing.
             Region other(problem, part.lambda_0, part.k, free_bound, part.swaps);
             CHECK(part.load(other));
@@ -363,14 +359,14 @@ TEST(bounds_of_any_size_are_finite_or_minus_infinity) {
             Region region(instance.problem(), part.lambda_0, part.k, free_bound, part.swaps);
             if (!part.load(region)) continue;
             const double size = random.magnitude(-120.0, 30.0);
-            const DualPoint dual = dual_at(instance, random.numbers(shape.rows, -size, size), held_by_nothing(region));
+            const DualPoint dual = dual_at(instance, random.numbers(shape.rows, -size, size), region.free());
             const double bound = region.bound(dual, instance.products(dual.theta));
             CHECK_AT_MOST(bound, std::numeric_limits<double>::max());
             // Nothing but what must be: the intercept is zero, features that are in pay, and so do those that stay at home.
             Candidate least{region.in(), {}};
             for (int32_t j = 0; j < std::ssize(part.swaps.home); ++j)
                 if (part.swaps.home[j] &&
-                    std::find(undecided(region).begin(), undecided(region).end(), j) != undecided(region).end())
+                    std::find(region.undecided().begin(), region.undecided().end(), j) != region.undecided().end())
                     least.support.push_back(j);
             const double reached = objective(instance, least, part.lambda_0);
             if (std::isfinite(reached)) CHECK_AT_MOST(bound, reached * (1.0 + 1e-9));

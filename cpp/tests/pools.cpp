@@ -14,7 +14,7 @@ Model model_of(int size, double cost, int32_t first = 0) {
     Model out;
     for (int32_t j = 0; j < size; ++j) out.support.push_back(first + j);
     out.beta.assign(size, 1.0);
-    out.counted = size;
+    out.size = size;
     out.cost = cost;
     return out;
 }
@@ -44,7 +44,7 @@ TEST(pool_keeps_the_best_of_each_size) {
     CHECK(pool.of_size(2)->cost == 2.5 && pool.of_size(2)->support[0] == 4);
     CHECK(pool.of_size(1) == nullptr && pool.largest() == 2);
     CHECK(pool.sizes() == std::vector<int>({0, 2}));
-    CHECK(pool.largest_below(2).counted == 0);
+    CHECK(pool.largest_below(2).size == 0);
     CHECK(pool.by_size(1).size() == 1 && pool.by_size().size() == 2);
 }
 
@@ -68,7 +68,7 @@ TEST(pool_envelope_is_the_lower_envelope_of_its_sizes) {
             CHECK(!vertices.empty() && std::isinf(vertices.front().upper));
             for (size_t k = 0; k + 1 < vertices.size(); ++k) {
                 CHECK(vertices[k].upper > vertices[k + 1].upper && vertices[k + 1].upper > 0.0);
-                CHECK(vertices[k].model.counted < vertices[k + 1].model.counted);
+                CHECK(vertices[k].model.size < vertices[k + 1].model.size);
             }
             for (int k = 0; k < 40; ++k) {
                 // The vertex whose interval holds lambda_0 is the last one that reaches so far up.
