@@ -2,7 +2,7 @@
 // of them where the dual point is good.
 #include <algorithm>
 
-#include "ellzero/exact/region.hpp"
+#include "ellzero/exact/region_bound.hpp"
 #include "ellzero/relaxation/relaxation.hpp"
 #include "problems.hpp"
 
@@ -93,6 +93,9 @@ struct Part {
         }
         return left <= swaps.size && came <= swaps.size;
     }
+
+    // A region refers to them.
+    ExactOptions options() const { return {lambda_0, k, 0.0, free_bound, swaps, {}}; }
 
     double lambda_0;
     int64_t k;
@@ -249,7 +252,9 @@ TEST(bounds_hold_for_all_models_of_a_region) {
             const auto models = all_models(instance);
             for (int k = 0; k < 8; ++k) {
                 const Part part(random, problem);
-                Region region(problem, part.lambda_0, part.k, free_bound, part.swaps);
+                const ExactOptions options = part.options();
+                Region region(problem, options);
+                RegionBound proved(problem, region);
                 if (!part.load(region)) {
                     ++empty;
                     for (const Candidate& candidate : models) CHECK(!part.holds(candidate.support));
@@ -259,7 +264,7 @@ TEST(bounds_hold_for_all_models_of_a_region) {
                 const auto& chosen = models[random.integer(0, std::ssize(models) - 1)].model;
                 for (const auto& eta : {instance.margins(chosen), random.numbers(problem.rows(), -5.0, 5.0)}) {
                     const DualPoint dual = dual_at(instance, eta, region.free());
-                    const double bound = region.bound(dual, instance.products(dual.theta));
+                    const double bound = proved.compute(dual, instance.products(dual.theta));
                     for (const Candidate& candidate : models) {
                         if (!part.holds(candidate.support)) continue;
                         const Candidate other = disturbed(random, candidate, region, problem.intercept);
@@ -291,10 +296,12 @@ TEST(good_dual_points_give_the_value_of_the_relaxation) {
                 part.decisions.clear();
                 part.k = 2;
             }
-            Region region(problem, part.lambda_0, part.k, free_bound, part.swaps);
+            const ExactOptions options = part.options();
+            Region region(problem, options);
+            RegionBound proved(problem, region);
             if (!part.load(region)) continue;
             const Solved solved = relax(instance, part, region);
-            const double bound = region.bound(solved.dual, instance.products(solved.dual.theta));
+            const double bound = proved.compute(solved.dual, instance.products(solved.dual.theta));
             // The method of multipliers comes near; a charge that still moves keeps it from coming nearer.
             const double missing = kind != LossKind::hinge ? 1e-5 : region.limited() ? 1e-2 : 1e-4;
             CHECK_AT_MOST(solved.value, bound + missing);
@@ -318,7 +325,9 @@ TEST(tightening_keeps_the_best_model_and_decides_others) {
             const Problem& problem = instance.problem();
             const auto models = all_models(instance);
             const Part part(random, problem);
-            Region region(problem, part.lambda_0, part.k, free_bound, part.swaps);
+            const ExactOptions options = part.options();
+            Region region(problem, options);
+            RegionBound proved(problem, region);
             if (!part.load(region)) continue;
             const Candidate* best = nullptr;
             for (const Candidate& candidate : models)
@@ -330,15 +339,16 @@ TEST(tightening_keeps_the_best_model_and_decides_others) {
             const DualPoint dual = relax(instance, part, region).dual;
             const std::vector<double> v = instance.products(dual.theta);
             before += std::ssize(region.undecided());
-            region.bound(dual, v);
-            CHECK(region.tighten(v, least * (1.0 + 1e-9)));
+            proved.compute(dual, v);
+            CHECK(region.tighten(proved, v, least * (1.0 + 1e-9)));
             CHECK(region.contains(best->model));
             after += std::ssize(region.undecided());
             // Nothing is left below a cutoff that no model reaches, or the bound says how little was missing.
-            Region other(problem, part.lambda_0, part.k, free_bound, part.swaps);
+            Region other(problem, options);
+            RegionBound other_proved(problem, other);
             CHECK(part.load(other));
-            const double bound = other.bound(dual, v);
-            if (bound <= 0.0 || other.tighten(v, 0.5 * bound)) continue;
+            const double bound = other_proved.compute(dual, v);
+            if (bound <= 0.0 || other.tighten(other_proved, v, 0.5 * bound)) continue;
             ++closed;
         }
     CHECK(after < before * 4 / 5 && after > 0);
@@ -356,11 +366,13 @@ TEST(bounds_of_any_size_are_finite_or_minus_infinity) {
             const Instance instance(random, shape);
             Part part(random, instance.problem());
             part.lambda_0 = random.magnitude(-120.0, 120.0);
-            Region region(instance.problem(), part.lambda_0, part.k, free_bound, part.swaps);
+            const ExactOptions options = part.options();
+            Region region(instance.problem(), options);
+            RegionBound proved(instance.problem(), region);
             if (!part.load(region)) continue;
             const double size = random.magnitude(-120.0, 30.0);
             const DualPoint dual = dual_at(instance, random.numbers(shape.rows, -size, size), region.free());
-            const double bound = region.bound(dual, instance.products(dual.theta));
+            const double bound = proved.compute(dual, instance.products(dual.theta));
             CHECK_AT_MOST(bound, std::numeric_limits<double>::max());
             // Nothing but what must be: the intercept is zero, features that are in pay, and so do those that stay at home.
             Candidate least{region.in(), {}};

@@ -437,6 +437,13 @@ class State:
     def mu(self, arg: float, /) -> None: ...
 
     @property
+    def outside(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]:
+        """Column j is bit j % 64 of word j / 64."""
+
+    @outside.setter
+    def outside(self, arg: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
     def boxes(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
         """Rows of column, low, high."""
 
@@ -448,12 +455,6 @@ class State:
 
     @inside.setter
     def inside(self, arg: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
-
-    @property
-    def outside(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
-
-    @outside.setter
-    def outside(self, arg: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
 
     @property
     def columns(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
@@ -776,7 +777,7 @@ class Relaxed:
 
 class Relaxations:
     """
-    Convex relaxations of parts of one problem: some features in, some out, the others free.
+    Convex relaxations of parts of one problem: some features in, some out, the others undecided.
     """
 
     def __init__(self, problem: object, options: SearchOptions, *, objective: float, excluded: Sequence[int]) -> None: ...

@@ -21,15 +21,15 @@ enum class Improvement { best, first };
 struct PathOptions {
     Algorithm algorithm = Algorithm::cd;
     SwapRule swaps = SwapRule::ranked;
-    int64_t q = 0;                               // candidates a feature, for q_best
+    int64_t q = 0;                                // candidates a feature, for q_best
     Improvement improvement = Improvement::best;  // for q_best and exhaustive
-    std::vector<double> lambda_0;                // decreasing; empty: chosen dynamically
-    std::vector<int> sizes;                      // not empty: models of these sizes are wanted, not a path
-    int n_lambda = 100;                          // dynamic: at most this many points
-    double lambda_min_ratio = 1e-3;              // dynamic: and down to this share of the first
-    int max_support = 1 << 30;                   // the path ends before a larger model
-    bool sweep = true;                           // false: only polish the seeds (grids that are swept back)
-    std::vector<Model> seeds;                    // models of neighbouring problems
+    std::vector<double> lambda_0;                 // decreasing; empty: chosen dynamically
+    std::vector<int> sizes;                       // not empty: models of these sizes are wanted, not a path
+    int n_lambda = 100;                           // dynamic: at most this many points
+    double lambda_min_ratio = 1e-3;               // dynamic: and down to this share of the first
+    int max_support = 1 << 30;                    // the path ends before a larger model
+    bool sweep = true;                            // false: only polish the seeds (grids that are swept back)
+    std::vector<Model> seeds;                     // models of neighbouring problems
 };
 
 struct PathResult {
