@@ -19,8 +19,7 @@ LAYERS = [
     ["datasets", "metrics"],
     ["exact"],
     ["paths"],
-    ["peers"],
-    ["estimators"],
+    ["estimators", "peers"],
     ["ellzero"],  # the root, which gathers the public names
     ["report"],
     ["experiments"],
