@@ -53,7 +53,7 @@ Penalty BoundProblem::penalty() const {
 }
 
 Problem BoundProblem::problem(const Columns& columns) const {
-    return {columns, make_loss(loss, smoothing), y->data(), w->data(), penalty(), intercept, tolerance};
+    return {columns, make_loss(loss, smoothing), data(y), data(w), penalty(), intercept, tolerance};
 }
 
 Model BoundProblem::complete(Model model) const {

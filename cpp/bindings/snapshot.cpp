@@ -17,6 +17,7 @@ using Table = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
 // The row of `alpha` that holds each node's dual point, or -1 if it has none.
 std::vector<int64_t> rows_of(const TreeRecord& tree) {
     std::vector<int64_t> out;
+    out.reserve(tree.alpha.size());
     int64_t rows = 0;
     for (const auto& point : tree.alpha) out.push_back(point.empty() ? -1 : rows++);
     return out;

@@ -14,6 +14,7 @@ void NodeWork::forget() {
 
 void NodeWork::start(const State& state) {
     std::vector<Relaxation::Coordinate> coordinates;
+    coordinates.reserve(state.columns.size());
     for (size_t k = 0; k < state.columns.size(); ++k) coordinates.push_back({state.columns[k], {}, false, state.beta[k]});
     working.near = state.near;
     begin(coordinates, state.intercept, state.mu);

@@ -57,7 +57,7 @@ class Refinement {
 Pricing::Pricing(const NodeSetting& setting, const Region& region)
     : setting_(setting), region_(region), bound_(setting.problem, region), v_(setting.problem.columns(), 0.0) {}
 
-Pricing::Goal Pricing::goal_of_node(double floor, std::function<double()> wanted) const {
+Pricing::Goal Pricing::goal_of_node(double floor, const std::function<double()>& wanted) const {
     const auto accurate = [this, wanted](double value, double bound) {
         const double missing = wanted();
         return value - bound <=
@@ -142,6 +142,7 @@ bool Pricing::add_violators(const std::vector<int32_t>& columns, Relaxation& to,
     const size_t count = std::min(least_entering + to.coordinates().size() / 2, violators.size());
     std::partial_sort(violators.begin(), violators.begin() + static_cast<std::ptrdiff_t>(count), violators.end());
     std::vector<int32_t> entering;
+    entering.reserve(count);
     for (size_t c = 0; c < count; ++c) entering.push_back(violators[c].second);
     const auto held = problem.X.design().hold(entering);
     for (const int32_t j : entering) {

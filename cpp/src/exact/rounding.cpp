@@ -51,7 +51,7 @@ std::vector<size_t> Rounding::kept_coordinates(const RegionBound& bound) const {
     std::sort(order.begin(), order.end());
     const bool all = region.limited() && !setting_.options.swaps.limits();
     const int64_t most = all ? region.left() : std::min<int64_t>(region.left(), std::llround(work_.relaxation.total_share()));
-    for (size_t c = 0; c < order.size() && static_cast<int64_t>(c) < most; ++c) kept.push_back(order[c].second);
+    for (size_t c = 0; c < order.size() && std::cmp_less(c, most); ++c) kept.push_back(order[c].second);
     std::sort(kept.begin(), kept.end(), [&](size_t a, size_t b) { return coordinates[a].column < coordinates[b].column; });
     return kept;
 }

@@ -34,6 +34,7 @@ bool Workers::run(const std::vector<std::function<void()>>& bodies, Clock::time_
     busy_ = static_cast<int>(bodies.size());
     stop_ = false;
     std::vector<std::thread> threads;
+    threads.reserve(bodies.size());
     for (const auto& body : bodies) threads.emplace_back([this, &body] { run_body(body); });
     std::exception_ptr interrupted;
     auto held = lock();

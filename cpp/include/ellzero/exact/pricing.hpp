@@ -25,7 +25,7 @@ class Pricing {
     // The best dual point that was met; slopes() are its own afterwards.
     Proof prove(Relaxation& relaxation, WorkingSet& working, const Goal& goal);
     // Enough for a node that wants a bound: this, or a value that is known well enough beside what is missing to it.
-    Goal goal_of_node(double floor, std::function<double()> wanted) const;
+    Goal goal_of_node(double floor, const std::function<double()>& wanted) const;
 
     // slopes()_j = x_j . theta for these columns, and for those that are in or always in.
     void price(const std::vector<int32_t>& columns, const DualPoint& dual);

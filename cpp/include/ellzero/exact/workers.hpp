@@ -33,7 +33,7 @@ class Workers {
     void leave_if_stopped() const;
 
   private:
-    struct Stopped {};
+    struct Stopped : std::exception {};
     void run_body(const std::function<void()>& body);
 
     mutable std::mutex mutex_;
