@@ -44,7 +44,7 @@ void set_points(TreeRecord& tree, const Vector<int64_t>& row, const Vector<float
     }
 }
 
-// Boxes as a table: low, high; before them the column if the box says for which it is.
+// Boxes as a table: low, high; or column, low, high of boxes that name their column.
 Table table_of(const std::vector<Box>& boxes) {
     std::vector<double> out;
     for (const auto& [low, high] : boxes) out.insert(out.end(), {low, high});

@@ -33,7 +33,7 @@ void NodeWork::begin(const std::vector<Relaxation::Coordinate>& from, double int
     const auto take = [&](int32_t j, double beta) {
         if (working.columns.test(j) || region.status(j) == Region::Status::out) return;
         working.columns.insert(j);
-        // Features at home are taken to stay: what those gain that leave is counted in the bound.
+        // Features at home are taken to stay, and are not charged: the gain of those that leave is counted in the bound.
         coordinates.push_back({j, region.box(j), region.undecided(j) && !region.at_home(j), beta});
     };
     for (const auto& c : from)
