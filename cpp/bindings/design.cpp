@@ -3,6 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <stdexcept>
+#include <utility>
 
 #include "problem.hpp"
 #include "register.hpp"
@@ -44,8 +45,7 @@ nb::tuple moments(const BoundDesign& self, Vector<double> w, int threads) {
 nb::ndarray<nb::numpy, double, nb::ndim<2>> products(const BoundDesign& self, Matrix<double> r, int threads) {
     const int64_t n = self.design->rows(), p = self.design->columns();
     const auto sides = static_cast<int64_t>(r.shape(0));
-    if (static_cast<int64_t>(r.shape(1)) != n)
-        throw std::invalid_argument("r must have as many columns as the design has rows");
+    if (std::cmp_not_equal(r.shape(1), n)) throw std::invalid_argument("r must have as many columns as the design has rows");
     std::vector<double> out(sides * p);
     {
         nb::gil_scoped_release release;

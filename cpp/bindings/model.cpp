@@ -10,7 +10,7 @@
 namespace ellzero::bindings {
 namespace {
 
-// What a model is to another process.
+// The fields of a model that another process gets; the others are known only to the fit that made it.
 using State = std::tuple<std::vector<int32_t>, std::vector<double>, double, double, int, bool>;
 
 State state_of(const Model& model) {

@@ -8,7 +8,7 @@
 namespace ellzero::bindings {
 namespace {
 
-// A result whose reason for an early end is an exception of Python's.
+// A result with the Python exception that ended it early, or None.
 struct BoundPathResult : PathResult {
     nb::object reason = nb::none();
 };
@@ -51,7 +51,7 @@ void register_options(nb::module_& m) {
         .value("q_best", SwapRule::q_best)
         .value("exhaustive", SwapRule::exhaustive);
     nb::enum_<Improvement>(m, "Improvement").value("best", Improvement::best).value("first", Improvement::first);
-    nb::class_<PathOptions> options(m, "PathOptions", "How a path is computed, or models of given sizes.");
+    nb::class_<PathOptions> options(m, "PathOptions", "The options of a path, or of models of given sizes.");
     options.def(nb::init<>())
         .def_rw("algorithm", &PathOptions::algorithm)
         .def_rw("swaps", &PathOptions::swaps)

@@ -53,7 +53,7 @@ Penalty BoundProblem::penalty() const {
 }
 
 Problem BoundProblem::problem(const Columns& columns) const {
-    return {columns, make_loss(loss, smoothing), y->data(), w->data(), penalty(), intercept, tolerance};
+    return {columns, make_loss(loss, smoothing), data(y), data(w), penalty(), intercept, tolerance};
 }
 
 Model BoundProblem::complete(Model model) const {
@@ -89,8 +89,7 @@ void register_problem(nb::module_& m) {
         .def_rw("scale", &BoundProblem::scale, nb::arg().none(), "Factor of each column; None: columns are not scaled.")
         .def_rw("lower", &BoundProblem::lower, nb::arg().none())
         .def_rw("upper", &BoundProblem::upper, nb::arg().none())
-        .def_rw("unpenalized", &BoundProblem::unpenalized, nb::arg().none(),
-                "One byte a column: not 0 if it is free of lambda_0.")
+        .def_rw("unpenalized", &BoundProblem::unpenalized, nb::arg().none(), "One byte a column: not 0 if it is unpenalized.")
         .def_rw("loss", &BoundProblem::loss)
         .def_rw("smoothing", &BoundProblem::smoothing, "The width tau of the smoothed hinge.")
         .def_rw("lambda_1", &BoundProblem::lambda_1)

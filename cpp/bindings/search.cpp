@@ -67,7 +67,7 @@ void register_options(nb::module_& m) {
 }  // namespace
 
 void register_search(nb::module_& m) {
-    nb::exception<WitnessLost>(m, "WitnessLost", PyExc_AssertionError);
+    const nb::exception<WitnessLost> registered(m, "WitnessLost", PyExc_AssertionError);
     register_options(m);
     nb::class_<BoundSearch>(m, "Search", "Branch and bound on one problem; it can be stopped, looked at and continued.")
         .def(nb::init<nb::object, const BoundSearchOptions&, Model>(), nb::arg("problem"), nb::arg("options"),

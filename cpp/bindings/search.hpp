@@ -1,4 +1,4 @@
-// What searches and relaxations share in Python: their options, and a problem that stays alive as long as they do.
+// The parts that searches and relaxations share in Python: their options, and a problem that stays alive as long as they do.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ struct BoundSearchOptions {
     ExactOptions core(const Problem& problem) const;
 };
 
-// Keeps alive what is borrowed of a problem.
+// The core's problem, and the Python objects whose arrays it borrows.
 struct Borrowed {
     nb::object owner;
     const BoundProblem& bound;

@@ -17,6 +17,7 @@ using Table = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
 // The row of `alpha` that holds each node's dual point, or -1 if it has none.
 std::vector<int64_t> rows_of(const TreeRecord& tree) {
     std::vector<int64_t> out;
+    out.reserve(tree.alpha.size());
     int64_t rows = 0;
     for (const auto& point : tree.alpha) out.push_back(point.empty() ? -1 : rows++);
     return out;
@@ -43,7 +44,7 @@ void set_points(TreeRecord& tree, const Vector<int64_t>& row, const Vector<float
     }
 }
 
-// Boxes as a table: low, high; before them the column if the box says for which it is.
+// Boxes as a table: low, high; or column, low, high of boxes that name their column.
 Table table_of(const std::vector<Box>& boxes) {
     std::vector<double> out;
     for (const auto& [low, high] : boxes) out.insert(out.end(), {low, high});

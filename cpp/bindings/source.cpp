@@ -27,7 +27,7 @@ void PythonSource::pass(const char* question, nb::object argument, const Design:
             std::vector<double> values(answers.data(), answers.data() + answers.size());
             const auto count = static_cast<int64_t>(answers.shape(1));
             take(first, count, values.data(), count);
-            // Another thread's pass hears nothing of ours: Ctrl-C that it met here would stop the wrong fit.
+            // Only the thread that asked polls: Ctrl-C that another one's pass met here would stop the wrong fit.
             if (std::this_thread::get_id() == asker) monitor.poll();
         } catch (...) {
             stopped = std::current_exception();

@@ -129,7 +129,7 @@ double objective(const Instance& instance, const Candidate& candidate, double la
     return instance.cost(candidate.model) + lambda_0 * static_cast<double>(candidate.support.size());
 }
 
-// The same support with other coefficients, inside the region's boxes.
+// A model of the candidate's support with other coefficients, inside the region's boxes.
 Candidate disturbed(Random& random, Candidate candidate, const Region& region, bool intercept) {
     Model& model = candidate.model;
     for (size_t k = 0; k < model.beta.size(); ++k) {

@@ -116,7 +116,7 @@ class Problem:
 
     @property
     def unpenalized(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None:
-        """One byte a column: not 0 if it is free of lambda_0."""
+        """One byte a column: not 0 if it is unpenalized."""
 
     @unpenalized.setter
     def unpenalized(self, arg: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, /) -> None: ...
@@ -240,7 +240,7 @@ class Improvement(enum.Enum):
     first = 1
 
 class PathOptions:
-    """How a path is computed, or models of given sizes."""
+    """The options of a path, or of models of given sizes."""
 
     def __init__(self) -> None: ...
 

@@ -33,7 +33,7 @@ class InMemory : public Design {
     }
 
   private:
-    // Of the columns [first, first + count); products are out[k * ld + c].
+    // Answers for the columns [first, first + count); products are out[k * ld + c].
     virtual void dots(int64_t first, int64_t count, const double* r, double* out) const = 0;
     virtual void products(int64_t first, int64_t count, const double* r, int64_t sides, double* out, int64_t ld) const = 0;
     virtual void moments(int64_t first, int64_t count, const double* w, double* mean, double* variance) const = 0;
@@ -73,7 +73,7 @@ class Dense : public InMemory {
 
     void moments(int64_t first, int64_t count, const double* w, double* mean, double* variance) const override {
         for (int64_t c = 0; c < count; ++c) {
-            // Counted from the first entry: the variance of a column far from zero keeps its digits.
+            // Counts from the first entry: the variance of a column far from zero keeps its digits.
             const auto pivot = static_cast<double>(column(first + c)[0]);
             double sum = 0.0, square = 0.0;
             kernels::moments(column(first + c), w, rows(), pivot, sum, square);
@@ -215,7 +215,7 @@ class Csc : public InMemory {
     const Index* starts_;
 };
 
-// The same storages over memory of their own. The base is destroyed first and never touches its pointers.
+// Storages that own their memory. It is the first base, so that it is there before the design that points to it, and after.
 template <class T>
 struct DenseMemory {
     std::vector<T> values;

@@ -13,13 +13,13 @@
 
 namespace ellzero {
 namespace {
-// However long the columns are, so many have room: more than a support and its candidates.
+// So many columns have room however long they are: more than a support and its candidates.
 constexpr int64_t least_room = 256;
 // The address space for columns at hand; memory is used as they come.
 constexpr int64_t most_slots = 4096;
-// With more than this share of X to be fetched, a pass costs less.
+// With more than 1 / worth_a_pass of X to be fetched, a pass costs less.
 constexpr int64_t worth_a_pass = 8;
-// What may be fetched in any case.
+// So many bytes may be fetched in any case.
 constexpr int64_t always_fetched = int64_t{4} << 20;
 
 // Address space for columns side by side, which becomes memory when it is written to.
@@ -64,7 +64,7 @@ class Slots {
         std::copy_if(columns.begin(), columns.end(), std::back_inserter(out), [&](int32_t j) { return !slot_of_.contains(j); });
         return out;
     }
-    // Room for so many columns, used by the caller and not found by others until `publish`.
+    // Makes room for so many columns, used by the caller and not found by others until `publish`.
     std::vector<int32_t> reserve(int64_t count) {
         const std::lock_guard lock(mutex_);
         const int64_t used = std::ssize(slots_) - std::ssize(empty_);
@@ -93,7 +93,7 @@ class Slots {
             slots_[where[k]].column = columns[k];
         }
     }
-    // Reserved slots that were not filled.
+    // Gives back reserved slots that were not filled.
     void withdraw(std::span<const int32_t> where) {
         const std::lock_guard lock(mutex_);
         for (const int32_t slot : where) abandon(slot);
@@ -119,7 +119,7 @@ class Slots {
         slots_[slot] = {};
         empty_.push_back(slot);
     }
-    // At least `count` columns, and a quarter of the room at a time, as far as nobody uses them.
+    // Gives up at least `count` columns, and a quarter of the room at a time, as far as nobody uses them.
     void give_up(int64_t count) {
         std::vector<int32_t> idle;
         for (size_t slot = 0; slot < slots_.size(); ++slot)
@@ -225,8 +225,8 @@ class Stored final : public Design {
 
     int64_t resident(int64_t count) const { return std::max<int64_t>(rows(), 1) * count * static_cast<int64_t>(sizeof(T)); }
 
-    // Where the columns are, each of them used once more. What is missing is fetched, by one thread at a time: what another one
-    // has fetched meanwhile is there by then.
+    // Sets where[k] to the slot of columns[k], each of them used once more. Missing columns are fetched, by one thread at a
+    // time: those that another has fetched meanwhile are there by then.
     void bring(std::span<const int32_t> columns, std::vector<int32_t>& where) const {
         if (slots_.find(columns, where)) return;
         slots_.release(where);

@@ -6,19 +6,19 @@
 namespace ellzero {
 namespace {
 
-// Strong branching: how many candidates are tried, by how many Newton steps, until a step promises less than this, relative to
-// the objective.
+// Strong branching: candidates that are tried, Newton steps of each child, and the floor of these steps, relative to the
+// objective. A rough order of the candidates is enough.
 constexpr size_t strong_candidates = 8;
 constexpr int strong_steps = 4;
 constexpr double strong_floor = 1e-4;
-// A child that does not rise counts as if it rose by this share of what is missing: the other child decides then.
+// A child that does not rise counts as if it rose by this part of what is missing: the other child decides then.
 constexpr double least_rise = 1e-6;
-constexpr double integral = 1e-6;  // shares this close to 0 or 1
+constexpr double integral = 1e-6;  // a share this close to 0 or 1 is no fraction
 
 }  // namespace
 
 int32_t Branching::choose(int depth, double bound) {
-    // 1. What leaves decides what comes: features at home first.
+    // 1. Features at home first: those that leave decide which others come.
     const Region& region = work_.region;
     if (!region.home_undecided().empty()) return least_costly_to_leave();
     // 2. Features that the relaxation uses by a fraction; if it is integral but for rounding, any that it uses.

@@ -8,19 +8,19 @@
 namespace ellzero {
 namespace {
 
-constexpr double unit = 0x1p-52;
+constexpr double unit = 0x1p-52;  // the spacing of numbers next to one
 // Each term of the loss part may be off by so many units of its size: a few products, a logarithm, and the sum.
 constexpr double rounding_of_terms = 16.0 * unit;
-// The norm is rounded up by more than its sum of squares can be off.
+// Factor that rounds the norm up by more than its sum of squares can be off.
 constexpr double rounded_up = 1.0 + 1e-12;
-// So many steps towards slopes of zero: clipping to the domain spoils each of them a little.
+// Steps towards slopes of zero: there are several, since clipping to the domain spoils each of them a little.
 constexpr int projections = 3;
-// Columns that repeat each other are told apart by this much.
+// Factor of the Gram matrix's diagonal: columns that repeat each other are told apart.
 constexpr double ridge = 1.0 + 1e-12;
-// Multiples of a grid of 2^-50 times their total sum without rounding.
+// Multiples of 2^-50 times their total can be summed without rounding.
 constexpr int bits_of_grid = 50;
 
-// theta = w alpha times this
+// theta_i = w_i alpha_i sign_i
 double sign(const Problem& problem, int64_t i) { return problem.loss.kind == LossKind::squared_error ? 1.0 : problem.y[i]; }
 
 double clip(LossKind loss, double alpha) {
@@ -94,7 +94,8 @@ void solve(const std::vector<double>& factor, int64_t order, int64_t ld, std::ve
     }
 }
 
-// theta moves along the rows with room until the free columns (and the intercept) see nothing of it.
+// Moves theta along the rows that have room, d_i > 0, until x_j . theta is nearly zero for the free columns (and so is its sum,
+// with an intercept).
 void project(const Problem& problem, const std::vector<double>& d, const std::vector<int32_t>& free,
              std::vector<double>& alpha) {
     const int64_t n = problem.rows(), m = std::ssize(free), ld = m + 1;
@@ -116,7 +117,7 @@ void project(const Problem& problem, const std::vector<double>& d, const std::ve
     }
 }
 
-// With an intercept the classes must weigh the same: the heavier one is scaled down. A regression loses its mean.
+// sum_i theta_i = 0, which an intercept needs: the heavier class is scaled down. A regression loses its mean.
 void centre(const Problem& problem, std::vector<double>& alpha) {
     const int64_t n = problem.rows();
     if (problem.loss.kind == LossKind::squared_error) {
@@ -133,7 +134,7 @@ void centre(const Problem& problem, std::vector<double>& alpha) {
         if ((problem.y[i] > 0.0) == heavy) alpha[i] *= factor;
 }
 
-// alpha in single precision; without lambda_2 the rest of each follows.
+// alpha in single precision, followed by what that lost of each entry if `with_rest` is set.
 std::vector<float> rounded(const std::vector<double>& alpha, bool with_rest) {
     std::vector<float> out(alpha.begin(), alpha.end());
     if (with_rest)
@@ -141,7 +142,7 @@ std::vector<float> rounded(const std::vector<double>& alpha, bool with_rest) {
     return out;
 }
 
-// theta of what was kept of alpha, as a verifier computes it.
+// Computes theta from the alpha that is kept, as a verifier does.
 void set_theta(const Problem& problem, DualPoint& out) {
     const int64_t n = problem.rows();
     out.theta.resize(n);
@@ -182,7 +183,7 @@ void make_dual(const Problem& problem, const std::vector<double>& r, const std::
         if (problem.w[i] > 0.0) alpha[i] = clip(problem.loss.kind, -r[i] / problem.w[i] * sign(problem, i));
     if (!free.empty()) project(problem, d, free, alpha);
     if (problem.intercept) centre(problem, alpha);
-    // 2. What is kept of it, and what that proves.
+    // 2. Round it as a certificate keeps it, and compute the bound from that.
     out.alpha = rounded(alpha, problem.penalty.lambda_2 == 0.0);
     set_theta(problem, out);
     set_value(problem, out);

@@ -7,16 +7,19 @@
 namespace ellzero {
 namespace {
 
-// Groups are fixed where the gap is at most this share of the charge; how much of their room the shares of a group may take.
+// Groups are tried where gap = (cutoff - bound) / charge is below `small_gap`; the shares of a group sum to about room =
+// group_size (1 - gap).
 constexpr double small_gap = 0.75, group_size = 0.25;
-// A group's charge is lowered by what is missing and a tenth more, as if its shares took one and a half times the room: the
-// relaxation gives a little way. Nothing is left of a charge below the least share of it.
+// discount = 1 - more_than_missing gap / (1 - more_than_room room), the factor of a group's charge: lowered by a little more
+// than what is missing, for shares that are larger than the room, since they grow when their charge falls. A factor below the
+// least one would leave nothing of the charge.
 constexpr double more_than_missing = 1.1, more_than_room = 1.5, least_discount = 0.02;
 // With more groups than that it is better to branch first.
 constexpr double most_groups = 32.0;
-// Each group leaves a dual point: a tree larger than this grows by one of them a node.
+// Each group adds a dual point. With more bytes of them than this, no groups are tried, and a node adds only its own.
 constexpr int64_t most_bytes_of_groups = int64_t{1} << 31;
-// How precisely the relaxation of a group is solved, relative to the charge less the gap: its first floor, and its value.
+// The precision of a group's relaxation, relative to the charge less what is missing: its first floor, and the error of its
+// value.
 constexpr double floor_of_group = 0.01, precision_of_group = 0.05;
 
 }  // namespace
@@ -28,8 +31,8 @@ bool Fixing::tighten(std::vector<std::vector<float>>& proofs) {
 }
 
 // A feature j is out once bound + charge - s_j is above the cutoff. For features that the relaxation uses s_j is the charge
-// itself. But where their charge is lowered to a share, so is s_j, and the bound falls by little more than what the group pays:
-// the dual point of that relaxation fixes the whole group. A single feature would need a branching of its own.
+// itself. But where their charge is lowered by the discount, so is s_j, and the bound falls by little more than what the group
+// pays: the dual point of that relaxation fixes the whole group. Branching would need nodes for each of them.
 bool Fixing::fix_groups(std::vector<std::vector<float>>& proofs) {
     const Relaxation& relaxation = work_.relaxation;
     const double gap = (setting_.incumbent.cutoff() - work_.proof.bound) / relaxation.charge();

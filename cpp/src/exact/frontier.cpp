@@ -7,7 +7,7 @@
 namespace ellzero {
 namespace {
 
-// Every so many nodes of the best bound, a dive into the children with the feature in looks for solutions.
+// Once in so many picks of the best bound a dive begins, which follows the children with the feature in to find solutions.
 constexpr int64_t picks_per_dive = 16;
 
 }  // namespace
@@ -18,7 +18,7 @@ void Frontier::set_root(Node root) {
 }
 
 bool Frontier::ready() {
-    // A dive that leads past the best node that waits is one node among the others.
+    // A dive whose bound is no better than that of a node that waits returns to the queue.
     if (dive_ && !worth_going_on(*dive_)) {
         queue_.insert(std::move(*dive_));
         dive_.reset();

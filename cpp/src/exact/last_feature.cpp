@@ -9,11 +9,11 @@ namespace {
 
 using namespace node_tolerances;
 
-// Leaves times rows up to which the last feature is enumerated.
+// The last feature is enumerated up to this many leaves times rows: beyond it the work of one node would take too long.
 constexpr int64_t most_enumerated = 2'000'000;
-// Leaves come by the thousand; a tree larger than this grows by branching alone.
+// Each leaf adds a dual point, and there are thousands. With more bytes of them than this, nodes branch instead.
 constexpr int64_t most_bytes_of_leaves = int64_t{1} << 29;
-// Relative to the objective: most leaves are closed by the first rough solution.
+// The first floor of a leaf, relative to the objective: most are closed by the first rough solution.
 constexpr double floor_of_leaf = 0.01;
 
 }  // namespace
@@ -57,7 +57,7 @@ std::vector<Relaxation::Coordinate> LastFeature::decided_coordinates() const {
     return out;
 }
 
-// The best bound of the relaxation beside, which holds all features of the leaf.
+// Solves `aside`, which holds all features of the leaf, until its bound is enough or precise.
 Proof LastFeature::prove(int32_t column, double prune_at) {
     Relaxation& leaf = work_.aside;
     const double size = setting_.incumbent.size();

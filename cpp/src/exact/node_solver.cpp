@@ -6,10 +6,10 @@
 namespace ellzero {
 namespace {
 
-// A node is solved again, at most so often, while at least this share of its undecided features was fixed.
+// A node is solved again, at most so often, while at least this part of its undecided features was fixed.
 constexpr int most_tightenings = 30;
 constexpr double worth_another = 0.05;
-// The first floor of a node's relaxation, as a share of what is missing to prune it.
+// The first floor of a node's relaxation, as a part of what is missing to prune it.
 constexpr double floor_of_missing = 0.05;
 
 }  // namespace
@@ -39,7 +39,7 @@ NodeSolver::Outcome NodeSolver::run(const Node& node) {
     work_.forget();
     work_.start(*node.state);
     if (!bound_and_fix(node, watch, out)) return out;
-    // 3. Where one more feature is allowed, each of the undecided ones in turn is all the rest of the node.
+    // 3. Where one more feature is allowed, each of the undecided ones makes a leaf.
     if (last_feature_.worth_enumerating()) {
         out.leaves = last_feature_.enumerate();
         out.bound = Penalty::infinity;
@@ -92,9 +92,10 @@ Pricing::Goal NodeSolver::goal_at(const Node& node) const {
 
 bool NodeSolver::worth_solving_again(int64_t undecided_before, double objective_before) const {
     const int64_t undecided = std::ssize(work_.region.undecided()), fixed = undecided_before - undecided;
-    // Where nothing is left to decide the node is one solution: its bound was good enough for the incumbent before it.
+    // With nothing left to decide the node is one solution, the new incumbent; its bound was only precise enough for the old
+    // one.
     if (undecided == 0 && setting_.incumbent.objective() < objective_before) return true;
-    // A node that may have to wait must not hold what was fixed: its shares say what comes next.
+    // A node that may have to wait is solved again after any fixing: its shares say which features to branch on next.
     const bool little = static_cast<double>(fixed) < worth_another * static_cast<double>(undecided_before);
     return fixed > 0 && !(little && setting_.options.integral.empty());
 }

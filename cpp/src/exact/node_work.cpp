@@ -14,6 +14,7 @@ void NodeWork::forget() {
 
 void NodeWork::start(const State& state) {
     std::vector<Relaxation::Coordinate> coordinates;
+    coordinates.reserve(state.columns.size());
     for (size_t k = 0; k < state.columns.size(); ++k) coordinates.push_back({state.columns[k], {}, false, state.beta[k]});
     working.near = state.near;
     begin(coordinates, state.intercept, state.mu);
@@ -32,7 +33,7 @@ void NodeWork::begin(const std::vector<Relaxation::Coordinate>& from, double int
     const auto take = [&](int32_t j, double beta) {
         if (working.columns.test(j) || region.status(j) == Region::Status::out) return;
         working.columns.insert(j);
-        // Features at home are taken to stay: what those gain that leave is counted in the bound.
+        // Features at home are taken to stay, and are not charged: the gain of those that leave is counted in the bound.
         coordinates.push_back({j, region.box(j), region.undecided(j) && !region.at_home(j), beta});
     };
     for (const auto& c : from)

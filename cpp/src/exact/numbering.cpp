@@ -17,6 +17,7 @@ bool Numbering::holds(const Model& model) const {
 std::vector<uint8_t> Numbering::inside(const std::vector<uint8_t>& flags) const {
     if (!selection_ || flags.empty()) return flags;
     std::vector<uint8_t> out;
+    out.reserve(columns_.size());
     for (const int32_t j : columns_) out.push_back(flags[j]);
     return out;
 }

@@ -11,23 +11,24 @@ using namespace node_tolerances;
 
 // Newton steps between two updates of the hinge's smoothing; other losses are solved to the end.
 constexpr int steps_per_update = 2, steps_to_the_end = 100;
-// After so many refinements of a node with few coordinates (many are ill-conditioned then) the smoothing falls.
+// The smoothing falls after so many refinements, if there are few coordinates: many would be ill-conditioned then.
 constexpr int patient_refinements = 10;
 constexpr size_t few_coordinates = 64;
 // The floor falls more slowly with the hinge, and it takes more rounds at the finest one: each moves the smoothing's centre.
 constexpr double lower_floor_of_hinge = 0.3;
 constexpr int hinge_rounds_at_the_floor = 50;
-// A node's value is known well enough for branching when its error is this share of what is missing to prune it.
+// A node's value is known well enough for branching when its error is this part of what is missing to prune it.
 constexpr double known_well = 0.05;
-// A column that gains more than the charge by this share of it violates the relaxation: less is rounding.
+// s_j > (1 + violation) charge: column j violates the relaxation. Less is rounding.
 constexpr double violation = 1e-9;
 // Violated columns that enter the working set at a time: at least so many, and half as many as are there.
 constexpr size_t least_entering = 30;
-// Columns whose slope is near enough to enter are priced first, at most this share of all.
+// Columns are priced first if their slope is above `near_threshold` times that at which they enter: at most `near_share` of all
+// columns, or `least_near`.
 constexpr double near_threshold = 0.5, near_share = 0.05;
 constexpr int64_t least_near = 500;
 
-// How precisely a relaxation is solved from round to round.
+// The precision of a relaxation from round to round.
 class Refinement {
   public:
     Refinement(const NodeSetting& setting, double floor)
@@ -36,7 +37,7 @@ class Refinement {
     double floor() const { return floor_; }
     double smoothing() const { return smoothing_; }
     int steps() const { return hinge_ ? steps_per_update : steps_to_the_end; }
-    // More precisely from now on. False if that is not possible.
+    // Raises the precision. False if that is not possible.
     bool refine(const Relaxation& relaxation) {
         if (++refined_ > patient_refinements && relaxation.coordinates().size() <= few_coordinates)
             smoothing_ = std::max(narrower * smoothing_, least_smoothing);
@@ -57,7 +58,7 @@ class Refinement {
 Pricing::Pricing(const NodeSetting& setting, const Region& region)
     : setting_(setting), region_(region), bound_(setting.problem, region), v_(setting.problem.columns(), 0.0) {}
 
-Pricing::Goal Pricing::goal_of_node(double floor, std::function<double()> wanted) const {
+Pricing::Goal Pricing::goal_of_node(double floor, const std::function<double()>& wanted) const {
     const auto accurate = [this, wanted](double value, double bound) {
         const double missing = wanted();
         return value - bound <=
@@ -76,7 +77,7 @@ Proof Pricing::prove(Relaxation& relaxation, WorkingSet& working, const Goal& go
         relaxation.solve(refinement.floor(), refinement.steps());
         make_dual_of(relaxation, dual);
         if (setting_.hinge()) relaxation.recentre(refinement.smoothing());
-        // 2. First the columns that matter most: what they say is nearly what all would.
+        // 2. The columns that matter most: their estimate is nearly the bound of all.
         const std::vector<int32_t> few = likely_columns(relaxation, working);
         price_decided(dual);
         price(few, dual);
@@ -93,7 +94,7 @@ Proof Pricing::prove(Relaxation& relaxation, WorkingSet& working, const Goal& go
             best_v = v_;
         }
         if (best.bound >= goal.bound()) break;
-        // 4. What violates it enters; if nothing does, only precision is missing.
+        // 4. Columns that violate it enter; if none does, only precision is missing.
         choose_near(relaxation, working);
         if (add_violators(region_.undecided(), relaxation, working)) continue;
         if (goal.accurate(value, best.bound) || !refinement.refine(relaxation)) break;
@@ -142,6 +143,7 @@ bool Pricing::add_violators(const std::vector<int32_t>& columns, Relaxation& to,
     const size_t count = std::min(least_entering + to.coordinates().size() / 2, violators.size());
     std::partial_sort(violators.begin(), violators.begin() + static_cast<std::ptrdiff_t>(count), violators.end());
     std::vector<int32_t> entering;
+    entering.reserve(count);
     for (size_t c = 0; c < count; ++c) entering.push_back(violators[c].second);
     const auto held = problem.X.design().hold(entering);
     for (const int32_t j : entering) {

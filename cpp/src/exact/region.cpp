@@ -17,7 +17,7 @@ float round_down(double x) {
 }
 float round_up(double x) { return -round_down(-x); }
 
-// The positive root of lambda_1 m + lambda_2 m^2 = most: no coefficient can cost more.
+// The positive root of lambda_1 m + lambda_2 m^2 = most: a larger coefficient costs too much.
 double largest_affordable(double most, const Penalty& penalty) {
     const double a = penalty.lambda_2, b = penalty.lambda_1;
     if (a > 0.0) return 2.0 * most / (b + std::sqrt(b * b + 4.0 * a * most));
@@ -73,7 +73,7 @@ void Region::store(State& state) const {
     for (int64_t j = 0; j < p; ++j)
         if (status_[j] == Status::out) state.out.insert(j);
     state.boxes.clear();
-    // A box matters once it is narrower than the envelope's knee (a wider one is had again from the cutoff).
+    // A box matters once it is narrower than the envelope's knee (a wider one follows again from the cutoff).
     const double knee = problem_.penalty.lambda_2 > 0.0 && lambda_0_ > 0.0 ? std::sqrt(lambda_0_ / problem_.penalty.lambda_2)
                                                                            : Penalty::infinity;
     const auto keep = [&](int32_t j, double wide) {
@@ -97,7 +97,7 @@ void Region::count() {
 void Region::cap(int32_t j, double most) { box_[j] = {std::max(box_[j].low, -most), std::min(box_[j].high, most)}; }
 
 bool Region::settle(double cutoff) {
-    // 1. The numbers: nobody may leave the home any more, so all of it is in.
+    // 1. The numbers: if no feature may leave the home any more, all of it is in.
     count();
     if (left_ < 0 || may_leave_ < 0) return false;
     if (may_leave_ == 0 && !home_undecided_.empty()) {
@@ -106,14 +106,14 @@ bool Region::settle(double cutoff) {
         std::erase_if(undecided_, [&](int32_t j) { return at_home(j); });
         count();
     }
-    // 2. The costs: so many of the undecided features at home stay, whichever leave.
+    // 2. The costs: `staying` of the undecided features at home pay lambda_0, whichever leave.
     const int64_t staying = std::max<int64_t>(std::ssize(home_undecided_) - may_leave_, 0);
     const double spare = cutoff - lambda_0_ * static_cast<double>(std::ssize(in_) + staying);
     if (spare < 0.0) return false;
     const double inside = largest_affordable(spare, problem_.penalty);
     for (const int32_t j : in_) cap(j, inside);
     for (const int32_t j : always_) cap(j, inside);
-    // 3. Features that cannot come in, for one of these reasons, are out.
+    // 3. Features that the numbers or the costs keep from coming in are out.
     if (const bool affordable = spare >= lambda_0_; left_ == 0 || !affordable) {
         std::erase_if(undecided_, [&](int32_t j) {
             const bool possible = at_home(j) ? affordable || staying > 0 : affordable && left_ > 0;
@@ -122,7 +122,7 @@ bool Region::settle(double cutoff) {
         });
         count();
     }
-    // 4. Those that can pay lambda_0 first.
+    // 4. Features that can come in pay lambda_0 first, then their own penalty.
     const double outside = largest_affordable(std::max(spare - lambda_0_, 0.0), problem_.penalty);
     for (const int32_t j : undecided_) cap(j, at_home(j) && staying > 0 ? inside : outside);
     return true;

@@ -7,12 +7,12 @@
 namespace ellzero {
 namespace {
 
-constexpr double unit = 0x1p-52;
+constexpr double unit = 0x1p-52;  // the spacing of numbers next to one
 // A dot product of n terms is off by at most n units of its size; so much more for centring, scaling and the squares.
 constexpr double more_terms = 8.0, rounding_of_products = 2.0 * unit;
 // A sum of so many terms may be off by this for each of them, relative to its size.
 constexpr double rounding_of_sums = 4.0 * unit;
-// What rounding may do to the sum of a bound and one reward, relative to the bound.
+// The rounding of the sum of a bound and one reward, relative to the bound.
 constexpr double rounding_of_choice = 1e-14;
 
 }  // namespace
@@ -82,7 +82,7 @@ double RegionBound::compute(const DualPoint& dual, const std::vector<double>& v,
 }
 
 RegionBound::Decided RegionBound::if_decided(int32_t j) const {
-    // What is chosen of the others comes in, of the home it leaves.
+    // A chosen feature outside the home comes in; a chosen one at home leaves.
     const bool home = region_.at_home(j);
     const double slack = rounding_of_choice * std::abs(value_);
     const double reward = home ? region_.lambda_0() - gains_[j] : gains_[j] - region_.lambda_0();

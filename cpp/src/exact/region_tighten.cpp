@@ -11,7 +11,7 @@ namespace {
 // Roots of quadratic equations are known up to a few units of rounding: boxes are made wider by more than that.
 constexpr double wider = 1.0 + 1e-12;
 
-// Beyond which m > 0 is lambda_2 m^2 + (lambda_1 - v) m + rest positive? Infinity if nowhere.
+// The m >= 0 beyond which lambda_2 m^2 + (lambda_1 - v) m + rest is positive; infinity if there is none.
 double positive_beyond(double v, double rest, const Penalty& penalty) {
     const double a = penalty.lambda_2, b = penalty.lambda_1 - v;
     if (a == 0.0) return b > 0.0 ? std::max(-rest / b, 0.0) : Penalty::infinity;
@@ -24,7 +24,8 @@ double positive_beyond(double v, double rest, const Penalty& penalty) {
 
 bool Region::tighten(const RegionBound& proved, const std::vector<double>& v, double cutoff) {
     if (!std::isfinite(proved.value())) return true;
-    // `bound` holds where j is in. Without what j gains it leaves j's own penalty and slope, which its size must not outweigh.
+    // bound + s_j + lambda_1 |beta_j| + lambda_2 beta_j^2 - v_j beta_j bounds solutions with this beta_j, where `bound` holds
+    // for j in: it must not exceed the cutoff.
     const auto shrink = [&](int32_t j, double bound) {
         Box& box = box_[j];
         const double rest = bound + proved.gain(j) - cutoff, e = proved.noise(j);

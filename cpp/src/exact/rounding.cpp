@@ -9,9 +9,10 @@ namespace {
 
 using namespace node_tolerances;
 
-// Supports that were rounded to are remembered.
+// So many supports that were rounded to are remembered, so that they are not refitted again.
 constexpr size_t remembered = 64;
-// The method of multipliers: Newton steps a round, how fast the smoothing falls, and rounds after which values are compared.
+// The method of multipliers: Newton steps in a round, rounds between two values that are compared, and the factor of the
+// smoothing in each round.
 constexpr int steps_per_round = 5, rounds_compared = 5;
 constexpr double faster = 0.5;
 // A refit ends when its value gains less than this, relative to the objective, or when even so many times its last gain would
@@ -34,7 +35,7 @@ void Rounding::round(const RegionBound& bound) {
     setting_.incumbent.offer(refit(support, beta, work_.relaxation.intercept()));
 }
 
-// What is in, and of the features that are charged those with the largest coefficients.
+// Keeps what is in and, of the charged features, those with the largest coefficients.
 std::vector<size_t> Rounding::kept_coordinates(const RegionBound& bound) const {
     const Region& region = work_.region;
     const auto& coordinates = work_.relaxation.coordinates();
@@ -51,7 +52,7 @@ std::vector<size_t> Rounding::kept_coordinates(const RegionBound& bound) const {
     std::sort(order.begin(), order.end());
     const bool all = region.limited() && !setting_.options.swaps.limits();
     const int64_t most = all ? region.left() : std::min<int64_t>(region.left(), std::llround(work_.relaxation.total_share()));
-    for (size_t c = 0; c < order.size() && static_cast<int64_t>(c) < most; ++c) kept.push_back(order[c].second);
+    for (size_t c = 0; c < order.size() && std::cmp_less(c, most); ++c) kept.push_back(order[c].second);
     std::sort(kept.begin(), kept.end(), [&](size_t a, size_t b) { return coordinates[a].column < coordinates[b].column; });
     return kept;
 }

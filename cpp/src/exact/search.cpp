@@ -10,15 +10,15 @@ namespace {
 
 using Clock = Workers::Clock;
 
-// Threads that ask for a pass over columns kept elsewhere at the same time share it.
+// Nodes in work where columns are kept elsewhere: threads that ask for a pass at the same time share it.
 constexpr int nodes_to_a_pass = 8;
 // No run is longer than that: the clock would overflow.
 constexpr double most_seconds = 1e8;
-// The first guess of what a feature's share of k is worth, relative to the objective, if its penalty costs nothing.
+// The first guess of what the limit k costs, relative to the objective, if no penalty of the coefficients costs anything.
 constexpr double least_worth = 1e-3;
 
-// The root's relaxation starts at the incumbent. A feature of it is worth what its penalty costs; the multiplier mu of k is of
-// that order.
+// The root's relaxation starts at the incumbent. The multiplier mu of k is what a feature is worth: of the order of what its
+// penalty costs.
 State start_at(const Model& incumbent, double objective, const Penalty& penalty) {
     State state;
     state.columns = incumbent.support;
@@ -165,7 +165,7 @@ Node Search::make_child(const Node& parent, std::shared_ptr<const State> state, 
 }
 
 Node Search::record(const Node& node, NodeSolver::Outcome& outcome) {
-    // Further dual points of the same region are only children, one below the other.
+    // Each further dual point of the region belongs to a node of its own, the one child of the last.
     Node last = node;
     for (size_t k = 0; k < outcome.proofs.size(); ++k) {
         if (k > 0) last = make_child(last, nullptr, {}, outcome.bound);

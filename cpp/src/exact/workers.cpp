@@ -6,7 +6,7 @@
 namespace ellzero {
 namespace {
 
-// How often the thread that called looks at the monitor and the clock.
+// The calling thread looks at the monitor and the clock once in this time.
 constexpr std::chrono::milliseconds pause{20};
 
 }  // namespace
@@ -21,7 +21,7 @@ void Workers::run_body(const std::function<void()>& body) {
     } catch (const Stopped&) {
     } catch (...) {
         const auto held = lock();
-        // The first one. A later one must not be destroyed under the lock: those of Python wait for the GIL.
+        // Keeps the first failure. A later one must not be destroyed under the lock: an exception of Python waits for the GIL.
         if (!failure_) failure_ = std::current_exception();
         stop_ = true;
     }
@@ -34,13 +34,14 @@ bool Workers::run(const std::vector<std::function<void()>>& bodies, Clock::time_
     busy_ = static_cast<int>(bodies.size());
     stop_ = false;
     std::vector<std::thread> threads;
+    threads.reserve(bodies.size());
     for (const auto& body : bodies) threads.emplace_back([this, &body] { run_body(body); });
     std::exception_ptr interrupted;
     auto held = lock();
     while (busy_ > 0) {
         changed_.wait_for(held, pause);
         held.unlock();
-        // Whoever looks at the search from here may take the lock.
+        // The lock is open here, since the monitor may look at the search.
         try {
             if (!stop_) monitor.poll();
         } catch (...) {

@@ -28,7 +28,7 @@ Model Confirmation::certified(Model model, double lambda_0, bool is_first) {
         if (move.position < 0 && move.column < 0) break;
         make(move);
         const Model next = descent_.solve(it_, lambda_0, options_.max_support, Radius::certain);
-        // A gain that the fit does not keep (the hinge's smoothing, P near zero) is none.
+        // A gain that is lost in the fit (the hinge's smoothing, P near zero) does not count.
         const bool falls =
             next.objective(lambda_0) < model.objective(lambda_0) - worth_a_move * std::abs(model.objective(lambda_0));
         if (!falls || (is_first && next.size > options_.max_support)) {
@@ -64,7 +64,7 @@ void Confirmation::exchange_at_sizes() {
             if (move.column >= 0) {
                 make(move);
                 if (pool_.insert(descent_.refit(it_))) continue;
-            }  // else, or where the refit does not keep the gain:
+            }  // no swap was found, or the refit lost its gain
             current.swap_free = true;
             pool_.insert(current);
         }
@@ -96,7 +96,7 @@ Move Confirmation::find_move(Model& model, double lambda_0) {
     return {};
 }
 
-// No single move improves the model at this lambda_0, nor between these two.
+// Notes that no single move improves the model at this lambda_0, nor between these two.
 void Confirmation::settle(Model& model, double lambda_0, double leaves_above, double enters_below) {
     model.swap_free = model.certain = true;
     model.leaves_above = std::max(lambda_0, leaves_above);

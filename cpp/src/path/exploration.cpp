@@ -40,7 +40,7 @@ void Exploration::run() {
     for (const int size : options_.sizes) grow_to(size);
 }
 
-// Solves at one lambda_0, started from the last; whether the model is small enough to go on.
+// Solves at one lambda_0, started from the last. Returns whether the model is small enough to go on.
 bool Exploration::visit(double lambda_0) {
     if (!current_.stands_at(lambda_0)) current_ = descent_.solve(it_, lambda_0, work_.explored, Radius::likely);
     work_.keep(current_);
@@ -86,7 +86,7 @@ double Exploration::sweep_dynamic() {
     return lambda_0;
 }
 
-// From the largest model down, always taking out the feature whose removal costs least.
+// Goes down from the largest model, always taking out the feature whose removal costs least.
 void Exploration::backward() {
     if (std::ssize(it_.support) > Refit::largest) return;
     while (it_.size > 1) {
@@ -103,7 +103,7 @@ void Exploration::fill(int most) {
     }
 }
 
-// A size beyond what has been seen, from the largest smaller model; in vain if no column improves that.
+// Grows the largest smaller model to a size beyond what has been seen; in vain if no column improves it.
 void Exploration::grow_to(int size) {
     while (!pool_.of_size(size)) {
         const Model& smaller = pool_.largest_below(size);
@@ -126,7 +126,8 @@ void Exploration::adopt_seeds() {
     }
 }
 
-// Sizes that the path skipped, each from the largest smaller model (the paper's procedure for the constrained problem).
+// Computes the sizes that the path skipped, each from the largest smaller model (the paper's procedure for the constrained
+// problem).
 void Exploration::threshold_to_sizes() {
     HardThresholding thresholding(problem_, descent_);
     std::vector<int> sizes = options_.sizes;

@@ -45,7 +45,7 @@ class PathFitter {
             exploration_.run();
             choose();
             if (searches) {
-                // What coordinate descent alone returns is in the pool by now: the search can only improve on it.
+                // The models of coordinate descent alone are in the pool by now: the search can only improve on them.
                 work_.stage = {0.3, 0.9};
                 search();
                 work_.stage = {0.9, 1.0};

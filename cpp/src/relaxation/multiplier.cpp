@@ -6,9 +6,9 @@
 namespace ellzero {
 namespace {
 
-// A next trial keeps away from the ends of the bracket by this share of it.
+// The next trial keeps away from the ends of the bracket by this part of it.
 constexpr double margin = 0.1;
-// The sum at the upper end may be zero: this share of the limit stands for it in the logarithm.
+// The sum at the upper end may be zero: this part of the limit stands for it in the logarithm.
 constexpr double least_total = 1e-3;
 // Without a bracket mu changes by at most this factor; from zero it begins at so many times the least one.
 constexpr double most_factor = 2.0, first_factor = 10.0;

@@ -12,16 +12,17 @@ namespace {
 
 // Added to the diagonal of H, relative to the curvature of the broad loss: rows off the hinge's bend have none of their own.
 constexpr double relative_damping = 1e-7;
-// The model is minimised to this share of what a step must gain.
+// The model is minimised to this part of what a step must gain.
 constexpr double share_of_floor = 0.1;
-// The line search: trials; a step length is good where the slope is between zero and this share of its start, and the full one
-// also where the slope is positive by rounding alone.
+// The line search: trials; a step length is good where the slope is at most this part of its start, and the full one also where
+// the slope is positive by rounding alone.
 constexpr int most_line_steps = 30;
 constexpr double good_slope = 0.1, rounding_of_slope = 1e-12;
-// A next trial keeps away from the ends of the bracket by this share of it; every third halves it.
+// The next trial keeps away from the ends of the bracket by this part of it; every third halves it.
 constexpr double margin = 0.05;
 constexpr int halving_period = 3;
-// Along a direction that nothing bends, a step can be 1e7 times too long: after so many trials orders of magnitude are tried.
+// Where nothing but the damping bends the model, a step can be 1e7 times too long: after so many trials it shrinks by orders of
+// magnitude.
 constexpr int lost_after = 8;
 constexpr double much_shorter = 0.1;
 

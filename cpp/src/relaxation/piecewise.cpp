@@ -8,16 +8,18 @@
 namespace ellzero {
 namespace {
 
+// Rounds of a few sweeps, which find the pieces, and one Newton step within them: they end sooner, once little is gained.
 constexpr int most_rounds = 60;
 constexpr int sweeps_per_round = 2;
-// A sweep that gains less than this share of what was gained ends the search.
+// A sweep that gains less than this part of what was gained ends the search.
 constexpr double negligible = 1e-6;
-constexpr double solved = 1e-3;  // relative residual of the face's equations
+// Conjugate gradients on the face go on to this relative residual, or so often: the next sweeps correct a rough step.
+constexpr double solved = 1e-3;
 constexpr int64_t most_gradients = 30;
 // A column without curvature: its step is bounded by its box alone, and nothing is divided by zero.
 constexpr double least_curvature = 1e-300;
 
-// How far |x| can go in the direction of a step before its piece ends: at the knee, at zero or at the box.
+// The |x| at which its piece ends in the direction of a step: the knee, zero or an end of the box.
 double end_of_piece(const Envelope& envelope, double x, double step) {
     const Box& box = envelope.box();
     const double at = std::abs(x), knee = envelope.knee(x);

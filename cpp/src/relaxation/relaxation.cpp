@@ -9,9 +9,10 @@
 namespace ellzero {
 namespace {
 
-// Logistic curvatures may be off by this share: a step then falls a little short, and the next one makes up for it.
+// Logistic curvatures may be off by this part of themselves: a step then falls a little short, and the next one makes up for
+// it.
 constexpr double curvature_tolerance = 0.1;
-// The multiplier mu of the sum of shares: trials, and how far the sum may be off.
+// The multiplier mu of the sum of shares: trials, and the error of the sum that is allowed, relative to its limit.
 constexpr int most_charges = 12;
 constexpr double share_tolerance = 3e-3;
 // A multiplier this small, relative to the objective, is zero.

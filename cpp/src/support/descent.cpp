@@ -141,7 +141,7 @@ bool Descent::drop(Iterate& it, double lambda_0, Model& current) {
 
 // Lets the best columns in, greedily. The gradients of the others are refreshed after each entry.
 bool Descent::enter(Iterate& it, double lambda_0, Radius radius, Model& current) {
-    // How flat the loss is now beside its bound: a column's true gain is about its surrogate gain over this.
+    // Flatness: the loss's curvature at eta over its bound. A column's true gain is about its surrogate gain over this.
     const Loss broad = problem_.broad_loss();
     r_.resize(problem_.rows()), d_.resize(problem_.rows());
     broad.evaluate(problem_.rows(), it.eta.data(), problem_.y, problem_.w, r_.data(), d_.data());

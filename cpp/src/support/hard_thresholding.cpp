@@ -15,8 +15,8 @@ constexpr int most_power_steps = 200;
 constexpr double power_tolerance = 1e-4;
 }  // namespace
 
-// Of Z'WZ, by power iteration on the n x n matrix with the same eigenvalues; the residual's length makes the estimate a bound
-// for the eigenvalue that it approaches.
+// The largest eigenvalue of Z'WZ, by power iteration on the n x n matrix with the same eigenvalues. The residual's length makes
+// the estimate a bound for the eigenvalue that it approaches.
 double HardThresholding::largest_eigenvalue() const {
     const int64_t n = problem_.rows(), p = problem_.columns();
     std::vector<double> root(n), v(n), side(n), next(n), products(p);
@@ -79,7 +79,7 @@ Model HardThresholding::step(const Iterate& it, double lambda_0, int size) {
         } else {
             const double value = penalty.proximal(target, curvature, j);
             if (value == 0.0) continue;
-            // What the surrogate loses by leaving zero: without bounds this orders by |target|.
+            // The decrease of the surrogate when j leaves zero. Without bounds it orders by |target|.
             counted.push_back({j, value, curvature * value * (target - 0.5 * value) - penalty.value(value)});
         }
     }

@@ -10,10 +10,10 @@
 namespace ellzero {
 namespace {
 
-// Relative to the diagonal: keeps the factorisation alive when support columns are collinear.
+// Damping, relative to the diagonal, that keeps the factorisation possible when support columns are collinear.
 constexpr double least_damping = 1e-11;
 constexpr int most_cycles = 200;
-// More new columns than this share of the support (but a few in any case) are not worth computing row by row.
+// More new columns than 1 / adaptable_share of the support (but a few in any case) are not worth computing row by row.
 constexpr int64_t adaptable_share = 8;
 
 }  // namespace

@@ -12,11 +12,11 @@ constexpr int64_t chunk = 4096;
 // A column's products may take up to this share of its own bytes (in float64): cheap to keep and cheap to combine beside
 // reading X.
 constexpr double memory_share = 1.0 / 32.0;
-// Half of them for what lies ahead, and as many as one read of X serves; fewer where there are so many columns that memory
-// counts.
+// Directions: half of them for residuals that are foreseen, as many as one read of X serves; fewer where there are so many
+// columns that memory counts.
 constexpr size_t most_directions = 2 * Design::most_sides;
 constexpr size_t most_bytes = size_t{1} << 29;
-// What is left of a residual beside the directions, relative to its length, that is rounding and no direction.
+// A rest of a residual beside the directions that is this small, relative to its length, is rounding and makes no direction.
 constexpr double no_direction = 1e-8;
 // So small an X stays in the cache, where reading it is as cheap as bounding it. Small problems are then searched alike whether
 // a row is there twice or has twice the weight.
@@ -73,7 +73,7 @@ void Screening::estimate(const Iterate& it, Radius radius) {
     });
 }
 
-// A direction leaves: what its products explained of each column is unexplained again.
+// Takes a direction out: what its products explained of each column is unexplained again.
 void Screening::forget(size_t slot) {
     problem_.X.team().run(problem_.columns(), chunk, [&](int64_t begin, int64_t end, int) {
         for (int64_t j = begin; j < end; ++j) free_[j] += products_[slot][j] * products_[slot][j];
@@ -243,7 +243,7 @@ Screening::Result Screening::above(const Iterate& it, double must, double may, i
     }
     for (size_t k = 0; k < columns.size(); ++k) {
         const double gain = problem_.penalty.entry_gain(slopes[k], curvature(columns[k]), columns[k]);
-        // Not held against the threshold: by the likely radius even a sure gain can turn out smaller.
+        // Compared with `may`, not with the threshold: by the likely radius even a sure gain can turn out smaller.
         if (gain > may) out.candidates.push_back({columns[k], slopes[k], gain});
         else out.rest = std::max(out.rest, gain);
     }

@@ -26,7 +26,7 @@ constexpr double outer_drift = Penalty::infinity;
 constexpr int64_t models_per_read = 8;
 constexpr int64_t worth_a_team = 10'000;  // rows
 
-// Leaves every second size, from the first or the second on by turns, and the largest.
+// Keeps every second size, from the first or the second on by turns, and the largest.
 void thin_out(std::set<int>& sizes, int turn) {
     const int largest = *sizes.rbegin();
     std::erase_if(sizes, [&, index = turn](int size) mutable { return index++ % 2 != 0 && size != largest; });
@@ -66,7 +66,7 @@ std::vector<int32_t> LocalSearch::selected(const Pool& pool) const {
     return {columns.begin(), columns.end()};
 }
 
-// All sizes in turn, down and up, each started from its neighbour's result too.
+// Searches all sizes in turn, down and up, each started from its neighbour's result too.
 void LocalSearch::search_among(const std::vector<int32_t>& columns, Pool& pool, const std::set<int>& sizes) {
     // With few rows each task is too short to be worth handing out.
     Team alone(1);

@@ -8,7 +8,8 @@
 
 namespace ellzero {
 namespace {
-// Of a column's curvature: what is left of it beside the support is never taken for less (the products are float32).
+// The curvature that a column has left beside the support is never taken for less than this part of it: the products are
+// float32.
 constexpr double least_left = 1e-5;
 constexpr int64_t tiles_per_chunk = 16;
 constexpr int64_t work_between_polls = 1'000'000'000;  // multiplications

@@ -33,7 +33,7 @@ class Columns {
     void all_dots(const double* r, double* out) const;
     // z_j . r_k for all columns and `sides` vectors r_k = r + k * rows() from one read of X, handed over as Design::Take says
     void products(const double* r, int64_t sides, const Design::Take& take) const;
-    // The same into out[k * count() + j].
+    // out[k * count() + j] = z_j . r_k, as above
     void products(const double* r, int64_t sides, double* out) const;
     static constexpr int64_t most_sides = Design::most_sides;
     // diagonal[j] = z_j . (d z_j) and sums[j] = z_j . d for all columns
@@ -44,7 +44,7 @@ class Columns {
     // see Design::gram
     void gram(std::span<const int32_t> columns, const double* d, std::vector<double>& out) const;
 
-    // How often X was read, in units of the whole of X.
+    // Reads of X, in units of the whole of X.
     double reads() const { return bytes_read_ / static_cast<double>(std::max<int64_t>(design_.bytes(), 1)); }
 
   private:

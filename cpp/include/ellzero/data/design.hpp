@@ -1,5 +1,5 @@
-// What a solver may ask of X. Two storages in memory, column-major dense (float64, float32, int8) and CSC (float64, float32); a
-// third kind, of columns that are kept elsewhere, is in stored.hpp.
+// X as the solvers see it: a class that answers what may be asked of X. Two storages in memory, column-major dense (float64,
+// float32, int8) and CSC (float64, float32); a third kind, of columns that are kept elsewhere, is in stored.hpp.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,8 @@ class Design {
     virtual void all_moments(const double* w, const Take& take, Team& team, Monitor& monitor) const = 0;
     static constexpr int64_t most_sides = 16;
 
-    // Listed columns are at hand while the result lives, and nothing that is asked of them throws. At most `most_held` at once.
+    // Keeps the listed columns at hand while the result lives: nothing that is asked of them throws. At most `most_held` at
+    // once.
     virtual std::shared_ptr<const void> hold(std::span<const int32_t>) const { return {}; }
     virtual int64_t most_held() const { return std::numeric_limits<int64_t>::max(); }
     // Whether so many columns had better be read with all others than one by one.
@@ -73,7 +74,7 @@ class Design {
 // X is borrowed: the caller keeps the memory alive. `stride` is the distance between columns in elements.
 template <class T>
 std::unique_ptr<Design> make_dense(const T* values, int64_t rows, int64_t columns, int64_t stride);
-// The same over memory of its own, without gaps.
+// A dense design that owns its values, without gaps between columns.
 template <class T>
 std::unique_ptr<Design> make_dense(std::vector<T> values, int64_t rows, int64_t columns);
 template <class T, class Index>

@@ -40,7 +40,7 @@ void moments(const int8_t* x, const double* w, int64_t n, double pivot, double& 
 void pack(const double* x, const double* root, double mean, double scale, int64_t n, double* out);
 void pack(const float* x, const double* root, double mean, double scale, int64_t n, double* out);
 void pack(const int8_t* x, const double* root, double mean, double scale, int64_t n, double* out);
-// The same for listed rows: out_i = scale * root_i * (x_(rows_i) - mean)
+// out_i = scale * root_i * (x_(rows_i) - mean): listed rows of such a column
 void pack(const double* x, const int32_t* rows, const double* root, double mean, double scale, int64_t n, double* out);
 void pack(const float* x, const int32_t* rows, const double* root, double mean, double scale, int64_t n, double* out);
 void pack(const int8_t* x, const int32_t* rows, const double* root, double mean, double scale, int64_t n, double* out);

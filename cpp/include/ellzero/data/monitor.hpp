@@ -1,4 +1,4 @@
-// How a long computation talks to its caller without knowing who that is.
+// The line from a long computation to its caller, whoever that is: progress goes out, a wish to stop comes in.
 #pragma once
 
 #include <chrono>

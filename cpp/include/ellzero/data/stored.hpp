@@ -11,7 +11,8 @@
 
 namespace ellzero {
 
-// Who keeps X. All functions may throw, and are called from several threads at once.
+// The keeper of X, whom the core asks for passes and columns. All functions may throw, and are called from several threads at
+// once.
 class Source {
   public:
     virtual ~Source() = default;

@@ -13,12 +13,13 @@ class Fixing {
   public:
     Fixing(const NodeSetting& setting, NodeWork& work, Pricing& pricing) : setting_(setting), work_(work), pricing_(pricing) {}
 
-    // Adds the dual points that it made to `proofs`. False if nothing in the region is left.
+    // Fixes features and shrinks boxes. The dual points that were made for it are added to `proofs`. False if the region is
+    // empty.
     bool tighten(std::vector<std::vector<float>>& proofs);
 
   private:
     bool fix_groups(std::vector<std::vector<float>>& proofs);
-    // `group` are places among the relaxation's coordinates; they pay the share `discount` of the charge.
+    // `group` lists places among the relaxation's coordinates; these pay `discount` times the charge.
     bool fix_group(std::span<const size_t> group, double discount, std::vector<std::vector<float>>& proofs);
 
     const NodeSetting& setting_;

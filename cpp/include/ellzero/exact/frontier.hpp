@@ -14,33 +14,34 @@ namespace ellzero {
 
 class Frontier {
   public:
-    // Before the root is done, it is all that there is.
+    // The root is the only node until it is done.
     void set_root(Node root);
     const Node& root() const { return *queue_.begin(); }
     void remove_root() { queue_.clear(); }
 
-    // Whether there is a node that is worth taking: a better one than all that wait.
+    // Whether there is a node to take: one with a better bound than all that wait.
     bool ready();
-    // The dive's node, or the one with the best bound. It is open no more.
+    // Takes the dive's node out of the open ones or, without a dive, the node with the best bound.
     Node take();
-    // The node is in work until `done`, and open; `put_back`: all that are in work were left in the middle.
+    // A node in work counts as open until it is `done`. `put_back` returns all of them to the queue: their work was
+    // interrupted.
     void begin(const Node& node) { in_work_.emplace(node.id, node); }
     void done(const Node& node) { in_work_.erase(node.id); }
     void put_back();
     int64_t in_work() const { return std::ssize(in_work_); }
 
-    // The children of a node; the second, the one with the feature in, may continue or begin a dive.
+    // Adds the children of a node. The second, which has the feature in, may continue or begin a dive.
     void add_children(const Node& parent, Node out, Node in);
     void add_waiting(Node node);
-    // Nodes whose relaxation uses a column of some kind, or no column at all, wait no more.
+    // Returns waiting nodes to the queue: those whose relaxation uses a column of this kind, or no column at all.
     void wake(const std::function<bool(int32_t)>& kind);
-    // The best node that waits; null if none does.
+    // The waiting node with the best bound; null if none waits.
     const Node* best_waiting() const { return waiting_.empty() ? nullptr : &*waiting_.begin(); }
 
     int64_t size() const { return std::ssize(queue_) + std::ssize(waiting_) + in_work() + (dive_ ? 1 : 0); }
     double lower_bound() const;  // infinite if there is no node
 
-    // All nodes, and how many were picked from the queue, as if none were in work; and back.
+    // All open nodes and the number of picks from the queue, as if no node were in work. `restore` takes them back.
     struct Snapshot {
         std::vector<Node> open;
         int64_t picks = 0;

@@ -10,29 +10,31 @@
 
 namespace ellzero {
 
-// A bound of at least this much closes a node.
+// objective - gap |objective|: a node whose bound is at least this is closed.
 inline double pruning_level(double objective, double gap) { return objective - gap * std::abs(objective); }
 
 class Incumbent {
   public:
     virtual ~Incumbent() = default;
     virtual double objective() const = 0;
-    // A solution in the node's numbering of columns.
+    // Offers a solution, in the node's numbering of columns.
     virtual void offer(const Model& model) = 0;
-    // The bytes of all dual points of the tree: steps that make many of them stop in time.
+    // The bytes of all dual points of the tree. Steps that make many of them stop when it has grown too large.
     virtual int64_t proof_bytes() const = 0;
 
-    // The size of the objective, to which tolerances are relative.
+    // |objective|, to which tolerances are relative.
     double size() const { return std::abs(objective()); }
     double prune_at(double gap) const { return pruning_level(objective(), gap); }
-    // Solutions above are of no interest. A little above the incumbent, whose objective is only known up to rounding.
+    // Solutions above the cutoff are of no interest. It lies a little above the incumbent, whose objective is known only up to
+    // rounding.
     double cutoff() const { return objective() + rounding * std::abs(objective()); }
 
   private:
     static constexpr double rounding = 1e-9;
 };
 
-// The best model of all threads, in the columns of X. It has a lock of its own: whoever holds the search's may call it.
+// The best model of all threads, in the columns of X. It has a lock of its own, so it may be called with the search's lock held
+// or not.
 class BestModel {
   public:
     BestModel(const Model& model, double lambda_0, int64_t k)
@@ -44,8 +46,8 @@ class BestModel {
     void offer(const Model& model);
     void replace(Model model);
 
-    // The model if nobody has taken it here since it was offered. Solutions from outside are as precise as other algorithms
-    // need them: who takes one refits it and offers the result, which then counts as polished.
+    // Returns the model if it is not polished yet, and counts it as polished from now on. Solutions from outside are only as
+    // precise as other algorithms need them: whoever takes one refits it and offers the result.
     std::optional<Model> take_unpolished();
     void set_polished() { polished_ = true; }
 

@@ -1,5 +1,5 @@
-// The end of a node where one more feature is allowed: a list of convex problems of a few features each, one leaf for each, and
-// no pass over X is needed for them.
+// The last feature of a node that allows one more. Each undecided feature, and none of them, makes a convex problem of few
+// features and a leaf of the tree. No pass over X is needed.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace ellzero {
 
 struct Leaf {
-    int32_t column;  // in; -1: none of them
+    int32_t column;  // the feature that is in; -1: none
     std::vector<float> alpha;
     double bound;
 };
@@ -24,7 +24,7 @@ class LastFeature {
 
     // Whether one more feature is allowed, and the leaves are not too many.
     bool worth_enumerating() const;
-    // All leaves of the node, the most promising first; none of them last.
+    // The leaves of the node: the columns with the steepest slopes first, the leaf without a further feature last.
     std::vector<Leaf> enumerate();
 
   private:

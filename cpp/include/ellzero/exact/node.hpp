@@ -10,7 +10,7 @@
 
 namespace ellzero {
 
-// What a node leaves to its children: its region, as changes of the root's, and where their relaxations start.
+// The region that a node leaves to its children, as changes of the root's, and the point where their relaxations start.
 struct State {
     struct Shrunk {
         int32_t column;
@@ -24,13 +24,13 @@ struct State {
     // The start.
     std::vector<int32_t> columns;
     std::vector<double> beta;
-    std::vector<float> shares;  // of the charge, of each of these columns; only of nodes that wait
+    std::vector<float> shares;  // of each of these columns; only nodes that wait have them
     double intercept = 0.0, mu = 0.0;
-    std::vector<float> alpha;   // the parent's dual point, for the hinge
-    std::vector<int32_t> near;  // columns that may soon enter
+    std::vector<float> alpha;   // the parent's dual point, around which the hinge is smoothed
+    std::vector<int32_t> near;  // columns that are priced before the others
 };
 
-// What distinguishes a child from its parent: one feature is in or out. Column -1 is no decision.
+// The step from a node to its child: one feature is in or out. Column -1 is no decision.
 struct Decision {
     int32_t column = -1;
     bool in = false;
@@ -44,8 +44,8 @@ struct Node {
     double bound = -Penalty::infinity;
     std::shared_ptr<const State> state;  // of the parent
     Decision decision;
-    bool dives = false;  // its children are taken before better ones
-    // Its relaxation uses no fraction of a feature that may be branched on: it waits until there are more of them.
+    bool dives = false;  // in a dive: its child with the feature in is taken before better nodes
+    // Its relaxation uses no fraction of a feature that may be branched on: it waits until more features may be branched on.
     bool waits = false;
 };
 

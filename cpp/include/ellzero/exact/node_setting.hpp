@@ -1,4 +1,4 @@
-// What stays the same while a node is worked on, and the tolerances that its steps share.
+// Data that stays the same while a node is worked on, and the tolerances that its steps share.
 #pragma once
 
 #include "ellzero/exact/incumbent.hpp"
@@ -18,17 +18,17 @@ struct NodeSetting {
 
 namespace node_tolerances {
 
-// Smoothing of the hinge: wide enough for well-conditioned steps, since the method of multipliers does not need it to vanish.
-// Where precision is wanted it falls down to the least one, by this factor a round.
+// The width of the hinge's smoothing. It starts wide, for well-conditioned steps: the method of multipliers does not need it to
+// vanish. Where precision is wanted, each round multiplies it by `narrower`, down to the least one.
 inline constexpr double smoothing = 0.8, least_smoothing = 1e-4, narrower = 0.7;
-// The next four are relative to the objective. Closer than this no bound can be expected.
+// Precision and the floors below are relative to the objective. No bound can be expected to be closer than this.
 inline constexpr double precision = 1e-10;
-// A relaxation is improved until a step promises less than its floor; below the finest one there is only rounding. A floor
-// that is nearly there counts as the finest.
+// The floor of a relaxation: it is improved until a step promises to gain less. Below the finest floor there is only rounding;
+// one that is nearly as low counts as the finest.
 inline constexpr double finest_floor = 1e-17, nearly_finest_floor = 1e-16;
 // The floor of a relaxation of which nothing is known yet.
 inline constexpr double first_floor = 1e-3;
-// Newton's steps converge fast: the next floor may be much lower.
+// floor <- lower_floor * floor: Newton's steps converge fast, so the next floor may be much lower.
 inline constexpr double lower_floor = 0.03;
 // A loop of solving and bounding ends after so many rounds in any case.
 inline constexpr int most_rounds = 200;

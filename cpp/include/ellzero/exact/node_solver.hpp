@@ -1,4 +1,4 @@
-// What happens at one node: relax and bound it, round, fix features, and choose the feature to branch on.
+// The work at one node: relax and bound it, round, fix features, and choose the feature to branch on.
 #pragma once
 
 #include <cstdint>
@@ -24,22 +24,23 @@ class NodeSolver {
     NodeSolver(const NodeSolver&) = delete;
     NodeSolver& operator=(const NodeSolver&) = delete;
 
-    // closed: nothing better is in it, or its leaves are all of it. waits: there is no feature that it may branch on.
+    // closed: the node holds nothing better, or its leaves cover it. waits: none of its features may be branched on yet.
     enum class Ending { closed, waits, branches };
     struct Outcome {
         Ending ending = Ending::closed;
         double bound = -Penalty::infinity;
-        // Dual points: each one's bound, fixings and boxes hold for the next. None if the region was empty from the start.
+        // Dual points in their order: the bound, the fixed features and the boxes of each hold for the next. None if the region
+        // was empty from the start.
         std::vector<std::vector<float>> proofs;
         std::vector<Leaf> leaves;
         std::shared_ptr<const State> state;  // for the children; null if the node is closed
         int32_t branch = -1;                 // the column, if it branches
     };
     Outcome run(const Node& node);
-    // What the node leaves behind, also if it was closed.
+    // The state that the last node left, also if it was closed.
     std::shared_ptr<State> state_for_children() const { return work_.leave(); }
 
-    // The relaxation of a region of one's own choice, until its bound is `enough` or known well enough to be less.
+    // Solves the relaxation of a given region until its bound reaches `enough`, or is known well enough to stay below.
     struct Relaxed {
         double bound = Penalty::infinity;  // infinite if the region is found empty
         DualPoint dual;
@@ -52,14 +53,14 @@ class NodeSolver {
     }
 
     Region& region() { return work_.region; }
-    // Since the last call, for profiles.
+    // Counts since the last call, for profiles.
     int64_t take_passes() { return std::exchange(pricing_.passes, 0); }
     int64_t take_newton_steps() {
         return std::exchange(work_.relaxation.newton_steps, 0) + std::exchange(work_.aside.newton_steps, 0);
     }
 
   private:
-    // Whether the node is still open then.
+    // Returns whether the node is still open.
     bool bound_and_fix(const Node& node, const WitnessWatch& watch, Outcome& out);
     Pricing::Goal goal_at(const Node& node) const;
     bool worth_solving_again(int64_t undecided_before, double objective_before) const;

@@ -25,23 +25,23 @@ class NodeWork {
     Region region;
     Relaxation relaxation;  // of the region
     WorkingSet working;     // of this relaxation
-    Proof proof;            // what it proves
-    // For the questions that come up beside: refits, groups, children, leaves. Each begins it anew; all share the curvatures
-    // that it keeps.
+    Proof proof;            // the best one so far
+    // A second relaxation, for the small problems of a node: refits, groups, children, leaves. Each begins it anew; all share
+    // the curvatures that it keeps.
     Relaxation aside;
 
-    // Nothing that comes depends on earlier nodes.
+    // Forgets earlier nodes, so that what comes does not depend on them.
     void forget();
-    // The relaxation of the region, from where the parent ended.
+    // Begins the relaxation of the region where the parent's ended.
     void start(const State& state);
-    // The relaxation of the region as it is now, from the solution of what it was.
+    // Begins the relaxation of the region as it is now, from the solution of what it was.
     void restart();
-    // Begins the relaxation beside; the hinge is smoothed around the dual point.
+    // Begins `aside`, with the hinge smoothed around the node's dual point.
     void begin_aside(std::vector<Relaxation::Coordinate> coordinates, double lambda_0, double mu, double most);
 
-    // What the node leaves to its children.
+    // The state that the node leaves to its children.
     std::shared_ptr<State> leave() const;
-    // With the shares of its columns: a feature that is in has one, so has one that stays at home.
+    // leave(), with the shares of its columns: 1 for a feature that is in, or that stays at home.
     std::shared_ptr<State> leave_with_shares() const;
 
   private:

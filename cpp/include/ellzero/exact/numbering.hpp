@@ -25,16 +25,16 @@ class Numbering {
     int32_t column_of_X(int32_t j) const { return selection_ ? columns_[j] : j; }
     Decision decision_of_X(Decision decision) const;
     Model outside(const Model& model) const { return selection_ ? selection_->outside(model) : model; }
-    // Of a model whose columns are all left.
+    // All columns of the model must be left.
     Model inside(const Model& model) const { return selection_ ? selection_->inside(model) : model; }
     bool holds(const Model& model) const;
     ExactOptions inside(const ExactOptions& options) const;
 
-    // Leaves out the columns that are out in the root's state, if so many are that a copy of the others is worth it. The state
-    // and the column to branch on are renumbered; `boxes` are the root's.
+    // Leaves out the columns that are out in the root's state, if they are so many that copying the others pays. The state and
+    // the column to branch on are renumbered; `boxes` are the root's.
     void compact(State& state, int32_t& branch, std::vector<Box> boxes);
 
-    // The columns (of X) that were kept, none if nothing was left out; and the root's boxes in the nodes' numbering, none
+    // The columns of X that were kept, empty if nothing was left out; and the root's boxes in the nodes' numbering, empty
     // before it is done.
     const std::vector<int32_t>& columns() const { return columns_; }
     const std::vector<Box>& boxes() const { return boxes_; }
@@ -47,7 +47,7 @@ class Numbering {
     const Problem& whole_;
     std::vector<int32_t> columns_;
     std::vector<Box> boxes_;
-    std::unique_ptr<Team> serial_;  // the selection's own
+    std::unique_ptr<Team> serial_;  // the selection works with one thread
     std::unique_ptr<Selection> selection_;
 };
 

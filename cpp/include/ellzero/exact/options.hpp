@@ -1,4 +1,4 @@
-// What an exact search is asked for, beside the problem itself.
+// The options of an exact search.
 #pragma once
 
 #include <cstdint>

@@ -15,22 +15,24 @@ class Pricing {
   public:
     Pricing(const NodeSetting& setting, const Region& region);
 
-    // When a relaxation is solved well enough.
+    // The point at which a relaxation is solved well enough.
     struct Goal {
-        double floor;                   // steps that promise less are left out at first
+        double floor;                   // of the first round
         std::function<double()> bound;  // a bound that is enough
         // Whether the bound is close enough to the relaxation's value.
         std::function<bool(double value, double bound)> accurate;
     };
-    // The best dual point that was met; slopes() are its own afterwards.
+    // Solves the relaxation until the goal is met. Returns the best dual point on the way; slopes() are those of this point
+    // then.
     Proof prove(Relaxation& relaxation, WorkingSet& working, const Goal& goal);
-    // Enough for a node that wants a bound: this, or a value that is known well enough beside what is missing to it.
-    Goal goal_of_node(double floor, std::function<double()> wanted) const;
+    // The goal of a node: a bound of `wanted`, or a value whose error is small beside what is missing to `wanted`.
+    Goal goal_of_node(double floor, const std::function<double()>& wanted) const;
 
-    // slopes()_j = x_j . theta for these columns, and for those that are in or always in.
+    // slopes()_j = x_j . theta for these columns; price_decided: for those that are in, and for unpenalized ones.
     void price(const std::vector<int32_t>& columns, const DualPoint& dual);
     void price_decided(const DualPoint& dual);
-    // One column alone. Columns are centred only if there is an intercept, and theta sums to zero then: its sum is not needed.
+    // slopes()_j of one column. Columns are centred only if there is an intercept, and theta sums to zero then: its sum is not
+    // needed.
     void price_alone(int32_t j, const DualPoint& dual);
     const std::vector<double>& slopes() const { return v_; }
 
@@ -48,7 +50,8 @@ class Pricing {
     int64_t passes = 0;  // over the undecided columns
 
   private:
-    // Columns outside the relaxation that its solution violates most enter. Whether there were any.
+    // Lets the columns enter that violate the relaxation most: those that gain more than the charge. Returns whether there were
+    // any.
     bool add_violators(const std::vector<int32_t>& columns, Relaxation& to, WorkingSet& working) const;
     void choose_near(const Relaxation& relaxation, WorkingSet& working) const;
     // The undecided columns that matter most: those of the relaxation and those next to enter.

@@ -15,13 +15,14 @@ class RegionBound;
 
 class Region {
   public:
-    // At most options.k features (k may exceed the columns), each at lambda_0, or those that options.swaps lead to.
+    // Solutions with at most options.k counted features (k may exceed the number of columns), or those that options.swaps lead
+    // to.
     Region(const Problem& problem, const ExactOptions& options);
 
     // An unpenalized feature is always in, and pays no lambda_0.
     enum class Status : uint8_t { undecided, in, out, always };
 
-    // The region of a child. False if it holds nothing better than `cutoff`.
+    // Sets the region of a child. False if it holds nothing better than `cutoff`.
     bool load(const State& state, Decision decision, double cutoff);
     void store(State& state) const;
 
@@ -36,16 +37,17 @@ class Region {
     // Undecided features of the home of swaps: they are in unless they leave.
     const std::vector<int32_t>& home_undecided() const { return home_undecided_; }
     bool at_home(int32_t j) const { return swaps_.at_home(j); }
-    // How many undecided features may still come in, those at home not counted; it may exceed their number.
+    // The number of undecided features outside the home that may still come in; it may exceed those that there are.
     int64_t left() const { return left_; }
-    // How many undecided features at home may still leave.
+    // The number of undecided features at home that may still leave.
     int64_t may_leave() const { return may_leave_; }
     bool limited() const { return left_ < std::ssize(undecided_) - std::ssize(home_undecided_); }
-    // The largest sum of shares of a relaxation when `fewer` may come in: infinite if that is no limit.
+    // The limit on a relaxation's sum of shares, if `fewer` of the features left have come in; infinite if there is none.
     double most_shares(int64_t fewer = 0) const { return limited() ? static_cast<double>(left_ - fewer) : Penalty::infinity; }
     double lambda_0() const { return lambda_0_; }
 
-    // Fixes features and shrinks boxes: what they lose is above the cutoff, by a dual point with slopes v. False as in load().
+    // Fixes features and shrinks boxes where a dual point with slopes v proves that the rest is above the cutoff. False as in
+    // load().
     bool tighten(const RegionBound& proved, const std::vector<double>& v, double cutoff);
     // Whether a solution is in the region.
     bool contains(const Model& model) const;
@@ -56,7 +58,7 @@ class Region {
     void set_boxes(const std::vector<Box>& boxes) { root_ = boxes; }
 
   private:
-    // What numbers and penalties imply. False as in load().
+    // Fixes features and shrinks boxes by what the limits on their number and the penalties imply. False as in load().
     bool settle(double cutoff);
     void count();
     void cap(int32_t j, double most);
@@ -64,7 +66,7 @@ class Region {
     const Problem& problem_;
     const SwapNeighbourhood& swaps_;
     double lambda_0_;
-    int64_t most_;  // features that come in
+    int64_t most_;  // features that may come in
     std::vector<Box> root_, box_;
     std::vector<Status> status_;
     std::vector<int32_t> in_, undecided_, always_, free_, home_undecided_;

@@ -17,13 +17,13 @@ class Rounding {
     void round(const RegionBound& bound);
     // The minimum of G on a support, to nearly full precision.
     Model refit(const std::vector<int32_t>& support, const std::vector<double>& beta, double intercept);
-    // Offers the refit of the relaxation beside, as it was solved last.
+    // Offers the refit of `aside`, as it was solved last.
     void offer_aside();
 
   private:
-    // Places of the relaxation's coordinates, by their columns.
+    // The places of the coordinates that are kept, in the order of their columns.
     std::vector<size_t> kept_coordinates(const RegionBound& bound) const;
-    // Solves the relaxation beside with the hinge's smoothing falling, unless it will be no incumbent.
+    // Solves `aside` while the hinge's smoothing falls. Gives up where no incumbent can come of it.
     void solve_hinge(double charges);
 
     const NodeSetting& setting_;

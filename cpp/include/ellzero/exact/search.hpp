@@ -16,28 +16,28 @@
 
 namespace ellzero {
 
-// How a run ended: the tree is finished; the time is over; so many nodes were done; or only nodes that wait are left (see
-// Node): the problem in which other features may be used by fractions is solved.
+// The end of a run: the tree is finished; the time is over; the limit of nodes is reached; or only nodes that wait are left
+// (see Node), so that the problem is solved in which the other features may be used by fractions.
 enum class SearchStatus { finished, time_limit, node_limit, relaxed };
 
 class Search {
   public:
-    // `incumbent` is any solution; the problem's columns and arrays must outlive the search. The root's relaxation starts
-    // there.
+    // `incumbent` is any solution; the root's relaxation starts there. The problem's columns and arrays must outlive the
+    // search.
     Search(const Problem& problem, const ExactOptions& options, const Model& incumbent, int threads);
-    // The root's relaxation starts from what another search left at its own (the same columns, other penalties).
+    // Starts the root's relaxation where that of another search ended (the same columns, other penalties).
     void start_from(const Search& other);
 
     void follow(const Model& witness, double objective);
-    // Another solution, in the columns of X.
+    // Offers another solution, in the columns of X.
     void suggest(const Model& model) { best_.offer(model); }
-    // More columns (of X) that may be branched on; nodes that use a fraction of one need not wait any more.
+    // Allows branching on more columns (of X); nodes that use a fraction of one wait no more.
     void branch_also_on(const std::vector<int32_t>& columns);
     void branch_on_all();
-    // Of the best node that waits, the columns (of X) of its relaxation that are not decided, and their shares.
+    // The undecided columns (of X) in the relaxation of the best node that waits, and their shares.
     std::vector<std::pair<int32_t, double>> undecided_shares() const;
-    // Works until the tree is finished, only nodes that wait are left, `seconds` have passed or the monitor stops it (then the
-    // exception passes on, and the search can go on later).
+    // Works until the tree is finished, only nodes that wait are left, `node_limit` nodes are done, `seconds` have passed or
+    // the monitor stops it (then the exception passes on, and the search can go on later).
     SearchStatus run(double seconds, int64_t node_limit, Monitor& monitor);
 
     Model incumbent() const { return best_.model(); }
@@ -52,7 +52,7 @@ class Search {
     // Columns (of X) that the root fixed to zero; empty before it is done.
     std::vector<int32_t> fixed_out() const;
 
-    // Everything that a later process needs to go on, and back.
+    // Everything that a later process needs to go on. `restore` takes it back.
     struct Snapshot {
         Model incumbent;
         TreeRecord tree;
@@ -77,10 +77,10 @@ class Search {
     void process_root();
     void work();
     bool pick(Node& node);
-    // All that follows needs the lock.
+    // Functions that need the lock.
     bool out_of_nodes();
     void finish(const Node& node, NodeSolver::Outcome outcome);
-    // Records the node's dual points and leaves, each below the last: where its children go.
+    // Records the node's dual points and leaves, each below the last. Returns the node below which its children go.
     Node record(const Node& node, NodeSolver::Outcome& outcome);
     Node make_child(const Node& parent, std::shared_ptr<const State> state, Decision decision, double bound);
 

@@ -18,13 +18,13 @@ struct TreeRecord {
     std::vector<std::vector<float>> alpha;  // its dual point; empty if it has none
 };
 
-// Not safe for several threads, but for bytes().
+// Only bytes() may be called while another thread changes the tree.
 class Tree {
   public:
-    // A new node, whose decision is about a column of X. Its number.
+    // Adds a node, whose decision is about a column of X, and returns its number.
     int64_t add(int64_t parent, Decision decision);
     void keep(int64_t node, std::vector<float> alpha);
-    // A node whose bound is so good that nothing below it needs to be looked at.
+    // Counts a node that is closed with this bound: nothing below it needs to be searched.
     void close(double bound) { closed_ = std::min(closed_, bound); }
 
     const TreeRecord& record() const { return record_; }

@@ -24,12 +24,12 @@ class WitnessWatch {
     // Loads the node's region to see whether the witness is in it.
     WitnessWatch(const Witness* witness, const Incumbent& incumbent, const Node& node, Region& region);
 
-    // Throw WitnessLost unless the incumbent is as good as the witness: the node lost it, its region does not hold it any more,
-    // or a bound is above its objective.
+    // Throw WitnessLost if the node lost the witness, its region does not hold it any more, or a bound is above its objective;
+    // but not if the incumbent is as good.
     void check_lost(bool lost, const char* what) const;
     void check_region(const Region& region, const char* what) const;
     void check_bound(double bound, const char* what) const;
-    // The leaf of this column (-1: of none) has a bound; the witness is in the leaf of its one feature that is undecided.
+    // Checks the bound of the leaf of this column (-1: of none). The witness is in the leaf of its one undecided feature.
     void check_leaf(const Region& region, int32_t column, double bound) const;
 
   private:

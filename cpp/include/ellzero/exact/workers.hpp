@@ -23,7 +23,7 @@ class Workers {
 
     // Bodies hold the lock while they look at what they share.
     [[nodiscard]] std::unique_lock<std::mutex> lock() const { return std::unique_lock(mutex_); }
-    // Until another thread tells of a change, or all are stopped; spurious wake-ups are possible.
+    // Waits until another thread tells of a change, or all are stopped; spurious wake-ups are possible.
     void wait(std::unique_lock<std::mutex>& lock) { changed_.wait(lock); }
     void tell() { changed_.notify_all(); }
 
@@ -33,7 +33,7 @@ class Workers {
     void leave_if_stopped() const;
 
   private:
-    struct Stopped {};
+    struct Stopped : std::exception {};
     void run_body(const std::function<void()>& body);
 
     mutable std::mutex mutex_;

@@ -1,4 +1,4 @@
-// The columns that a relaxation holds, and those that are next to enter: a value, of which each relaxation has its own.
+// The columns that a relaxation holds, and those that are next to enter. Each relaxation has a working set of its own.
 #pragma once
 
 #include <cstdint>

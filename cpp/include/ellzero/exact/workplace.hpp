@@ -1,4 +1,5 @@
-// What one thread of a search works with: its own view of the columns, since those count their reads and poll.
+// The place where one thread of a search works. It has a view of the columns of its own, since columns count their reads and
+// poll.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 
 namespace ellzero {
 
-// What all threads of a search share.
+// The parts of a search that its threads share.
 struct Shared {
     const Numbering& numbering;
     const ExactOptions& options;  // in the nodes' numbering

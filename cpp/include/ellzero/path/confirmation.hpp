@@ -15,14 +15,14 @@ class Confirmation : PathStep {
   public:
     explicit Confirmation(PathWork& work);
 
-    // The model itself if it stands at lambda_0 for certain, else what a descent from it finds. That may exceed max_support; at
-    // the first point of a path, exact moves do not lead there.
+    // Returns the model itself if it stands at lambda_0 for certain, else what a descent from it finds. The result may exceed
+    // max_support; at the first point of a path, exact moves that would exceed it are not made.
     Model certified(Model model, double lambda_0, bool is_first);
-    // Models that are about to be certified, each at its lambda_0. X is read for as many of them as one read serves, from
-    // `start` on; returns where these end.
+    // Reads X for models that are about to be certified, each at its lambda_0: for as many as one read serves, from `start` on.
+    // Returns where these end.
     using Ahead = std::vector<std::pair<const Model*, double>>;
     size_t foresee(const Ahead& ahead, size_t start);
-    // Exact swaps of the wanted sizes, where they are asked for.
+    // Makes exact swaps in the models of the wanted sizes, where they are asked for.
     void exchange_at_sizes();
 
   private:

@@ -11,7 +11,8 @@ class Exploration : PathStep {
     explicit Exploration(PathWork& work);
 
     void run();
-    // Sizes up to `most` that both sweeps jumped over, or met only in poor models: the next smaller model plus its best column.
+    // Fills the sizes up to `most` that both sweeps jumped over, or met only in poor models: the next smaller model plus its
+    // best column.
     void fill(int most);
     // The lambda_0 at which the first feature enters; zero before a sweep.
     double first() const { return first_; }

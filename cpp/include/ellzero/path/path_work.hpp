@@ -1,4 +1,4 @@
-// What all steps of a path work with: where they are, and the best models that they have seen.
+// The state that all steps of a path share: the iterate, and the best models that they have seen.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace ellzero {
 
-// A feature must be able to enter: the next lambda_0 lies this far below the largest at which one does.
+// The next lambda_0 is this factor times the largest at which a feature enters: there it is sure to enter.
 constexpr double just_below = 0.99;
 // The best small models are often found by taking features out of larger ones: sweeps go on to sizes beyond those that are
 // wanted, by a quarter or at least this many features.
@@ -41,7 +41,7 @@ struct PathWork {
     std::pair<double, double> stage;  // the share of the whole work that report() counts in
 };
 
-// What the steps are derived from: the work, and its parts by name.
+// The base of the steps: the work, and its parts by name.
 class PathStep {
   protected:
     explicit PathStep(PathWork& work)

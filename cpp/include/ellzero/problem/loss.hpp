@@ -20,7 +20,7 @@ struct Loss {
 
     // sup of f'': L_j = curvature_bound * sum_i w_i x_ij^2
     double curvature_bound() const;
-    // The same problem at another smoothing (only the hinge changes).
+    // This loss at another smoothing; only the hinge changes.
     Loss smoothed(double tau) const { return kind == LossKind::hinge ? Loss{kind, tau} : *this; }
 };
 

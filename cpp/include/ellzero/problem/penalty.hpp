@@ -1,4 +1,4 @@
-// lambda_0 ||b||_0 + lambda_1 ||b||_1 + lambda_2 ||b||^2 with a box and features free of lambda_0: one penalty, no variants.
+// lambda_0 ||b||_0 + lambda_1 ||b||_1 + lambda_2 ||b||^2 with a box and unpenalized features: one penalty, no variants.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,8 @@ struct Penalty {
         return change + lambda_0 <= 0.0 ? a : 0.0;
     }
 
-    // How much the surrogate with slope g and this curvature falls when j leaves zero (before lambda_0 is paid).
+    // (|g| - lambda_1)_+^2 / (2 (curvature + 2 lambda_2)), less at a bound: the decrease of the surrogate with slope g when j
+    // leaves zero, before lambda_0 is paid.
     double entry_gain(double g, double curvature, int32_t j) const {
         const double pull = std::abs(g) - lambda_1;
         if (pull <= 0.0) return 0.0;

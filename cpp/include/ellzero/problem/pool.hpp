@@ -15,9 +15,9 @@ namespace ellzero {
 
 class Pool {
   public:
-    // Whether the model is better than what was there.
+    // Keeps the model if it is better than the one of its size; returns whether it is.
     bool insert(const Model& model);
-    // Of the models with at most `most` features.
+    // The best model at lambda_0 with at most `most` features.
     const Model& best(double lambda_0, int most) const;
     // Null if no model of that size has been seen.
     const Model* of_size(int size) const;

@@ -1,5 +1,5 @@
 // One coordinate of the exact problem: its box, what it can gain (the conjugate of its penalty), and the convex envelope of
-// lambda_0 [beta != 0] + lambda_1 |beta| + lambda_2 beta^2 over the box.
+// charge [beta != 0] + lambda_1 |beta| + lambda_2 beta^2 over the box.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ inline double gain(double v, const Box& box, const Penalty& penalty) {
     return std::isinf(at) ? Penalty::infinity : v * at - penalty.value(at);
 }
 
-// On each side of zero the envelope is a straight line up to its knee, where it meets the penalty (lambda_0 included, the
-// charge); beyond the knee it is the penalty. A coordinate that is in has paid: its charge is zero and so are its knees.
+// On each side of zero the envelope is a straight line up to its knee, where it meets the penalty, charge included; beyond the
+// knee it is this penalty. A coordinate that is in has paid: its charge is zero and so are its knees.
 class Envelope {
   public:
     Envelope(const Box& box, double charge, const Penalty& penalty)
@@ -52,7 +52,7 @@ class Envelope {
     // The slope of the envelope at zero on the side to which a gradient g pulls.
     double threshold(double g) const { return g > 0.0 ? down_.slope : up_.slope; }
     bool stays_at_zero(double g) const { return box_.low <= 0.0 && box_.high >= 0.0 && std::abs(g) <= threshold(g); }
-    // z of the perspective reformulation: the share of the charge that x pays.
+    // min(|x| / knee, 1): the share of the charge that x pays, z of the perspective reformulation.
     double share(double x) const {
         if (x == 0.0) return 0.0;
         const double k = knee(x);

@@ -17,26 +17,28 @@ class PiecewiseModel {
                    const std::vector<double>& damping, bool intercept)
         : form_(form), envelopes_(envelopes), g_(g), damping_(damping), size_(std::ssize(envelopes)), intercept_(intercept) {}
 
-    // `x` are the coordinates now. Afterwards it holds the minimiser, but for what gains less than `floor`, and the return
-    // value is the change of the model.
+    // Moves the coordinates `x` to the minimiser, but for steps that gain less than `floor`. Returns the change of the model.
     double minimise(std::vector<double>& x, double floor);
-    // How far the intercept moved.
+    // The step of the intercept.
     double intercept_step() const { return form_.at(size_); }
 
   private:
     double slope(int64_t k) const { return g_[k] + form_.slope(k) + damping_[k] * form_.at(k); }
     double value(const std::vector<double>& x) const;
     double sweep(std::vector<double>& x);
-    // Newton's step within the present pieces, each coordinate as far as its piece reaches. Whether all went the whole way.
+    // Takes Newton's step within the present pieces, each coordinate as far as its piece reaches. Returns whether all went the
+    // whole way.
     bool face_step(std::vector<double>& x);
-    // The face: coordinates inside their pieces, and the intercept, with right_ the negative slopes. False if there is none.
+    // Chooses the face: the coordinates inside their pieces, and the intercept. right_ becomes their negative slopes. False if
+    // the face is empty.
     bool choose_face(const std::vector<double>& x);
     // Conjugate gradients on the face: face_move_ solves H s = right_ there. False if the model is flat.
     bool solve_face(const std::vector<double>& x);
-    // targets_: where each coordinate of the face ends, at the latest with its piece. The part of the step after which the
-    // first piece ends.
+    // Sets targets_, where each coordinate of the face ends, at the latest with its piece. Returns the part of the step after
+    // which the first piece ends.
     double choose_targets(const std::vector<double>& x);
-    // Moves the face from `from`: to its targets if the length is one, else by this part of face_move_. And back from there.
+    // Moves the face from `from`: to its targets if the length is one, else by this part of face_move_. `go_back` undoes the
+    // move to the targets.
     void go(const std::vector<double>& from, double length, std::vector<double>& x);
     void go_back(const std::vector<double>& from, std::vector<double>& x);
 

@@ -22,7 +22,7 @@ class Relaxation {
         Box box;
         bool charged;  // pays the charge: its feature is undecided
         double beta;
-        double discount = 1.0;  // the share of the charge that it pays
+        double discount = 1.0;  // it pays discount * charge
     };
 
     // Starts anew from these coordinates. `most` is the largest sum of shares, infinite if there is no such constraint.
@@ -30,13 +30,13 @@ class Relaxation {
     void add(int32_t column, const Box& box);  // charged
     // Forgets the curvatures of earlier problems, so that what comes does not depend on them.
     void forget() { gram_.forget(); }
-    // The hinge is smoothed around a dual point alpha (none: zero): f(z) = max over a in [0, 1] of a z - tau/2 (a - alpha)^2.
-    // Where alpha is optimal the smoothed problem has the solution of the true one, whatever tau: the method of multipliers.
+    // f(z) = max over a in [0, 1] of a z - tau/2 (a - alpha)^2: smooths the hinge around a dual point alpha (none: zero). Where
+    // alpha is optimal the smoothed problem has the solution of the true one, whatever tau: the method of multipliers.
     void smooth(double tau, const std::vector<float>* alpha = nullptr);
-    // Moves that centre to the present dual point; a smaller width takes the next one closer to the solution.
+    // Moves alpha to the present dual point; a smaller width tau takes the next one closer to the solution.
     void recentre(double tau);
 
-    // Improves until a step promises less than `floor`.
+    // Takes at most `most_steps` Newton steps at each charge that is tried, until one promises less than `floor`.
     void solve(double floor, int most_steps = 100);
 
     const std::vector<Coordinate>& coordinates() const { return coordinates_; }
@@ -48,7 +48,8 @@ class Relaxation {
     // w f' at the solution: the dual point is its negative.
     const std::vector<double>& residual() const { return r_; }
     const std::vector<double>& curvature() const { return d_; }
-    // The relaxation's value for the true hinge, with lambda_0 of charged coordinates only.
+    // The relaxation's value for the true hinge. Of lambda_0 it holds what charged coordinates pay, and nothing for those that
+    // are in.
     double value() const;
 
     int64_t newton_steps = 0;  // for profiles
@@ -66,10 +67,10 @@ class Relaxation {
     };
 
     void solve_at_charge(double floor, int most_steps);
-    // False if nothing is left to gain.
+    // Returns false if nothing is left to gain.
     bool step(double floor);
     bool choose_active();
-    // How much the model of the objective falls.
+    // Returns the decrease of the objective that the model predicts.
     double minimise_model(double floor);
     double line_search();
     double slope_along(double length);

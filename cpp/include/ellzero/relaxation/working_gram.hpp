@@ -29,7 +29,7 @@ class WorkingGram {
     void update_rows(const std::vector<double>& d);
     void rebuild(std::span<const int32_t> columns, const std::vector<double>& d);
     void add_rows(const std::vector<double>& d, double sign);
-    void append(int32_t column);
+    void append(int32_t j);
     void forget_unused(std::span<const int32_t> columns);
     double& entry(int64_t i, int64_t j) { return i >= j ? rows_[i][j] : rows_[j][i]; }
 

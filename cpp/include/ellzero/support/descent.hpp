@@ -17,7 +17,7 @@ class Descent {
     // Descends from the iterate to a point that satisfies Theorem 1 at lambda_0 (surely so if the radius is certain). P never
     // rises. Stops early when more than max_support features are in.
     Model solve(Iterate& it, double lambda_0, int max_support, Radius radius);
-    // Models that will be solved from, at most `foresight()`: X is read for them together.
+    // Reads X once for models from which solve() will start, at most `foresight()` of them.
     void foresee(Iterate& it, const std::vector<const Model*>& models);
     size_t foresight() const { return screening_.foresight(); }
     // Minimises G on the iterate's support only; may stop early if that does not get below `target`.

@@ -1,5 +1,4 @@
-// Iterative hard thresholding, penalised (eq. iht of the paper) and for at most k features (eq. ihtcard): the base of the
-// hierarchy.
+// Iterative hard thresholding, penalised (eq. iht of the paper) and for at most k features (eq. ihtcard).
 #pragma once
 
 #include <vector>
@@ -12,8 +11,8 @@ class HardThresholding {
   public:
     HardThresholding(const Problem& problem, Descent& descent) : problem_(problem), descent_(descent) {}
 
-    // Both start at the iterate and end at a fixed point of their update (the penalised form of Theorem 1 with L_hat for
-    // L_hat_j; Theorem 3), minimised on its support. P never rises.
+    // Both start at the iterate and end at a fixed point of their update, minimised on its support: `penalised` as in Theorem 1
+    // with L_hat for L_hat_j, `at_most` as in Theorem 3. P never rises.
     Model penalised(Iterate& it, double lambda_0) { return run(it, lambda_0, -1); }
     Model at_most(Iterate& it, int size) { return run(it, 0.0, size); }
 

@@ -26,7 +26,7 @@ class Line {
   private:
     // Gathers the rows that the column touches, all of them if it is dense or centred, and its entries as the solver sees them.
     void gather(const double* eta, int32_t j);
-    // Loss at eta + step x + shift, with r_ and d_ there; `shift` is first moved to its minimum if it is free.
+    // Loss at eta + step x + shift, with r_ and d_ there; `shift` is first moved to its minimum if it may move.
     double evaluate(double step, double& shift, bool free);
 
     const Problem& problem_;

@@ -15,7 +15,7 @@ class Refit {
     // Minimises G over the iterate's support and intercept. `floor` is an amount of objective not worth a step.
     // Returns whether it converged; it gives up, without converging, once it cannot be expected to get below `target`.
     bool run(Iterate& it, double floor, double target = Penalty::infinity);
-    // The same for the intercept alone.
+    // Minimises G over the intercept alone.
     void intercept(Iterate& it);
     // Estimated rise of G when a support coordinate leaves and the others refit: beta_i^2 / (2 (H^-1)_ii).
     std::vector<double> removal_costs(const Iterate& it);

@@ -1,11 +1,11 @@
-// Which columns could enter, without reading X more often than needed.
+// Finds the columns that could enter, without reading X more often than needed.
 //
 // X is read in full only for a few unit vectors q_1, ..., q_m (past residuals, orthonormalised in the weighted space). For a
 // residual r = sum_k c_k q_k + rest, every gradient is known up to a radius:
 //     | x_j . r - sum_k c_k (x_j . q_k) |  <=  ||rest|| * sqrt(||x_j||^2 - sum_k (x_j . q_k)^2),
 // since `rest` is orthogonal to all q_k. Only columns whose interval reaches the threshold are read.
 //
-// The bound is exact but wide: a column that does not conspire with `rest` has a product near ||x_j|| ||rest|| / sqrt(n). The
+// The bound is exact but wide: a column that has nothing to do with `rest` has a product near ||x_j|| ||rest|| / sqrt(n). The
 // sweeps, whose models are only proposals, therefore screen by the likely radius, a few times that; what a path returns is
 // checked by the certain one, and no column that could enter is missed.
 #pragma once
@@ -35,7 +35,7 @@ class Screening {
     // All columns that gain more than `must`, and the best `enough` of those that gain more than `may` <= must.
     Result above(const Iterate& it, double must, double may, int enough, Radius radius);
 
-    // Residuals that will be asked about, at most `foresight()`: one read of X serves all of them.
+    // Makes directions of residuals that will be asked about, at most `foresight()`: one read of X serves all of them.
     void foresee(const std::vector<std::vector<double>>& residuals);
     size_t foresight() const;
 

@@ -11,13 +11,13 @@ class Exchange {
   public:
     explicit Exchange(const Problem& problem, double most_drift);
 
-    // Swaps features of the model while that lowers G; whether anything was found.
+    // Swaps features of the model while that lowers G. Returns whether any swap did.
     bool improve(Model& model);
     // The model without its cheapest feature, or with the column that gains most; false if there is none.
     bool shrink(const Model& model, Model& out);
     bool grow(const Model& model, Model& out);
-    // Tries the swaps in their order, each from what the last one left, until a refit has refused so many; whether any lowered
-    // G.
+    // Tries the swaps in their order, each on what the last one left, until refits have refused so many. Returns whether any
+    // lowered G.
     bool try_swaps(Model& model, const std::vector<Swap>& swaps, size_t refusals);
     SwapModel& swaps() { return swaps_; }
     const SwapModel& swaps() const { return swaps_; }

@@ -1,4 +1,4 @@
-// What every swap would do to G once all coefficients are refitted, by a quadratic model of G at the iterate.
+// Predicts the change of G by every swap, all coefficients refitted, with a quadratic model of G at the iterate.
 //
 // With H = Z'DZ + 2 lambda_2 I on the support (and intercept), v_i = (H^-1)_ii, u = H^-1 Z'D z_j, c_j = z_j'D z_j + 2 lambda_2
 // - z_j'DZ u and g_j the gradient of an outside column, exchanging i for j and refitting the rest changes the model by
