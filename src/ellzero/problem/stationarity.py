@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class StationarityReport:
-    """How far a solution is from the fixed points of coordinate descent (Theorem 1, L_hat_j = gamma L_j).
+    """The distance of a solution from the fixed points of coordinate descent (Theorem 1, L_hat_j = gamma L_j).
 
     Attributes
     ----------
@@ -35,15 +35,18 @@ class StationarityReport:
         The largest amount by which one coordinate step (or the intercept's) lowers its surrogate of the objective. It is
         zero exactly when all conditions of the theorem hold, with or without bounds.
     gradient : float
-        The largest distance from stationarity on the support, of a unit-norm column (at a bound only inward pulls count).
+        The largest distance from stationarity on the support, scaled to columns of norm one (at a bound, only an inward pull
+        counts).
     smallest : float
         min over the support of |beta_j| / sqrt(2 lambda_0 / (L_hat_j + 2 lambda_2)); the theorem asks for at least 1.
         Features that a bound or lambda_0 = 0 exempts are left out; infinite if none is left.
     largest : float
-        max outside of (|gradient_j| - lambda_1) / sqrt(2 lambda_0 (L_hat_j + 2 lambda_2)); the theorem asks for at most 1.
+        max outside the support of (|gradient_j| - lambda_1) / sqrt(2 lambda_0 (L_hat_j + 2 lambda_2)); the theorem asks for at
+        most 1.
     objective : float
-        P at the (for the hinge: smoothed) loss.
+        P; with the smoothed loss, for the hinge.
     tolerance : float
+        The relative tolerance at which `satisfied` judges.
 
     """
 
@@ -96,7 +99,7 @@ def check_stationarity(
 
 
 def reaches(values: Array, bound: Array) -> NDArray[np.bool_]:
-    """Whether values are at their (possibly infinite) upper bound, up to rounding."""
+    """Return whether each value is at its upper bound, up to rounding; the bound may be infinite."""
     margin = np.where(np.isfinite(bound), 1e-12 * np.abs(bound), 0.0)
     return values >= bound - margin
 
@@ -104,7 +107,7 @@ def reaches(values: Array, bound: Array) -> NDArray[np.bool_]:
 def stationarity(
     problem: Problem, support: NDArray[np.int32], coef: Array, intercept: float, lambda_0: float, tol: float
 ) -> StationarityReport:
-    """The same for a validated problem."""
+    """Check Theorem 1's conditions of one model of a validated problem; its coefficients are on the scale of X."""
     loss = Hinge(HINGE_SMOOTHING) if isinstance(problem.loss, Hinge) else problem.loss
     p = problem.design.shape[1]
     spread = np.ones(p) if problem.spread is None else problem.spread
