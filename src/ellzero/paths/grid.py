@@ -30,11 +30,11 @@ __all__ = ["PathGrid", "fit_grid"]
 Array = NDArray[np.float64]
 SHRINKAGE_POINTS = 10
 SHRINKAGE_RATIO = 1e-4
-RIDGE_OVER_CURVATURE = 10.0  # there the ridge outweighs the loss; noisy data asks for that much
+RIDGE_OVER_CURVATURE = 10.0  # the largest lambda_2 outweighs the loss so many times; noisy data needs that much
 
 
 class GridSettings(DataSettings, SolverSettings, total=False):
-    """The arguments of a path that a grid takes as they are."""
+    """The arguments of :func:`ellzero.fit_path` that a grid passes on unchanged."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,7 +55,7 @@ class PathGrid:
         return iter(self.paths)
 
     def to_frame(self) -> pd.DataFrame:
-        """All points of all paths, as a pandas data frame."""
+        """Return all points of all paths, as a pandas data frame."""
         import pandas as pd
 
         frames = [path.to_frame().assign(**{self.name: value}) for value, path in zip(self.values, self.paths, strict=True)]
@@ -82,7 +82,7 @@ def fit_grid(
     algorithm: str = "cd",
     **settings: Unpack[GridSettings],
 ) -> PathGrid:
-    """Paths over a second penalty: exactly one of ``lambda_1`` and ``lambda_2`` is a decreasing grid or ``"auto"``.
+    """Fit paths over a second penalty: exactly one of ``lambda_1`` and ``lambda_2`` is a decreasing grid or ``"auto"``.
 
     Neighbouring paths warm-start each other in both directions: down the grid, each path starts from the models of the one
     above; then back up, each is improved by the models of the one below.
@@ -152,7 +152,7 @@ def fit_grid(
 
 
 def partial_progress(progress: ProgressCallback | None, part: int, parts: int) -> ProgressCallback | None:
-    """Progress of one of several equal parts."""
+    """Return a callback that reports the progress of one of several equal parts as that of the whole."""
     if progress is None:
         return None
     whole = progress
@@ -160,7 +160,7 @@ def partial_progress(progress: ProgressCallback | None, part: int, parts: int) -
 
 
 def automatic_grid(problem: Problem, name: str, options: PathOptions, count: int = SHRINKAGE_POINTS) -> Array:
-    """Values over four decades below the point where the second penalty decides alone."""
+    """Return values over four decades, downwards from where the second penalty dominates all else."""
     if name == "lambda_2":
         first = problem.loss.curvature_bound if np.isfinite(problem.loss.curvature_bound) else 1.0
         first *= RIDGE_OVER_CURVATURE * float(problem.square.max(initial=0.0))

@@ -1,4 +1,4 @@
-"""The options of paths and sizes: how to solve, not what."""
+"""The options of paths and sizes: the grid, the algorithm, its tolerance and its limits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ IMPROVEMENTS = ("best", "first")
 
 
 class SolverSettings(TypedDict, total=False):
-    """The arguments that say how paths and sizes are searched for; `path_options` has their defaults and checks them."""
+    """The arguments that control the algorithm of paths and sizes; `path_options` holds their defaults and checks them."""
 
     swaps: str
     q: int | None
@@ -32,7 +32,7 @@ class SolverSettings(TypedDict, total=False):
 
 
 class PathSettings(ProblemSettings, SolverSettings, total=False):
-    """The arguments of :func:`ellzero.fit_path` that other functions take, too."""
+    """The arguments of :func:`ellzero.fit_path` that other functions take as well."""
 
 
 def path_options(
@@ -50,7 +50,7 @@ def path_options(
     n_jobs: int | None = None,
     progress: bool | ProgressCallback = False,
 ) -> PathOptions:
-    """Check the options of a path."""
+    """Check the arguments of a path, and return its options."""
     ratio = as_nonnegative("lambda_min_ratio", lambda_min_ratio)
     if not 0.0 < ratio <= 1.0:
         raise InvalidInputError(f"lambda_min_ratio must be above 0 and at most 1, got {lambda_min_ratio!r}.")
