@@ -1,4 +1,4 @@
-"""The paper's formulation (MIP), all of it given to a MIP solver."""
+"""Solve the paper's formulation (MIP) as a whole by a MIP solver."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["solve_directly"]
 def solve_directly(
     problem: Problem, options: SearchOptions, starts: Iterable[Model] = (), heuristic: bool = True
 ) -> ExactSolution:
-    """The best solution and the bound that the MIP solver comes to."""
+    """Return the best solution and the lower bound that the MIP solver finds."""
     check_size(problem.design)  # before any work
     run = MipRun.make(problem, options, starts, heuristic)
     if run.common.ended:
@@ -36,7 +36,7 @@ def solve_directly(
 
 
 def solve_formulation(run: MipRun) -> tuple[Status | None, str]:
-    """Solve, tell the run what is found, and return status and message."""
+    """Solve the formulation, give the run the solution and the bound, and return status and message."""
     options, boxed = run.common.options, run.common.boxed
     swaps = options.swaps
     switched = boxed.penalty.pays_lambda_0(len(run.low))
