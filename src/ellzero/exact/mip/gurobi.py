@@ -110,9 +110,9 @@ def priced_squares(program: Program) -> NDArray[np.bool_]:
     q, j, z = program.squares.T
     used = np.zeros(program.size, dtype=bool)
     used[program.rows.indices] = True
-    free = ~used & (program.lower <= 0.0) & np.isinf(program.upper) & (program.cost >= 0.0)
+    bare = ~used & (program.lower <= 0.0) & np.isinf(program.upper) & (program.cost >= 0.0)
     once = np.bincount(j, minlength=program.size) == 1
-    return (z < 0) & free[q] & once[j]
+    return (z < 0) & bare[q] & once[j]
 
 
 class Gurobi(Backend):

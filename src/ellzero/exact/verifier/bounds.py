@@ -197,11 +197,11 @@ class Problem:
     def narrow(self, state: State, point: Point, upper: float) -> tuple[float, State | None]:
         """Return D at a dual point, and the state narrowed by D and `upper`; None if no solution is left below `upper`."""
         terms, gauge, v, error = point[0], point[1], point[2][state.index], point[3][state.index]
-        home, free, (enter, leave) = self.home[state.index], ~state.inside, self.allowed(state)
+        home, undecided, (enter, leave) = self.home[state.index], ~state.inside, self.allowed(state)
         s = np.maximum(self._support_function(v - error, state), self._support_function(v + error, state))  # convex in v
         net = s - self.lambda_0 * self.counted[state.index]
         # By default, undecided features of `home` are in and others are out. A departure is a feature that does the opposite.
-        (rise_in, rise_out), coming, going = np.zeros((2, len(net))), free & ~home, free & home
+        (rise_in, rise_out), coming, going = np.zeros((2, len(net))), undecided & ~home, undecided & home
         entered, rise_in[coming], rise_out[coming] = best_departures(net[coming], enter)
         left, rise_out[going], rise_in[going] = best_departures(-net[going], leave)
         terms = np.concatenate((terms, -net[~coming], -entered, -left))
