@@ -81,12 +81,7 @@ def search_options(
     progress: bool | SearchCallback = False,
 ) -> SearchOptions:
     """Check the arguments of a search, and return its options."""
-    as_choice("method", method, tuple(METHODS))
-    as_choice("backend", backend, METHODS["iga"])
-    if backend not in METHODS[method]:
-        raise InvalidInputError(
-            f"backend must be one of {', '.join(map(repr, METHODS[method]))} for method={method!r}, got {backend!r}."
-        )
+    check_method(method, backend)
     if backend != "builtin":
         for name, value in (("node_limit", node_limit), ("checkpoint", checkpoint)):
             if value is not None:
@@ -111,3 +106,13 @@ def search_options(
         threads=as_threads(n_jobs),
         progress=as_search_log(progress),
     )
+
+
+def check_method(method: str, backend: str) -> None:
+    """Check the choice of the method, and that the backend can serve it."""
+    as_choice("method", method, tuple(METHODS))
+    as_choice("backend", backend, METHODS["iga"])
+    if backend not in METHODS[method]:
+        raise InvalidInputError(
+            f"backend must be one of {', '.join(map(repr, METHODS[method]))} for method={method!r}, got {backend!r}."
+        )

@@ -116,23 +116,31 @@ def fit_grid(
         algorithm=algorithm,
         **arguments_of(path_options, settings),
     )
-    names = [
-        name for name, value in (("lambda_1", lambda_1), ("lambda_2", lambda_2)) if isinstance(value, str) or np.ndim(value) > 0
-    ]
+    penalties: dict[str, Any] = {"lambda_1": lambda_1, "lambda_2": lambda_2}
+    names = [name for name, value in penalties.items() if isinstance(value, str) or np.ndim(value) > 0]
     if len(names) != 1:
         raise InvalidInputError("lambda_1 or lambda_2 must be a grid or 'auto', and the other one a number.")
     name = names[0]
-    scalars: dict[str, Any] = {"lambda_1": lambda_1, "lambda_2": lambda_2} | {name: 0.0}
-    problem = make_problem(X, y, **scalars, **arguments_of(make_problem, settings))
-    chosen = lambda_1 if name == "lambda_1" else lambda_2
-    if isinstance(chosen, str):
-        if chosen != "auto":
-            raise InvalidInputError(f"{name} must be a number, a grid or 'auto', got {chosen!r}.")
-        values = automatic_grid(problem, name, options)
-    else:
-        values = as_grid(name, chosen)
-
+    problem = make_problem(X, y, **penalties | {name: 0.0}, **arguments_of(make_problem, settings))
+    values = grid_values(problem, name, penalties[name], options)
     problems = [replace(problem, penalty=problem.penalty.with_shrinkage(name, float(value))) for value in values]
+    found = solve_neighbours(problems, options)
+    if options.progress is not None:
+        options.progress(1.0, 0.0, 0)
+    return PathGrid(name, values, [make_path(at, options, core) for at, core in zip(problems, found, strict=True)])
+
+
+def grid_values(problem: Problem, name: str, chosen: ArrayLike | str, options: PathOptions) -> Array:
+    """Return the values of the second penalty, checked, or chosen here for "auto"."""
+    if not isinstance(chosen, str):
+        return as_grid(name, chosen)
+    if chosen != "auto":
+        raise InvalidInputError(f"{name} must be a number, a grid or 'auto', got {chosen!r}.")
+    return automatic_grid(problem, name, options)
+
+
+def solve_neighbours(problems: list[Problem], options: PathOptions) -> list[_core.PathResult]:
+    """Compute the paths of neighbouring problems, each from the models of the one before, and then back the other way."""
     count = len(problems)
     found: list[_core.PathResult] = []
     for k, at in enumerate(problems):
@@ -146,9 +154,7 @@ def fit_grid(
         polished = solve_path(problems[k], again, seeds=seeds, sweep=False)
         polished.reads += found[k].reads
         found[k] = polished
-    if options.progress is not None:
-        options.progress(1.0, 0.0, 0)
-    return PathGrid(name, values, [make_path(at, options, core) for at, core in zip(problems, found, strict=True)])
+    return found
 
 
 def partial_progress(progress: ProgressCallback | None, part: int, parts: int) -> ProgressCallback | None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
-
 from ellzero.exact.mip.formulation import check_size, formulate
 from ellzero.exact.mip.mip_run import MipRun, check_tolerance
 from ellzero.exact.mip.outer_approximation import solve_program
@@ -38,7 +36,6 @@ def solve_directly(
 def solve_formulation(run: MipRun) -> tuple[Status | None, str]:
     """Solve the formulation, give the run the solution and the bound, and return status and message."""
     options, boxed = run.common.options, run.common.boxed
-    swaps = options.swaps
     switched = boxed.penalty.pays_lambda_0(len(run.low))
     check_tolerance(run.backend, run.low[switched], run.high[switched])
     formulation = formulate(
@@ -47,8 +44,7 @@ def solve_formulation(run: MipRun) -> tuple[Status | None, str]:
         k=options.k,
         low=run.low,
         high=run.high,
-        home=None if swaps is None else swaps.home.astype(np.int64),
-        swap_size=0 if swaps is None else swaps.size,
+        swaps=options.swaps,
     )
     if not run.common.left():
         return "time_limit", ""

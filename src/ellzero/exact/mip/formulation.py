@@ -16,6 +16,7 @@ from scipy import sparse
 from ellzero.base.errors import InvalidInputError
 from ellzero.design import Design, is_stored
 from ellzero.exact.mip.program import Builder, Program
+from ellzero.exact.options import SwapNeighbourhood
 from ellzero.problem.problem import Problem
 
 __all__ = ["Formulation", "check_size", "formulate"]
@@ -92,15 +93,14 @@ def formulate(
     k: int | None = None,
     low: Array,
     high: Array,
-    home: NDArray[Any] | None = None,
-    swap_size: int = 0,
+    swaps: SwapNeighbourhood | None = None,
     perspective: bool = False,
 ) -> Formulation:
     """Formulate a problem with low <= beta <= high, which must be finite for the features that pay lambda_0.
 
-    With `home`, a set of features, this is the paper's local search problem: at most `swap_size` of them leave and at most as
-    many others come. With `perspective`, lambda_2 beta_j^2 / z_j takes the place of lambda_2 beta_j^2: both agree where z_j is
-    0 or 1, and the first is tighter in between.
+    With `swaps`, this is the paper's local search problem: only models within one swap of `swaps.home` are allowed. With
+    `perspective`, lambda_2 beta_j^2 / z_j takes the place of lambda_2 beta_j^2: both agree where z_j is 0 or 1, and the first
+    is tighter in between.
     """
     pays = problem.penalty.pays_lambda_0(len(low))
     counted = np.flatnonzero(pays).astype(np.int32)
@@ -112,12 +112,7 @@ def formulate(
     pick = sparse.identity(len(low), format="csr")[counted]
     builder.require([(beta, pick), (z, -high[counted])], upper=0.0)
     builder.require([(beta, pick), (z, -low[counted])], lower=0.0)
-    if k is not None and k < len(counted):
-        builder.require([(z, np.ones((1, len(counted))))], upper=k)
-    if home is not None:
-        at_home = np.isin(counted, home).astype(np.float64)
-        builder.require([(z, at_home[None])], lower=at_home.sum() - swap_size)
-        builder.require([(z, 1.0 - at_home[None])], upper=swap_size)
+    require_limits(builder, z, counted, k, swaps)
     switch = np.full(len(low), NO_SWITCH)
     if perspective:
         switch[counted] = indices(z)
@@ -127,6 +122,18 @@ def formulate(
     slack, squares, softplus = add_loss(builder, problem, margins, beta, intercept)
     program = builder.build([curved, squares], [softplus])
     return Formulation(problem, program, counted, beta, z, intercept, margins, slack, magnitude)
+
+
+def require_limits(
+    builder: Builder, z: slice, counted: NDArray[np.int32], k: int | None, swaps: SwapNeighbourhood | None
+) -> None:
+    """Require at most k features, and at most a swap's changes."""
+    if k is not None and k < len(counted):
+        builder.require([(z, np.ones((1, len(counted))))], upper=k)
+    if swaps is not None:
+        at_home = np.isin(counted, swaps.home).astype(np.float64)
+        builder.require([(z, at_home[None])], lower=at_home.sum() - swaps.size)
+        builder.require([(z, 1.0 - at_home[None])], upper=swaps.size)
 
 
 def add_shrinkage(
