@@ -31,7 +31,7 @@ SearchCallback = Callable[[SearchProgress], None]
 
 
 class SearchLog:
-    """Writes a line about once a second, and always the last one."""
+    """A log that writes a line about once a second, and always the last one."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream

@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Problem:
-    """Validated data, loss and penalty (without lambda_0) of one fit."""
+    """The validated data, loss and penalty (without lambda_0) of one fit."""
 
     design: Design
     y: Array  # -1 / +1, or the response of a regression

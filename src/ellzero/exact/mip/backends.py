@@ -70,7 +70,7 @@ class Session(Protocol):
 
 
 class Backend(ABC):
-    """A MIP solver."""
+    """A MIP solver behind the interface that all of them share."""
 
     name: str
     native: frozenset[str]

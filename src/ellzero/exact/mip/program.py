@@ -21,7 +21,7 @@ NOWHERE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """min cost'x with row_lower <= rows x <= row_upper, lower <= x <= upper, x_j integer where `integer`, and convex terms.
+    """The program min cost'x with row_lower <= rows x <= row_upper, lower <= x <= upper, some x_j integer, and convex terms.
 
     A row (q, x, z) of `squares` says x^2 <= q z; z = -1 stands for the constant one. A row (t, u) of `softplus` says
     t >= log(1 + exp(u)). Variables q and t appear in no row and have no negative cost. So an optimal point has them at
@@ -145,7 +145,7 @@ class Program:
 
 
 class Builder:
-    """Builds a program from blocks of variables and rows."""
+    """A builder of programs from blocks of variables and rows."""
 
     def __init__(self) -> None:
         self.size = 0
