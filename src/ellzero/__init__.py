@@ -1,4 +1,4 @@
-"""Sparse linear classifiers by L0 regularisation.
+"""Sparse linear classifiers by L0 regularisation; this root gathers the public names, from every room up to `estimators`.
 
 >>> import ellzero as ez
 >>> X, y, truth = ez.datasets.make_classification(200, 1000, 3, s=3.0, random_state=0)
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 __version__ = version("ellzero")
 
-# What needs scikit-learn, or writes column stores, is loaded when it is asked for: whoever fits paths need not wait for it.
+# Names that need scikit-learn or write column stores are imported when they are first used, so that `import ellzero` stays
+# quick for those who only fit paths.
 LATER = {
     "ColumnWriter": "conversion",
     "SparseColumnWriter": "conversion",

@@ -10,6 +10,7 @@ from support.problems import LOSSES, random_problem, store, target
 from ellzero.exact.mip.backends import BACKENDS, get_backend
 from ellzero.exact.mip.formulation import formulate
 from ellzero.exact.mip.outer_approximation import solve_program
+from ellzero.exact.options import SwapNeighbourhood
 from ellzero.problem.making import make_problem
 
 N, P, BIG = 20, 5, 2.0
@@ -123,7 +124,7 @@ def test_swaps_against_enumeration(seed, loss, swap_size, backend):
         if len(set(home) - set(support)) <= swap_size and len(set(support) - set(home)) <= swap_size
     ]
     best = min(model.fit(support).value + lambda_0 * len(support) for support in near)
-    made, found = solve(backend, problem, lambda_0=lambda_0, home=home, swap_size=swap_size)
+    made, found = solve(backend, problem, lambda_0=lambda_0, swaps=SwapNeighbourhood(home, swap_size))
     assert made.program.value(found.x) == pytest.approx(best, abs=1e-5)
     assert found.lower_bound <= best + 1e-6
     assert frozenset(made.solution(found.x)[0].tolist()) in near

@@ -1,1 +1,1 @@
-"""Solutions with a proof: branch and bound, its certificates, and a verifier that shares no code with it."""
+"""Solutions with a proof: branch and bound, MIP solvers, certificates and their verifier; imports up to `solvers`."""

@@ -1,4 +1,4 @@
-"""Bounds on the coefficients that an exact search assumes, where the problem itself proves none."""
+"""Bounds that an exact search assumes of the coefficients where the problem itself proves none."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ellzero.problem.problem import Problem
 
 __all__ = ["assumed_bound", "assumed_free_bound", "check_bounded", "has_proved_bound", "with_bound"]
 
-HEURISTIC_FACTOR = 1.2  # the paper's M, times the largest coefficient of the first model
-# Unpenalized features that neither a penalty nor bounds hold are assumed to stay below this many times their largest
-# coefficient (or one): no dual point is orthogonal to them to the last digit.
+HEURISTIC_FACTOR = 1.2  # the paper's M is this many times the largest coefficient of the first model
+# Free features need a bound too: it takes a dual point orthogonal to them, exactly, to prove anything otherwise, and rounding
+# allows none. They are assumed to stay below this many times the largest of their coefficients (or of one).
 FREE_FACTOR = 10.0
 
 
 def check_bounded(problem: Problem, options: SearchOptions) -> None:
-    """Refuse a search in which nothing would limit the coefficients, before any work is done for it."""
+    """Refuse, before any work is done, a search in which nothing limits the coefficients."""
     if options.bound is None and not has_proved_bound(problem):
         raise InvalidInputError(
             "lambda_2 must be positive (add, for example, lambda_2=1e-3), or lower and upper finite: nothing else limits "
@@ -29,7 +29,7 @@ def check_bounded(problem: Problem, options: SearchOptions) -> None:
 
 
 def assumed_bound(problem: Problem, options: SearchOptions, incumbent: Model) -> float | None:
-    """The bound on |beta_j| that is assumed, None if the penalties and bounds prove one."""
+    """Return the bound on |beta_j| that is assumed, None if nothing is assumed."""
     if isinstance(options.bound, str):
         beta = np.abs(problem.penalised(incumbent.support, incumbent.values))
         return HEURISTIC_FACTOR * float(beta.max(initial=0.0)) or 1.0
@@ -37,7 +37,7 @@ def assumed_bound(problem: Problem, options: SearchOptions, incumbent: Model) ->
 
 
 def has_proved_bound(problem: Problem) -> bool:
-    """Whether penalties or bounds limit all coefficients that pay lambda_0."""
+    """Return whether penalties or bounds limit all coefficients that pay lambda_0."""
     penalty = problem.penalty
     if penalty.lambda_1 > 0.0 or penalty.lambda_2 > 0.0 or problem.countable() == 0:
         return True
@@ -46,7 +46,7 @@ def has_proved_bound(problem: Problem) -> bool:
 
 
 def assumed_free_bound(problem: Problem, incumbent: Model) -> float | None:
-    """The bound that is assumed of free features: unpenalized ones that no penalty and no bounds hold."""
+    """Return the bound that is assumed of free features (unpenalized, held by no penalty and no bounds), None without any."""
     penalty = problem.penalty
     if penalty.unpenalized is None or penalty.lambda_1 > 0.0 or penalty.lambda_2 > 0.0:
         return None
@@ -59,7 +59,7 @@ def assumed_free_bound(problem: Problem, incumbent: Model) -> float | None:
 
 
 def with_bound(problem: Problem, bound: float | None) -> Problem:
-    """The problem with |beta_j| <= bound for the features that pay lambda_0."""
+    """Return the problem with |beta_j| <= bound for the features that pay lambda_0; None adds no bound."""
     if bound is None:
         return problem
     penalty, p = problem.penalty, problem.design.shape[1]

@@ -1,8 +1,9 @@
-"""Branch and bound in the core, by itself or as Algorithm 4 of the paper (IGA): with branching on a set of features that grows.
+"""Branch and bound in the core, alone or as integrality generation (IGA), the paper's Algorithm 4.
 
-Algorithm 4 solves relaxations in which z is integral only for a set of features. Here they are one tree: a node where these z
-are integral waits, and when nothing better is left the relaxation is solved; the set grows by what the best such node uses a
-fraction of, and the tree goes on. So nothing is done twice, and the tree is a proof like any other.
+Algorithm 4 solves a sequence of relaxations. In each, z is integral only for a set of features, and the set grows from one to
+the next. Here all of them share one tree. A node waits when z is integral on the set. The relaxation is solved when no open
+node has a better bound than the best waiting one. The set then grows by features of which that node uses a fraction, and the
+search goes on. So no work is done twice, and the tree is a proof like any other.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ from ellzero.problem.problem import Problem
 
 __all__ = ["branch_and_bound", "growth"]
 
-# Local search costs as much as some nodes: problems that end before need none.
+# Local search costs as much as some nodes. Searches that end before this many nodes do without it.
 NODES_BEFORE_LOCAL_SEARCH = 32
-LONG_SEARCH = 0.1  # seconds, after which a search over swaps ends with the first better model
+LONG_SEARCH = 0.1  # seconds; a search over swaps that takes longer ends with its first better model
 ENDED: dict[_core.SearchStatus, Status | None] = {
     _core.SearchStatus.finished: None,
     _core.SearchStatus.time_limit: "time_limit",
@@ -39,17 +40,17 @@ ENDED: dict[_core.SearchStatus, Status | None] = {
 
 
 class Improved(Exception):
-    """A long search over swaps found a better model: what is best around that one is another search."""
+    """Raised to end a long search over swaps that found a better model: the next search starts from that model."""
 
 
 @dataclass
 class Memory:
-    """What a search remembers beside its tree; a checkpoint keeps it."""
+    """The state that a search keeps in addition to its tree; a checkpoint saves it."""
 
     bound: float | None  # assumed of the features that pay lambda_0
     free_bound: float | None  # assumed of free features
-    searched: bool  # local search was done, or is not wanted
-    integral: list[int] | None  # features that may be branched on; None: all
+    searched: bool  # whether local search is done, or not wanted
+    integral: list[int] | None  # the features that may be branched on; None: all
     iteration: int  # of Algorithm 4, from 1; 0 for plain branch and bound
 
 
@@ -62,7 +63,7 @@ def branch_and_bound(
 ) -> tuple[ExactSolution, _core.Search]:
     """Return the solution, and the search that found it (a later one on a neighbouring problem can start from it).
 
-    `starts` are models to begin with; without `heuristic` nothing else is looked for.
+    `starts` are models to begin with; without `heuristic`, no other model is looked for before the search.
     """
     checkpoint = None if options.checkpoint is None else Checkpoint(options.checkpoint, signature(problem, options))
     saved = None if checkpoint is None else checkpoint.load()
@@ -84,7 +85,7 @@ def branch_and_bound(
 
 
 def begin(problem: Problem, options: SearchOptions, starts: Iterable[Model], heuristic: bool) -> tuple[Run, Memory]:
-    """A first solution, and what is to be remembered with it."""
+    """Find a first solution; return the run that starts from it, and the state to keep with its tree."""
     iga = options.method == "iga"
     # IGA begins with the support of local search; plain branch and bound may not need it.
     first = "local_search" if iga else "cd"
@@ -95,7 +96,7 @@ def begin(problem: Problem, options: SearchOptions, starts: Iterable[Model], heu
 
 @dataclass
 class TreeSearch:
-    """A search in the core with what Python adds to it: local search after some nodes, IGA's growing set, checkpoints."""
+    """A search in the core, and what Python adds to it: local search after some nodes, IGA's growing set, checkpoints."""
 
     run: Run
     search: _core.Search
@@ -103,7 +104,7 @@ class TreeSearch:
     checkpoint: Checkpoint | None
 
     def to_the_end(self) -> Status | None:
-        """Search until the end (None) or a limit; an interrupt ends it like a limit."""
+        """Search until nothing is left (None is returned) or a limit is met; Ctrl-C ends the search like a limit."""
         status: Status | None
         try:
             status = self.stages()
@@ -120,7 +121,7 @@ class TreeSearch:
         return status
 
     def stages(self) -> Status | None:
-        """A few nodes, local search if they were not enough, and all other nodes."""
+        """Solve a few nodes, run local search if they were not enough, and then solve the other nodes."""
         limit = self.run.options.node_limit
         if not self.memory.searched:
             status = self.go_on(min(NODES_BEFORE_LOCAL_SEARCH, limit))
@@ -131,7 +132,7 @@ class TreeSearch:
         return self.go_on(limit)
 
     def go_on(self, node_limit: int) -> Status | None:
-        """Work on the tree; where it waits for more features to branch on, let IGA's set grow."""
+        """Work on the tree until it ends or meets a limit; grow IGA's set whenever only waiting nodes are left."""
         options, search = self.run.options, self.search
         while True:
             status = search.run(seconds=self.run.left(), node_limit=node_limit, report=self.report)
@@ -143,7 +144,7 @@ class TreeSearch:
             self.grow(options.grow)
 
     def improve_incumbent(self) -> Status | None:
-        """Local search from the incumbent; how it was stopped, if it was."""
+        """Run local search from the incumbent; return the status if it was stopped early, otherwise None."""
         run = self.run
         start = run.model(self.search.incumbent())
         found = find_incumbent(run.boxed, run.options, [start], "local_search", run.begin)
@@ -152,7 +153,7 @@ class TreeSearch:
         return found.ended
 
     def grow(self, rule: float) -> None:
-        """Begin one more iteration of Algorithm 4: the set grows by features that the relaxation uses a fraction of."""
+        """Begin the next iteration of Algorithm 4: add features to the set of which the relaxation uses a fraction."""
         assert self.memory.integral is not None
         columns, shares = self.search.undecided_shares()
         new = growth(columns, shares, self.memory.integral, rule)
@@ -160,17 +161,17 @@ class TreeSearch:
         if new:
             self.memory.integral = sorted({*self.memory.integral, *new})
             self.search.branch_also_on(new)
-        else:  # integral but for rounding errors: whatever is left is decided by plain branch and bound
+        else:  # integral but for rounding errors: plain branch and bound decides what is left
             self.memory.integral = None
             self.search.branch_on_all()
 
     def note(self) -> None:
-        """Tell where the search stands."""
+        """Report the state of the search."""
         search, size = self.search, len(self.memory.integral or ())
         self.run.note(search.objective, search.lower_bound, search.nodes, search.open, self.memory.iteration, size)
 
     def report(self) -> None:
-        """Called by the core about ten times a second; raises to stop it."""
+        """Report the state of the search; the core calls this about ten times a second, and an exception stops it."""
         self.note()
         run = self.run
         better = self.search.objective < run.incumbent.objective * (1.0 - run.options.gap)
@@ -181,7 +182,10 @@ class TreeSearch:
 
 
 def growth(columns: Any, shares: Any, integral: Iterable[int], rule: float) -> list[int]:
-    """The features outside the set with the largest z: `rule` of them, or those of at least that share (at least one)."""
+    """Return the features outside the set with the largest z: `rule` of them or, if it is below one, those with z >= `rule`.
+
+    At least one feature is returned if any outside the set has z > 0.
+    """
     outside = ~np.isin(columns, list(integral)) & (shares > 0.0)
     order = np.argsort(-shares[outside], kind="stable")
     columns, shares = columns[outside][order], shares[outside][order]
@@ -190,7 +194,7 @@ def growth(columns: Any, shares: Any, integral: Iterable[int], rule: float) -> l
 
 
 def signature(problem: Problem, options: SearchOptions) -> dict[str, Any]:
-    """What a checkpoint must agree in with the call that continues it."""
+    """Return all that must agree between a checkpoint and the call that continues it."""
     penalty = problem.penalty
     sides = {"lower": penalty.lower, "upper": penalty.upper, "unpenalized": penalty.unpenalized, "spread": problem.spread}
     return {

@@ -1,4 +1,4 @@
-"""The proof of a solution as a file: what the problem is, the solution, and the tree with its dual points.
+"""Certificates: the problem, its solution, and the tree with its dual points, which a file can hold.
 
 The format is described in docs/certificate.md; `ellzero.exact.verifier` reads it without any of the solver's code.
 """
@@ -26,23 +26,23 @@ from ellzero.problem.problem import Problem
 __all__ = ["Certificate", "Claim", "fingerprint_design", "save_arrays", "tree_arrays"]
 
 FINGERPRINTS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
-"""Of the stores that were read. What is in memory may be changed by its owner between two calls, and is quickly read."""
+"""Checksums of stores, which take long to read. Arrays in memory are not listed: their owner may change them between calls."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """What a certificate claims of its problem."""
+    """The claims of a certificate: the bounds it assumes, and the objective, lower bound and status it ends with."""
 
     lambda_0: float
     k: int | None
-    bound: float | None  # assumed of the features that lambda_0 counts
-    free_bound: float | None  # assumed of unpenalized features that nothing else holds
+    bound: float | None  # assumed of the features that pay lambda_0
+    free_bound: float | None  # assumed of free features
     objective: float
     lower_bound: float
     status: Status
     gap_asked: float
-    swap_size: int | None = None  # the bound is over swaps of at most so many features, not over all models
-    home: NDArray[np.int64] | None = None  # the counted features that these swaps start from, ascending
+    swap_size: int | None = None  # if given, the lower bound holds for swaps of at most so many features, not for all models
+    home: NDArray[np.int64] | None = None  # the counted features from which these swaps start, ascending
     prover: str | None = None  # another solver that `lower_bound` rests on
 
 
@@ -70,7 +70,7 @@ class Certificate:
 
     @cached_property
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The solution, the tree and the parts of the problem that are not there for every problem."""
+        """The solution, the tree, and the optional parts of the problem (weights, classes, bounds, spreads and so on)."""
         problem, penalty = self.problem, self.problem.penalty
         n = len(problem.y)
         out: dict[str, NDArray[Any]] = {
@@ -132,7 +132,7 @@ class Certificate:
         return {**header, "digest": digest(header, self.arrays)}
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the file (NumPy's npz; no pickled objects). An interrupted write leaves an older file as it was."""
+        """Write an npz file of NumPy, without pickled objects. An interrupted write leaves an older file as it was."""
         save_arrays(path, self.header, self.arrays)
 
     def __repr__(self) -> str:
@@ -148,12 +148,12 @@ class Certificate:
 
 
 def tree_arrays(tree: _core.Tree) -> dict[str, NDArray[Any]]:
-    """The arrays of a tree that a certificate holds."""
+    """Return the arrays of a tree that go into a certificate."""
     return {name: getattr(tree, name) for name in ("parent", "branch", "side", "row", "alpha")}
 
 
 def fingerprint_design(problem: Problem) -> tuple[str, str]:
-    """How X is stored, "dense" or "sparse", and its checksum; an X that is not in memory is read once for all its problems."""
+    """Return "dense" or "sparse", the storage of X, and its checksum; a store is read only once, whatever it is used for."""
     X = problem.design.stored()
     if sparse.issparse(X) or isinstance(X, np.ndarray):
         storage = "sparse" if sparse.issparse(X) else "dense"
@@ -164,7 +164,7 @@ def fingerprint_design(problem: Problem) -> tuple[str, str]:
 
 
 def save_arrays(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    """A header and arrays as an npz file that is there as a whole or not at all."""
+    """Write a header and arrays as an npz file; the file appears as a whole or not at all."""
     text = np.frombuffer(json.dumps(header, allow_nan=False).encode(), dtype=np.uint8)
     with replacing(path) as stream:
         np.savez(stream, **{"header": text, **arrays})  # type: ignore[arg-type]

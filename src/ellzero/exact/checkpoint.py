@@ -1,4 +1,4 @@
-"""A search on disk: written now and then, so that a run that was killed goes on where it was."""
+"""Checkpoints: a search is written to a file from time to time, so that a later process can continue it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ellzero.exact.snapshot_file import from_arrays, to_arrays
 __all__ = ["Checkpoint"]
 
 FIRST_SECONDS = 1.0
-# Writing may take this share of the time.
+# Writing may take this part of the running time.
 WRITING_SHARE = 0.05
 
 
 class Checkpoint:
-    """The file and when to write it next. `signature` says which problem it belongs to."""
+    """The file of a search, and when to write it next; `signature` tells which problem and options it belongs to."""
 
     def __init__(self, path: str | os.PathLike[str], signature: dict[str, Any]) -> None:
         self.path = Path(path)
@@ -33,7 +33,7 @@ class Checkpoint:
         self.next_write = time.monotonic() + FIRST_SECONDS
 
     def load(self) -> tuple[dict[str, Any], _core.Snapshot] | None:
-        """Read what was kept beside the search, and the search itself; None if there is no file yet."""
+        """Return what was kept beside the tree, and the snapshot of the search; None if there is no file yet."""
         if not self.path.exists():
             return None
         try:
@@ -41,7 +41,7 @@ class Checkpoint:
                 arrays = {name: file[name] for name in file.files}
             header = json.loads(arrays.pop("header").tobytes().decode())
             signature, kept = header["signature"], header["kept"]
-        except Exception as error:  # whatever a damaged or foreign file makes of itself
+        except Exception as error:  # a damaged or foreign file fails in many ways
             raise InvalidInputError(f"checkpoint {str(self.path)!r} cannot be read: {error}") from None
         if signature != json.loads(json.dumps(self.signature)):
             raise InvalidInputError(
@@ -50,17 +50,17 @@ class Checkpoint:
         return kept, from_arrays(arrays)
 
     def write(self, search: _core.Search, kept: dict[str, Any]) -> None:
-        """Write now."""
+        """Write the search, and choose the time of the next write."""
         start = time.monotonic()
         save_arrays(self.path, {"signature": self.signature, "kept": kept}, to_arrays(search.snapshot()))
         spent = time.monotonic() - start
         self.next_write = start + max(FIRST_SECONDS, spent / WRITING_SHARE)
 
     def write_if_due(self, search: _core.Search, kept: dict[str, Any]) -> None:
-        """Write if the last one is old enough."""
+        """Write the search if the file is old enough."""
         if time.monotonic() >= self.next_write:
             self.write(search, kept)
 
     def remove(self) -> None:
-        """The search is finished."""
+        """Remove the file, since the search is finished."""
         self.path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Solutions that an exact search starts from."""
+"""Heuristic solutions from which an exact search starts."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ TOLERANCE = 1e-8  # of the models that a search starts from
 
 
 class OutOfTime(Exception):
-    """The time limit came before the heuristic's end."""
+    """Raised inside a heuristic when the time limit is reached."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """The best model of a heuristic; `ended` is "time_limit" or "interrupted" if it was stopped, None otherwise."""
+    """The best model of a heuristic, and "time_limit" or "interrupted" if it was stopped early."""
 
     model: Model
     ended: Status | None = None
@@ -37,9 +37,9 @@ class Found:
 def find_incumbent(
     problem: Problem, options: SearchOptions, starts: list[Model], algorithm: str | None, begin: float, sweep: bool = True
 ) -> Found:
-    """Find the best model that an algorithm reaches, also (without `sweep` only) from `starts`.
+    """Find the best model by an algorithm that starts from a sweep and from `starts`; without `sweep`, from `starts` only.
 
-    Without an algorithm the best of `starts` is taken. Time counts from `begin`, by the clock of `time.monotonic`.
+    Without an algorithm, the best of `starts` is taken. Time counts from `begin`, by the clock of `time.monotonic`.
     """
 
     def check() -> None:
@@ -68,7 +68,7 @@ def find_incumbent(
 
 
 def null_model(problem: Problem, lambda_0: float) -> Model:
-    """The model without features, but for those that bounds hold away from zero."""
+    """Return the model whose coefficients are as near to zero as their bounds allow, with intercept zero."""
     every = np.arange(problem.design.shape[1], dtype=np.int32)
     values = problem.clip(every, np.zeros(len(every)))
     support = np.flatnonzero(values).astype(np.int32)
@@ -76,7 +76,7 @@ def null_model(problem: Problem, lambda_0: float) -> Model:
 
 
 def as_start(problem: Problem, start: Model | ArrayLike, lambda_0: float, name: str = "warm_start") -> Model:
-    """A caller's model, moved inside the problem's bounds and evaluated."""
+    """Return a caller's model or coefficients as a model, moved inside the problem's bounds and evaluated."""
     if isinstance(start, Model):
         if start.n_features != problem.design.shape[1]:
             raise InvalidInputError(f"{name} must have {problem.design.shape[1]} coefficients, got {start.n_features}.")
@@ -89,7 +89,7 @@ def as_start(problem: Problem, start: Model | ArrayLike, lambda_0: float, name: 
 
 
 def as_solution(problem: Problem, model: Model) -> _core.Model:
-    """A model inside the problem's bounds, as the core takes it."""
+    """Return a model in the core's form, moved inside the problem's bounds."""
     values = problem.clip(model.support, model.values)
     cost = problem.objective(model.support, values, model.intercept, 0.0)
     return to_core_scale(problem, [replace(model, values=values, cost=cost)])[0]

@@ -1,4 +1,4 @@
-"""Which method solves a problem."""
+"""The choice of the method that solves a problem."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["run_method"]
 
 
 def run_method(problem: Problem, options: SearchOptions, starts: Iterable[Model] = (), heuristic: bool = True) -> ExactSolution:
-    """Solve by the method of the options; without `heuristic` nothing but `starts` is looked at before the search."""
+    """Solve by the method of the options; without `heuristic`, the search starts from the best of `starts`."""
     if options.backend == "builtin":
         return branch_and_bound(problem, options, starts, heuristic=heuristic)[0]
-    # MIP solvers are optional: whoever does not use one need not load what speaks to them.
+    # MIP solvers are optional: this code is loaded only when one is used.
     from ellzero.exact.mip.direct import solve_directly
     from ellzero.exact.mip.generation import generate_integrality
 

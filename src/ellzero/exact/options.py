@@ -1,4 +1,4 @@
-"""The options of an exact search: what is to be solved beside the problem itself, how, and for how long."""
+"""The options of an exact search: lambda_0 or k, the method, assumptions and limits."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NO_LIMIT = 2**62
 
 @dataclass(frozen=True, eq=False)
 class SwapNeighbourhood:
-    """The models that a swap leads to: at most `size` features of `home` leave, at most `size` others come."""
+    """The models within one swap of `home`: at most `size` of its features leave and at most `size` others come."""
 
     home: NDArray[np.int32]
     size: int
@@ -30,14 +30,14 @@ class SwapNeighbourhood:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SearchOptions:
-    """Checked options of one search."""
+    """The options of one search, already checked."""
 
     lambda_0: float
     k: int | None
     swaps: SwapNeighbourhood | None = None  # None: all models
     method: str = "bnb"
     backend: str = "builtin"
-    grow: float = 10  # IGA's set: by so many features, or by those whose z is at least this share
+    grow: float = 10  # IGA adds so many features at a time or, if below one, those with z >= grow
     bound: float | str | None = None
     gap: float = 1e-4
     time_limit: float = np.inf
@@ -48,7 +48,7 @@ class SearchOptions:
 
 
 class SearchSettings(TypedDict, total=False):
-    """The arguments that say how an exact search works; `search_options` has their defaults and checks them."""
+    """The arguments that control an exact search; `search_options` holds their defaults and checks them."""
 
     method: str
     backend: str
@@ -62,7 +62,7 @@ class SearchSettings(TypedDict, total=False):
 
 
 class ExactSettings(ProblemSettings, SearchSettings, total=False):
-    """The arguments of :func:`ellzero.solve` that other functions take, too."""
+    """The arguments of :func:`ellzero.solve` that other functions take as well."""
 
 
 def search_options(
@@ -80,13 +80,8 @@ def search_options(
     n_jobs: int | None = None,
     progress: bool | SearchCallback = False,
 ) -> SearchOptions:
-    """Check the options of a search."""
-    as_choice("method", method, tuple(METHODS))
-    as_choice("backend", backend, METHODS["iga"])
-    if backend not in METHODS[method]:
-        raise InvalidInputError(
-            f"backend must be one of {', '.join(map(repr, METHODS[method]))} for method={method!r}, got {backend!r}."
-        )
+    """Check the arguments of a search, and return its options."""
+    check_method(method, backend)
     if backend != "builtin":
         for name, value in (("node_limit", node_limit), ("checkpoint", checkpoint)):
             if value is not None:
@@ -111,3 +106,13 @@ def search_options(
         threads=as_threads(n_jobs),
         progress=as_search_log(progress),
     )
+
+
+def check_method(method: str, backend: str) -> None:
+    """Check the choice of the method, and that the backend can serve it."""
+    as_choice("method", method, tuple(METHODS))
+    as_choice("backend", backend, METHODS["iga"])
+    if backend not in METHODS[method]:
+        raise InvalidInputError(
+            f"backend must be one of {', '.join(map(repr, METHODS[method]))} for method={method!r}, got {backend!r}."
+        )

@@ -1,4 +1,4 @@
-"""One run of an exact method: what is known when it begins, how it reports, and its result with the proof."""
+"""One run of an exact method: its start from a first solution, its reports, and its result with the proof."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["Run", "begin_run"]
 
 @dataclass
 class Run:
-    """The problem and the options of a run, and what is known so far."""
+    """The problem and the options of a run, its incumbent, and its history so far."""
 
     problem: Problem
     options: SearchOptions
@@ -37,23 +37,23 @@ class Run:
     bound: float | None  # assumed of the features that pay lambda_0
     free_bound: float | None  # assumed of free features
     begin: float  # by the clock of time.monotonic
-    ended: Status | None = None  # if the end came before the search
+    ended: Status | None = None  # set if a limit or Ctrl-C ended the run before its search
     history: list[SearchProgress] = field(default_factory=list)
-    boxed: Problem = field(init=False)  # with the assumed bound
+    boxed: Problem = field(init=False)  # the problem with the assumed bound
 
     def __post_init__(self) -> None:
         self.boxed = with_bound(self.problem, self.bound)
 
     def left(self) -> float:
-        """Seconds until the time limit."""
+        """Return the seconds until the time limit."""
         return max(self.options.time_limit - (time.monotonic() - self.begin), 0.0)
 
     def core_problem(self) -> _core.Problem:
-        """The problem with the assumed bound, as the core takes it."""
+        """Return the problem with the assumed bound, in the core's form."""
         return core_problem(self.boxed, TOLERANCE)
 
     def core_options(self, integral: Iterable[int] | None = None) -> _core.SearchOptions:
-        """The options as the core takes them; `integral` are the features that may be branched on, all if None."""
+        """Return the options in the core's form; `integral` are the features that may be branched on, all if None."""
         options, swaps = self.options, self.options.swaps
         return core_object(
             _core.SearchOptions,
@@ -68,11 +68,11 @@ class Run:
         )
 
     def search(self, integral: Iterable[int] | None = None) -> _core.Search:
-        """Branch and bound from the incumbent."""
+        """Return a search by branch and bound that starts from the incumbent; it has not run yet."""
         return _core.Search(self.core_problem(), self.core_options(integral), as_solution(self.boxed, self.incumbent))
 
     def model(self, found: _core.Model) -> Model:
-        """The core's model on the user's scale and inside the bounds, evaluated by the referee."""
+        """Return a core model on the scale of X, moved inside the bounds and evaluated from the raw data."""
         support, values, intercept = to_user_scale(self.boxed, found)
         at = Coefficients(support, self.boxed.clip(support, values), intercept)
         return evaluate(self.boxed, at, self.options.lambda_0)
@@ -80,7 +80,7 @@ class Run:
     def note(
         self, objective: float, lower_bound: float, nodes: int, still_open: int, iteration: int = 0, integral: int = 0
     ) -> None:
-        """Tell the caller where the run stands, and remember it if something changed."""
+        """Report the state of the run to the caller, and add it to the history if something changed."""
         gap = relative_gap(objective, lower_bound)
         now = SearchProgress(objective, lower_bound, gap, nodes, still_open, time.monotonic() - self.begin, iteration, integral)
         here = (objective, lower_bound, iteration)
@@ -101,9 +101,9 @@ class Run:
         prover: str | None = None,
         message: str = "",
     ) -> ExactSolution:
-        """The result with its proof. `status` is None if the search came to its end."""
+        """Return the result with its proof; `status` is None if nothing is left to search."""
         options = self.options
-        # No loss or penalty is negative: zero is a bound even before the first node.
+        # No loss or penalty is negative, so zero is a lower bound even before the first node.
         lower_bound = min(max(lower_bound, 0.0), model.objective)
         if relative_gap(model.objective, lower_bound) <= options.gap:
             status = "optimal"
@@ -127,7 +127,7 @@ class Run:
 
 
 def begin_run(problem: Problem, options: SearchOptions, starts: Iterable[Model], algorithm: str | None) -> Run:
-    """Find a first solution by `algorithm` from `starts` (None: the best of these), and the bounds assumed with it."""
+    """Find a first solution and the bounds assumed with it; without an `algorithm` it is the best of `starts`."""
     check_bounded(problem, options)
     begin = time.monotonic()
     found = find_incumbent(problem, options, list(starts), algorithm, begin)

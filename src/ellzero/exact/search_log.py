@@ -1,4 +1,4 @@
-"""What a search says about itself: one line on a terminal, a line every second elsewhere, or the caller's own function."""
+"""Progress of a search: one line on a terminal, a line every second elsewhere, or calls of the caller's own function."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LINE_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """Where a search stands."""
+    """The state of a search at one moment."""
 
     objective: float
     lower_bound: float
@@ -24,14 +24,14 @@ class SearchProgress:
     open: int
     seconds: float
     iteration: int = 0  # of IGA or of outer approximation
-    integral: int = 0  # features in IGA's set
+    integral: int = 0  # the number of features in IGA's set
 
 
 SearchCallback = Callable[[SearchProgress], None]
 
 
 class SearchLog:
-    """Writes a line about once a second, and the last one always."""
+    """A log that writes a line about once a second, and always the last one."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -57,7 +57,7 @@ class SearchLog:
 
 
 def as_search_log(progress: bool | SearchCallback) -> SearchCallback | None:
-    """False: nothing; True: standard error; a function: that function."""
+    """Return the function to call: a log on standard error for True, None for False, or the caller's own function."""
     if callable(progress):
         return progress
     return SearchLog(sys.stderr) if progress else None

@@ -1,8 +1,8 @@
-"""A snapshot of the core's search as named arrays, and back.
+"""Turn a snapshot of the core's search into named arrays, and back.
 
 A list of objects becomes one array for each of their fields, named ``prefix.field``. Fields that are arrays of different
-lengths are joined, and ``prefix.field.starts`` says where each begins. Which fields there are, the bound classes say: a new
-field of a node needs nothing here.
+lengths are joined, and ``prefix.field.starts`` says where each begins. The fields are read from the bound classes: a new
+field of a node needs no change here.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def fields_of(kind: type) -> list[str]:
-    """The fields of a bound class that can be read and written."""
+    """Return the names of the fields of a bound class that can be read and written."""
     return [name for name, value in vars(kind).items() if isinstance(value, property) and value.fset is not None]
 
 
 def put(out: Arrays, prefix: str, objects: Sequence[Any], without: Sequence[str] = ()) -> None:
-    """Add the fields of some objects of one class."""
+    """Add the fields of some objects, all of one class, to the arrays."""
     if not objects:
         return
     for name in fields_of(type(objects[0])):
@@ -55,7 +55,7 @@ def take(arrays: Arrays, prefix: str, kind: type[T], count: int, without: Sequen
 
 
 def to_arrays(snapshot: _core.Snapshot) -> Arrays:
-    """All that a snapshot holds."""
+    """Return the content of a snapshot as named arrays."""
     out: Arrays = {}
     put(out, "search", [snapshot], without=("incumbent", "tree", "open"))
     put(out, "incumbent", [snapshot.incumbent])
@@ -63,7 +63,7 @@ def to_arrays(snapshot: _core.Snapshot) -> Arrays:
     put(out, "tree", [tree])
     out |= {"tree.row": tree.row, "tree.alpha": tree.alpha}
     nodes = snapshot.open
-    # Both children of a node hold the state of their parent: it is written once.
+    # Both children of a node share the state of their parent, which is written once.
     states = [node.state for node in nodes]
     places = {id(state): k for k, state in enumerate({id(state): state for state in states}.values())}
     put(out, "state", list({id(state): state for state in states}.values()))
@@ -73,7 +73,7 @@ def to_arrays(snapshot: _core.Snapshot) -> Arrays:
 
 
 def from_arrays(arrays: Arrays) -> _core.Snapshot:
-    """The snapshot that `to_arrays` made these of."""
+    """Return the snapshot from which `to_arrays` made these arrays."""
     [snapshot] = take(arrays, "search", _core.Snapshot, 1, without=("incumbent", "tree", "open"))
     [snapshot.incumbent] = take(arrays, "incumbent", _core.Model, 1)
     [tree] = take(arrays, "tree", _core.Tree, 1)

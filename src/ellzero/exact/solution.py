@@ -1,4 +1,4 @@
-"""A solution with a proof."""
+"""The result of an exact search: a solution with its proof."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 
 
 def relative_gap(objective: float, lower_bound: float) -> float:
-    """(UB - LB) / |UB|, or UB - LB where UB is nearly zero."""
+    """Return (U - L) / |U|, or U - L where U is nearly zero; U is the objective and L the lower bound."""
     return (objective - lower_bound) / (abs(objective) if abs(objective) >= 1e-9 else 1.0)
 
 
@@ -43,9 +43,9 @@ class ExactSolution:
         MIP solver gave up: ``message`` says why, and the solution and the bound are those from before)
     nodes, seconds : of the search, and of the whole call
     bound : the assumed bound on |beta_j|, None if nothing was assumed
-    swap_size : the bound is over swaps of at most so many features (see :func:`improve`); None: over all models
-    history : how objective and bound came together, as a list of ``SearchProgress``; :meth:`to_frame` and :meth:`plot` show it
-    message : what a MIP solver had to say
+    swap_size : the lower bound holds for swaps of at most so many features (see :func:`improve`); None: for all models
+    history : objective and lower bound over time, as a list of ``SearchProgress``; :meth:`to_frame` and :meth:`plot` show it
+    message : the message of a MIP solver, if any
     model : the solution as a model that predicts
     certificate : the proof, for :func:`ellzero.verify`
 
@@ -64,12 +64,12 @@ class ExactSolution:
 
     @property
     def lower_bound(self) -> float:
-        """No solution is better."""
+        """The proved lower bound: no solution has a lower objective."""
         return self.certificate.claim.lower_bound
 
     @property
     def status(self) -> Status:
-        """How the search ended."""
+        """The way in which the search ended."""
         return self.certificate.claim.status
 
     @property
@@ -89,7 +89,7 @@ class ExactSolution:
 
     @property
     def objective(self) -> float:
-        """What was minimised, recomputed from the raw data."""
+        """The objective of the solution, recomputed from the raw data."""
         return self.certificate.claim.objective
 
     @property
@@ -104,7 +104,7 @@ class ExactSolution:
 
     @property
     def swap_size(self) -> int | None:
-        """The size of the swaps that the bound is over, None if it is over all models."""
+        """The size of the swaps for which the lower bound holds, None if it holds for all models."""
         return self.certificate.claim.swap_size
 
     @property
@@ -113,13 +113,13 @@ class ExactSolution:
         return self.certificate.claim.prover
 
     def to_frame(self) -> pd.DataFrame:
-        """The history: objective, bound, nodes, iteration and the size of IGA's set over time, as a pandas data frame."""
+        """Return the history, one row per report, with the columns of ``SearchProgress``, as a pandas data frame."""
         import pandas as pd
 
         return pd.DataFrame([asdict(row) for row in self.history], columns=[column.name for column in fields(SearchProgress)])
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Objective and lower bound over time (needs matplotlib)."""
+        """Plot objective and lower bound over time (needs matplotlib)."""
         history = [
             SearchState(row.seconds, row.objective, row.lower_bound, row.iteration, row.integral) for row in self.history
         ]

@@ -1,4 +1,4 @@
-"""The best model there is, with its proof."""
+"""Find the best model there is, with its proof."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def solve(
     checkpoint: str | os.PathLike[str] | None = None,
     **settings: Unpack[ExactSettings],
 ) -> ExactSolution:
-    """The best model there is, with a proof of how close to the best it is.
+    """Find the best model there is, with a proof of how close to the best it is.
 
     Minimises ``sum_i w_i f(eta_i, y_i) + lambda_0 ||beta||_0 + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2`` over all models,
     or over those with at most ``k`` features.
@@ -47,19 +47,19 @@ def solve(
     k : int
         The largest number of features (not counting unpenalized ones). At least one of ``lambda_0`` and ``k`` must be given.
     method : {"bnb", "iga", "mip"}
-        Branch and bound; the paper's integrality generation (Algorithm 4), which lets only a set of features, at first those of
-        local search, be decided, and grows it while the relaxation of the others leaves a gap; or the paper's formulation as a
-        mixed integer program, given to a MIP solver as it is.
+        "bnb": branch and bound. "iga": the paper's integrality generation (Algorithm 4), which branches only on a set of
+        features, at first those that local search finds, and grows the set while the relaxation of the others leaves a gap.
+        "mip": the paper's formulation as a mixed integer program, given to a MIP solver as it is.
     backend : {"builtin", "highs", "scip", "gurobi"}
-        Who solves: "builtin" for "bnb", anyone for "iga", a MIP solver for "mip" (``pip install 'ellzero[highs]'`` and so
-        on). With a MIP solver the lower bound is as good as its word: ``solution.prover`` names it, and the certificate itself
+        The solver: "builtin" for "bnb", any for "iga", a MIP solver for "mip" (``pip install 'ellzero[highs]'`` and so on).
+        The lower bound of a MIP solver has to be trusted: ``solution.prover`` names the solver, and the certificate itself
         proves only the bound of the root.
     grow : int or share
-        The set of "iga" grows by so many features at a time, those with the largest z; or, if it is below one, by those with at
-        least that z.
+        The set of "iga" grows by so many features at a time, those with the largest z; or, if ``grow`` is below one, by those
+        whose z is at least ``grow``.
     bound : None, a number or "heuristic"
         None: coefficients are limited by nothing but the penalties and ``lower`` and ``upper``; the proof is unconditional.
-        A number: ``|beta_j| <= bound`` is assumed of the features that lambda_0 counts (of the standardised ones with
+        A number: ``|beta_j| <= bound`` is assumed of the features that pay lambda_0 (of the standardised ones with
         ``standardize``). "heuristic": 1.2 times the largest coefficient of the model that
         coordinate descent ("bnb") or local search finds, the paper's assumption.
         Small bounds make problems easier, and the certificate says that it rests on them. Without ``lambda_1`` and ``lambda_2``

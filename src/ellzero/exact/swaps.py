@@ -1,7 +1,7 @@
-"""Swaps of any size (Algorithm 2 with m >= 1): the best model that a swap leads to, and the proof that none is better.
+"""Swaps of any size (Algorithm 2 with m >= 1): make the best swap until a proof shows that none improves the model.
 
-The paper's swap problem holds the coefficients that stay; here all are fitted anew. So more swaps count as improvements, and a
-proof that there is none covers the paper's.
+In the paper's swap problem the other coefficients keep their values; here all are fitted anew. So more swaps are improvements,
+and a proof that none is left holds for the paper's problem too.
 """
 
 from __future__ import annotations
@@ -60,17 +60,17 @@ def improve(
     start : Model or array of p coefficients, optional
         The model to improve; None begins with local search.
     swap_size : int
-        How many features may leave, and how many may come. At the number of features the result is a global optimum.
+        The most features that may leave, and the most that may come. At the number of features the result is a global optimum.
     lambda_0 : float
         What each feature costs; None takes that of ``start``, if it is a model of a path.
     method, backend, grow, bound, gap, node_limit, n_jobs, progress :
         As in :func:`solve`, for each search.
-    time_limit : seconds for all of it
+    time_limit : seconds for all searches together
 
     Returns
     -------
     ExactSolution
-        Its ``lower_bound`` and ``gap`` are over swaps of ``swap_size`` features, and so is its certificate.
+        Its ``lower_bound``, ``gap`` and certificate hold for swaps of at most ``swap_size`` features.
 
     Examples
     --------
@@ -96,10 +96,10 @@ def improve(
 
 
 def improve_until_proved(problem: Problem, options: SearchOptions, start: Model | None, size: int) -> ExactSolution:
-    """Make the best swap, again and again; the last search proves that there is none (or was stopped)."""
+    """Make the best swap again and again, until a search proves that none improves the model, or is stopped."""
     check_bounded(problem, options)
     begin, nodes = time.monotonic(), 0
-    # Local search must not leave the box: what it finds there is lost again, and found again, and so on.
+    # Local search must stay inside the box: the exact search would reject what it finds outside, and this would never end.
     boxed = with_bound(problem, options.bound) if isinstance(options.bound, float) else problem
     found = Found(start) if start is not None else find_incumbent(boxed, options, [], "local_search", begin)
     while True:
@@ -119,7 +119,7 @@ def improve_until_proved(problem: Problem, options: SearchOptions, start: Model 
 
 
 def with_status(solution: ExactSolution, status: Status) -> ExactSolution:
-    """A solution that another search should have followed."""
+    """Return the solution with another status: that with which the work after its search was stopped."""
     claim = replace(solution.certificate.claim, status=status)
     return replace(solution, certificate=replace(solution.certificate, claim=claim))
 
@@ -132,7 +132,7 @@ def improve_models(
     threads: int,
     progress: ProgressCallback | None,
 ) -> list[Model]:
-    """For each lambda_0 a model that no swap improves; what is found at one may be the start at another."""
+    """Return, for each lambda_0, a model that no swap improves; a model found at one lambda_0 may be the start at another."""
     bound = None if has_proved_bound(problem) else "heuristic"
     pool = [evaluate(problem, model.coefficients) for model in models]
     grid = list(lambda_0)
@@ -147,7 +147,7 @@ def improve_models(
             raise KeyboardInterrupt
         found[at] = solution.model
         pool.append(evaluate(problem, solution.model.coefficients))
-        # What is better elsewhere is to be proved there again.
+        # Where the new model is better than the one found before, that lambda_0 is searched again.
         for other, model in enumerate(found):
             cost = pool[-1].objective_at(grid[other])
             if model is not None and other != at and cost < model.objective * (1.0 - options.gap):

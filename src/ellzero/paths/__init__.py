@@ -1,1 +1,1 @@
-"""Many models of one problem: along lambda_0, along a second penalty, by size, and with a proof for each."""
+"""Many models of one problem, by lambda_0, by a second penalty or by size, and proofs for them; imports up to `exact`."""

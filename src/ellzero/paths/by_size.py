@@ -19,7 +19,7 @@ __all__ = ["ModelsBySize", "best_by_size"]
 
 
 class ModelsBySize:
-    """The best model known of each size; a size that has not been met is fitted when it is asked for."""
+    """The best model known of each size; a size without a model is fitted when it is asked for."""
 
     def __init__(self, problem: Problem, options: PathOptions, found: Sequence[_core.Model]) -> None:
         self.problem = problem
@@ -28,11 +28,11 @@ class ModelsBySize:
 
     @cached_property
     def models(self) -> dict[int, Model]:
-        """Size by size, evaluated when they are first looked at; `at` adds to them."""
+        """The best model of each size, evaluated at the first use; `at` adds to them."""
         return best_by_size(self.problem, self.found)
 
     def at(self, k: int) -> Model:
-        """The best model with exactly k features that pay lambda_0."""
+        """Return the best model with exactly k features that pay lambda_0."""
         columns = self.problem.countable()
         if k > columns:
             raise InvalidInputError(f"k must be at most the {columns} features that lambda_0 applies to, got {k}.")
@@ -45,7 +45,7 @@ class ModelsBySize:
         return self.models[k]
 
     def _fit_from(self, k: int) -> None:
-        """Fit the models of size k and above that the known ones lead to."""
+        """Fit models of size k, and of larger sizes met on the way, from the known models."""
         seeds = to_core_scale(self.problem, self.models.values())
         wanted = replace(self.options, sizes=(k,), lambda_0=np.zeros(0), max_support=None, progress=None)
         more = best_by_size(self.problem, solve_path(self.problem, wanted, seeds=seeds, sweep=False).by_size)
@@ -53,7 +53,7 @@ class ModelsBySize:
 
 
 def best_by_size(problem: Problem, models: Iterable[_core.Model]) -> dict[int, Model]:
-    """The best of the core's models of each size, evaluated by the referee."""
+    """Return the best of some core models of each size, evaluated from the raw data."""
     out: dict[int, Model] = {}
     for found in models:
         model = evaluate(problem, to_user_scale(problem, found))

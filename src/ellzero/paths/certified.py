@@ -34,7 +34,7 @@ class CertifiedPath:
     Attributes
     ----------
     solutions : list of ExactSolution, one per point
-    lambda_0, k : (m,) what each point was solved for; 0 and -1 where it does not apply
+    lambda_0, k : (m,) the penalty or the size that each point was solved for; 0 and -1 where they do not apply
     objective, lower_bound, gap : (m,)
     status : list of str
 
@@ -61,26 +61,26 @@ class CertifiedPath:
 
     @property
     def objective(self) -> Array:
-        """Recomputed from the raw data."""
+        """The objective of each point, recomputed from the raw data."""
         return np.array([solution.objective for solution in self.solutions])
 
     @property
     def lower_bound(self) -> Array:
-        """What is proved at each point."""
+        """The proved lower bound of each point."""
         return np.array([solution.lower_bound for solution in self.solutions])
 
     @property
     def gap(self) -> Array:
-        """The proved relative gaps."""
+        """The proved relative gap of each point."""
         return np.array([solution.gap for solution in self.solutions])
 
     @property
     def status(self) -> list[str]:
-        """How each point ended."""
+        """The way in which the search of each point ended."""
         return [solution.status for solution in self.solutions]
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per point, as a pandas data frame."""
+        """Return one row per point, as a pandas data frame."""
         import pandas as pd
 
         columns: dict[str, Any] = {
@@ -124,7 +124,7 @@ def certify_path(
 
     Parameters
     ----------
-    path : what :func:`fit_path` or :func:`fit_sizes` returned (sizes without ``max_norm``)
+    path : the result of :func:`fit_path` or :func:`fit_sizes` (sizes without ``max_norm``)
     bound, gap, node_limit, n_jobs, progress :
         As in :func:`solve`, for each point.
     time_limit : seconds for each point
@@ -132,7 +132,7 @@ def certify_path(
     Returns
     -------
     CertifiedPath
-        Ctrl-C ends it with the points that are done and the one it was at.
+        After Ctrl-C it holds the points that are done, and the one in work as far as it came.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def certify_path(
 
 
 def best_start(problem: Problem, known: list[Model], options: SearchOptions) -> list[Model]:
-    """The best of some models at one point; none if all have too many features."""
+    """Return the best of some models at one point, as a list; an empty one if all have too many features."""
     allowed = [model for model in known if options.k is None or model.size <= options.k]
     if not allowed:
         return []

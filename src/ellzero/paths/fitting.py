@@ -42,11 +42,11 @@ def fit_path(
     swap_size: int = 1,
     **settings: Unpack[PathSettings],
 ) -> Path:
-    """Models for a decreasing sequence of lambda_0, each a fixed point of coordinate descent, or better.
+    """Fit models for a decreasing sequence of lambda_0, each a fixed point of coordinate descent, or better.
 
     Minimises ``sum_i w_i f(eta_i, y_i) + lambda_0 ||beta||_0 + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2`` with
     ``eta = X beta + b`` and weights that sum to one. A forward sweep adds features, a backward sweep takes them out again
-    by their true cost, and every lambda_0 gets the better of both, descended until no coordinate step improves it.
+    by their true cost. Every lambda_0 gets the better of both models, and descent improves it until no coordinate step does.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def with_swaps(path: Path, found: _core.PathResult, progress: ProgressCallback |
 def lambda_grid(
     X: object, y: ArrayLike, *, n_lambda: int = 100, lambda_min_ratio: float = 1e-3, **settings: Unpack[PathSettings]
 ) -> Array:
-    """A log-spaced grid from the largest lambda_0 at which a feature enters down to ``lambda_min_ratio`` of it.
+    """Return a log-spaced grid from the largest lambda_0 at which a feature enters down to ``lambda_min_ratio`` of it.
 
     ``settings`` are those of :func:`fit_path` that define the problem (``loss``, ``lambda_1``, ``lambda_2``, ...).
 
@@ -177,7 +177,7 @@ def lambda_grid(
 
 
 def log_spaced(first: float, ratio: float, count: int) -> Array:
-    """A grid from the largest lambda_0 down to a share of it."""
+    """Return a log-spaced grid of `count` values from `first` down to `ratio * first`."""
     if first <= 0.0:
         raise InvalidInputError("X has no column that improves on the intercept, so there is no grid.")
     return np.geomspace(first, first * ratio, count) if count > 1 else np.array([first])

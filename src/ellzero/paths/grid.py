@@ -30,11 +30,11 @@ __all__ = ["PathGrid", "fit_grid"]
 Array = NDArray[np.float64]
 SHRINKAGE_POINTS = 10
 SHRINKAGE_RATIO = 1e-4
-RIDGE_OVER_CURVATURE = 10.0  # there the ridge outweighs the loss; noisy data asks for that much
+RIDGE_OVER_CURVATURE = 10.0  # the largest lambda_2 outweighs the loss so many times; noisy data needs that much
 
 
 class GridSettings(DataSettings, SolverSettings, total=False):
-    """The arguments of a path that a grid takes as they are."""
+    """The arguments of :func:`ellzero.fit_path` that a grid passes on unchanged."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,7 +55,7 @@ class PathGrid:
         return iter(self.paths)
 
     def to_frame(self) -> pd.DataFrame:
-        """All points of all paths, as a pandas data frame."""
+        """Return all points of all paths, as a pandas data frame."""
         import pandas as pd
 
         frames = [path.to_frame().assign(**{self.name: value}) for value, path in zip(self.values, self.paths, strict=True)]
@@ -82,7 +82,7 @@ def fit_grid(
     algorithm: str = "cd",
     **settings: Unpack[GridSettings],
 ) -> PathGrid:
-    """Paths over a second penalty: exactly one of ``lambda_1`` and ``lambda_2`` is a decreasing grid or ``"auto"``.
+    """Fit paths over a second penalty: exactly one of ``lambda_1`` and ``lambda_2`` is a decreasing grid or ``"auto"``.
 
     Neighbouring paths warm-start each other in both directions: down the grid, each path starts from the models of the one
     above; then back up, each is improved by the models of the one below.
@@ -116,23 +116,31 @@ def fit_grid(
         algorithm=algorithm,
         **arguments_of(path_options, settings),
     )
-    names = [
-        name for name, value in (("lambda_1", lambda_1), ("lambda_2", lambda_2)) if isinstance(value, str) or np.ndim(value) > 0
-    ]
+    penalties: dict[str, Any] = {"lambda_1": lambda_1, "lambda_2": lambda_2}
+    names = [name for name, value in penalties.items() if isinstance(value, str) or np.ndim(value) > 0]
     if len(names) != 1:
         raise InvalidInputError("lambda_1 or lambda_2 must be a grid or 'auto', and the other one a number.")
     name = names[0]
-    scalars: dict[str, Any] = {"lambda_1": lambda_1, "lambda_2": lambda_2} | {name: 0.0}
-    problem = make_problem(X, y, **scalars, **arguments_of(make_problem, settings))
-    chosen = lambda_1 if name == "lambda_1" else lambda_2
-    if isinstance(chosen, str):
-        if chosen != "auto":
-            raise InvalidInputError(f"{name} must be a number, a grid or 'auto', got {chosen!r}.")
-        values = automatic_grid(problem, name, options)
-    else:
-        values = as_grid(name, chosen)
-
+    problem = make_problem(X, y, **penalties | {name: 0.0}, **arguments_of(make_problem, settings))
+    values = grid_values(problem, name, penalties[name], options)
     problems = [replace(problem, penalty=problem.penalty.with_shrinkage(name, float(value))) for value in values]
+    found = solve_neighbours(problems, options)
+    if options.progress is not None:
+        options.progress(1.0, 0.0, 0)
+    return PathGrid(name, values, [make_path(at, options, core) for at, core in zip(problems, found, strict=True)])
+
+
+def grid_values(problem: Problem, name: str, chosen: ArrayLike | str, options: PathOptions) -> Array:
+    """Return the values of the second penalty, checked, or chosen here for "auto"."""
+    if not isinstance(chosen, str):
+        return as_grid(name, chosen)
+    if chosen != "auto":
+        raise InvalidInputError(f"{name} must be a number, a grid or 'auto', got {chosen!r}.")
+    return automatic_grid(problem, name, options)
+
+
+def solve_neighbours(problems: list[Problem], options: PathOptions) -> list[_core.PathResult]:
+    """Compute the paths of neighbouring problems, each from the models of the one before, and then back the other way."""
     count = len(problems)
     found: list[_core.PathResult] = []
     for k, at in enumerate(problems):
@@ -146,13 +154,11 @@ def fit_grid(
         polished = solve_path(problems[k], again, seeds=seeds, sweep=False)
         polished.reads += found[k].reads
         found[k] = polished
-    if options.progress is not None:
-        options.progress(1.0, 0.0, 0)
-    return PathGrid(name, values, [make_path(at, options, core) for at, core in zip(problems, found, strict=True)])
+    return found
 
 
 def partial_progress(progress: ProgressCallback | None, part: int, parts: int) -> ProgressCallback | None:
-    """Progress of one of several equal parts."""
+    """Return a callback that reports the progress of one of several equal parts as that of the whole."""
     if progress is None:
         return None
     whole = progress
@@ -160,7 +166,7 @@ def partial_progress(progress: ProgressCallback | None, part: int, parts: int) -
 
 
 def automatic_grid(problem: Problem, name: str, options: PathOptions, count: int = SHRINKAGE_POINTS) -> Array:
-    """Values over four decades below the point where the second penalty decides alone."""
+    """Return values over four decades, downwards from where the second penalty dominates all else."""
     if name == "lambda_2":
         first = problem.loss.curvature_bound if np.isfinite(problem.loss.curvature_bound) else 1.0
         first *= RIDGE_OVER_CURVATURE * float(problem.square.max(initial=0.0))

@@ -15,31 +15,30 @@ from ellzero.solvers.scales import to_core_scale
 
 __all__ = ["UNBOUNDED_SHARE", "bound_norms"]
 
-# Rounds of search and change of the multiplier under a norm constraint, and steps of a search for the multiplier.
-MOST_ROUNDS = 10
-MULTIPLIER_STEPS = 100
-SAME_MULTIPLIER = 1e-6  # multipliers of one model found from two sides, relative
-CLOSE_MULTIPLIERS = 1e-2  # multipliers between which no search is worth its time, relative
+MOST_ROUNDS = 10  # each searches for supports at one multiplier and then changes it
+MULTIPLIER_STEPS = 100  # of the search for the multiplier of one support
+SAME_MULTIPLIER = 1e-6  # relative; closer multipliers count as equal
+CLOSE_MULTIPLIERS = 1e-2  # relative; between multipliers this close no search is worth its time
 FIRST_MULTIPLIER = 1e-6
-CLOSE_NORM = 1e-9  # to the radius, relative
-CLOSE_BRACKET = 1e-12  # of multipliers, relative
-WORTH_A_CHANGE = 1e-9  # of the cost, relative
-ALL_BUT_ZERO = 1e30  # a multiplier under which every free coefficient vanishes
-UNBOUNDED_SHARE = 0.3  # of the progress: the models without the bound
+CLOSE_NORM = 1e-9  # relative; a norm this close to the radius is on it
+CLOSE_BRACKET = 1e-12  # relative; a bracket of multipliers this narrow is not narrowed further
+WORTH_A_CHANGE = 1e-9  # relative; a cost must be lower by this much to count as better
+ALL_BUT_ZERO = 1e30  # a multiplier so large that every coefficient that may be zero is (nearly) zero
+UNBOUNDED_SHARE = 0.3  # the part of the progress that the models without the bound take
 
 
 def bound_norms(
     problem: Problem, options: PathOptions, found: dict[int, Model], wanted: tuple[int, ...], radius: float
 ) -> dict[int, Model]:
-    """The best models of at most the wanted (increasing) sizes with ||beta||_2 <= radius, by their true size.
+    """Return the best models of at most the wanted (increasing) sizes with ||beta||_2 <= radius, keyed by their true size.
 
-    `found` are the best models without the bound.
+    `found` holds the best models without the bound, by size.
     """
     search = NormBound(problem, options, radius)
     out: dict[int, Model] = {}
     smaller: list[Model] = []
     for count, size in enumerate(wanted):
-        # Under the bound more features may be worth having than without it: growing from a smaller model then finds them.
+        # The bound may make features worthwhile that are not so without it. Starting from a smaller model finds them.
         best = search.best_of_size(size, found[max(k for k in found if k <= size)], smaller[-1:])
         if best.size not in out or best.cost < out[best.size].cost:
             out[best.size] = best
@@ -53,10 +52,10 @@ def bound_norms(
 class NormBound:
     """Minimise G subject to ||beta||_2 <= radius.
 
-    On a support S the constrained minimum is that of G + mu ||beta||^2 with the right multiplier mu: lambda_2 + mu takes the
-    place of lambda_2. If the best model at some mu has that very multiplier, no support has a lower constrained minimum (weak
-    duality). Supports may disagree, though: the best one at the mu of S may want another mu. Then the search goes on between
-    multipliers at which the best model is too long and those at which it is not.
+    On a support S, the constrained minimum is that of G + mu ||beta||^2 with the right multiplier mu: lambda_2 + mu takes the
+    place of lambda_2. If S has multiplier mu, and is the best support at mu, no support has a lower constrained minimum (weak
+    duality). The best support at the mu of S may need another mu, though. Then the search goes on between a multiplier at
+    which the norm of the best model is above the radius and one at which it is not.
     """
 
     problem: Problem
@@ -64,10 +63,10 @@ class NormBound:
     radius: float
 
     def best_of_size(self, size: int, start: Model, smaller: list[Model]) -> Model:
-        """The best model of at most so many features, searched for from `start` and from models of smaller sizes."""
+        """Return the best model of at most `size` features, searched for from `start` and from smaller models."""
         best, multiplier = self.on_support(start)
         fits = {best.support.tobytes(): (best, multiplier)}
-        # At `low` the best model is too long (at 0 it is, or nothing is to do), at `high` it is not.
+        # The norm of the best model is above the radius at `low` (at 0, or there is nothing to do), and not at `high`.
         low, high = 0.0, np.inf
         for _ in range(MOST_ROUNDS if multiplier > 0.0 else 0):
             candidate = self.best_at(multiplier, size, [best, start, *smaller])
@@ -86,7 +85,7 @@ class NormBound:
         return best
 
     def best_at(self, multiplier: float, size: int, starts: list[Model]) -> Model:
-        """The best model of at most so many features at a given multiplier."""
+        """Return the best model of at most `size` features at a given multiplier."""
         there = self.at_multiplier(multiplier)
         wanted = replace(self.options, sizes=(size,), progress=None)
         found = solve_path(there, wanted, seeds=to_core_scale(self.problem, starts), sweep=False)
@@ -94,19 +93,19 @@ class NormBound:
         return min((sized[k] for k in sized if k <= size), key=lambda model: model.cost)
 
     def at_multiplier(self, multiplier: float) -> Problem:
-        """The problem with the multiplier in its ridge penalty."""
+        """Return the problem with lambda_2 + multiplier in the place of lambda_2."""
         penalty = self.problem.penalty
         return replace(self.problem, penalty=replace(penalty, lambda_2=penalty.lambda_2 + multiplier))
 
     def on_support(self, model: Model) -> tuple[Model, float]:
-        """The constrained minimum on the model's support, and its multiplier."""
+        """Return the constrained minimum on the model's support, and its multiplier."""
         refits = Refits(self, model)
         fit, norm = refits.at(0.0)
         if norm <= self.radius:
             return fit, 0.0
         if self.radius == 0.0 and not self.problem.held_away_from_zero():
             return self.without_features(refits.options), 0.0
-        # 1 / norm is nearly linear in the multiplier: secant steps on it, inside a bracket whose upper end is feasible.
+        # 1 / norm is nearly linear in the multiplier, so secant steps find it, inside a bracket whose upper end is feasible.
         low, low_norm, high = 0.0, norm, FIRST_MULTIPLIER
         while True:
             fit, norm = refits.at(high)
@@ -120,7 +119,7 @@ class NormBound:
             if norm >= self.radius * (1.0 - CLOSE_NORM) or high - low <= CLOSE_BRACKET * high:
                 break
             share = (1.0 / self.radius - 1.0 / low_norm) / (1.0 / norm - 1.0 / low_norm)
-            # A little to the feasible side, and every third step halves the bracket: neither end may stay for ever.
+            # The step goes a little to the feasible side, and every third one halves the bracket, so that both ends move.
             middle = low + (high - low) * min(share * (1.0 + 1e-8) + 1e-12, 1.0 - 1e-3)
             if step % 3 == 2:
                 middle = halfway(low, high)
@@ -132,7 +131,7 @@ class NormBound:
         return fit, high
 
     def without_features(self, options: PathOptions) -> Model:
-        """The model whose coefficients all vanish: an intercept."""
+        """Return the model whose coefficients are all zero: an intercept alone."""
         alone = replace(options, sizes=(0,), max_support=0)
         empty = solve_path(self.at_multiplier(ALL_BUT_ZERO), alone, sweep=False)
         intercept = best_by_size(self.problem, empty.by_size)[0].intercept
@@ -154,7 +153,7 @@ class Refits:
             self.allowed |= set(np.flatnonzero(always).tolist())
 
     def at(self, multiplier: float) -> tuple[Model, float]:
-        """The minimum at a multiplier, and its norm; its cost is G, without the multiplier's term."""
+        """Return the minimum at a multiplier, and its norm; its cost is G, without the multiplier's term."""
         problem = self.bound.problem
         there = self.bound.at_multiplier(multiplier)
         found = solve_path(there, self.options, seeds=to_core_scale(problem, [self.last]), sweep=False)
@@ -165,7 +164,7 @@ class Refits:
 
 
 def halfway(low: float, high: float) -> float:
-    """A point well inside a bracket of multipliers, whose ends may be of different orders of magnitude."""
+    """Return a point well inside a bracket of multipliers, whose ends may be of different orders of magnitude."""
     if low > 0.1 * high:
         return float(np.sqrt(low * high))
     return 0.1 * high if low == 0.0 else 0.5 * (low + high)

@@ -1,4 +1,4 @@
-"""The options of paths and sizes: how to solve, not what."""
+"""The options of paths and sizes: the grid, the algorithm, its tolerance and its limits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ IMPROVEMENTS = ("best", "first")
 
 
 class SolverSettings(TypedDict, total=False):
-    """The arguments that say how paths and sizes are searched for; `path_options` has their defaults and checks them."""
+    """The arguments that control the algorithm of paths and sizes; `path_options` holds their defaults and checks them."""
 
     swaps: str
     q: int | None
@@ -32,7 +32,7 @@ class SolverSettings(TypedDict, total=False):
 
 
 class PathSettings(ProblemSettings, SolverSettings, total=False):
-    """The arguments of :func:`ellzero.fit_path` that other functions take, too."""
+    """The arguments of :func:`ellzero.fit_path` that other functions take as well."""
 
 
 def path_options(
@@ -50,24 +50,14 @@ def path_options(
     n_jobs: int | None = None,
     progress: bool | ProgressCallback = False,
 ) -> PathOptions:
-    """Check the options of a path."""
+    """Check the arguments of a path, and return its options."""
     ratio = as_nonnegative("lambda_min_ratio", lambda_min_ratio)
     if not 0.0 < ratio <= 1.0:
         raise InvalidInputError(f"lambda_min_ratio must be above 0 and at most 1, got {lambda_min_ratio!r}.")
     tolerance = as_nonnegative("tol", tol)
     if not 0.0 < tolerance < 1.0:
         raise InvalidInputError(f"tol must be between 0 and 1, got {tol!r}.")
-    as_choice("algorithm", algorithm, ALGORITHMS)
-    as_choice("swaps", swaps, SWAPS)
-    as_choice("improvement", improvement, IMPROVEMENTS)
-    if algorithm != "local_search" and (swaps != "ranked" or q is not None):
-        raise InvalidInputError(f"swaps and q belong to algorithm='local_search', got algorithm={algorithm!r}.")
-    if improvement != "best" and (algorithm != "local_search" or swaps == "ranked"):
-        raise InvalidInputError("improvement belongs to swaps='q_best' and 'exhaustive' of algorithm='local_search'.")
-    if as_count("swap_size", swap_size, 1) > 1 and algorithm != "local_search":
-        raise InvalidInputError(f"swap_size belongs to algorithm='local_search', got algorithm={algorithm!r}.")
-    if q is not None and swaps != "q_best":
-        raise InvalidInputError(f"q is the number of candidates of swaps='q_best', got swaps={swaps!r}.")
+    check_algorithm(algorithm, swaps, q, improvement, swap_size)
     return PathOptions(
         lambda_0=np.zeros(0) if lambda_0 is None else as_grid("lambda_0", lambda_0),
         n_lambda=as_count("n_lambda", n_lambda, 1),
@@ -82,3 +72,18 @@ def path_options(
         threads=as_threads(n_jobs),
         progress=as_progress(progress),
     )
+
+
+def check_algorithm(algorithm: str, swaps: str, q: int | None, improvement: str, swap_size: int) -> None:
+    """Check the choice of the algorithm, and that the options of its swaps go together with it."""
+    as_choice("algorithm", algorithm, ALGORITHMS)
+    as_choice("swaps", swaps, SWAPS)
+    as_choice("improvement", improvement, IMPROVEMENTS)
+    if algorithm != "local_search" and (swaps != "ranked" or q is not None):
+        raise InvalidInputError(f"swaps and q belong to algorithm='local_search', got algorithm={algorithm!r}.")
+    if improvement != "best" and (algorithm != "local_search" or swaps == "ranked"):
+        raise InvalidInputError("improvement belongs to swaps='q_best' and 'exhaustive' of algorithm='local_search'.")
+    if as_count("swap_size", swap_size, 1) > 1 and algorithm != "local_search":
+        raise InvalidInputError(f"swap_size belongs to algorithm='local_search', got algorithm={algorithm!r}.")
+    if q is not None and swaps != "q_best":
+        raise InvalidInputError(f"q is the number of candidates of swaps='q_best', got swaps={swaps!r}.")

@@ -44,7 +44,7 @@ class Path:
     lambda_1, lambda_2 : the other penalties
     reads : how often X was read, in units of the whole of X
     problem : the data and settings; it keeps a reference to X and y
-    options : how the path was computed
+    options : the options that the path was computed with
     by_size : the best model known of each size
 
     """
@@ -62,7 +62,7 @@ class Path:
 
     @property
     def objective(self) -> Array:
-        """P of each model, lambda_0 included."""
+        """The objective P of each model, at its lambda_0."""
         return self.cost + self.lambda_0 * self.support_size
 
     @property
@@ -72,19 +72,19 @@ class Path:
 
     @property
     def lambda_1(self) -> float:
-        """Weight of the l1 norm."""
+        """The weight of the l1 norm."""
         return self.problem.penalty.lambda_1
 
     @property
     def lambda_2(self) -> float:
-        """Weight of the squared l2 norm."""
+        """The weight of the squared l2 norm."""
         return self.problem.penalty.lambda_2
 
     def __len__(self) -> int:
         return len(self.lambda_0)
 
     def __getitem__(self, index: int) -> Model:
-        """The model at one lambda_0."""
+        """Return the model at one lambda_0."""
         m = len(self)
         if not isinstance(index, (int, np.integer)):
             raise TypeError(f"the index of a path must be an integer, got {index!r}.")
@@ -105,15 +105,15 @@ class Path:
         return (self[index] for index in range(len(self)))
 
     def at_support(self, k: int) -> Model:
-        """The best model with exactly k features (not counting unpenalized ones).
+        """Return the best model with exactly k features (not counting unpenalized ones).
 
-        Sizes between those of ``support_size`` are there too: the sweeps pass through them. Larger ones are fitted when
+        Sizes between those of ``support_size`` are known too: the sweeps pass through them. Larger ones are fitted when
         asked for, from the path's models and by the path's algorithm; :func:`fit_sizes` does that for many sizes at once.
         """
         return self.by_size.at(as_count("k", k, 0))
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per lambda_0, as a pandas data frame."""
+        """Return one row per lambda_0, as a pandas data frame."""
         import pandas as pd
 
         return pd.DataFrame(
@@ -127,7 +127,7 @@ class Path:
         )
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Coefficients against lambda_0, with the model size above (needs matplotlib)."""
+        """Plot the coefficients against lambda_0, with the model size above (needs matplotlib)."""
         return plot_path(self.lambda_0, self.coef, self.support_size, self.problem.design.names, ax)
 
     def __repr__(self) -> str:
@@ -148,10 +148,10 @@ class Path:
 
 
 def make_path(problem: Problem, options: PathOptions, found: _core.PathResult) -> Path:
-    """The user's view of the core's result, with every cost recomputed."""
+    """Make a path on the user's scale from the core's result, with every cost recomputed from the raw data."""
     models = found.models
     rows = [to_user_scale(problem, model) for model in models]
-    # Neighbouring points often share a model: its loss is computed once.
+    # Neighbouring points often share a model, whose cost is computed once.
     known: dict[bytes, float] = {}
     cost = np.empty(len(rows))
     for k, at in enumerate(rows):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Sizes", "fit_sizes"]
 
 Array = NDArray[np.float64]
-# A model must be better than the next smaller one by this share of it to count as one of its size.
+# A model must be better than the best smaller one, relative to it, by this much to be worth its size.
 WORTH_A_FEATURE = 1e-10
 
 
@@ -44,7 +44,7 @@ class Sizes:
     coef : (m, p) scipy.sparse CSR matrix, on the scale of X
     intercept : (m,)
     objective : (m,) G, without any lambda_0 term, recomputed from the raw data
-    support_size : (m,) number of features (not counting unpenalized ones): at most ``sizes``, fewer where no feature improves
+    support_size : (m,) number of features (not counting unpenalized ones): at most ``sizes``, fewer where more do not help
     reached : (m,) bool, ``support_size == sizes``
     problem : the data and settings; it keeps a reference to X and y
     max_norm : the bound on ||beta||_2, or None
@@ -68,12 +68,12 @@ class Sizes:
 
     @property
     def objective(self) -> Array:
-        """G of each model."""
+        """The cost G of each model."""
         return np.array([model.objective for model in self.models])
 
     @property
     def support_size(self) -> NDArray[np.int64]:
-        """How many features each model has."""
+        """The number of counted features of each model."""
         return np.array([model.size for model in self.models], dtype=np.int64)
 
     @property
@@ -88,14 +88,14 @@ class Sizes:
         return iter(self.models)
 
     def __getitem__(self, k: int) -> Model:
-        """The model for size k."""
+        """Return the model for size k."""
         place = np.flatnonzero(self.sizes == k)
         if not len(place):
             raise KeyError(f"size {k!r} was not asked for.")
         return self.models[int(place[0])]
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per size, as a pandas data frame."""
+        """Return one row per size, as a pandas data frame."""
         import pandas as pd
 
         return pd.DataFrame(
@@ -109,7 +109,7 @@ class Sizes:
         )
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Objective against the number of features (needs matplotlib)."""
+        """Plot the objective against the number of features (needs matplotlib)."""
         return plot_sizes(self.sizes, self.objective, self.reached, ax)
 
     def __repr__(self) -> str:
@@ -137,7 +137,7 @@ def fit_sizes(
     max_norm: float | None = None,
     **settings: Unpack[PathSettings],
 ) -> Sizes:
-    """The best model found with at most k features, for each k in ``sizes``.
+    """Fit the best model with at most k features that can be found, for each k in ``sizes``.
 
     Minimises ``G = sum_i w_i f(eta_i, y_i) + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2`` subject to ``||beta||_0 <= k``.
     All sizes are searched together: a good model of one size starts the search at its neighbours.
@@ -149,8 +149,8 @@ def fit_sizes(
     sizes : integers of at least 0
         Numbers of features, not counting unpenalized ones.
     algorithm : {"local_search", "cd", "iht"}
-        Swaps between models of all sizes; without them; or, as in the paper's procedure, the sizes that a path of coordinate
-        descent skips by iterative hard thresholding.
+        "local_search": swaps improve the models of all sizes. "cd": without swaps. "iht": as in the paper's procedure,
+        iterative hard thresholding finds the sizes that a path of coordinate descent skips.
     swaps, q, improvement :
         Where local search looks, as in :func:`fit_path`; with ``swaps="exhaustive"`` no single swap improves a returned model.
     max_norm : float, optional
@@ -183,7 +183,7 @@ def fit_sizes(
 
 
 def compute_sizes(problem: Problem, wanted: NDArray[np.int64], options: PathOptions, radius: float | None = None) -> Sizes:
-    """The models of these (increasing) sizes of a validated problem."""
+    """Fit models of these (increasing) sizes to a validated problem."""
     inside = tuple(int(size) for size in np.unique(np.minimum(wanted, problem.countable())))
     sweep = options.for_sizes(inside, len(problem.y))
     if radius is not None and options.progress is not None:
@@ -205,7 +205,7 @@ def compute_sizes(problem: Problem, wanted: NDArray[np.int64], options: PathOpti
 
 
 def as_sizes(sizes: Iterable[int] | int) -> NDArray[np.int64]:
-    """Increasing, without repetition."""
+    """Return the wanted sizes in increasing order, without repetition, after checking them."""
     try:
         listed: list[Any] = [sizes] if isinstance(sizes, (int, np.integer)) else list(sizes)
     except TypeError:

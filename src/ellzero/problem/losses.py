@@ -1,7 +1,7 @@
 """The losses f(eta, y), their derivatives and conjugates, written once in NumPy.
 
-This is the reference layer: plain float64 arrays, no tricks. The compiled core has its own vectorised versions; tests hold
-them against these.
+This is the reference: plain float64 arrays, no tricks. The compiled core has its own vectorised versions, and tests compare
+them with these.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["HINGE_SMOOTHING", "LOSSES", "Hinge", "Logistic", "Loss", "SquaredErr
 Array = NDArray[np.float64]
 
 HINGE_SMOOTHING = 1e-5
-"""Final width of Nesterov's smoothing of the hinge: coordinate descent's conditions are checked at this smoothing."""
+"""The final width of Nesterov's smoothing of the hinge. The conditions of coordinate descent are checked at this width."""
 
 
 class Loss(Protocol):
@@ -28,7 +28,7 @@ class Loss(Protocol):
 
     @property
     def name(self) -> str:
-        """How users call it."""
+        """The name by which users choose the loss."""
 
     @property
     def is_classification(self) -> bool:
@@ -36,21 +36,21 @@ class Loss(Protocol):
 
     @property
     def curvature_bound(self) -> float:
-        """Supremum of the second derivative in eta."""
+        """The supremum of the second derivative in eta."""
 
     def value(self, eta: Array, y: Array) -> Array:
-        """f(eta, y)."""
+        """Return f(eta, y)."""
 
     def gradient(self, eta: Array, y: Array) -> Array:
-        """Derivative in eta."""
+        """Return the derivative of f in eta."""
 
     def conjugate(self, u: Array, y: Array) -> Array:
-        """Sup over eta of u * eta - f(eta, y); infinite outside the domain."""
+        """Return f*(u, y) = sup over eta of u * eta - f(eta, y); infinite outside the domain."""
 
 
 @dataclass(frozen=True)
 class Logistic:
-    """log(1 + exp(-y eta))."""
+    """The logistic loss, log(1 + exp(-y eta))."""
 
     name: str = "logistic"
     is_classification: bool = True
@@ -71,7 +71,7 @@ class Logistic:
 
 @dataclass(frozen=True)
 class SquaredHinge:
-    """max(0, 1 - y eta)^2."""
+    """The squared hinge, max(0, 1 - y eta)^2."""
 
     name: str = "squared_hinge"
     is_classification: bool = True
@@ -90,7 +90,10 @@ class SquaredHinge:
 
 @dataclass(frozen=True)
 class Hinge:
-    """max(0, 1 - y eta), or its smoothing of width tau: quadratic on 0 <= 1 - y eta <= tau, at most tau / 2 below."""
+    """The hinge, max(0, 1 - y eta), or its smoothing of width tau (`smoothing`).
+
+    The smoothed hinge is quadratic where 0 <= 1 - y eta <= tau, and at most tau / 2 below the hinge.
+    """
 
     smoothing: float = 0.0
     name: str = "hinge"
@@ -121,7 +124,7 @@ class Hinge:
 
 @dataclass(frozen=True)
 class SquaredError:
-    """(y - eta)^2 / 2, for regression."""
+    """The squared error, (y - eta)^2 / 2, for regression."""
 
     name: str = "squared_error"
     is_classification: bool = False
@@ -141,7 +144,7 @@ LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Logistic(), SquaredHinge
 
 
 def get_loss(name: str) -> Loss:
-    """The loss of that name."""
+    """Return the loss with a given name."""
     if not isinstance(name, str) or name not in LOSSES:
         raise InvalidInputError(f"loss must be one of {', '.join(map(repr, LOSSES))}, got {name!r}.")
     return LOSSES[name]

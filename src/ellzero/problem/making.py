@@ -1,4 +1,4 @@
-"""From a caller's arguments to a validated problem."""
+"""Make a validated problem from a caller's arguments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LARGEST_RESPONSE = 1e150
 
 
 class DataSettings(TypedDict, total=False):
-    """The arguments, beside X and y, that say which loss is minimised over which coefficients."""
+    """The arguments, other than X and y, that choose the loss and the coefficients over which it is minimised."""
 
     loss: str
     fit_intercept: bool
@@ -33,7 +33,7 @@ class DataSettings(TypedDict, total=False):
 
 
 class ProblemSettings(DataSettings, total=False):
-    """The arguments that every function that fits takes: `make_problem` has their defaults and checks them."""
+    """The arguments that all fitting functions share; `make_problem` holds their defaults and checks them."""
 
     lambda_1: float
     lambda_2: float
@@ -54,7 +54,7 @@ def make_problem(
     unpenalized: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> Problem:
-    """Validate everything that is shared by all entry points."""
+    """Check the arguments that all fitting functions share, and return the problem they describe."""
     the_loss = get_loss(loss)
     design = as_design(X)
     n, p = design.shape
@@ -81,7 +81,7 @@ def make_problem(
 
 
 def encode_labels(y: ArrayLike, n: int, w: Array, loss: Loss) -> tuple[Array, NDArray[Any]]:
-    """Labels as -1 / +1, and the two labels in that order."""
+    """Return the labels as -1 and +1, and the user's two labels in that order."""
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
@@ -100,7 +100,7 @@ def encode_labels(y: ArrayLike, n: int, w: Array, loss: Loss) -> tuple[Array, ND
 
 
 def check_bounds(lower: Array | None, upper: Array | None, unpenalized: NDArray[np.bool_] | None) -> None:
-    """Bounds must be ordered and, for features that lambda_0 can switch off, contain zero."""
+    """Check that lower <= upper and, for features that pay lambda_0, that zero lies between them."""
     low = -np.inf if lower is None else lower
     high = np.inf if upper is None else upper
     if np.any(low > high):

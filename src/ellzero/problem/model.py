@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 
 def feature_name(names: list[str] | None, j: int) -> str:
-    """What feature j is called: the column's name, or x<j>."""
+    """Return the name of feature j: its column's name, or x<j>."""
     return f"x{j}" if names is None else names[j]
 
 
@@ -37,7 +37,7 @@ class Coefficients(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Model:
-    """A linear model with few features: what ``path[i]`` and ``path.at_support(k)`` return.
+    """A linear model with few features, as ``path[i]`` and ``path.at_support(k)`` return it.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Model:
         return Coefficients(self.support, self.values, self.intercept)
 
     def objective_at(self, lambda_0: float) -> float:
-        """P at any lambda_0, up to rounding: the cost and lambda_0 for each feature that pays it."""
+        """Return P = cost + lambda_0 * size at any lambda_0, up to rounding."""
         return self.cost + lambda_0 * self.size
 
     @property
@@ -81,7 +81,7 @@ class Model:
         return out
 
     def decision_function(self, X: object) -> Array:
-        """X coef + intercept, of shape (n,)."""
+        """Return X coef + intercept, of shape (n,)."""
         design = as_design(X)
         if design.shape[1] != self.n_features:
             raise InvalidInputError(f"X must have {self.n_features} columns, got {design.shape[1]}.")
@@ -90,23 +90,23 @@ class Model:
         return design.matvec(self.support, self.values) + self.intercept
 
     def predict(self, X: object) -> NDArray[Any]:
-        """The user's labels (or numbers, for a regression)."""
+        """Return the predicted labels, as the user wrote them (numbers, for a regression)."""
         eta = self.decision_function(X)
         return eta if self.classes is None else self.classes[(eta > 0.0).astype(int)]
 
     def predict_proba(self, X: object) -> Array:
-        """Probabilities of the two classes in the order of `classes`, of shape (n, 2); logistic loss only."""
+        """Return the probabilities of the two classes, in the order of `classes`, of shape (n, 2); logistic loss only."""
         if self.loss != "logistic":
             raise InvalidInputError(f"predict_proba needs loss='logistic', this model has loss={self.loss!r}.")
         second = expit(self.decision_function(X))
         return np.column_stack([1.0 - second, second])
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as JSON; :func:`ellzero.load` reads it, as an estimator that predicts the same."""
+        """Write the model as JSON; :func:`ellzero.load` reads it back as an estimator with the same predictions."""
         write_model_file(path, self.file_content(FitSettings(lambda_0=self.lambda_0)))
 
     def file_content(self, settings: FitSettings) -> ModelContent:
-        """Return what the model's file holds; `settings` are those of the fit, as far as they are known."""
+        """Return the content of the model's file; `settings` are the known settings of the fit."""
         return ModelContent(
             loss=self.loss,
             coef=coefficient_rows([self.coefficients], self.n_features),
@@ -117,7 +117,7 @@ class Model:
         )
 
     def feature_name(self, j: int) -> str:
-        """The name of feature j: the column's name, or x<j>."""
+        """Return the name of feature j: its column's name, or x<j>."""
         return feature_name(self.names, j)
 
     def __repr__(self) -> str:
@@ -129,13 +129,13 @@ class Model:
 
 
 def make_model(problem: Problem, at: Coefficients, *, cost: float, lambda_0: float | None, objective: float) -> Model:
-    """A model, with its labels and names, whose cost and objective are known."""
+    """Make a model from coefficients whose cost and objective are known."""
     n_features, size = problem.design.shape[1], problem.counted(at.support)
     return Model(*at, n_features, cost, size, lambda_0, objective, problem.loss.name, problem.classes, problem.design.names)
 
 
 def evaluate(problem: Problem, at: Coefficients, lambda_0: float | None = None) -> Model:
-    """The model with the cost and the objective that the referee gives it."""
+    """Make a model from coefficients; its cost and objective are computed from the raw data."""
     loss = problem.mean_loss(*at)
     cost = loss + problem.penalty_value(at.support, at.values, 0.0)
     objective = cost if lambda_0 is None else loss + problem.penalty_value(at.support, at.values, lambda_0)
@@ -143,7 +143,7 @@ def evaluate(problem: Problem, at: Coefficients, lambda_0: float | None = None) 
 
 
 def coefficient_rows(rows: Sequence[Coefficients], p: int) -> sparse.csr_matrix:
-    """The coefficients of solutions with p features, one row each."""
+    """Return a sparse matrix with the coefficients of one solution in each row, over p features."""
     starts = np.cumsum([0] + [len(row.support) for row in rows])
     columns = np.concatenate([np.zeros(0, np.int32)] + [row.support for row in rows])
     values = np.concatenate([np.zeros(0)] + [row.values for row in rows])

@@ -1,4 +1,4 @@
-"""The format of model files: JSON that any program can read; reading it runs no code. docs/model-file.md describes it."""
+"""Reading and writing of model files: JSON, so that reading one runs no code. docs/model-file.md describes the format."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class ModelContent:
     Attributes
     ----------
     loss : its name
-    coef : (outputs, p) sparse matrix, on the scale of X; more than two classes have one output each, all others one in all
+    coef : (outputs, p) sparse matrix, on the scale of X; one output for each of three or more classes, otherwise a single one
     intercept : (outputs,)
     classes : the labels, in order; None for a regression
     names : names of the p features, if they have any
@@ -84,7 +84,7 @@ def write_model_file(path: str | os.PathLike[str], model: ModelContent) -> None:
 
 
 def to_json(model: ModelContent) -> dict[str, Any]:
-    """Return the content as JSON has it, entries in the order of the format's description."""
+    """Return the content as a JSON object, with its entries in the order of the format's description."""
     coef = model.coef.copy()
     coef.eliminate_zeros()
     coef.sort_indices()
@@ -118,17 +118,17 @@ def to_json(model: ModelContent) -> dict[str, Any]:
 
 
 def as_float(value: Any) -> float | None:
-    """Return a number as JSON has it, None if it is not known."""
+    """Return a number as a plain float; None stays None."""
     return None if value is None else float(value)
 
 
 def as_flag(value: Any) -> bool | None:
-    """Return a truth value as JSON has it, None if it is not known."""
+    """Return a truth value as a plain bool; None stays None."""
     return None if value is None else bool(value)
 
 
 def labels_to_json(labels: NDArray[Any]) -> dict[str, Any]:
-    """Return labels with the name of their type, which JSON alone would lose."""
+    """Return labels together with the name of their type, which JSON alone does not keep."""
     each = labels.tolist() if labels.dtype == object else labels[:1]
     kinds = {LABEL_KINDS.get(np.asarray(label).dtype.kind) for label in each}
     if len(kinds) != 1 or None in kinds:
@@ -158,12 +158,12 @@ class Malformed(Exception):
 
 
 def refuse_constant(name: str) -> Any:
-    """Refuse NaN and infinity, which Python's JSON reader would take and the format does not have."""
+    """Refuse NaN and infinity: Python's JSON reader accepts them, the format does not."""
     raise ValueError(f"it contains {name}")
 
 
 def entry(content: dict[str, Any], name: str, *types: type) -> Any:
-    """Return an entry that must be there, of one of these types."""
+    """Return an entry; raise `Malformed` if it is missing or has none of these types."""
     if name not in content:
         raise Malformed(f"{name} is missing")
     value = content[name]
@@ -173,7 +173,7 @@ def entry(content: dict[str, Any], name: str, *types: type) -> Any:
 
 
 def from_json(content: dict[str, Any]) -> ModelContent:
-    """Return the content of a file after checking that its entries are sound and fit together."""
+    """Check that the entries of a file are valid and consistent, and return its content."""
     kind = entry(content, "estimator", str)
     if kind not in ("L0Classifier", "L0Regressor"):
         raise Malformed(f"estimator {kind!r} is not known")
@@ -205,7 +205,7 @@ def from_json(content: dict[str, Any]) -> ModelContent:
 
 
 def settings_from_json(content: dict[str, Any]) -> FitSettings:
-    """Return the settings of the fit, as far as the file knows them."""
+    """Return the settings of the fit; those that the file does not know are None."""
     settings = {name: entry(content, name, bool, type(None)) for name in FLAGS}
     penalties = entry(content, "penalties", dict)
     for name in PENALTIES:
@@ -228,7 +228,7 @@ def calibration_from_json(content: dict[str, Any], outputs: int) -> Array | None
 
 
 def as_valid(check: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what a check of arguments returns; a wrong value is the file's fault, not the caller's."""
+    """Call a check of arguments; an invalid value raises `Malformed`, since it is the file's fault, not the caller's."""
     try:
         return check(*arguments)
     except (InvalidInputError, OverflowError) as error:
@@ -251,14 +251,14 @@ def output_from_json(output: Any, p: int) -> tuple[sparse.csr_matrix, float]:
 
 
 def finite(value: Any, name: str) -> float:
-    """Return a number that must be finite."""
+    """Return a number as a float; raise `Malformed` unless it is finite."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= sys.float_info.max:
         raise Malformed(f"{name} must hold finite numbers")
     return float(value)
 
 
 def labels_from_json(content: dict[str, Any]) -> NDArray[Any]:
-    """Return labels with the type that they were saved with."""
+    """Return labels as an array of the type that the file names."""
     kind, values = entry(content, "type", str), entry(content, "values", list)
     if kind not in LABEL_TYPES:
         raise Malformed(f"classes of type {kind!r} are not known")

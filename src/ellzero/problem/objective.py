@@ -1,4 +1,4 @@
-"""The public referee."""
+"""The referee: the objective of any coefficients, recomputed from the raw data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def objective(
     standardize: bool = False,
     fit_intercept: bool = True,
 ) -> float:
-    """The value of what the solvers minimise, from the user's coefficients: the referee.
+    """Return the objective of given coefficients, recomputed from the raw data: the referee of all solvers.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The one penalty: lambda_0 ||b||_0 + lambda_1 ||b||_1 + lambda_2 ||b||^2 with a box and features free of lambda_0."""
+"""The penalty lambda_0 ||b||_0 + lambda_1 ||b||_1 + lambda_2 ||b||^2 with bounds; some features may not pay lambda_0."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Penalty:
-    """Parameters of the penalty; bounds and the mask are per feature, or None where they do not apply."""
+    """The parameters of the penalty; `lower`, `upper` and `unpenalized` have one entry for each feature, or are None."""
 
     lambda_0: float = 0.0
     lambda_1: float = 0.0
@@ -24,26 +24,26 @@ class Penalty:
     unpenalized: NDArray[np.bool_] | None = None
 
     def with_shrinkage(self, name: str, value: float) -> Penalty:
-        """The same penalty with another `lambda_1` or `lambda_2`."""
+        """Return a copy with another `lambda_1` or `lambda_2`; `name` says which."""
         return replace(self, lambda_1=value) if name == "lambda_1" else replace(self, lambda_2=value)
 
     def counted(self, beta: Array) -> int:
-        """Number of nonzero coefficients that pay lambda_0."""
+        """Return the number of nonzero coefficients that pay lambda_0."""
         nonzero = beta != 0.0
         return int(np.count_nonzero(nonzero if self.unpenalized is None else nonzero & ~self.unpenalized))
 
     def value(self, beta: Array) -> float:
-        """The penalty of a coefficient vector."""
+        """Return the penalty of a coefficient vector."""
         return float(
             self.lambda_0 * self.counted(beta) + self.lambda_1 * np.abs(beta).sum() + self.lambda_2 * np.square(beta).sum()
         )
 
     def pays_lambda_0(self, p: int) -> NDArray[np.bool_]:
-        """Mask of the features that lambda_0 applies to."""
+        """Return a mask of the features that pay lambda_0."""
         return np.ones(p, dtype=bool) if self.unpenalized is None else ~self.unpenalized
 
     def conjugate(self, v: Array) -> Array:
-        """Per coordinate: the largest v beta - lambda_1 |beta| - lambda_2 beta^2 over its box; infinite if nothing limits it.
+        """Return the largest v_j b - lambda_1 |b| - lambda_2 b^2 over the box of each j; infinite if nothing limits it.
 
         >>> import numpy as np
         >>> Penalty(lambda_2=1.0, upper=np.array([1.0, 9.0])).conjugate(np.array([4.0, 4.0]))
@@ -59,12 +59,12 @@ class Penalty:
         return np.where(limited, v * beta - self.lambda_1 * np.abs(beta) - self.lambda_2 * beta**2, np.inf)
 
     def surrogate(self, beta: Array, c: Array, curvature: Array) -> Array:
-        """Per coordinate: curvature / 2 (beta - c)^2 + psi(beta), the function that a coordinate step minimises."""
+        """Return curvature / 2 (beta - c)^2 + penalty of each coordinate: the function that a coordinate step minimises."""
         cost = np.where((beta != 0.0) & self.pays_lambda_0(beta.size), self.lambda_0, 0.0)
         return curvature / 2.0 * (beta - c) ** 2 + cost + self.lambda_1 * np.abs(beta) + self.lambda_2 * beta**2
 
     def threshold(self, c: Array, curvature: Array) -> Array:
-        """The thresholding operator T of the paper, with the box: the minimiser of `surrogate`, coordinate by coordinate.
+        """Return the minimiser of `surrogate` over the box of each coordinate: the paper's thresholding operator T.
 
         >>> import numpy as np
         >>> Penalty(lambda_0=0.5).threshold(np.array([0.9, -1.1]), np.ones(2))

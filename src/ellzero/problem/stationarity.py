@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,7 +28,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class StationarityReport:
-    """How far a solution is from the fixed points of coordinate descent (Theorem 1, L_hat_j = gamma L_j).
+    """The distance of a solution from the fixed points of coordinate descent (Theorem 1, L_hat_j = gamma L_j).
 
     Attributes
     ----------
@@ -35,15 +36,18 @@ class StationarityReport:
         The largest amount by which one coordinate step (or the intercept's) lowers its surrogate of the objective. It is
         zero exactly when all conditions of the theorem hold, with or without bounds.
     gradient : float
-        The largest distance from stationarity on the support, of a unit-norm column (at a bound only inward pulls count).
+        The largest distance from stationarity on the support, scaled to columns of norm one (at a bound, only an inward pull
+        counts).
     smallest : float
         min over the support of |beta_j| / sqrt(2 lambda_0 / (L_hat_j + 2 lambda_2)); the theorem asks for at least 1.
         Features that a bound or lambda_0 = 0 exempts are left out; infinite if none is left.
     largest : float
-        max outside of (|gradient_j| - lambda_1) / sqrt(2 lambda_0 (L_hat_j + 2 lambda_2)); the theorem asks for at most 1.
+        max outside the support of (|gradient_j| - lambda_1) / sqrt(2 lambda_0 (L_hat_j + 2 lambda_2)); the theorem asks for at
+        most 1.
     objective : float
-        P at the (for the hinge: smoothed) loss.
+        P; with the smoothed loss, for the hinge.
     tolerance : float
+        The relative tolerance at which `satisfied` judges.
 
     """
 
@@ -96,66 +100,111 @@ def check_stationarity(
 
 
 def reaches(values: Array, bound: Array) -> NDArray[np.bool_]:
-    """Whether values are at their (possibly infinite) upper bound, up to rounding."""
+    """Return whether each value is at its upper bound, up to rounding; the bound may be infinite."""
     margin = np.where(np.isfinite(bound), 1e-12 * np.abs(bound), 0.0)
     return values >= bound - margin
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """A model on the solvers' scale, with the quantities in Theorem 1's conditions; arrays have one entry for each column."""
+
+    penalty: Penalty
+    beta: Array
+    slope: Array  # the derivative of the loss in beta_j
+    square: Array  # sum_i w_i z_ij^2
+    curvature: Array  # L_hat_j
+
+    @cached_property
+    def alive(self) -> NDArray[np.bool_]:
+        """Whether a column is not zero after centring: no condition concerns those that are."""
+        return self.curvature > 0.0
+
+    @cached_property
+    def unpenalized(self) -> NDArray[np.bool_]:
+        """The features that do not pay lambda_0."""
+        return ~self.penalty.pays_lambda_0(self.beta.size)
+
+    @cached_property
+    def inside(self) -> NDArray[np.bool_]:
+        """The support, with unpenalized features always in it."""
+        return self.alive & ((self.beta != 0.0) | self.unpenalized)
+
+    @cached_property
+    def low(self) -> Array:
+        """The lower bounds."""
+        return np.full(self.beta.size, -np.inf) if self.penalty.lower is None else self.penalty.lower
+
+    @cached_property
+    def high(self) -> Array:
+        """The upper bounds."""
+        return np.full(self.beta.size, np.inf) if self.penalty.upper is None else self.penalty.upper
+
+    @cached_property
+    def at_low(self) -> NDArray[np.bool_]:
+        """Whether a coefficient is at its lower bound."""
+        return reaches(-self.beta, -self.low)
+
+    @cached_property
+    def at_high(self) -> NDArray[np.bool_]:
+        """Whether a coefficient is at its upper bound."""
+        return reaches(self.beta, self.high)
+
+    def decrease(self) -> float:
+        """Return the largest amount by which a coordinate step lowers its surrogate of the objective."""
+        safe = np.where(self.alive, self.curvature, 1.0)
+        c = np.where(self.alive, self.beta - self.slope / safe, self.beta)
+        best = self.penalty.threshold(c, safe)
+        drop = self.penalty.surrogate(self.beta, c, safe) - self.penalty.surrogate(best, c, safe)
+        return float(np.where(self.alive, drop, 0.0).max(initial=0.0))
+
+    def gradient(self) -> float:
+        """Return the largest distance from stationarity on the support, scaled to columns of norm one."""
+        penalty, beta, g = self.penalty, self.beta, self.slope
+        pull = g + 2.0 * penalty.lambda_2 * beta + penalty.lambda_1 * np.sign(beta)
+        pull = np.where(beta == 0.0, np.sign(g) * np.maximum(np.abs(g) - penalty.lambda_1, 0.0), pull)
+        pull = np.where(self.at_low, np.minimum(pull, 0.0), pull)
+        pull = np.where(self.at_high, np.maximum(pull, 0.0), pull)
+        norm = np.sqrt(np.where(self.alive, self.square, 1.0))
+        return float(np.abs(pull[self.inside] / norm[self.inside]).max(initial=0.0))
+
+    def extremes(self) -> tuple[float, float]:
+        """Return `smallest` and `largest` of the report; infinity and zero if lambda_0 is zero."""
+        lambda_0 = self.penalty.lambda_0
+        if lambda_0 <= 0.0:
+            return np.inf, 0.0
+        steep = np.where(self.alive, self.curvature + 2.0 * self.penalty.lambda_2, np.inf)
+        counted = ~self.unpenalized
+        judged = self.inside & counted & ~self.at_low & ~self.at_high
+        outside = self.alive & (self.beta == 0.0) & counted & (self.low < 0.0) & (self.high > 0.0)
+        smallest = (np.abs(self.beta[judged]) / np.sqrt(2.0 * lambda_0 / steep[judged])).min(initial=np.inf)
+        excess = np.abs(self.slope[outside]) - self.penalty.lambda_1
+        largest = (excess / np.sqrt(2.0 * lambda_0 * steep[outside])).max(initial=0.0)
+        return float(smallest), float(largest)
+
+
+def on_solver_scale(problem: Problem, lambda_0: float) -> Penalty:
+    """Return the problem's penalty with this lambda_0, and with bounds of the standardised coefficients."""
+    user, spread = problem.penalty, 1.0 if problem.spread is None else problem.spread
+    lower, upper = (None if bound is None else bound * spread for bound in (user.lower, user.upper))
+    return replace(user, lambda_0=lambda_0, lower=lower, upper=upper)
 
 
 def stationarity(
     problem: Problem, support: NDArray[np.int32], coef: Array, intercept: float, lambda_0: float, tol: float
 ) -> StationarityReport:
-    """The same for a validated problem."""
+    """Check Theorem 1's conditions of one model of a validated problem; its coefficients are on the scale of X."""
     loss = Hinge(HINGE_SMOOTHING) if isinstance(problem.loss, Hinge) else problem.loss
-    p = problem.design.shape[1]
-    spread = np.ones(p) if problem.spread is None else problem.spread
-    user = problem.penalty
-    penalty = Penalty(
-        lambda_0,
-        user.lambda_1,
-        user.lambda_2,
-        None if user.lower is None else user.lower * spread,
-        None if user.upper is None else user.upper * spread,
-        user.unpenalized,
-    )
-    beta = np.zeros(p)
-    beta[support] = coef * spread[support]
+    penalty = on_solver_scale(problem, lambda_0)
+    beta = np.zeros(problem.design.shape[1])
+    beta[support] = problem.penalised(support, coef)
     eta = problem.eta(support, coef, intercept)
     r = problem.w * loss.gradient(eta, problem.y)
-    g = problem.slopes(r)
-
-    # One coordinate step: beta_j must minimise its boxed surrogate.
-    curvature = curvature_safety * loss.curvature_bound * problem.square
-    alive = curvature > 0.0
-    safe = np.where(alive, curvature, 1.0)
-    c = np.where(alive, beta - g / safe, beta)
-    best = penalty.threshold(c, safe)
-    drop = np.where(alive, penalty.surrogate(beta, c, safe) - penalty.surrogate(best, c, safe), 0.0)
-    decrease = float(drop.max(initial=0.0))
-
-    # Stationarity on the support, box and sign respected.
-    low = np.full(p, -np.inf) if penalty.lower is None else penalty.lower
-    high = np.full(p, np.inf) if penalty.upper is None else penalty.upper
-    free = penalty.unpenalized if penalty.unpenalized is not None else np.zeros(p, dtype=bool)
-    inside = alive & ((beta != 0.0) | free)
-    pull = g + 2.0 * penalty.lambda_2 * beta + penalty.lambda_1 * np.sign(beta)
-    pull = np.where(beta == 0.0, np.sign(g) * np.maximum(np.abs(g) - penalty.lambda_1, 0.0), pull)
-    at_low, at_high = reaches(-beta, -low), reaches(beta, high)
-    pull = np.where(at_low, np.minimum(pull, 0.0), pull)
-    pull = np.where(at_high, np.maximum(pull, 0.0), pull)
-    norm = np.sqrt(np.where(alive, problem.square, 1.0))
-    gradient = float(np.abs(pull[inside] / norm[inside]).max(initial=0.0))
+    at = Coordinates(penalty, beta, problem.slopes(r), problem.square, curvature_safety * loss.curvature_bound * problem.square)
+    decrease, gradient = at.decrease(), at.gradient()
     if problem.fit_intercept:
         gradient = max(gradient, abs(float(r.sum())))
         decrease = max(decrease, float(r.sum()) ** 2 / (2.0 * curvature_safety * loss.curvature_bound))
-
-    steep = np.where(alive, curvature + 2.0 * penalty.lambda_2, np.inf)
-    judged = inside & ~free & ~at_low & ~at_high
-    outside = alive & (beta == 0.0) & ~free & (low < 0.0) & (high > 0.0)
-    smallest = np.inf
-    largest = 0.0
-    if lambda_0 > 0.0:
-        smallest = float((np.abs(beta[judged]) / np.sqrt(2.0 * lambda_0 / steep[judged])).min(initial=np.inf))
-        excess = np.abs(g[outside]) - penalty.lambda_1
-        largest = float((excess / np.sqrt(2.0 * lambda_0 * steep[outside])).max(initial=0.0))
+    smallest, largest = at.extremes()
     value = float(problem.w @ loss.value(eta, problem.y)) + penalty.value(beta)
     return StationarityReport(decrease, gradient, smallest, largest, value, tol)

@@ -1,1 +1,1 @@
-"""Thin calls into the compiled core: arrays in the solver's scale go down, models come back."""
+"""Thin calls into the compiled core, with models turned between its scale and the user's; imports `base` and `problem`."""

@@ -1,4 +1,4 @@
-"""Objects of the core from values of Python: fields of the same name, and enums from their names."""
+"""Make objects of the core from Python values: fields are set by name, and enums from the names of their members."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def core_object(kind: type[T], **values: object) -> T:
-    """A new object of a class of the core, with these fields set; None leaves a field at the core's default.
+    """Return a new object of a core class with these fields set; None leaves a field at the core's default.
 
     >>> from ellzero import _core
     >>> core_object(_core.PathOptions, algorithm="local_search", n_lambda=None).n_lambda

@@ -1,4 +1,4 @@
-"""Paths of lambda_0 and models of given sizes, by any of the algorithms: thin calls into the core."""
+"""Paths over lambda_0 and models of given sizes, by any of the algorithms: thin calls into the core."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ Q_SHARE = 0.05  # the paper's q of Algorithm 3, as a share of the columns
 
 @dataclass(frozen=True, kw_only=True)
 class PathOptions:
-    """How a path is computed; `lambda_0` empty means a dynamic grid, `sizes` not empty means models of these sizes instead.
+    """The options of a path, or of models of given sizes.
 
-    A field that the core's options have too crosses the border by its name.
+    An empty `lambda_0` asks for a dynamic grid. Nonempty `sizes` ask for models of these sizes instead of a path. Fields that
+    the core's options have too are passed on by name.
     """
 
     lambda_0: Array
@@ -34,22 +35,22 @@ class PathOptions:
     max_support: int | None = None
     algorithm: str = "cd"
     swaps: str = "ranked"
-    q: int | None = None  # of swaps="q_best"; None is 5 % of the columns
+    q: int | None = None  # candidates of swaps="q_best"; None: 5 % of the columns
     improvement: str = "best"
-    swap_size: int = 1  # larger swaps are searched for when the path is there
+    swap_size: int = 1  # above one, larger swaps are searched for after the path is computed
     tol: float = 1e-6
     threads: int = 1
     progress: ProgressCallback | None = None
     check: Callable[[], None] | None = None
-    """Called about ten times a second; it raises to stop the work, and the result then holds what was found by then."""
+    """Called about ten times a second. An exception that it raises stops the work; the result holds what was found so far."""
 
     def for_sizes(self, sizes: tuple[int, ...], rows: int) -> PathOptions:
-        """Options for models of these (increasing) sizes: the sweep ends at the largest, whatever lambda_0 is there."""
+        """Return options for models of these (increasing) sizes; the sweep ends at the largest, whatever its lambda_0."""
         return replace(self, sizes=sizes, max_support=sizes[-1], n_lambda=rows, lambda_min_ratio=1e-12)
 
 
 def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHING) -> _core.Problem:
-    """The problem as the core takes it: bounds on the standardised scale, spreads as factors."""
+    """Return the problem in the core's form: bounds on the standardised scale, 1 / spread as the scale of each column."""
     penalty, spread = problem.penalty, problem.spread
 
     def scaled(bound: Array | None) -> Array | None:
@@ -78,7 +79,7 @@ def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHIN
 def solve_path(
     problem: Problem, options: PathOptions, seeds: Sequence[_core.Model] = (), sweep: bool = True
 ) -> _core.PathResult:
-    """The path; `seeds` are models of neighbouring problems, without `sweep` only they are polished."""
+    """Compute the path. `seeds` are models of neighbouring problems to start from too; without `sweep`, only from them."""
     columns = usable_columns(problem)
     q = default_q(problem) if options.q is None else options.q
     inside = problem if columns is None else restricted(problem, columns)
@@ -99,17 +100,17 @@ def solve_path(
 
 
 def renumbered(model: _core.Model, support: NDArray[np.int64]) -> _core.Model:
-    """The model with other numbers for its columns."""
+    """Give the columns of a model other numbers, and return it."""
     model.support = support.astype(np.int32)
     return model
 
 
 def usable_columns(problem: Problem) -> NDArray[np.int64] | None:
-    """The columns that a model can use, where a sparse X has many empty ones (as bags of words do); None for all."""
+    """Return the columns that a model can use, None for all; a sparse X, such as a bag of words, may have many empty ones."""
     filled, always = problem.design.filled, problem.penalty.unpenalized
     return filled if filled is None or always is None else np.union1d(filled, np.flatnonzero(always))
 
 
 def default_q(problem: Problem) -> int:
-    """The number of candidates of Algorithm 3 by default."""
+    """Return the default number of candidates of Algorithm 3."""
     return max(1, round(Q_SHARE * problem.design.shape[1]))

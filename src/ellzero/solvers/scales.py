@@ -1,4 +1,4 @@
-"""Models between two scales: the user's columns and the core's, which are centred and scaled."""
+"""Turn models between two scales: that of the user's columns, and the core's, whose columns are centred and scaled."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["to_core_scale", "to_user_scale"]
 
 
 def to_user_scale(problem: Problem, model: _core.Model) -> Coefficients:
-    """The coefficients of a model of the core's, without explicit zeros."""
+    """Return the coefficients of a core model on the scale of X, without explicit zeros."""
     support, values, intercept = model.support, model.beta, model.intercept
     if problem.spread is not None:
         values = problem.clip(support, values / problem.spread[support])
@@ -25,7 +25,7 @@ def to_user_scale(problem: Problem, model: _core.Model) -> Coefficients:
 
 
 def to_core_scale(problem: Problem, models: Iterable[Model]) -> list[_core.Model]:
-    """The inverse of `to_user_scale`: models that the core can start from."""
+    """Return models in the core's form and scale, so that it can start from them: the inverse of `to_user_scale`."""
     out = []
     for model in models:
         core = _core.Model()

@@ -1,1 +1,1 @@
-"""The paper's mixed integer programs: a program, solvers that take it, outer approximation for what they do not."""
+"""The paper's mixed integer programs, the solvers that take them, and outer approximation; imports what `exact` may import."""

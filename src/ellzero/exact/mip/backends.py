@@ -1,4 +1,4 @@
-"""What a MIP solver must offer, how it is called, and the ones there are."""
+"""The interface to MIP solvers: calls that survive whatever a solver does, and the list of the solvers."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ __all__ = ["BACKENDS", "Backend", "Limits", "MipResult", "MipStatus", "Session",
 
 Array = NDArray[np.float64]
 BACKENDS = {"highs": "highspy", "scip": "pyscipopt", "gurobi": "gurobipy"}
-"""Each backend's module here, and the package that it needs."""
-POLL = 0.05  # seconds: a pressed Ctrl-C waits this long at most before the solver is told
-OVERSHOOT = 3.0  # seconds past its own time limit after which a solver is asked to stop
-PATIENCE = 5.0  # seconds that a solver gets to end once it was asked (in a large LP it may not listen); then it is left behind
-LARGEST_VIOLATION = 1e-5  # relative; the tolerances that solvers are asked for are far below
-KEYBOARD_PATIENCE = 1.0  # the same after Ctrl-C, when somebody waits
+"""The package that each backend needs; the backend is the module of this folder that has its name."""
+POLL = 0.05  # seconds; the solver learns of Ctrl-C after this long at most
+OVERSHOOT = 3.0  # seconds that a solver may exceed its time limit by before it is asked to stop
+PATIENCE = 5.0  # seconds that a solver has to stop when asked; after that it is abandoned (in a large LP it may not listen)
+LARGEST_VIOLATION = 1e-5  # relative, and far above the tolerances that solvers are asked for
+KEYBOARD_PATIENCE = 1.0  # seconds, in the place of PATIENCE after Ctrl-C, when somebody waits
 
 
 MipStatus = Literal["optimal", "time_limit", "interrupted", "infeasible", "precision", "failed"]
@@ -34,7 +34,7 @@ MipStatus = Literal["optimal", "time_limit", "interrupted", "infeasible", "preci
 
 @dataclass(frozen=True)
 class MipResult:
-    """How a solver ended.
+    """The result of one call of a MIP solver.
 
     `status` is "optimal" (to the gap asked), "time_limit", "interrupted", "infeasible", "precision" (outer approximation: the
     tolerances allow no better proof) or "failed".
@@ -42,14 +42,14 @@ class MipResult:
 
     status: MipStatus
     x: Array | None  # the best feasible point, if any
-    lower_bound: float  # on the optimum, -inf if nothing is proved, inf if there is none
+    lower_bound: float  # of the optimum; -inf if nothing is proved, inf if no point is feasible
     nodes: int = 0
-    message: str = ""  # what the solver said, for "infeasible" and "failed"
+    message: str = ""  # the solver's message, for "infeasible" and "failed"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """When a solver may end."""
+    """The relative gap and the seconds at which a solver ends, and the threads it may use."""
 
     gap: float  # relative
     seconds: float
@@ -57,38 +57,38 @@ class Limits:
 
 
 class Session(Protocol):
-    """A program that was loaded into a solver."""
+    """A program loaded into a solver."""
 
     def run(self) -> None:
-        """Solve; it blocks and releases the interpreter's lock."""
+        """Solve the program; the call blocks, but releases the interpreter's lock."""
 
     def stop(self) -> None:
-        """Ask `run` to end soon; from another thread, and again until it ends."""
+        """Ask `run` to end soon; called from another thread, and again until it ends."""
 
     def result(self) -> MipResult:
-        """What `run` found; "interrupted" if it was stopped."""
+        """Return the result of `run`; its status is "interrupted" if it was stopped."""
 
 
 class Backend(ABC):
-    """A MIP solver."""
+    """A MIP solver behind the interface that all of them share."""
 
     name: str
     native: frozenset[str]
-    """Of "square" and "softplus": the terms that it takes itself; the others need outer approximation."""
+    """The kinds of terms ("square", "softplus") that the solver takes itself; the others need outer approximation."""
     tolerance: float
-    """What it lets pass as integral and feasible."""
+    """The largest deviation that the solver accepts as integral or feasible."""
 
     @property
     @abstractmethod
     def version(self) -> str:
-        """Name and version of the solver."""
+        """The name and version of the solver."""
 
     @abstractmethod
     def load(self, program: Program, start: Array | None, limits: Limits) -> Session:
-        """Give it a program (with native terms only) and a feasible point to start from."""
+        """Load a program, whose terms must all be native, and a feasible point to start from."""
 
     def takes(self, program: Program) -> frozenset[str]:
-        """The terms that it takes itself in this program."""
+        """Return the kinds of terms that the solver takes itself in this program."""
         return self.native
 
     def solve(
@@ -100,8 +100,8 @@ class Backend(ABC):
         seconds: float = np.inf,
         threads: int = 1,
     ) -> MipResult:
-        """Solve a program to a relative gap; whatever the solver does ends in a result, also Ctrl-C."""
-        # Solvers judge costs by absolute tolerances: 1 / n would drown in them.
+        """Solve a program to a relative gap; failures of the solver and Ctrl-C become a status of the result."""
+        # Solvers judge costs by absolute tolerances, in which costs of 1 / n would be lost.
         scale = cost_scale(program.cost)
         try:
             scaled = replace(program, cost=program.cost * scale)
@@ -118,7 +118,7 @@ class Backend(ABC):
 
 
 def cost_scale(cost: Array) -> float:
-    """A power of two that brings the typical cost near one."""
+    """Return a power of two that brings the median cost near one."""
     sizes = np.abs(cost[cost != 0.0])
     if not len(sizes):
         return 1.0
@@ -126,13 +126,13 @@ def cost_scale(cost: Array) -> float:
 
 
 def one_sentence(error: BaseException) -> str:
-    """The first line of what went wrong."""
+    """Return the first line of an error's message."""
     text = str(error).strip().splitlines()
     return text[0] if text else type(error).__name__
 
 
 def checked(program: Program, found: MipResult) -> MipResult:
-    """What was found, or a failure where the solver contradicts itself: then nothing that it says counts."""
+    """Return the result, or a failure if it contradicts itself: then nothing that the solver says is used."""
     if found.x is None:
         wrong = "it names no optimal point" if found.status == "optimal" else ""
     elif not np.isfinite(found.x).all():
@@ -144,7 +144,7 @@ def checked(program: Program, found: MipResult) -> MipResult:
 
 
 def attend(session: Session, seconds: float, scale: float) -> MipResult:
-    """Run a session in a thread of its own and look after it: Ctrl-C, time that it overshoots, exceptions."""
+    """Run a session in its own thread, and handle Ctrl-C, an exceeded time limit, and exceptions."""
     done = threading.Event()
     trouble: list[BaseException] = []
 
@@ -167,7 +167,7 @@ def attend(session: Session, seconds: float, scale: float) -> MipResult:
         now = time.monotonic()
         if interrupted or now > deadline:
             asked = min(asked, now)
-            with suppress(Exception):  # some refuse at times (SCIP while it restarts); they are asked again
+            with suppress(Exception):  # some refuse at times (SCIP while it restarts) and are asked again
                 session.stop()
         if now > asked + (KEYBOARD_PATIENCE if interrupted else PATIENCE):
             status: MipStatus = "interrupted" if interrupted else "time_limit"
@@ -175,7 +175,8 @@ def attend(session: Session, seconds: float, scale: float) -> MipResult:
     if trouble:
         return MipResult("failed", None, -np.inf, message=one_sentence(trouble[0]))
     found = session.result()
-    # A solver that was stopped for its time was not interrupted. One that nobody stopped met Ctrl-C itself (Gurobi does).
+    # A solver that was stopped for its time reports an interruption, which it was not. Where nobody asked it to stop, it caught
+    # Ctrl-C itself (Gurobi does).
     overdue = found.status == "interrupted" and np.isfinite(asked) and not interrupted
     status = "time_limit" if overdue else found.status
     bound = np.inf if status == "infeasible" else found.lower_bound / scale
@@ -184,7 +185,7 @@ def attend(session: Session, seconds: float, scale: float) -> MipResult:
 
 @cache
 def get_backend(name: str) -> Backend:
-    """The backend of that name; its package is imported now."""
+    """Return the backend of a given name; its package is imported here."""
     if name not in BACKENDS:
         raise InvalidInputError(f"backend must be one of {', '.join(map(repr, BACKENDS))}, got {name!r}.")
     try:

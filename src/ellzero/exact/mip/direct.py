@@ -1,10 +1,8 @@
-"""The paper's formulation (MIP), all of it given to a MIP solver."""
+"""Solve the paper's formulation (MIP) as a whole by a MIP solver."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-
-import numpy as np
 
 from ellzero.exact.mip.formulation import check_size, formulate
 from ellzero.exact.mip.mip_run import MipRun, check_tolerance
@@ -21,7 +19,7 @@ __all__ = ["solve_directly"]
 def solve_directly(
     problem: Problem, options: SearchOptions, starts: Iterable[Model] = (), heuristic: bool = True
 ) -> ExactSolution:
-    """The best solution and the bound that the MIP solver comes to."""
+    """Return the best solution and the lower bound that the MIP solver finds."""
     check_size(problem.design)  # before any work
     run = MipRun.make(problem, options, starts, heuristic)
     if run.common.ended:
@@ -36,9 +34,8 @@ def solve_directly(
 
 
 def solve_formulation(run: MipRun) -> tuple[Status | None, str]:
-    """Solve, tell the run what is found, and return status and message."""
+    """Solve the formulation, give the run the solution and the bound, and return status and message."""
     options, boxed = run.common.options, run.common.boxed
-    swaps = options.swaps
     switched = boxed.penalty.pays_lambda_0(len(run.low))
     check_tolerance(run.backend, run.low[switched], run.high[switched])
     formulation = formulate(
@@ -47,8 +44,7 @@ def solve_formulation(run: MipRun) -> tuple[Status | None, str]:
         k=options.k,
         low=run.low,
         high=run.high,
-        home=None if swaps is None else swaps.home.astype(np.int64),
-        swap_size=0 if swaps is None else swaps.size,
+        swaps=options.swaps,
     )
     if not run.common.left():
         return "time_limit", ""

@@ -1,4 +1,8 @@
-"""The paper's formulation (MIP) as a program: big-M switches, the loss by slacks, squares or softplus terms."""
+"""The paper's formulation (MIP) as a program.
+
+Each counted feature has a binary switch z_j with low_j z_j <= beta_j <= high_j z_j. The loss is written by slack variables,
+squares or softplus terms.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from scipy import sparse
 from ellzero.base.errors import InvalidInputError
 from ellzero.design import Design, is_stored
 from ellzero.exact.mip.program import Builder, Program
+from ellzero.exact.options import SwapNeighbourhood
 from ellzero.problem.problem import Problem
 
 __all__ = ["Formulation", "check_size", "formulate"]
@@ -19,12 +24,12 @@ __all__ = ["Formulation", "check_size", "formulate"]
 Array = NDArray[np.float64]
 NO_SWITCH = -1
 LARGEST_STORED_BYTES = 2**30
-"""Of an X that is not in memory and would have to be: the program holds it, and a MIP solver copies it more than once."""
+"""The largest X outside memory that is read into it: the program holds X, and a MIP solver copies it more than once."""
 
 
 @dataclass(frozen=True, eq=False)
 class Margins:
-    """What a loss is a function of: offset + sign * eta, for the samples that have a weight."""
+    """The arguments of the loss, offset + sign * eta, of the samples with a positive weight."""
 
     kept: NDArray[np.int64]
     offset: Array
@@ -32,7 +37,7 @@ class Margins:
 
     @classmethod
     def of(cls, problem: Problem) -> Margins:
-        """1 - y eta for the hinges, the residual y - eta, -y eta for softplus."""
+        """Return 1 - y eta for the hinges, y - eta for squared errors, and -y eta for the logistic loss."""
         kept = np.flatnonzero(problem.w > 0.0)
         y, one = problem.y[kept], np.ones(len(kept))
         if problem.loss.name == "squared_error":
@@ -42,10 +47,10 @@ class Margins:
 
 @dataclass(frozen=True, eq=False)
 class Formulation:
-    """A program, and which of its variables are what.
+    """A program, and the meaning of its variables.
 
-    Coefficients beta are on the scale that the penalty sees (`Problem.penalised`) but belong to columns that are not centred:
-    the intercept is the user's.
+    Coefficients beta are on the scale of the penalty (`Problem.penalised`), but their columns are not centred: the intercept
+    is the user's.
     """
 
     problem: Problem
@@ -55,11 +60,11 @@ class Formulation:
     z: slice
     intercept: slice
     margins: Margins
-    slack: slice  # one for each sample with a weight: hinge's xi, the residual, or softplus's u
+    slack: slice  # one for each sample of `margins`: the hinge's xi, the residual, or u of softplus
     magnitude: slice  # |beta_j|, empty without lambda_1
 
     def point(self, support: NDArray[np.int32], beta: Array, intercept: float) -> Array:
-        """The program's point of a model, to start from."""
+        """Return the point of the program that a model corresponds to, for the solver to start from."""
         x = np.zeros(self.program.size)
         dense = np.zeros(self.beta.stop - self.beta.start)
         dense[support] = beta
@@ -74,7 +79,7 @@ class Formulation:
         return self.program.lifted(x)
 
     def solution(self, x: Array) -> tuple[NDArray[np.int32], Array, float]:
-        """The features that are switched on or have no switch, their beta, and the intercept."""
+        """Return the features that are switched on or have no switch, their beta, and the intercept of a point."""
         inside = np.ones(self.beta.stop - self.beta.start, dtype=bool)
         inside[self.counted] = x[self.z] > 0.5
         support = np.flatnonzero(inside).astype(np.int32)
@@ -88,15 +93,14 @@ def formulate(
     k: int | None = None,
     low: Array,
     high: Array,
-    home: NDArray[Any] | None = None,
-    swap_size: int = 0,
+    swaps: SwapNeighbourhood | None = None,
     perspective: bool = False,
 ) -> Formulation:
-    """The formulation of a problem with low <= beta <= high (finite for the features that lambda_0 counts).
+    """Formulate a problem with low <= beta <= high, which must be finite for the features that pay lambda_0.
 
-    With `home`, a set of features, it is the paper's local search problem: at most `swap_size` of them leave and at most as
-    many others enter. With `perspective`, lambda_2 beta_j^2 is written as beta_j^2 / z_j, which is the same for a switch that
-    is on or off and tighter in between.
+    With `swaps`, this is the paper's local search problem: only models within one swap of `swaps.home` are allowed. With
+    `perspective`, lambda_2 beta_j^2 / z_j takes the place of lambda_2 beta_j^2: both agree where z_j is 0 or 1, and the first
+    is tighter in between.
     """
     pays = problem.penalty.pays_lambda_0(len(low))
     counted = np.flatnonzero(pays).astype(np.int32)
@@ -108,12 +112,7 @@ def formulate(
     pick = sparse.identity(len(low), format="csr")[counted]
     builder.require([(beta, pick), (z, -high[counted])], upper=0.0)
     builder.require([(beta, pick), (z, -low[counted])], lower=0.0)
-    if k is not None and k < len(counted):
-        builder.require([(z, np.ones((1, len(counted))))], upper=k)
-    if home is not None:
-        at_home = np.isin(counted, home).astype(np.float64)
-        builder.require([(z, at_home[None])], lower=at_home.sum() - swap_size)
-        builder.require([(z, 1.0 - at_home[None])], upper=swap_size)
+    require_limits(builder, z, counted, k, swaps)
     switch = np.full(len(low), NO_SWITCH)
     if perspective:
         switch[counted] = indices(z)
@@ -125,10 +124,22 @@ def formulate(
     return Formulation(problem, program, counted, beta, z, intercept, margins, slack, magnitude)
 
 
+def require_limits(
+    builder: Builder, z: slice, counted: NDArray[np.int32], k: int | None, swaps: SwapNeighbourhood | None
+) -> None:
+    """Require at most k features, and at most a swap's changes."""
+    if k is not None and k < len(counted):
+        builder.require([(z, np.ones((1, len(counted))))], upper=k)
+    if swaps is not None:
+        at_home = np.isin(counted, swaps.home).astype(np.float64)
+        builder.require([(z, at_home[None])], lower=at_home.sum() - swaps.size)
+        builder.require([(z, 1.0 - at_home[None])], upper=swaps.size)
+
+
 def add_shrinkage(
     builder: Builder, problem: Problem, beta: slice, switch: NDArray[np.int64]
 ) -> tuple[slice, NDArray[np.int64]]:
-    """The terms of lambda_1 and lambda_2: where |beta_j| is (nowhere without lambda_1), and the squares."""
+    """Add the terms of lambda_1 and lambda_2; return the variables |beta_j| (none without lambda_1) and the squares."""
     penalty, p = problem.penalty, len(switch)
     magnitude = builder.add(p if penalty.lambda_1 > 0.0 else 0, cost=penalty.lambda_1, lower=0.0)
     if penalty.lambda_1 > 0.0:
@@ -143,9 +154,9 @@ def add_shrinkage(
 def add_loss(
     builder: Builder, problem: Problem, margins: Margins, beta: slice, intercept: slice
 ) -> tuple[slice, NDArray[np.int64], NDArray[np.int64]]:
-    """The samples' slacks, and the terms that make their losses of them."""
+    """Add a slack for each sample, and its loss; return the slacks, the squares and the softplus terms."""
     loss, n, w = problem.loss.name, len(margins.kept), problem.w[margins.kept]
-    hinged = "hinge" in loss  # only there may a slack exceed what eta makes of it
+    hinged = "hinge" in loss  # their slack is max(0, offset + sign * eta), an inequality; that of others is equal to it
     slack = builder.add(n, cost=w if loss == "hinge" else 0.0, lower=0.0 if hinged else -np.inf)
     squares, softplus = np.zeros((0, 3), np.int64), np.zeros((0, 2), np.int64)
     if loss == "logistic":
@@ -161,12 +172,12 @@ def add_loss(
 
 
 def indices(block: slice) -> NDArray[np.int64]:
-    """The variables of a block."""
+    """Return the indices of the variables of a block."""
     return np.arange(block.start, block.stop)
 
 
 def check_size(design: Design) -> None:
-    """Refuse an X that is kept elsewhere for its size."""
+    """Refuse an X that is outside memory and too large to be read into it."""
     if not is_stored(design):
         return
     X = design.stored()
@@ -178,12 +189,12 @@ def check_size(design: Design) -> None:
 
 
 def in_memory(design: Design) -> Design:
-    """A design whose columns are all in memory."""
+    """Return the design with all its columns in memory."""
     return design.take(np.arange(design.shape[1])) if is_stored(design) else design
 
 
 def scaled_rows(problem: Problem, margins: Margins) -> Any:
-    """-sign_i x_ij / spread_j for the samples that are kept, sparse and in double precision."""
+    """Return -sign_i x_ij / spread_j of the samples of `margins`, as a sparse matrix in double precision."""
     rows = sparse.csr_matrix(in_memory(problem.design).stored()[margins.kept], dtype=np.float64)
     rows.data *= np.repeat(-margins.sign, np.diff(rows.indptr))
     if problem.spread is not None:

@@ -1,16 +1,16 @@
-"""Algorithm 4 of the paper (IGA) on a MIP solver.
+"""Algorithm 4 of the paper, integrality generation (IGA), with a MIP solver.
 
-The relaxed problem (PMIO) has z integral for a small set of features; for the others it has the envelope of Lemma 2. Given z of
-the set, what is left is convex, and every dual point theta bounds it from below, for all z at once: with v = X' theta and s_j
+The relaxed problem (PMIO) has z integral for a small set of features, and the envelope of Lemma 2 for the others. With z of the
+set fixed, the problem is convex. Every dual point theta gives a lower bound of it, for all z at once: with v = X' theta and s_j
 as in the certificate,
 
     objective >= -sum_i w_i f*(-theta_i / w_i) - sum_{j outside} max(s_j - lambda_0, 0) + sum_{j in set} z_j (lambda_0 - s_j),
 
-a linear cut in z, valid whatever theta is. So the MIP solver sees z of the set and nothing else: no rows of X, no features
-outside, no big M. Where it puts z, the core solves the convex problem that is left, with all columns of X (generating those
-that it needs): a Benders decomposition. A cut at a whole pattern of z says little about others. So the pattern is weakened to
-as few decisions as still keep its value up, and the next pattern must contradict one of these: a clause, as in a covering
-problem.
+a linear cut in z, valid whatever theta is. So the MIP solver needs only z of the set: no rows of X, no features outside, no
+big M. At each z that it proposes, the core solves the convex problem with all columns of X (generating those that it needs).
+This is a Benders decomposition, and the MIP solver's program is its master. A cut at one z says little about others. So
+decisions on single z are taken back as long as the value of the convex problem stays high enough, and the next z must differ
+in one of those that are left. That is a clause, as in a covering problem.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ __all__ = ["generate_integrality"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
-# Of the gap that is asked for: what masters and convex problems may be off.
+# Masters and convex problems are solved to this part of the gap that is asked for.
 INNER_GAP = 0.1
-# Cuts are lowered by this share of the numbers that they are summed from.
+# Cuts are lowered by this part of the sizes of the numbers that they are summed from, which covers rounding errors.
 ROUNDING = 1e-13
-# Of the gap that is asked for: at a bound this close to the objective nothing more is looked for.
+# A bound is good enough if it is within this part of the gap that is asked for.
 CLOSE_ENOUGH = 0.999
 
 
 @dataclass(frozen=True)
 class Decisions:
-    """Features of the set that are in and that are out; the others are relaxed."""
+    """Features of the set that are decided to be in or out; the others are relaxed."""
 
     inside: frozenset[int] = frozenset()
     outside: frozenset[int] = frozenset()
@@ -63,7 +63,10 @@ class Dual:
 
 @dataclass(frozen=True, eq=False)
 class Relaxed:
-    """The convex problem that some decisions leave: its value (a bound) and, unless nothing good is left, its solution."""
+    """The solved convex problem under some decisions: its bound, dual point and shares.
+
+    `dual` is None, and `bound` infinite, if no solution under these decisions can be better than the incumbent.
+    """
 
     decisions: Decisions
     bound: float
@@ -75,7 +78,7 @@ class Relaxed:
 def generate_integrality(
     problem: Problem, options: SearchOptions, starts: Iterable[Model] = (), heuristic: bool = True
 ) -> ExactSolution:
-    """The best solution and the bound after as many iterations as the gap needs or the time allows."""
+    """Return the best solution and the lower bound after as many iterations as the gap needs or the time allows."""
     run = MipRun.make(problem, options, starts, heuristic)
     if run.common.ended:
         return run.finish(run.common.ended)
@@ -86,7 +89,7 @@ def generate_integrality(
 
 
 class Generation:
-    """The iterations of Algorithm 4 and what they share: the set, the cuts and the values of what was tried."""
+    """The iterations of Algorithm 4, and their shared state: the set, the root's cut, and the values of tried decisions."""
 
     def __init__(self, run: MipRun) -> None:
         self.run, self.options = run, run.common.options
@@ -99,7 +102,7 @@ class Generation:
         self.cut = self.duals.cut(self.root, self.set)
 
     def iterate(self) -> tuple[Status | None, str]:
-        """Solve the relaxation, grow the set, until the bound is good enough; status and message."""
+        """Solve the relaxation and grow the set until the bound is good enough; return status and message."""
         if self.root.dual is None:  # nothing is better than the incumbent
             self.run.raise_bound(self.run.objective)
         while not self.closed():
@@ -111,14 +114,14 @@ class Generation:
             if found.status != "optimal" or best is None:
                 return self.run.status_of(found), found.message
             new = growth(best.columns, best.shares, [*self.set, *self.duals.always], self.options.grow)
-            if not new:  # integral: the best solution is known, up to what the tolerances leave
+            if not new:  # integral: the best solution is known, up to tolerances
                 break
             self.set = sorted({*self.set, *new})
             self.cut = self.duals.cut(self.root, self.set)
         return None, ""
 
     def closed(self) -> bool:
-        """Whether the gap is small enough."""
+        """Return whether the gap is small enough."""
         return relative_gap(self.run.objective, min(self.run.lower_bound, self.run.objective)) <= self.options.gap
 
     @property
@@ -128,11 +131,11 @@ class Generation:
 
     @property
     def slack(self) -> float:
-        """What does not matter in a bound."""
+        """The difference between two bounds that does not matter."""
         return INNER_GAP * self.options.gap * abs(self.run.objective)
 
     def solve_relaxation(self) -> tuple[MipResult, Relaxed | None]:
-        """(PMIO) for the present set: its value raises the bound, its solution says how the set grows."""
+        """Solve (PMIO) for the present set: its value raises the bound, its solution shows how the set should grow."""
         best: Relaxed | None = None
         while True:
             level = self.target if best is None else min(self.target, best.bound)
@@ -140,9 +143,9 @@ class Generation:
             found = master.solve()
             self.run.nodes += found.nodes
             solved = found.status == "infeasible"
-            if solved and not self.values:  # without clauses the incumbent's pattern is there
+            if solved and not self.values:  # without clauses, the incumbent's z is feasible, so the solver is wrong
                 return replace(found, status="failed"), best
-            # What the clauses exclude is not better than the level. If they exclude everything, nothing is.
+            # The clauses exclude only z whose value is at least `level`: if they exclude every z, `level` is a lower bound.
             self.run.raise_bound(level if solved else min(found.lower_bound, level))
             self.run.note(self.iteration, len(self.set))
             if solved and best is not None:
@@ -151,7 +154,7 @@ class Generation:
                 return found, best
             relaxed, before = self.duals.relax(master.pattern(found.x), self.target), self.run.objective
             self.round(relaxed)
-            if self.run.objective < before:  # the bound was good enough for the old target only
+            if self.run.objective < before:  # a bound that was good enough for the old target may not be for the new one
                 relaxed = self.duals.relax(relaxed.decisions, self.target)
             if best is None or relaxed.bound < best.bound:
                 best = relaxed
@@ -159,9 +162,9 @@ class Generation:
             self.values[kept.decisions] = min(kept.bound, self.run.objective)
 
     def weaken(self, relaxed: Relaxed, enough: float) -> Relaxed:
-        """Take decisions back while the value stays at least `enough`, until each that is left is needed.
+        """Take decisions back while the value stays at least `enough`, until all that are left are needed.
 
-        What a decision is worth at the dual point is known, so that many are taken back at once; then one at a time.
+        The dual point tells the worth of each decision. So many are taken back at once, and later one at a time.
         """
         needed: set[int] = set()
         while relaxed.dual is not None and relaxed.bound > enough + self.slack:
@@ -182,7 +185,7 @@ class Generation:
         return relaxed
 
     def round(self, relaxed: Relaxed) -> None:
-        """Solutions near a relaxed one: the set's features alone, and with the others that are nearly whole."""
+        """Offer two solutions near a relaxed one: the set's features that are in, and all features with z >= 1/2."""
         always = set(self.duals.always)
         whole = set(relaxed.columns[relaxed.shares >= 0.5].tolist()) - always
         limit = self.run.most
@@ -192,7 +195,7 @@ class Generation:
 
 
 class Duals:
-    """Convex problems with all columns of X, and the cuts that their dual points give."""
+    """Convex problems with all columns of X, and the cuts from their dual points."""
 
     def __init__(self, run: MipRun) -> None:
         problem = run.common.boxed
@@ -201,7 +204,7 @@ class Duals:
         self.spread = np.ones(p) if problem.spread is None else problem.spread
         counted = problem.penalty.pays_lambda_0(p)
         self.always: list[int] = np.flatnonzero(~counted).tolist()
-        self.limited = counted.copy()  # what the limit on the number of features counts
+        self.limited = counted.copy()  # the features that the limit `most` counts
         self.limited[run.excluded] = False
         self.swaps = run.common.options.swaps
         if self.swaps is not None:
@@ -209,7 +212,7 @@ class Duals:
         self.most = run.common.options.k if self.swaps is None else self.swaps.size  # None: there is no such limit
 
     def relax(self, decisions: Decisions, enough: float) -> Relaxed:
-        """The problem with some features in, some out, and the others relaxed; a bound of `enough` will do."""
+        """Solve the problem with some features in, some out, and the others relaxed; it may stop at a bound of `enough`."""
         found = self.run.relaxations.solve(inside=sorted(decisions.inside), outside=sorted(decisions.outside), enough=enough)
         if not len(found.theta):
             return Relaxed(decisions, np.inf, None, np.zeros(0, dtype=np.int64), np.zeros(0))
@@ -217,14 +220,14 @@ class Duals:
         return Relaxed(decisions, found.bound, dual, found.columns.astype(np.int64), found.shares)
 
     def cut(self, relaxed: Relaxed, chosen: list[int]) -> tuple[float, Array]:
-        """The cut of a dual point in z of a set: constant and slopes; nothing is cut if there is none."""
+        """Return constant and slopes of the cut in z of a set; without a dual point they are zero and cut nothing."""
         features = np.array(chosen, dtype=np.int64)
         if relaxed.dual is None:
             return 0.0, np.zeros(len(features))
         return self.constant(relaxed.dual, features), self.slopes(relaxed.dual, features)
 
     def constant(self, dual: Dual, features: Index) -> float:
-        """A cut's value where all z of the set are zero: loss, unpenalized features, and rewards of those outside the set."""
+        """Return a cut's value where all z of the set are zero: the terms of the loss and of all features outside the set."""
         w, most = self.problem.w, self.run.most if self.most is None else self.most
         u = np.divide(-dual.theta, w, out=np.zeros_like(w), where=w > 0.0)
         losses = w * np.where(w > 0.0, self.problem.loss.conjugate(u, self.problem.y), 0.0)
@@ -236,13 +239,13 @@ class Duals:
         return -float(terms.sum()) - ROUNDING * float(np.abs(terms).sum())
 
     def gains(self, v: Array, features: Index | slice) -> Array:
-        """The s_j of some features."""
+        """Return the gains s_j of some features."""
         penalty = self.problem.penalty
         low, high = self.run.low[features], self.run.high[features]
         return Penalty(lambda_1=penalty.lambda_1, lambda_2=penalty.lambda_2, lower=low, upper=high).conjugate(v)
 
     def slopes(self, dual: Dual, features: Index) -> Array:
-        """What z of some features (in increasing order) costs in a cut."""
+        """Return the slopes lambda_0 + mu - s_j of a cut in z of some features, which must be in increasing order."""
         if not len(features):
             return np.zeros(0)
         X = self.problem.design.take(features).stored()
@@ -252,7 +255,7 @@ class Duals:
 
 
 class Master:
-    """The program that the MIP solver sees: z of the set, and the objective t that the cuts and the known values hold up."""
+    """The program that the MIP solver sees: min t over z of the set, with t at least the cut and the known values."""
 
     def __init__(self, generation: Generation, level: float) -> None:
         self.generation = generation
@@ -266,7 +269,7 @@ class Master:
         self.program = builder.build([], [])
 
     def require_limits(self, builder: Builder) -> None:
-        """At most k features, or a swap's."""
+        """Require at most k features, or at most a swap's changes."""
         duals, limited = self.generation.duals, self.generation.duals.limited[self.features]
         if duals.most is not None:
             builder.require([(self.z, limited[None].astype(float))], upper=duals.most)
@@ -274,26 +277,27 @@ class Master:
             builder.require([(self.z, (~limited)[None].astype(float))], lower=len(duals.swaps.home) - duals.swaps.size)
 
     def require_cut(self, builder: Builder) -> None:
-        """What the root's dual point proves. Those of other relaxations are worth less than the time that dense rows take."""
+        """Require the cut of the root's dual point; dense rows of other dual points cost more time than they save."""
         constant, slopes = self.generation.cut
         builder.require([(self.t, np.ones((1, 1))), (self.z, -slopes[None])], lower=constant)
 
     def require_values(self, builder: Builder, level: float) -> None:
-        """With decisions that were tried the objective is at least their value; without them at least zero, as always."""
+        """Require t >= value where z agrees with decisions that were tried; forbid such z if value >= `level`."""
         for clauses in (True, False):
             known = [(one, value) for one, value in self.generation.values.items() if (value >= level) == clauses]
             if not known:
                 continue
-            value = np.maximum([value for _, value in known], 0.0)  # of a negative one, more differences would make more
+            # value * (1 - differences) is a bound for every z unless the value is negative.
+            value = np.maximum([value for _, value in known], 0.0)
             differ, fewest = self.differences([one for one, _ in known])
-            if clauses:  # one z differs
+            if clauses:  # at least one z differs
                 builder.require([(self.z, differ)], lower=fewest)
             else:
                 rows = [(self.t, np.ones((len(known), 1))), (self.z, differ.multiply(value[:, None]))]
                 builder.require(rows, lower=value * fewest)
 
     def differences(self, tried: list[Decisions]) -> tuple[sparse.csr_matrix, Array]:
-        """Rows d and numbers f such that d' z - f + 1 counts the z that differ from decisions."""
+        """Return rows d and numbers f such that d' z - f + 1 is the number of z that differ from the decisions."""
         place = {feature: k for k, feature in enumerate(self.features.tolist())}
         entries = [
             (row, place[j], sign)
@@ -306,11 +310,11 @@ class Master:
         return matrix, np.array([1.0 - len(one.inside) for one in tried])
 
     def solve(self) -> MipResult:
-        """By the backend."""
+        """Solve the program by the backend."""
         run, options = self.generation.run, self.generation.options
         return run.backend.solve(self.program, gap=INNER_GAP * options.gap, seconds=run.common.left(), threads=options.threads)
 
     def pattern(self, x: Array) -> Decisions:
-        """The decision on every feature of the set."""
+        """Return the decision on every feature of the set at a point of the program."""
         chosen = x[self.z] > 0.5
         return Decisions(frozenset(self.features[chosen].tolist()), frozenset(self.features[~chosen].tolist()))

@@ -29,7 +29,7 @@ SAID = {
     GRB.SUBOPTIMAL: "no optimal point within its tolerances",
 }
 SMALL_QUADRATIC = 200
-"""Variables that the licence of the package allows in a quadratic model; in a linear one 2000, and 2000 rows."""
+"""The most variables of a quadratic model under the licence that comes with the package (of a linear one: 2000)."""
 
 
 class GurobiSession:
@@ -63,7 +63,7 @@ class GurobiSession:
             self.x.setAttr("Start", start)
 
     def add_squares(self) -> None:
-        """Squares whose head has only a cost become part of the objective; the others are cones."""
+        """Add the squares x^2 <= q: those whose q only has a cost as part of the objective, the others as cones."""
         program = self.program
         cost, curvature = program.cost.copy(), np.zeros(program.size)
         q, j, _ = program.squares[self.priced].T
@@ -78,18 +78,18 @@ class GurobiSession:
             self.model.addConstr(self.x[root].item() * self.x[root].item() <= self.x[head].item() * factor)
 
     def run(self) -> None:
-        """Solve."""
+        """Solve the model."""
         self.model.optimize()
-        if self.model.Status == GRB.INF_OR_UNBD:  # it can tell, but must be asked
+        if self.model.Status == GRB.INF_OR_UNBD:  # without dual reductions it tells which
             self.model.setParam("DualReductions", 0)
             self.model.optimize()
 
     def stop(self) -> None:
-        """Ask it to end."""
+        """Ask Gurobi to end."""
         self.model.terminate()
 
     def result(self) -> MipResult:
-        """What it found."""
+        """Return status, point and bound."""
         status, mixed = STATUS.get(self.model.Status, "failed"), bool(self.model.IsMIP)
         x = None
         if self.model.SolCount > 0:
@@ -106,13 +106,13 @@ class GurobiSession:
 
 
 def priced_squares(program: Program) -> NDArray[np.bool_]:
-    """Squares x^2 <= q whose q can be replaced by x^2 in the objective, each x once."""
+    """Return which squares x^2 <= q can be dropped, with x^2 in the place of q in the objective; each x occurs once."""
     q, j, z = program.squares.T
     used = np.zeros(program.size, dtype=bool)
     used[program.rows.indices] = True
-    free = ~used & (program.lower <= 0.0) & np.isinf(program.upper) & (program.cost >= 0.0)
+    bare = ~used & (program.lower <= 0.0) & np.isinf(program.upper) & (program.cost >= 0.0)
     once = np.bincount(j, minlength=program.size) == 1
-    return (z < 0) & free[q] & once[j]
+    return (z < 0) & bare[q] & once[j]
 
 
 class Gurobi(Backend):
@@ -124,7 +124,7 @@ class Gurobi(Backend):
 
     @cached_property
     def environment(self) -> gurobipy.Env:
-        """What holds the licence; made when a program comes, so that a missing licence is that solve's failure."""
+        """The holder of the licence; made for the first program, so that a missing licence is a failure of its solve."""
         environment = gurobipy.Env(empty=True)
         environment.setParam("OutputFlag", 0)
         environment.start()
@@ -132,12 +132,12 @@ class Gurobi(Backend):
 
     @property
     def version(self) -> str:
-        """Name and version."""
+        """The name and version of the solver."""
         return "Gurobi " + ".".join(map(str, gurobipy.gurobi.version()))
 
     @cached_property
     def size_limited(self) -> bool:
-        """Whether the licence refuses a quadratic model of more than 200 variables."""
+        """Whether the licence refuses a quadratic model of more than SMALL_QUADRATIC variables."""
         try:
             with gurobipy.Model(env=self.environment) as model:
                 x = model.addMVar(SMALL_QUADRATIC + 1)
@@ -148,15 +148,15 @@ class Gurobi(Backend):
         return False
 
     def takes(self, program: Program) -> frozenset[str]:
-        """Squares, unless there are too many variables for the licence: a linear model may have ten times as many."""
+        """Return "square", or nothing where the licence refuses: it allows linear models ten times as many variables."""
         refused = len(program.squares) and program.size > SMALL_QUADRATIC and self.size_limited
         return frozenset() if refused else self.native
 
     def load(self, program: Program, start: Array | None, limits: Limits) -> GurobiSession:
-        """Give it a program."""
+        """Load a program."""
         return GurobiSession(self.environment, program, start, limits, self.tolerance)
 
 
 def make_backend() -> Backend:
-    """Gurobi with the licence that it finds."""
+    """Return the backend; Gurobi looks for its licence itself."""
     return Gurobi()

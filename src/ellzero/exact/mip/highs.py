@@ -19,7 +19,7 @@ STATUS: dict[Any, MipStatus] = {
     highspy.HighsModelStatus.kInfeasible: "infeasible",
 }
 LARGE = 30_000
-"""Entries from which on the interior point method solves a relaxation faster: 18 s for two million, the simplex not in 60 s."""
+"""Entries above which the interior point method is faster: two million took it 18 s, and the simplex method more than 60 s."""
 
 
 class HighsSession:
@@ -51,15 +51,15 @@ class HighsSession:
         self.solver.HandleUserInterrupt = True
 
     def run(self) -> None:
-        """Solve."""
+        """Solve the model."""
         self.solver.run()
 
     def stop(self) -> None:
-        """Ask it to end."""
+        """Ask HiGHS to end."""
         self.solver.cancelSolve()
 
     def result(self) -> MipResult:
-        """What it found."""
+        """Return status, point and bound."""
         info, model = self.solver.getInfo(), self.solver.getModelStatus()
         status = STATUS.get(model, "failed")
         feasible = info.primal_solution_status == int(highspy.SolutionStatus.kSolutionStatusFeasible)
@@ -73,7 +73,7 @@ class HighsSession:
 
 
 def as_lp(program: Program) -> highspy.HighsLp:
-    """The program as HiGHS takes it."""
+    """Return the program in the form of HiGHS."""
     lp, rows = highspy.HighsLp(), program.rows
     lp.num_row_, lp.num_col_ = rows.shape
     lp.col_cost_, lp.col_lower_, lp.col_upper_ = program.cost, program.lower, program.upper
@@ -87,7 +87,7 @@ def as_lp(program: Program) -> highspy.HighsLp:
 
 
 class Highs(Backend):
-    """HiGHS; its quadratic solver is left alone, it was seen to hang."""
+    """HiGHS for linear programs; its quadratic solver is not used, since it was seen to hang."""
 
     name = "highs"
     native = frozenset()
@@ -95,14 +95,14 @@ class Highs(Backend):
 
     @property
     def version(self) -> str:
-        """Name and version."""
+        """The name and version of the solver."""
         return f"HiGHS {highspy.Highs().version()}"
 
     def load(self, program: Program, start: Array | None, limits: Limits) -> HighsSession:
-        """Give it a program."""
+        """Load a program."""
         return HighsSession(program, start, limits, self.tolerance)
 
 
 def make_backend() -> Backend:
-    """HiGHS needs nothing but its package."""
+    """Return the backend, which needs nothing but its package."""
     return Highs()

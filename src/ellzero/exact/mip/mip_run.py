@@ -1,4 +1,4 @@
-"""What the methods that call a MIP solver share: the backend, boxes of the coefficients, the best solution and bound so far."""
+"""The state that all methods with a MIP solver share: backend, boxes of the coefficients, best solution and bound so far."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ from ellzero.problem.problem import Problem
 __all__ = ["MipRun", "check_tolerance"]
 
 Array = NDArray[np.float64]
-# |beta| <= M z lets M times the solver's tolerance of integrality through: more than this is no bound any more.
+# |beta| <= M z: a solver that takes z = tolerance for zero lets |beta| = M * tolerance pass. Above this its bounds are useless.
 LARGEST_LEAK = 1e-5
-# The least objective that counts as an improvement on a solution, relative.
+# Boxes hold every solution whose objective is at most this much, relatively, above the incumbent's.
 CUTOFF_SLACK = 1e-9
-# A solver's bound that exceeds the root's by less is rounding: the root's can be verified.
+# Where a solver's bound exceeds the root's by less, relatively, the root's is taken, since it can be verified.
 NEGLIGIBLE = 1e-9
 
 
 @dataclass
 class MipRun:
-    """One run with a MIP solver."""
+    """One run of a method that calls a MIP solver."""
 
-    common: Run  # what every method begins with
+    common: Run  # the state that all exact methods share
     backend: Backend
-    root: _core.Search  # one node: a bound that can be verified, whatever the MIP solver does
+    root: _core.Search  # a search of one node, whose bound can be verified whatever the MIP solver does
     relaxations: _core.Relaxations
-    excluded: NDArray[np.int32]  # features that the root proves to be in no better solution
-    low: Array  # boxes on the penalised scale that hold every solution better than the incumbent
+    excluded: NDArray[np.int32]  # features that are in no better solution, as the root proves
+    low: Array  # ends of boxes, on the penalised scale, that hold every solution better than the incumbent
     high: Array
     lower_bound: float
     nodes: int = 0
 
     @classmethod
     def make(cls, problem: Problem, options: SearchOptions, starts: Iterable[Model], heuristic: bool) -> MipRun:
-        """Local search, then the bounds that it implies."""
+        """Find a first solution, bound the root, and compute the boxes that follow."""
         backend = get_backend(options.backend)
         common = begin_run(problem, options, starts, "local_search" if heuristic else None)
         root = common.search()
@@ -70,7 +70,7 @@ class MipRun:
 
     @property
     def most(self) -> int:
-        """The largest number of features."""
+        """The largest number of features that a solution may have."""
         k = self.common.options.k
         return self.common.problem.design.shape[1] if k is None else k
 
@@ -80,39 +80,39 @@ class MipRun:
         return self.common.incumbent.objective
 
     def offer(self, support: NDArray[np.int32]) -> None:
-        """The best model on a support, which becomes the incumbent if it is better."""
+        """Fit the best model on a support, and make it the incumbent if it is better."""
         self.keep(self.common.model(self.relaxations.refit(support.tolist())))
 
     def keep(self, model: Model) -> None:
-        """A model inside the boxes, which becomes the incumbent if it is better."""
+        """Make a model, which must lie inside the boxes, the incumbent if it is better."""
         if model.objective < self.objective:
             self.common.incumbent = model
 
     def raise_bound(self, bound: float) -> None:
-        """A valid lower bound of all solutions that are better than the incumbent."""
+        """Take a lower bound of all solutions that are better than the incumbent, if it is higher and not contradictory."""
         if bound > self.lower_bound and not self.contradicts(bound):
             self.lower_bound = bound
 
     def contradicts(self, bound: float) -> bool:
-        """Whether a bound of all solutions (infinite: there are none) is above the incumbent: then it is wrong."""
+        """Return whether a lower bound of all solutions is above the incumbent's objective, and therefore wrong."""
         return bound > self.objective + LARGEST_LEAK * abs(self.objective)
 
     def note(self, iteration: int, integral: int = 0, still_open: int = 1) -> None:
-        """Tell where the run stands."""
+        """Report the state of the run."""
         bound = min(self.lower_bound, self.objective)
         self.common.note(self.objective, bound, self.nodes, still_open, iteration, integral)
 
     def status_of(self, found: MipResult) -> Status | None:
-        """The end of the run that a solver's end means; None: nothing is left to do."""
+        """Return the status of the run that follows from a solver's result; None if nothing is left to do."""
         if found.status in ("optimal", "precision"):
             return None
         return "failed" if found.status == "infeasible" else found.status
 
     def finish(self, status: Status | None, message: str = "") -> ExactSolution:
-        """The result: the bound is the solver's, unless the root's is as good."""
+        """Return the result; its bound is the solver's, unless the root's is as good."""
         last = self.common.history[-1]
         self.note(last.iteration, last.integral, still_open=0)
-        proved = min(max(self.root.lower_bound, 0.0), self.objective)  # a root that had no time proves nothing
+        proved = min(max(self.root.lower_bound, 0.0), self.objective)  # -inf if there was no time for the root
         bound = min(self.lower_bound, self.objective)
         rests = bound - proved > NEGLIGIBLE * abs(self.objective)
         bound = bound if rests else proved
@@ -128,9 +128,9 @@ class MipRun:
 
 
 def coefficient_boxes(run: Run) -> tuple[Array, Array]:
-    """Boxes, on the penalised scale, of the coefficients of every solution that is not worse than the incumbent.
+    """Return the ends of boxes, on the penalised scale, that hold every solution not worse than the incumbent.
 
-    No loss is negative: lambda_1 |beta| + lambda_2 beta^2 is at most the objective, less lambda_0 of the feature itself.
+    lambda_1 |beta_j| + lambda_2 beta_j^2 <= objective - lambda_0, since no loss is negative and feature j pays lambda_0.
     """
     problem, penalty = run.boxed, run.boxed.penalty
     p = problem.design.shape[1]
@@ -146,7 +146,7 @@ def coefficient_boxes(run: Run) -> tuple[Array, Array]:
 
 
 def largest_affordable(room: Array, lambda_1: float, lambda_2: float) -> Array:
-    """The positive root of lambda_1 m + lambda_2 m^2 = room."""
+    """Return the positive root m of lambda_1 m + lambda_2 m^2 = room; infinite without penalties."""
     divisor = lambda_1 + np.sqrt(lambda_1**2 + 4.0 * lambda_2 * room)
     with np.errstate(divide="ignore", invalid="ignore"):
         root = 2.0 * room / divisor

@@ -1,8 +1,9 @@
-"""Outer approximation: convex terms that a solver does not take become tangents, more of them where the solver goes.
+"""Outer approximation: tangents replace the convex terms that a solver does not take, and more are added round by round.
 
-Every relaxation's bound holds for the program; every point, lifted to its true cost, is feasible. The continuous relaxation
-is cut first, since that is cheap; then each integer assignment that the solver proposes is minimised on, which leaves tangents
-that price it exactly, so it is not proposed again unless it is the best.
+The bound of every relaxation holds for the program, and every point, lifted to its true cost, is feasible. The continuous
+relaxation gets its tangents first, since that is cheap. Then, for each integer assignment that the solver proposes, the
+continuous problem that is left is solved. Its tangents make the cost of this assignment exact, so that the solver does not
+propose it again unless it is the best.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ __all__ = ["solve_program"]
 Array = NDArray[np.float64]
 Report = Callable[[float, float], None]
 SPREAD = np.array([-4.0, -2.0, -1.0, -0.5, 0.5, 1.0, 2.0, 4.0])
-"""Where each term gets its first tangents, as multiples of what is typical for its kind."""
-SHARE = 0.25  # of the gap that is asked: what a solver, and what the tangents, may leave open
-FEASIBLE = 1e-6  # a start that violates a row by more is not one
-CUT_ROUNDS = 40  # of the continuous program at most, before integers are asked for (again)
-ROUGH = 0.05  # a relaxation whose error is a smaller part of the gap is known well enough
-STALLED = 1e-3  # a round that closes less than this part of the continuous gap is the last
+"""The points of the first tangents of each term, as multiples of a typical value."""
+SHARE = 0.25  # the part of the gap asked for that a solver, and that the tangents, may leave
+FEASIBLE = 1e-6  # a start that violates the program by more is not used
+CUT_ROUNDS = 40  # the most rounds of tangents on a continuous program before the next mixed integer one
+ROUGH = 0.05  # the error of a relaxation, as a part of the gap, at which it is known well enough
+STALLED = 1e-3  # a round that reduces the error by less than this part of it is the last
 
 
 class Ended(Exception):
-    """The solver ended for another reason than being done."""
+    """Raised when the solver ends early: at a limit, by an interrupt or a failure."""
 
     def __init__(self, result: MipResult) -> None:
         super().__init__(result.message)
@@ -41,12 +42,12 @@ class Ended(Exception):
 
 @dataclass(eq=False)
 class Approximation:
-    """The state of one run."""
+    """The state of one outer approximation."""
 
     backend: Backend
     program: Program
-    terms: Program  # the program with the approximated terms only
-    relaxation: Program  # without them, with their tangents
+    terms: Program  # the program with only those convex terms that are approximated
+    relaxation: Program  # the program with tangents in the place of these terms
     gap: float
     deadline: float
     threads: int
@@ -56,7 +57,7 @@ class Approximation:
     nodes: int = 0
 
     def offer(self, x: Array) -> float:
-        """Keep a point if it is the best; its true cost."""
+        """Keep a point if it is the best so far; return its true cost."""
         point = self.program.lifted(x)
         cost = self.program.value(point)
         if cost < self.upper:
@@ -64,11 +65,11 @@ class Approximation:
         return cost
 
     def open(self) -> float:
-        """The relative gap."""
+        """Return the relative gap."""
         return (self.upper - self.lower) / max(abs(self.upper), 1e-300) if np.isfinite(self.upper) else np.inf
 
     def cut(self, x: Array) -> bool:
-        """Add tangents where the terms are violated enough to matter; whether there are such."""
+        """Add tangents of the terms that are violated enough to matter; return whether there are any."""
         short = self.terms.shortfall(x)
         worth = SHARE * self.gap * min(abs(self.upper), abs(self.program.value(self.program.lifted(x)))) / max(len(short), 1)
         chosen = short > max(worth, 1e-15)
@@ -77,15 +78,15 @@ class Approximation:
         return bool(chosen.any())
 
     def add_tangents(self, x: Array, chosen: NDArray[np.bool_] | None = None) -> None:
-        """Tangents at a point."""
+        """Add the tangents of the chosen terms (None: of all) at a point."""
         rows, limit = self.terms.tangents(x, chosen)
         self.relaxation = self.relaxation.with_rows(rows, limit, np.full(len(limit), np.inf))
 
     def ask(self, program: Program, gap: float, *, proves: bool, whole: bool) -> MipResult:
-        """One call of the solver; if it gives up, so does the run.
+        """Call the solver once; raise `Ended` unless it finds the optimum or proves that there is none.
 
-        `proves` says that its bound holds for the whole program (it does not where integers were fixed), `whole` that its
-        points are points of the program (they are not where integers were relaxed).
+        `proves` means that its bound holds for the whole program, which is not so where integers are fixed. `whole` means that
+        its points are points of the program, which is not so where integers are relaxed.
         """
         left = self.deadline - time.monotonic()
         if left <= 0.0:
@@ -102,7 +103,7 @@ class Approximation:
         return found
 
     def cut_continuous(self, change: Callable[[Program], Program], *, fixed: bool) -> None:
-        """Cut the relaxation, its integers fixed or relaxed by `change`, until the cost there is known."""
+        """Add tangents to the relaxation, its integers fixed or relaxed by `change`, until its optimal cost is known."""
         before = np.inf
         for _ in range(CUT_ROUNDS):
             found = self.ask(change(self.relaxation), SHARE * self.gap, proves=not fixed, whole=fixed)
@@ -110,20 +111,20 @@ class Approximation:
                 return
             cost = self.program.value(change(self.program).lifted(found.x))
             error = cost - found.lower_bound
-            # Enough is known of an assignment that is proved worse than the best, and of a relaxation far below it.
+            # Enough is known of an assignment that is proved worse than the best point, and of a relaxation far below it.
             enough = found.lower_bound > self.upper if fixed else error < ROUGH * (self.upper - found.lower_bound)
             if not self.cut(found.x) or enough or error <= SHARE * self.gap * abs(cost) or error > (1.0 - STALLED) * before:
                 return
             before = error
 
     def direct(self, report: Report | None) -> MipResult:
-        """One call: the solver takes every term itself."""
+        """Solve by a single call, since the solver takes every term itself."""
         found = self.ask(self.program, self.gap, proves=True, whole=True)
         tell(report, self)
         return found if found.x is None else self.result("optimal")
 
     def run(self, report: Report | None) -> MipResult:
-        """Rounds until the gap is closed."""
+        """Solve relaxations and add tangents until the gap is closed."""
         self.cut_continuous(Program.relaxed, fixed=False)
         tell(report, self)
         while True:
@@ -141,18 +142,18 @@ class Approximation:
                 return self.result("precision", "the tolerances of the solver allow no smaller gap")
 
     def result(self, status: MipStatus, message: str = "") -> MipResult:
-        """What is known now."""
+        """Return the best point and the bound known so far."""
         return MipResult(status, self.x, self.lower, self.nodes, message)
 
 
 def tell(report: Report | None, state: Approximation) -> None:
-    """Progress."""
+    """Report the bounds, if a report is wanted."""
     if report is not None:
         report(state.lower, state.upper)
 
 
 def first_points(terms: Program, start: Array | None) -> Iterator[tuple[Array, NDArray[np.bool_]]]:
-    """Points to begin with, and the terms that deserve a tangent there: the start, and some spread over what a term can be."""
+    """Yield points for the first tangents (the start, and others spread over the range of each term), and the terms to use."""
     roots, inner = terms.squares[:, 1], terms.softplus[:, 1]
     if start is not None:
         yield start, np.ones(len(roots) + len(inner), dtype=bool)
@@ -178,9 +179,10 @@ def solve_program(
     threads: int = 1,
     report: Report | None = None,
 ) -> MipResult:
-    """Solve a program to a relative gap with any backend; the terms that it does not take are approximated.
+    """Solve a program to a relative gap by any backend; terms that the backend does not take are approximated.
 
-    `report(lower, upper)` is called after each round. Ctrl-C ends it with status "interrupted" and what is known by then.
+    `report(lower, upper)` is called after each round. After Ctrl-C, the result has status "interrupted" and holds the best
+    point and bound so far.
     """
     native = backend.takes(program)
     kinds = [kind for kind, terms in (("square", program.squares), ("softplus", program.softplus)) if len(terms)]

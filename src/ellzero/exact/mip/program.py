@@ -1,4 +1,4 @@
-"""A mixed integer program as data, known to no solver: linear rows, bounds, integrality and two kinds of convex terms."""
+"""A mixed integer program as plain data for any solver: linear rows, bounds, integrality and two kinds of convex terms."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ __all__ = ["Builder", "Program"]
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 NOWHERE = 1e-9
-"""A switch below this is off: solvers do not tell it from zero."""
+"""A switch below this is off: solvers do not distinguish it from zero."""
 
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """min cost'x with row_lower <= rows x <= row_upper, lower <= x <= upper, x_j integer where `integer`, and convex terms.
+    """The program min cost'x with row_lower <= rows x <= row_upper, lower <= x <= upper, some x_j integer, and convex terms.
 
     A row (q, x, z) of `squares` says x^2 <= q z; z = -1 stands for the constant one. A row (t, u) of `softplus` says
-    t >= log(1 + exp(u)). Variables q and t appear in no row and have no negative cost: an optimal point takes them at their
-    true values, and any point can be lifted there.
+    t >= log(1 + exp(u)). Variables q and t appear in no row and have no negative cost. So an optimal point has them at
+    their least values, x^2 / z and log(1 + exp(u)), and any point can be lifted to these.
     """
 
     cost: Array
@@ -40,15 +40,15 @@ class Program:
 
     @property
     def size(self) -> int:
-        """How many variables it has."""
+        """The number of variables."""
         return len(self.cost)
 
     def value(self, x: Array) -> float:
-        """The cost of a point as it is."""
+        """Return cost'x of a point as it is, without lifting it."""
         return float(self.cost @ x)
 
     def with_rows(self, rows: Any, row_lower: Array, row_upper: Array) -> Program:
-        """The same program with more rows."""
+        """Return the program with more rows."""
         return replace(
             self,
             rows=sparse.vstack([self.rows, rows], format="csr"),
@@ -57,7 +57,7 @@ class Program:
         )
 
     def with_terms(self, kinds: Iterable[str]) -> Program:
-        """The same program with only these kinds ("square", "softplus") of convex terms."""
+        """Return the program with only these kinds ("square", "softplus") of convex terms."""
         return replace(
             self,
             squares=self.squares if "square" in kinds else self.squares[:0],
@@ -65,48 +65,48 @@ class Program:
         )
 
     def relaxed(self) -> Program:
-        """The same program without integrality."""
+        """Return the program without integrality."""
         return replace(self, integer=np.zeros_like(self.integer))
 
     def fixed(self, x: Array) -> Program:
-        """The continuous program that is left when the integers are what they are (up to rounding) in a point."""
+        """Return the continuous program in which the integer variables are fixed at their (rounded) values of a point."""
         value = np.rint(x[self.integer])
         lower, upper = self.lower.copy(), self.upper.copy()
         lower[self.integer] = upper[self.integer] = value
         return replace(self.relaxed(), lower=lower, upper=upper)
 
     def heads(self) -> Indices:
-        """The variables q and t, term by term: squares first."""
+        """Return the indices of the variables q and t, term by term, squares first."""
         return np.concatenate([self.squares[:, 0], self.softplus[:, 0]])
 
     def terms(self, x: Array) -> Array:
-        """The least values of q and t beside the rest of a point: x^2 / z and log(1 + exp(u)).
+        """Return the least values of q and t at a point: x^2 / z and log(1 + exp(u)).
 
-        Where a switch z is off, x is zero up to the solvers' tolerance and so is q.
+        Where a switch z is off, x is zero up to the solver's tolerance, and q is taken as zero.
         """
         on = self.switches(x)
         square = np.divide(x[self.squares[:, 1]] ** 2, on, out=np.zeros(len(on)), where=on > NOWHERE)
         return np.concatenate([square, np.logaddexp(0.0, x[self.softplus[:, 1]])])
 
     def switches(self, x: Array) -> Array:
-        """The variable z of each square, one where it is constant."""
+        """Return the value of z of each square, one where it is constant."""
         z = self.squares[:, 2]
         return np.where(z < 0, 1.0, x[z])
 
     def lifted(self, x: Array) -> Array:
-        """The point with integers rounded, q and t at their true values: its cost is the program's, not a relaxation's."""
+        """Return the point with integers rounded, and q and t at their least values: its cost is that of the program."""
         point = x.copy()
         point[self.integer] = np.rint(x[self.integer])
         point[self.heads()] = self.terms(point)
         return point
 
     def shortfall(self, x: Array) -> Array:
-        """What the cost of each term must rise by until it is true; zero where it holds."""
+        """Return the rise in cost that each violated term needs until it holds; zero where it holds."""
         heads = self.heads()
         return self.cost[heads] * np.maximum(self.terms(x) - x[heads], 0.0)
 
     def violation(self, x: Array) -> float:
-        """The largest violation of a row, a bound, integrality or a term."""
+        """Return the largest violation of a row, a bound, integrality or a term."""
         activity = self.rows @ x
         parts = [
             self.row_lower - activity,
@@ -119,9 +119,10 @@ class Program:
         return max(float(part.max(initial=0.0)) for part in parts)
 
     def tangents(self, x: Array, chosen: NDArray[np.bool_] | None = None) -> tuple[Any, Array]:
-        """Rows and their lower limits that hold wherever the (chosen) terms do, with equality where a point is lifted.
+        """Return the tangents of the (chosen) terms at a point, as rows and their lower limits.
 
-        q >= 2 a x - a^2 z with a = x / z at the point, and t >= log(1 + exp(u)) linearised at the point's u.
+        q >= 2 a x - a^2 z with a = x / z at the point, and t >= log(1 + exp(u)) linearised at the point's u. They hold wherever
+        the terms hold, with equality at the lifted point.
         """
         chosen = np.ones(len(self.squares) + len(self.softplus), dtype=bool) if chosen is None else chosen
         squares, softplus = self.squares[chosen[: len(self.squares)]], self.softplus[chosen[len(self.squares) :]]
@@ -144,7 +145,7 @@ class Program:
 
 
 class Builder:
-    """Puts a program together from blocks of variables and rows."""
+    """A builder of programs from blocks of variables and rows."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -160,20 +161,20 @@ class Builder:
         upper: float | Array = np.inf,
         integer: bool = False,
     ) -> slice:
-        """New variables; where they are in a point."""
+        """Add variables; return their place in a point."""
         self.variables.append(tuple(np.broadcast_to(np.asarray(v, float), (count,)) for v in (cost, lower, upper, integer)))
         self.size += count
         return slice(self.size - count, self.size)
 
     def require(self, parts: list[tuple[slice, Any]], lower: float | Array = -np.inf, upper: float | Array = np.inf) -> None:
-        """Rows lower <= sum of matrix times block <= upper; a vector stands for a diagonal matrix."""
+        """Add the rows lower <= sum of matrix times block <= upper; a vector stands for a diagonal matrix."""
         matrices = [(where, sparse.diags(m, format="csr") if np.ndim(m) == 1 else sparse.csr_matrix(m)) for where, m in parts]
         count = matrices[0][1].shape[0]
         limits = [np.broadcast_to(np.asarray(side, float), (count,)) for side in (lower, upper)]
         self.blocks.append((matrices, limits[0], limits[1]))
 
     def build(self, squares: list[Indices], softplus: list[Indices]) -> Program:
-        """The program; terms are given as blocks of their indices."""
+        """Return the program; its terms are given as blocks of indices of variables."""
         cost, lower, upper, integer = (np.concatenate(part) for part in zip(*self.variables, strict=True))
         rows = [sum(self.placed(where, matrix) for where, matrix in block[0]) for block in self.blocks]
         return Program(
@@ -189,5 +190,5 @@ class Builder:
         )
 
     def placed(self, where: slice, matrix: Any) -> Any:
-        """A matrix at its block's columns."""
+        """Return a matrix over all variables, with the given one at the columns of its block."""
         return sparse.csr_matrix((matrix.data, matrix.indices + where.start, matrix.indptr), shape=(matrix.shape[0], self.size))

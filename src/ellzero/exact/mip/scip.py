@@ -21,7 +21,7 @@ STATUS: dict[Any, MipStatus] = {
     "infeasible": "infeasible",
 }
 LISTENING = ("PRESOLVING", "SOLVING")
-"""The stages in which it can be interrupted; in those between, as before a restart, it would complain on stderr."""
+"""The stages in which SCIP can be interrupted; in others, as before a restart, it would complain on stderr."""
 
 
 class ScipSession:
@@ -31,11 +31,11 @@ class ScipSession:
         self.model = Model()
         self.model.hideOutput()
         options = {
-            "misc/catchctrlc": False,  # else SCIP replaces Python's handler
-            "nlp/disable": True,  # its NLP solver was seen to bring the whole process down; the cuts do without
+            "misc/catchctrlc": False,  # otherwise SCIP replaces Python's handler
+            "nlp/disable": True,  # its NLP solver was seen to end the whole process; cuts replace it
             "numerics/feastol": tolerance,
-            "constraints/nonlinear/tightenlpfeastol": False,  # the LP solver would refuse, and print so, thousands of times
-            # With coefficients near the tolerance and a slack without an upper limit it made 1e8 of an optimum of 0.14.
+            "constraints/nonlinear/tightenlpfeastol": False,  # the LP solver would refuse it and print so
+            # With coefficients near the tolerance and a slack without an upper limit, this turned an optimum of 0.14 into 1e8.
             "constraints/linear/singletonstuffing": False,
             "limits/gap": limits.gap,
             "limits/time": min(limits.seconds, 1e20),  # SCIP's infinity
@@ -52,16 +52,16 @@ class ScipSession:
             self.model.addSol(solution)
 
     def run(self) -> None:
-        """Solve."""
+        """Solve the model."""
         self.model.optimizeNogil()
 
     def stop(self) -> None:
-        """Ask it to end, if it listens at this moment."""
+        """Ask SCIP to end, if it is in a stage that can be interrupted."""
         if self.model.getStageName() in LISTENING:
             self.model.interruptSolve()
 
     def result(self) -> MipResult:
-        """What it found."""
+        """Return status, point and bound."""
         said = self.model.getStatus()
         status = STATUS.get(said, "failed")
         x = None
@@ -75,7 +75,7 @@ class ScipSession:
 
 
 def add_variables(model: Model, program: Program) -> list[Any]:
-    """The variables in order."""
+    """Add the variables, and return them in order."""
     sides = (program.lower.tolist(), program.upper.tolist(), program.cost.tolist(), program.integer.tolist())
     return [
         model.addVar(
@@ -89,7 +89,7 @@ def add_variables(model: Model, program: Program) -> list[Any]:
 
 
 def add_rows(model: Model, program: Program, x: list[Any], deadline: float) -> None:
-    """The linear rows; SCIP takes them one by one, which may take longer than there is time."""
+    """Add the linear rows one by one, as SCIP takes them; raise TimeoutError if the time limit comes first."""
     rows, lower, upper = program.rows, program.row_lower.tolist(), program.row_upper.tolist()
     for i in range(rows.shape[0]):
         if time.monotonic() > deadline:
@@ -108,11 +108,11 @@ def add_rows(model: Model, program: Program, x: list[Any], deadline: float) -> N
 
 
 def add_terms(model: Model, program: Program, x: list[Any]) -> None:
-    """The convex terms, in forms whose convexity SCIP recognises."""
+    """Add the convex terms, in forms whose convexity SCIP recognises."""
     for q, j, z in program.squares.tolist():
         model.addCons(x[j] * x[j] <= (x[q] if z < 0 else x[q] * x[z]))
-    # exp(-t) + exp(u - t) <= 1. The difference is a variable, since SCIP must know that it is not positive: without that no
-    # bound was ever proved.
+    # t >= log(1 + exp(u)) as exp(-t) + exp(u - t) <= 1. The difference u - t is a variable with upper limit zero: without this
+    # limit SCIP never proved a bound.
     for t, u in program.softplus.tolist():
         difference = model.addVar(lb=None, ub=0.0)
         model.addCons(x[u] - x[t] == difference)
@@ -120,7 +120,7 @@ def add_terms(model: Model, program: Program, x: list[Any]) -> None:
 
 
 class Scip(Backend):
-    """SCIP; it uses one thread."""
+    """SCIP, which uses one thread."""
 
     name = "scip"
     native = frozenset({"square", "softplus"})
@@ -128,15 +128,15 @@ class Scip(Backend):
 
     @property
     def version(self) -> str:
-        """Name and version."""
+        """The name and version of the solver."""
         model = Model()
         return f"SCIP {model.getMajorVersion()}.{model.getMinorVersion()}.{model.getTechVersion()}"
 
     def load(self, program: Program, start: Array | None, limits: Limits) -> ScipSession:
-        """Give it a program."""
+        """Load a program."""
         return ScipSession(program, start, limits, self.tolerance)
 
 
 def make_backend() -> Backend:
-    """SCIP needs nothing but its package."""
+    """Return the backend, which needs nothing but its package."""
     return Scip()

@@ -1,4 +1,4 @@
-"""What a dual point proves about a part of the problem: bounds, fixed features and narrower boxes."""
+"""Consequences of a dual point for one region: lower bounds, fixed features and narrower boxes."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ Mask = NDArray[np.bool_]
 Index = NDArray[np.int64]
 Point = tuple[Array, float, Array, Array]  # loss terms of D, the size of their parts, v = Z^T theta, rounding errors of v
 
-# A batch of dual points takes one pass over X, which may be on a disk: the more to a pass the better.
+# A batch of dual points takes one pass over X, which may be on a disk: larger batches need fewer passes.
 PRODUCT_BYTES = 256 * 2**20  # of a batch's products with all columns
-BATCH_BYTES = 32 * 2**20  # of its points: their dual objectives need several arrays of this size
+BATCH_BYTES = 32 * 2**20  # of a batch's points; their dual objectives need several arrays of this size
 LARGEST_BATCH = 1024
-ROUND = 2.0**-48  # 16 units: covers the few roundings of any closed form here, relative to the sizes that enter it
-SLACK = 1e-12  # boxes are kept larger by this share, so that no rounding of a change of scale can cut a solution off
+ROUND = 2.0**-48  # 16 units in the last place: covers the few roundings of any formula here, relative to its inputs
+SLACK = 1e-12  # boxes are kept larger by this part, so that rounding in a change of scale cuts off no solution
 
 
 def loss_values(name: str, eta: Array, y: Array) -> Array:
-    """f(eta, y)."""
+    """Return f(eta, y)."""
     if name == "squared_error":
         return 0.5 * (y - eta) ** 2
     if name == "logistic":
@@ -37,7 +37,7 @@ def loss_values(name: str, eta: Array, y: Array) -> Array:
 
 
 def dual_terms(name: str, theta: Array, y: Array, w: Array) -> tuple[Array, Array]:
-    """-w f*(-theta / w), row by row, and the size of the parts that it is summed from."""
+    """Return -w f*(-theta / w), row by row, and the sum of the absolute values of its parts."""
     size, divisor = np.abs(theta), np.where(w > 0.0, w, 1.0)
     if name == "hinge":
         return size, size
@@ -50,9 +50,9 @@ def dual_terms(name: str, theta: Array, y: Array, w: Array) -> tuple[Array, Arra
 
 
 def balance(theta: Array) -> Array:
-    """A dual point moved towards zero until its sum is exactly zero: what a free intercept asks of a dual point.
+    """Move a dual point towards zero until its sum is exactly zero, as an intercept without penalty requires.
 
-    On a grid of 2^-50 of the total, all sums are exact in float64. Lowering magnitudes never leaves a loss's domain.
+    On a grid of 2^-50 of the total, all sums are exact in float64. Smaller magnitudes stay inside the domain of every loss.
     """
     exponent = math.frexp(float(np.abs(theta).sum()))[1]
     if exponent < -900:
@@ -71,20 +71,20 @@ def balance(theta: Array) -> Array:
 
 @dataclass(frozen=True)
 class State:
-    """What is known below a node: features that are not listed are zero there."""
+    """The region of a node: its undecided features, those that are in, and their boxes; all others are zero there."""
 
     index: Index  # ascending
-    inside: Mask  # in, or unpenalized; the others are free
+    inside: Mask  # in, or unpenalized; the others are undecided
     low: Array
     high: Array
     chosen: int  # counted features that are in
 
     def keep(self, mask: Mask) -> State:
-        """The state without the features outside the mask."""
+        """Return the state without the features outside the mask, which become zero."""
         return replace(self, index=self.index[mask], inside=self.inside[mask], low=self.low[mask], high=self.high[mask])
 
     def decide(self, feature: int, side: int) -> State | None:
-        """The state with one more decision, None if it contradicts what is known."""
+        """Return the state with one more decision, None if it contradicts what is known."""
         at = int(np.searchsorted(self.index, feature))
         if at == len(self.index) or self.index[at] != feature:
             return None if side else self
@@ -96,7 +96,7 @@ class State:
 
 @dataclass(frozen=True)
 class Problem:
-    """The problem as certificate and data define it; coefficients on the penalised scale."""
+    """The problem that certificate and data define; coefficients are on the penalised scale."""
 
     loss: str
     lambda_0: float
@@ -115,7 +115,7 @@ class Problem:
     high: Array
 
     def evaluate(self, coef: Array, intercept: float) -> tuple[float, float]:
-        """The objective of a model, and a number that it certainly does not exceed."""
+        """Return the objective of a model, and an upper bound of it that holds despite rounding."""
         support = np.flatnonzero(coef)
         columns = dense(self.X[:, support]) if len(support) else np.zeros((len(self.y), 0))
         eta = columns @ coef[support] + intercept
@@ -131,25 +131,28 @@ class Problem:
         return values[0], values[1] * (1.0 + 4.0 * ROUND)
 
     def root(self) -> State:
-        """Nothing decided."""
+        """Return the state of the root, where nothing is decided."""
         return State(np.arange(len(self.counted), dtype=np.int64), ~self.counted, self.low, self.high, 0)
 
     def allowed(self, state: State) -> tuple[int, int]:
-        """How many more features may come in from outside `home`, and how many more of `home` may leave."""
+        """Return how many more features may come from outside `home`, and how many more of `home` may leave."""
         home = self.home[state.index]
         entered = state.chosen - np.count_nonzero(home & state.inside)
         return self.k - entered, self.k - (np.count_nonzero(self.home) - np.count_nonzero(home))
 
     def cap(self, state: State, upper: float) -> State | None:
-        """What counts and penalties alone imply for solutions not worse than `upper`: losses are never negative."""
+        """Narrow a state by counts and penalties alone, for solutions not worse than `upper`; None if no solution is left.
+
+        Losses are never negative, so that the penalties of such a solution are at most `upper`.
+        """
         home, (enter, leave) = self.home[state.index], self.allowed(state)
         inside = state.inside | home if leave == 0 else state.inside
         chosen = state.chosen + np.count_nonzero(inside) - np.count_nonzero(state.inside)
-        more = max(np.count_nonzero(home & ~inside) - leave, 0)  # whichever leave, so many of the free ones are in
+        more = max(np.count_nonzero(home & ~inside) - leave, 0)  # whichever leave, so many of the undecided ones are in
         room = upper - self.lambda_0 * (chosen + more)
         if min(enter, leave) < 0 or room < 0.0:
             return None
-        paid = inside | home if more else inside  # their lambda_0 may be among those in `room`
+        paid = inside | home if more else inside  # `room` may have paid their lambda_0 already
         reach = np.where(paid, self._largest(room), self._largest(max(room - self.lambda_0, 0.0)))
         low, high = np.maximum(state.low, -reach), np.minimum(state.high, reach)
         if (low > high).any():
@@ -158,12 +161,12 @@ class Problem:
         return replace(state, inside=inside, low=low, high=high, chosen=chosen).keep(possible)
 
     def _largest(self, room: float) -> float:
-        """The root of lambda_1 M + lambda_2 M^2 = room; infinite without penalties."""
+        """Return the root M of lambda_1 M + lambda_2 M^2 = room; infinite without penalties."""
         divisor = self.lambda_1 + math.hypot(self.lambda_1, 2.0 * math.sqrt(self.lambda_2) * math.sqrt(room))
         return 2.0 * room / divisor * (1.0 + SLACK) if divisor > 0.0 else math.inf
 
     def points(self, alpha: NDArray[Any], rest: NDArray[Any] | None, rows: Index) -> Iterator[Point | None]:
-        """What each row of alpha (-1: none) gives, in this order; one pass over X serves many rows."""
+        """Yield the dual point of each row of alpha, in this order, None for -1; one pass over X serves many rows."""
         known = self._points(alpha, rest, rows[rows >= 0])
         for row in rows:
             yield next(known) if row >= 0 else None
@@ -181,7 +184,7 @@ class Problem:
             v /= self.spread
             for at, gauge in enumerate(parts.sum(axis=1).tolist()):
                 yield terms[at], gauge, v[at].copy(), radius[at] * self.norm
-            del v  # a view of it, or its name, would keep it until the next batch is there
+            del v  # its name would keep it in memory until the next batch is computed
 
     def _theta(self, alpha: Array) -> Array:
         if self.loss == "squared_error":
@@ -192,13 +195,13 @@ class Problem:
         return np.array([balance(row) for row in theta]).reshape(theta.shape) if self.fit_intercept else theta
 
     def narrow(self, state: State, point: Point, upper: float) -> tuple[float, State | None]:
-        """D at a dual point and the state after all that D and `upper` imply; None: nothing is left below `upper`."""
+        """Return D at a dual point, and the state narrowed by D and `upper`; None if no solution is left below `upper`."""
         terms, gauge, v, error = point[0], point[1], point[2][state.index], point[3][state.index]
-        home, free, (enter, leave) = self.home[state.index], ~state.inside, self.allowed(state)
+        home, undecided, (enter, leave) = self.home[state.index], ~state.inside, self.allowed(state)
         s = np.maximum(self._support_function(v - error, state), self._support_function(v + error, state))  # convex in v
         net = s - self.lambda_0 * self.counted[state.index]
-        # Nothing is gained by default outside `home`, everything in it: what counts is the gain by departing from that.
-        (rise_in, rise_out), coming, going = np.zeros((2, len(net))), free & ~home, free & home
+        # By default, undecided features of `home` are in and others are out. A departure is a feature that does the opposite.
+        (rise_in, rise_out), coming, going = np.zeros((2, len(net))), undecided & ~home, undecided & home
         entered, rise_in[coming], rise_out[coming] = best_departures(net[coming], enter)
         left, rise_out[going], rise_in[going] = best_departures(-net[going], leave)
         terms = np.concatenate((terms, -net[~coming], -entered, -left))
@@ -215,19 +218,20 @@ class Problem:
         return bound, self.cap(replace(state, inside=state.inside | into, low=low, high=high, chosen=chosen).keep(~out), upper)
 
     def _support_function(self, v: Array, state: State) -> Array:
-        """An upper bound, tight up to rounding, of max v beta - lambda_1 |beta| - lambda_2 beta^2 over the boxes."""
+        """Return an upper bound, tight up to rounding, of max v beta - lambda_1 |beta| - lambda_2 beta^2 over the boxes."""
         over = np.maximum(np.abs(v) - self.lambda_1, 0.0)
         beta = over / (2.0 * self.lambda_2) if self.lambda_2 > 0.0 else np.where(over > 0.0, np.inf, 0.0)
-        beta = np.clip(np.copysign(beta, v), state.low, state.high)  # concave: the nearest point to the free maximiser
+        beta = np.clip(np.copysign(beta, v), state.low, state.high)  # concave: the nearest point to the maximiser outside
         bounded = np.isfinite(beta)
         beta = np.where(bounded, beta, 0.0)
         gain, price = v * beta, self.lambda_1 * np.abs(beta) + self.lambda_2 * beta**2
         return np.where(bounded, gain - price + ROUND * (np.abs(gain) + price), np.inf)
 
     def _peel(self, state: State, v: Array, error: Array, rest: Array, upper: float) -> tuple[Array, Array]:
-        """Boxes without the outer parts where rest - (v beta - lambda_1 |beta| - lambda_2 beta^2) exceeds `upper`.
+        """Return the boxes without the outer parts where rest - (v beta - lambda_1 |beta| - lambda_2 beta^2) exceeds `upper`.
 
-        `rest` is the bound with feature j in, less j's own term. Zero is never cut off; boxes away from zero are left alone.
+        `rest` is the bound with feature j in, without j's own term. Zero is never cut off; boxes that exclude zero stay as they
+        are.
         """
         around_zero = (state.low <= 0.0) & (state.high >= 0.0)
         constant = rest - upper - ROUND * (np.abs(rest) + upper)
@@ -236,7 +240,7 @@ class Problem:
         return np.where(around_zero, low, state.low), np.where(around_zero, high, state.high)
 
     def _last_root(self, slope: Array, constant: Array) -> Array:
-        """Beyond it (and beyond zero) lambda_2 m^2 + slope m + constant is positive; infinite where it is not."""
+        """Return a point m >= 0 beyond which lambda_2 m^2 + slope m + constant is positive; infinite if there is none."""
         squares, product = slope**2, 4.0 * self.lambda_2 * constant
         inner = squares - product + ROUND * (squares + np.abs(product))  # a double root must not be taken for none
         root = np.sqrt(np.maximum(inner, 0.0))
@@ -246,7 +250,7 @@ class Problem:
 
 
 def best_departures(gain: Array, limit: int) -> tuple[Array, Array, Array]:
-    """The `limit` largest positive gains, and by how much their sum falls if a feature must be, or must not be, among them."""
+    """Return the `limit` largest positive gains, and the loss in their sum if a feature must be, or must not be, among them."""
     ranked = np.sort(gain[gain > 0.0])[::-1]
     last = ranked[limit - 1] if 0 < limit <= len(ranked) else 0.0
     following = ranked[limit] if limit < len(ranked) else 0.0
@@ -254,5 +258,5 @@ def best_departures(gain: Array, limit: int) -> tuple[Array, Array, Array]:
 
 
 def exact_sum(terms: Array) -> float:
-    """Correctly rounded; NaN for what is out of range."""
+    """Return the correctly rounded sum, NaN if it is out of range."""
     return math.fsum(terms.tolist()) if np.abs(terms).sum() < 1e300 else math.nan

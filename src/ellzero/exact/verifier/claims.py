@@ -1,4 +1,4 @@
-"""What the file claims: read with suspicion, every type, shape and range checked."""
+"""Read the claims of a certificate, and check every type, shape and range."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Arrays = dict[str, NDArray[Any]]
 
 FORMAT, VERSION = "ellzero certificate", 2
 LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error")
-TOLERANCE = 1e-9  # how well claims must agree with what is found here
+TOLERANCE = 1e-9  # relative; claims must agree with what is computed here to this precision
 
 WHOLE, NULLABLE = ("n", "p", "k", "swap_size"), ("k", "swap_size", "bound", "free_bound")
 POSITIVE, SIGNED = ("n", "p", "swap_size"), ("objective", "lower_bound")
@@ -55,7 +55,7 @@ RANGES |= dict.fromkeys(("support", "unpenalized", "home"), (0, "p"))
 
 
 def load(certificate: Any) -> tuple[Header, Arrays]:
-    """Header and arrays of a certificate, or of the file that holds one."""
+    """Return header and arrays of a certificate, or of the file that holds one."""
     is_path = isinstance(certificate, (str, os.PathLike))
     if not is_path and not (hasattr(certificate, "header") and hasattr(certificate, "arrays")):
         raise InvalidInputError(f"certificate must be a path or a certificate, got {type(certificate).__name__}.")
@@ -72,7 +72,7 @@ def load(certificate: Any) -> tuple[Header, Arrays]:
 
 
 def check_header(header: Header, arrays: Arrays) -> None:
-    """Format, digest, and the type and range of every entry."""
+    """Check the format, the digest, and the type and range of every entry."""
     require(header.get("format") == FORMAT, f"this is not an {FORMAT}.")
     version = header.get("version")
     require(version == VERSION, f"version {version!r} of certificates is not read here, only version {VERSION}.")
@@ -100,7 +100,7 @@ def check_header(header: Header, arrays: Arrays) -> None:
 
 
 def check_arrays(header: Header, arrays: Arrays) -> Arrays:
-    """The arrays that a certificate may have, with types, shapes and ranges checked, widened to 64 bits (but for alpha)."""
+    """Check types, shapes and ranges of the arrays; return those known to the format, with 64 bits (but for alpha)."""
     missing = (NEEDED | {"spread"} if header["standardize"] else NEEDED) - arrays.keys()
     missing |= {"classes"} - arrays.keys() if header["loss"] != "squared_error" else set()
     missing |= {"home"} - arrays.keys() if header["swap_size"] is not None else set()
@@ -113,7 +113,7 @@ def check_arrays(header: Header, arrays: Arrays) -> Arrays:
         fits = array.ndim == len(shape) and all(sizes.setdefault(s, d) == d for s, d in zip(shape, array.shape, strict=True))
         require(fits and array.dtype.kind in kinds, f"{name} has the wrong shape {array.shape} or type {array.dtype}.")
         if kinds == "f":
-            # Sums of float32 numbers are finite in float64: row sums find what is not finite without a mask of alpha's size.
+            # Sums of finite float32 numbers are finite in float64: row sums find other numbers without a mask of alpha's size.
             total = array.sum(axis=-1, dtype=np.float64) if kinds == "f" and array.ndim == 2 else array
             good = ~np.isnan(total) if name in ("lower", "upper") else np.isfinite(total)
             require_all(good, f"{name} contains numbers that are not finite")
@@ -131,7 +131,7 @@ def check_arrays(header: Header, arrays: Arrays) -> Arrays:
 
 
 def read_target(header: Header, arrays: Arrays, y: Any, w: Array) -> Array:
-    """The target as -1 / +1 or numbers; refused if it is not the certificate's."""
+    """Return the target as -1 and +1, or as numbers; refuse it if it is not that of the certificate."""
     values = np.asarray(y)
     values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
     require(values.shape == w.shape, f"y has shape {values.shape}, the certificate is for {len(w)} rows.")
@@ -147,8 +147,8 @@ def read_target(header: Header, arrays: Arrays, y: Any, w: Array) -> Array:
 
 
 def check_spread(spread: Array, square: Array, second: Array) -> None:
-    """Spreads must be those of the data: sqrt(square); one for a constant column."""
-    # A mean far from zero takes digits from the deviations: there, less agreement can be asked for.
+    """Check that spreads are those of the data: sqrt(square), or one for a constant column."""
+    # A mean far from zero costs the deviations digits: there, less agreement can be required.
     allowed = np.minimum(TOLERANCE + 1e-14 * np.sqrt(second / square), 1e-3)
     constant = (spread == 1.0) & (square <= 1e-24 * second)
     right = (spread > 0.0) & (constant | (np.abs(spread - np.sqrt(square)) <= allowed * spread))
@@ -156,7 +156,7 @@ def check_spread(spread: Array, square: Array, second: Array) -> None:
 
 
 def read_problem(header: Header, arrays: Arrays, X: object, y: object) -> Problem:
-    """The problem, refused if X or y are not those of the certificate."""
+    """Return the problem; refuse X and y if they are not those of the certificate."""
     n, p = header["n"], header["p"]
     try:
         matrix = as_matrix(X)
@@ -183,7 +183,7 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object) -> Proble
     low, high = np.maximum(low * spread, -limit), np.minimum(high * spread, limit)
     low, high = low - SLACK * np.abs(low), high + SLACK * np.abs(high)
     l0, l1, l2 = (float(header[name]) for name in ("lambda_0", "lambda_1", "lambda_2"))
-    # No limit is the limit p; swaps have the same limit twice, for what enters and for what leaves home.
+    # Without a limit, k is p. Swaps use one limit twice: for features that come, and for features that leave home.
     k = min([p, *(header[name] for name in ("k", "swap_size") if header[name] is not None)])
     home = np.zeros(p, dtype=bool)
     home[arrays.get("home", [])] = True
@@ -193,7 +193,7 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object) -> Proble
 
 
 def read_solution(header: Header, arrays: Arrays, problem: Problem) -> tuple[Array, float]:
-    """Coefficients (of all features) and intercept; refused if they do not satisfy the constraints."""
+    """Return the coefficients of all features and the intercept; refuse them if they violate the constraints."""
     coef, intercept = np.zeros(len(problem.counted)), float(arrays["intercept"])
     coef[arrays["support"]] = arrays["coef"]
     used, k = int(problem.counted[coef != 0.0].sum()), header["k"]
@@ -206,7 +206,7 @@ def read_solution(header: Header, arrays: Arrays, problem: Problem) -> tuple[Arr
 
 
 def read_tree(arrays: Arrays, problem: Problem) -> Tree:
-    """The tree, refused if it is none."""
+    """Return the tree; refuse it if it is malformed."""
     parent, branch = arrays["parent"], arrays["branch"]
     shaped = len(parent) and parent[0] == -1 and (parent[1:] >= 0).all() and (parent < np.arange(len(parent))).all()
     require(shaped, "the tree is malformed: the root must come first and every parent before its children.")

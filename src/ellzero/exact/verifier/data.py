@@ -1,4 +1,4 @@
-"""The data that a certificate speaks of: X in whatever container, checksums, and refusals."""
+"""Access to the data of a certificate: X in any container, read in blocks, and checksums."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ellzero.base.errors import InvalidInputError
 Array = NDArray[np.float64]
 
 CHUNK_BYTES = 16 * 2**20
-SPARSE_SHARE = 8  # a block of a sparse matrix has so many times the columns of a dense one
-LARGEST_CHUNK_BYTES = 256 * 2**20  # chunks of other libraries' arrays that are read as a whole, as float64
+SPARSE_SHARE = 8  # a block of a sparse matrix has this many times as many columns as one of a dense matrix
+LARGEST_CHUNK_BYTES = 256 * 2**20  # chunks of other libraries' arrays up to this size, as float64, are read as a whole
 UNIT = 2.0**-52
 
 
@@ -26,19 +26,19 @@ class Refused(Exception):
 
 
 def require(condition: object, reason: str) -> None:
-    """Refuse what does not hold."""
+    """Refuse the certificate unless a condition holds."""
     if not condition:
         raise Refused(reason)
 
 
 def require_all(good: Any, reason: str) -> None:
-    """Refuse what does not hold everywhere."""
+    """Refuse the certificate unless a condition holds for every entry."""
     if not np.all(good):
         raise Refused(f"{reason} (first at {int(np.argmin(good))}).")
 
 
 def digest(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Checksum of a whole certificate but for the header's own entry "digest"."""
+    """Return the checksum of a whole certificate, without the header's own entry "digest"."""
     rest = {name: value for name, value in header.items() if name != "digest"}
     sha = hashlib.sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode())
     for name in sorted(set(arrays) - {"header"}):
@@ -49,13 +49,13 @@ def digest(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str
 
 
 def fingerprint_vector(v: ArrayLike) -> str:
-    """Checksum of a vector's shape and float64 values (the encoded target)."""
+    """Return the checksum of a vector's shape and float64 values, such as those of the encoded target."""
     values = np.asarray(v, dtype=np.float64) + 0.0  # -0.0 and 0.0 are the same number: both become 0.0
     return hashlib.sha256(repr(tuple(map(int, values.shape))).encode() + values.tobytes()).hexdigest()
 
 
 def fingerprint_matrix(X: object, storage: str) -> str:
-    """Checksum of a matrix's shape and float64 values, whatever its container; `storage` is "dense" or "sparse"."""
+    """Return the checksum of a matrix's shape and float64 values, whatever its container; `storage` is "dense" or "sparse"."""
     if storage not in ("dense", "sparse"):
         raise InvalidInputError(f"storage must be 'dense' or 'sparse', got {storage!r}.")
     matrix = as_matrix(X)
@@ -75,15 +75,15 @@ def fingerprint_matrix(X: object, storage: str) -> str:
 
 
 def update(sha: Any, values: NDArray[Any], dtype: Any) -> None:
-    """Add an array's values, as a type, to a checksum; copies are small."""
+    """Add an array's values, converted to a type, to a checksum; the copies it makes are small."""
     for start in range(0, len(values), CHUNK_BYTES // 8):
         sha.update(values[start : start + CHUNK_BYTES // 8].astype(dtype).tobytes())
 
 
 def as_matrix(X: Any) -> Any:
-    """X as canonical CSC (float64, no explicit zeros), or as something two-dimensional whose columns can be sliced.
+    """Return X as canonical CSC (float64, no explicit zeros), or as any two-dimensional object whose columns can be sliced.
 
-    The latter may be kept on a disk or elsewhere: only slices and selections of its columns are ever asked for.
+    The latter may be on a disk or elsewhere: only slices and selections of its columns are read.
     """
     if sparse.issparse(X):
         csc = sparse.csc_matrix(X, dtype=np.float64)
@@ -100,12 +100,12 @@ def as_matrix(X: Any) -> Any:
 
 
 def dense(part: Any) -> Array:
-    """A part of X as a float64 array."""
+    """Return a part of X as a dense float64 array."""
     return np.asarray(part.toarray() if sparse.issparse(part) else part, dtype=np.float64)
 
 
 def blocks(matrix: Any) -> Iterator[tuple[slice, Array]]:
-    """Dense float64 blocks of columns of bounded size: views where X is float64, never a second copy of X."""
+    """Yield dense float64 blocks of columns of bounded size: views where X is float64, never a second copy of X."""
     n, p = matrix.shape
     step = max(1, CHUNK_BYTES // (8 * max(n, 1)))
     chunk = chunk_width(matrix)
@@ -117,14 +117,14 @@ def blocks(matrix: Any) -> Iterator[tuple[slice, Array]]:
 
 
 def chunk_width(matrix: Any) -> int:
-    """How many columns are kept together where X is an array in chunks (HDF5, Zarr, Dask); one elsewhere."""
+    """Return the number of columns in a chunk where X is an array in chunks (HDF5, Zarr, Dask), one elsewhere."""
     chunks = getattr(matrix, "chunks", None)
     width = chunks[1] if isinstance(chunks, tuple) and len(chunks) == 2 else 1
     return max(1, *map(int, width)) if isinstance(width, tuple) else max(1, int(width))
 
 
 def pieces(matrix: Any) -> Iterator[tuple[slice, Any]]:
-    """Blocks of columns in the form in which they are kept: a sparse matrix as a whole, or in blocks if it is not in memory."""
+    """Yield blocks of columns, sparse or dense as X is; a sparse matrix in memory is one block."""
     n, p = matrix.shape
     if sparse.issparse(matrix):
         yield slice(0, p), matrix
@@ -138,13 +138,13 @@ def pieces(matrix: Any) -> Iterator[tuple[slice, Any]]:
 
 
 def compressed(matrix: Any) -> Iterator[Any]:
-    """Blocks of columns as canonical CSC."""
+    """Yield blocks of columns as canonical CSC."""
     for _, piece in pieces(matrix):
         yield piece if sparse.issparse(piece) else as_matrix(sparse.csc_matrix(piece))
 
 
 def moments(matrix: Any, w: Array) -> tuple[Array, Array]:
-    """Weighted variance (about the mean, in two passes) and second moment of every column."""
+    """Return weighted variance (about the mean, in two passes) and second moment of every column."""
     variance, second = np.empty((2, matrix.shape[1]))
     for part, piece in pieces(matrix):
         if sparse.issparse(piece):
@@ -155,17 +155,17 @@ def moments(matrix: Any, w: Array) -> tuple[Array, Array]:
 
 
 def sparse_moments(matrix: Any, w: Array) -> tuple[Array, Array]:
-    """The same of a sparse matrix, whose zeros are not stored."""
+    """Return weighted variance and second moment of every column of a sparse matrix, with its zeros counted in."""
     mean, deviation, pattern = matrix.T @ w, matrix.copy(), matrix.copy()
     deviation.data = (matrix.data - np.repeat(mean, np.diff(matrix.indptr))) ** 2
     pattern.data = np.ones(matrix.nnz)
     zeros = w.sum() - pattern.T @ w
-    zeros[zeros < len(w) * UNIT] = 0.0  # rounding only: a full column has no zeros
+    zeros[zeros < len(w) * UNIT] = 0.0  # a column without zeros leaves only rounding errors
     return deviation.T @ w + mean**2 * zeros, matrix.power(2).T @ w
 
 
 def products(theta: Array, matrix: Any) -> Array:
-    """The products theta X for a stack of row vectors theta, summed in float64; one pass over X."""
+    """Return the products theta X of a stack of row vectors theta, summed in float64, with one pass over X."""
     out = np.empty((len(theta), matrix.shape[1]))
     for part, piece in pieces(matrix):
         out[:, part] = (piece.T @ theta.T).T if sparse.issparse(piece) else theta @ piece

@@ -1,4 +1,4 @@
-"""The verdict."""
+"""The check of a certificate as a whole, and the report on it."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from ellzero.exact.verifier.data import Refused
 
 @dataclass(frozen=True, repr=False)
 class VerificationReport:
-    """What a certificate proves: `lower_bound` was derived here and owes nothing to the claims in the file.
+    """The result of a check: whether a certificate is valid, and the lower bound that it proves.
 
-    With `swap_size` it holds for the models that a swap of so many features leads to, otherwise for all.
+    `lower_bound` is derived by the verifier and does not depend on the claims in the file. With `swap_size` it holds for the
+    models that a swap of at most so many features leads to, otherwise for all models.
     """
 
     valid: bool
@@ -70,8 +71,8 @@ def verify(certificate: Any, X: object, y: object) -> VerificationReport:
     Returns
     -------
     VerificationReport
-        Not valid, with the reasons, for whatever is wrong with the certificate or if it belongs to other data. Exceptions
-        are kept for a missing file and for arguments that are no certificate.
+        Not valid, with the reasons, if anything is wrong with the certificate or if it belongs to other data. Exceptions are
+        raised only for a missing file and for arguments that are not a certificate.
 
     Examples
     --------
@@ -89,7 +90,7 @@ def verify(certificate: Any, X: object, y: object) -> VerificationReport:
         header, arrays = load(certificate)
         check_header(header, arrays)
         claimed = float(header["lower_bound"])
-        with np.errstate(all="ignore"):  # what overflows becomes infinite or NaN, and proves nothing
+        with np.errstate(all="ignore"):  # numbers that overflow become infinite or NaN, and prove nothing
             arrays = check_arrays(header, arrays)
             problem = read_problem(header, arrays, X, y)
             coef, intercept = read_solution(header, arrays, problem)
@@ -117,7 +118,7 @@ def verify(certificate: Any, X: object, y: object) -> VerificationReport:
 
 
 def faults_of(header: Header, objective: float, lower: float, gap: float) -> list[str]:
-    """Claims that what was found here does not bear out."""
+    """Return the claims that the check does not confirm, one sentence for each."""
     tolerance, faults = max(TOLERANCE * abs(objective), 1e-12), []
     if abs(header["objective"] - objective) > tolerance:
         faults.append(f"the solution's objective is {objective:.15g}, not {header['objective']:.15g} as claimed.")
@@ -132,7 +133,7 @@ def faults_of(header: Header, objective: float, lower: float, gap: float) -> lis
 
 
 def remarks_on(header: Header, leaves: int, unsolved: int, at_home: bool) -> list[str]:
-    """What a reader of a valid certificate should know."""
+    """Return remarks on what the proof covers and assumes, for readers of a valid certificate."""
     remarks, size = [], header["swap_size"]
     if size is not None:
         remarks.append(f"the bound is over swaps of at most {size} feature{'s' * (size > 1)}, not over all models.")

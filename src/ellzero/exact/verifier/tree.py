@@ -1,4 +1,4 @@
-"""The tree of decisions: whether its leaves cover everything, and what they prove together."""
+"""The tree of decisions: check that its leaves cover all solutions, and find the least of their bounds."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from ellzero.exact.verifier.data import Refused
 
 @dataclass(frozen=True)
 class Tree:
-    """The decisions, one node per entry, and the dual points."""
+    """The tree: parent, decision and dual point of each node, one entry per node."""
 
     parent: Index
     branch: Index
     side: Index
     row: Index
     alpha: NDArray[Any]
-    rest: NDArray[Any] | None  # of alpha: its further digits
+    rest: NDArray[Any] | None  # the further digits of alpha
 
     def order(self) -> Index:
-        """The nodes depth first; refuses a tree whose leaves do not cover the whole space."""
+        """Return the nodes depth first; refuse a tree whose leaves do not cover all solutions."""
         children: list[list[int]] = [[] for _ in self.parent]
         for node, parent in enumerate(self.parent.tolist()[1:], start=1):
             children[parent].append(node)
@@ -41,7 +41,7 @@ class Tree:
         return np.array(order, dtype=np.int64)
 
     def walk(self, problem: Problem, upper: float, enough: float) -> tuple[float, int, int]:
-        """The least bound of all leaves, the number of leaves and of those that are open: not solved and below `enough`."""
+        """Return the least bound of all leaves, and the numbers of leaves and of open ones (no dual point, below `enough`)."""
         order, waiting = self.order(), np.bincount(self.parent[1:], minlength=len(self.parent))
         states: dict[int, tuple[float, State | None]] = {-1: (0.0, problem.root())}  # no loss or penalty is negative
         least, leaves, unsolved = math.inf, 0, 0
@@ -51,7 +51,7 @@ class Tree:
             if parent >= 0:
                 waiting[parent] -= 1
                 if not waiting[parent]:
-                    del states[parent]  # only what later nodes need stays in memory
+                    del states[parent]  # keep in memory only the states that later nodes need
             if state is not None and self.branch[node] >= 0:
                 state = state.decide(int(self.branch[node]), int(self.side[node]))
             state = None if state is None else problem.cap(state, upper)
