@@ -73,7 +73,7 @@ def test_certifying_with_limits_and_bounds():
     check_certified(limited, (data, labels), 3)
     assert limited.status[-1] == "node_limit"
     plain = ez.fit_path(X, Y, lambda_0=[0.05, 0.02])
-    with pytest.raises(ez.InvalidInputError, match="bound must be a number"):
+    with pytest.raises(ez.InvalidInputError, match="add, for example, lambda_2=1e-3"):
         ez.certify_path(plain)
     check_certified(ez.certify_path(plain, bound="heuristic"), (X, Y), 2)
     for wrong in (3, None, X):
