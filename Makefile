@@ -2,21 +2,37 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+BUILD := build/dev
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint docs bench bench-search bench-exact bench-mip bench-cv bench-out-of-core bench-cluster sanitize sanitize-threads stubs clean
+.PHONY: demo test check lint style types tidy docs bench bench-search bench-exact bench-mip bench-cv bench-out-of-core bench-cluster sanitize sanitize-threads stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
 
-# A file of tests runs in one process, so that its fixtures are made once.
+# The unit tests of the core, then all others. A file of tests runs in one process, so that its fixtures are made once.
 test: $(VENV)/.built
+	$(BIN)/ctest --test-dir $(BUILD) --output-on-failure
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
-lint: $(VENV)/.built
+# Less than a minute, for use while one works: all but clang-tidy and the slow tests.
+check: style types
+	$(BIN)/ctest --test-dir $(BUILD) --output-on-failure
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile $(QUICK)
+
+lint: style types tidy
+
+style: $(VENV)/.built
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	find cpp -name '*.[ch]pp' | xargs $(BIN)/clang-format --dry-run --Werror
+
+types: $(VENV)/.built
 	$(BIN)/mypy
+
+# One process per file, as many at a time as there are processors.
+tidy: $(VENV)/.built
+	find cpp -name '*.cpp' | xargs -n 1 -P $$(nproc) $(BIN)/clang-tidy -p $(BUILD) --quiet
 
 # The site, into build/site; the gallery's examples run anew. Warnings are errors, and nothing is fetched but packages.
 docs: $(VENV)/.built $(VENV)/.docs
@@ -80,19 +96,20 @@ clean:
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-# The build tools first, then the package with what its tests need (pyproject.toml says what): without build isolation the
-# second build only compiles what changed.
+# The build tools first, then the package with what its tests need (pyproject.toml says what), the core's own tests included:
+# one folder of objects serves them all, and without build isolation the second build only compiles what changed.
+INSTALL := $(BIN)/pip install --quiet --no-build-isolation -C build-dir=$(BUILD) -C cmake.define.ELLZERO_TESTS=ON
 $(VENV)/.tools: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 	touch $@
 
 $(VENV)/.built: $(VENV)/.tools $(SOURCES)
-	$(BIN)/pip install --quiet --no-build-isolation -e ".[test,lint]"
+	$(INSTALL) -e ".[test,lint]"
 	touch $@
 
 $(VENV)/.docs: $(VENV)/.tools
-	$(BIN)/pip install --quiet --no-build-isolation -e ".[docs]"
+	$(INSTALL) -e ".[docs]"
 	touch $@
 
 $(VENV)/.peers: | $(VENV)/.tools

@@ -1,4 +1,4 @@
-"""The problems of the timing protocol: n = 1000 Gaussian features, five of them matter, logistic loss."""
+"""The problems of the timing protocols, for paths and for exact solutions: Gaussian features, five of which matter."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from scipy.special import expit
 
 import ellzero as ez
 
+N = 1000  # rows
 SUM_LAMBDA_2 = 1e-7  # the paper's lambda_2, which multiplies a sum over rows
 POINTS = 100
 SMALLEST = 1e-3
@@ -19,7 +20,7 @@ SMALLEST = 1e-3
 
 @dataclass(frozen=True)
 class Case:
-    """One problem; `lambda_2` and the grid are in ellzero's scaling (weights sum to one)."""
+    """One problem; `lambda_2` and the grid are in ellzero's scaling, in which the weights of the rows sum to one."""
 
     name: str
     X: Any
@@ -29,7 +30,7 @@ class Case:
 
 
 def closed_form_maximum(X: Any, y: NDArray[np.float64]) -> float:
-    """The largest lambda_0 at which a coordinate step leaves zero: max_j grad_j^2 / (2 L_j) at the best intercept."""
+    """Return max_j grad_j^2 / (2 L_j) at the best intercept: the largest lambda_0 at which a coordinate step leaves zero."""
     n = len(y)
     share = (y > 0).mean()
     r = ((share - (y > 0)) / n).astype(X.dtype)
@@ -46,7 +47,7 @@ def make_case(name: str, X: Any, y: NDArray[Any]) -> Case:
     return Case(name, X, y.astype(np.float64), SUM_LAMBDA_2 / len(y), np.geomspace(largest, SMALLEST * largest, POINTS))
 
 
-def dense_case(p: int, n: int = 1000, dtype: type[np.float64] | type[np.float32] = np.float64, seed: int = 0) -> Case:
+def dense_case(p: int, n: int = N, dtype: type[np.float64] | type[np.float32] = np.float64, seed: int = 0) -> Case:
     X, y, _ = ez.datasets.make_classification(n, p, 5, s=1.0, random_state=seed, dtype=dtype)
     return make_case(f"dense {np.dtype(dtype).name}, n = {n:,}, p = {p:,}", X, y)
 
@@ -58,3 +59,14 @@ def sparse_case(n: int = 2000, p: int = 100_000, density: float = 1e-3, seed: in
     coef[rng.choice(p, 2000, replace=False)] = 3.0  # each column has two entries: a signal needs many
     y = np.where(rng.random(n) < expit(X @ coef), 1.0, -1.0)
     return make_case(f"sparse, n = {n:,}, p = {p:,}, density {100 * density:g} %", X, y)
+
+
+def gaussian(p: int, dtype: str = "float64", n: int = N, seed: int = 0) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """The paper's certification problem: five of p independent features, signal-to-noise ratio 10, columns of unit variance."""
+    rng = np.random.default_rng(seed)
+    columns = rng.standard_normal((p, n), dtype=np.dtype(dtype).type)
+    signal = columns[np.arange(5) * p // 5].sum(axis=0, dtype=np.float64)
+    y = np.sign(signal + rng.normal(0.0, np.sqrt(np.var(signal) / 10.0), n))
+    for some in np.array_split(columns, max(1, p // 1000)):  # views: the standard deviation of all would copy all
+        some /= some.std(axis=1, keepdims=True)
+    return columns.T, y

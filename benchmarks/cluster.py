@@ -1,4 +1,4 @@
-"""What a Dask cluster costs, and what the death of a worker costs: paths on two worker processes against memory.
+"""The overhead of a Dask cluster, and the cost of a worker's death: paths on two worker processes against memory.
 
 python -m benchmarks.cluster [--quick] [--only TEXT] [--out FILE]
 """
@@ -24,7 +24,7 @@ from benchmarks.sections import Report, Section, arguments_of
 from ellzero.design.dask_array import DaskStore
 from ellzero.design.store import Request
 from ellzero.design.stored import StoredDesign
-from ellzero.experiments.tables import table
+from ellzero.measurement.markdown import table
 
 ROWS, COLUMNS, QUICK_COLUMNS = 1_000, 200_000, 20_000
 WORKERS = 2
@@ -49,7 +49,7 @@ Seconds lost are those beyond the undisturbed fit of the same table."""
 
 
 class Timed:
-    """A store, and what it was asked for."""
+    """A store that counts its passes and columns, and their seconds."""
 
     names = None
 
@@ -87,13 +87,13 @@ class Fit:
 
 
 def columns_of(numbers: NDArray[np.int64], order: str = "F") -> NDArray[np.float64]:
-    """The columns of these numbers, wherever they are made."""
+    """Return the columns of these numbers; they do not depend on where they are made."""
     made = np.array([np.random.default_rng([0, int(number)]).standard_normal(ROWS) for number in np.ravel(numbers)])
     return made.T if order == "F" else np.ascontiguousarray(made.T)
 
 
 def on_workers(p: int, block: int, rows: int = ROWS, order: str = "F") -> da.Array:
-    """X on the workers, made there."""
+    """Return X, made and kept on the workers."""
     numbers = da.arange(p, chunks=block)[None, :]
     X = numbers.map_blocks(columns_of, order, chunks=((ROWS,), numbers.chunks[1]), dtype=np.float64, meta=np.empty((0, 0)))
     if rows < ROWS:
@@ -125,7 +125,7 @@ def best_fit(case: Case, X: Any, threads: int = 1) -> Fit:
 
 
 def compared(found: ez.Path, expected: ez.Path) -> str:
-    """Whether two paths are the same bit by bit, or else by how much their objectives differ."""
+    """Return "yes" if two paths are the same bit by bit, or else by how much their objectives differ."""
     equal = np.array_equal(found.objective, expected.objective) and (found.coef != expected.coef).nnz == 0
     if equal:
         return "yes"
@@ -134,61 +134,62 @@ def compared(found: ez.Path, expected: ez.Path) -> str:
     return f"{np.abs(found.objective / expected.objective - 1.0).max():.1e}"
 
 
+OVERHEAD_HEADER = [
+    "X in",
+    "seconds",
+    f"/ memory, {WORKERS} threads",
+    "passes",
+    "s in passes",
+    "columns fetched",
+    "s fetching",
+    "same path",
+]
+
+
+def layouts(p: int) -> dict[str, dict[str, Any]]:
+    """Return the ways in which X is cut into blocks: arguments of `on_workers`, by their names in the table."""
+    return {
+        f"Dask, blocks of {p // 40:,} columns": {"block": p // 40},
+        f"Dask, blocks of {p // 8:,} columns": {"block": p // 8},
+        f"Dask, blocks of {p // 2:,} columns": {"block": p // 2},
+        f"Dask, blocks of {p // 8:,} columns, row-major": {"block": p // 8, "order": "C"},
+        f"Dask, blocks of {p // 8:,} columns and {ROWS // 2:,} rows": {"block": p // 8, "rows": ROWS // 2},
+    }
+
+
+def overhead_row(name: str, found: Fit, reference: float, same: str) -> list[str]:
+    asked = ["-"] * 4
+    if found.asked is not None:
+        asked = [
+            str(found.asked.passes),
+            f"{found.asked.pass_seconds:.2f}",
+            f"{found.asked.columns:,}",
+            f"{found.asked.column_seconds:.2f}",
+        ]
+    return [name, f"{found.seconds:.2f}", f"{found.seconds / reference:.2f}", *asked, same]
+
+
 def overhead(client: Client, case: Case) -> Section:
     p = case.X.shape[1]
     section = Section("Overhead")
     alone, both = best_fit(case, case.X, 1), best_fit(case, case.X, WORKERS)
     rows = [
-        [
-            f"memory, {threads} thread{'s' * (threads > 1)}",
-            f"{found.seconds:.2f}",
-            f"{found.seconds / both.seconds:.2f}",
-            *["-"] * 4,
-            compared(found.path, alone.path),
-        ]
+        overhead_row(f"memory, {threads} thread{'s' * (threads > 1)}", found, both.seconds, compared(found.path, alone.path))
         for threads, found in ((1, alone), (WORKERS, both))
     ]
-    layouts: list[tuple[str, dict[str, Any]]] = [
-        (f"Dask, blocks of {p // 40:,} columns", {"block": p // 40}),
-        (f"Dask, blocks of {p // 8:,} columns", {"block": p // 8}),
-        (f"Dask, blocks of {p // 2:,} columns", {"block": p // 2}),
-        (f"Dask, blocks of {p // 8:,} columns, row-major", {"block": p // 8, "order": "C"}),
-        (f"Dask, blocks of {p // 8:,} columns and {ROWS // 2:,} rows", {"block": p // 8, "rows": ROWS // 2}),
-    ]
-    for name, layout in layouts:
+    for name, layout in layouts(p).items():
         X = on_workers(p, **layout)
         found = best_fit(case, X)
         del X
-        asked = found.asked
-        assert asked is not None
-        rows.append(
-            [
-                name,
-                f"{found.seconds:.2f}",
-                f"{found.seconds / both.seconds:.2f}",
-                str(asked.passes),
-                f"{asked.pass_seconds:.2f}",
-                f"{asked.columns:,}",
-                f"{asked.column_seconds:.2f}",
-                same := compared(found.path, alone.path),
-            ]
-        )
+        assert found.asked is not None
+        same = compared(found.path, alone.path)
+        rows.append(overhead_row(name, found, both.seconds, same))
         if "rows" not in layout and same != "yes":
             section.checks.append(f"{name}: another path than in memory ({same}).")
-        section.raw.append({"layout": name, "seconds": found.seconds, "passes": asked.passes, "same": same})
+        section.raw.append({"layout": name, "seconds": found.seconds, "passes": found.asked.passes, "same": same})
         print(" | ".join(rows[-1]), flush=True)
-    header = [
-        "X in",
-        "seconds",
-        f"/ memory, {WORKERS} threads",
-        "passes",
-        "s in passes",
-        "columns fetched",
-        "s fetching",
-        "same path",
-    ]
     text = OVERHEAD.format(n=ROWS, p=p, size=case.X.nbytes / 1e9, repeats=REPEATS)
-    section.text = f"{text}\n\n{table(header, rows)}"
+    section.text = f"{text}\n\n{table(OVERHEAD_HEADER, rows)}"
     return section
 
 

@@ -1,4 +1,4 @@
-"""Cross-validated classifiers on real data: features, AUC on the validation rows, and time; and what start-up takes.
+"""Cross-validated classifiers on real data: features, AUC on the validation rows and seconds; and the time of start-up.
 
 Run it with `make bench-cv`; ELLZERO_DATA names the folder with the data sets.
 """
@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 
 import ellzero as ez
 from benchmarks.sections import Report, Section, arguments_of
-from ellzero.experiments.tables import table
+from ellzero.measurement.markdown import table
 
 REPEATS = 5
 INTRODUCTION = """# Cross-validated classifiers on real data
@@ -160,7 +160,7 @@ def section(name: str, quick: bool) -> Section:
 
 
 def start_up() -> Section:
-    """How long a user waits before anything happens."""
+    """Time the import and `--help`: how long a user waits before anything happens."""
     code = "import time, sklearn.base; t = time.perf_counter(); import ellzero; print(time.perf_counter() - t)"
     imports = [
         float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout) for _ in range(REPEATS)

@@ -21,16 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ellzero as ez
+from benchmarks.cases import N, gaussian
 from benchmarks.exact_runs import (
     GAP,
     REPEATS,
     SECONDS_FOR_REPEATS,
     Job,
-    N,
     Outcome,
     bound_shown,
     contradictions,
-    gaussian,
     load,
     percent,
     relative,
@@ -39,7 +38,7 @@ from benchmarks.exact_runs import (
     shown,
 )
 from benchmarks.sections import Report, Section, arguments_of
-from ellzero.experiments.tables import table
+from ellzero.measurement.markdown import table
 
 LAMBDA_2 = 0.01
 LAMBDAS_0 = (0.07, 0.11)
@@ -64,7 +63,7 @@ lambda_2, with a mean over the samples: the features decouple, and lambda_0 is h
 
 
 def fifth_gain(X: NDArray[Any], y: NDArray[np.float64]) -> float:
-    """Half of the fifth largest gain v_j^2 / (4 lambda_2), v_j the slope at zero with both classes weighing the same."""
+    """Return half of the fifth largest gain v_j^2 / (4 lambda_2), v_j the slope at zero with equal weights of both classes."""
     weight = np.where(y > 0, 1.0 / np.count_nonzero(y > 0), 1.0 / np.count_nonzero(y < 0))
     alpha = weight * min(np.count_nonzero(y > 0), np.count_nonzero(y < 0)) / len(y)  # in [0, 1/n]: dual feasible
     gains = (X.T @ (alpha * y)) ** 2 / (4.0 * MEAN_SCALED_LAMBDA_2)
@@ -72,7 +71,7 @@ def fifth_gain(X: NDArray[Any], y: NDArray[np.float64]) -> float:
 
 
 def certification_jobs(quick: bool) -> list[tuple[Job, str]]:
-    """The jobs and their targets."""
+    """Return the jobs and their targets."""
     sizes: dict[str | None, tuple[int, ...]] = {
         "heuristic": (1_000, 2_000) if quick else (10_000, 20_000, 30_000, 40_000, 50_000),
         None: (1_000,) if quick else (10_000, 20_000, 50_000),
@@ -162,7 +161,7 @@ def peer_python() -> str:
 
 
 def peer_version() -> str | None:
-    """El0ps' version, None where it cannot be imported."""
+    """Return El0ps' version, None where it cannot be imported."""
     code = "import el0ps.solver, importlib.metadata as m; print(m.version('el0ps'))"
     try:
         text, problem = run_process([peer_python(), "-c", code], 1, 120.0)
@@ -172,7 +171,7 @@ def peer_version() -> str | None:
 
 
 def run_peer(folder: Path, X: NDArray[Any], y: NDArray[np.float64], options: dict[str, Any]) -> Outcome | str:
-    """El0ps on the saved problem, one thread: it has no more."""
+    """Run El0ps on the saved problem; it has one thread only."""
     words = [options["loss"], *(repr(options[key]) for key in ("lambda_0", "lambda_2", "gap", "time_limit"))]
     command = [peer_python(), "-m", "benchmarks.el0ps", str(folder), *words]
     text, problem = run_process(command, 1, 120.0 + 2.0 * options["time_limit"] + REPEATS * SECONDS_FOR_REPEATS)
@@ -226,7 +225,7 @@ EL0PS_HEADER = [
 
 
 def duel(section: Section, job: Job, peer: Callable[[dict[str, Any]], Outcome | str] | None, label: str) -> list[list[str]]:
-    """Rows of one problem: ours with one and two threads, then the peer."""
+    """Return the rows of one problem: ours with one and two threads, then the peer."""
     rows, reached = [], []
     ours = np.nan
     for threads in (1, 2):

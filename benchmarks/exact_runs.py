@@ -1,4 +1,4 @@
-"""One solve of the exact benchmark in a process of its own, and what a correct solver would not report.
+"""One solve of the exact benchmark in a process of its own, and checks for results that a correct solver would not give.
 
 python -m benchmarks.exact_runs FOLDER
 
@@ -22,11 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ellzero as ez
+from benchmarks.cases import gaussian
 from benchmarks.tools import resident
-from ellzero.experiments.timing import THREAD_VARIABLES
+from ellzero.measurement.timing import THREAD_VARIABLES
 
 ROOT = Path(__file__).parent.parent
-N = 1000
 GAP = 1e-4
 REPEATS = 3
 SECONDS_FOR_REPEATS = 5.0  # longer problems run once
@@ -39,7 +39,7 @@ class Job:
     """A problem and how to solve it, for a process of its own."""
 
     data: dict[str, Any]  # p and dtype of a Gaussian problem, or a file
-    options: dict[str, Any]  # of ez.solve
+    options: dict[str, Any]  # arguments of ez.solve
     verify: bool = False
     repeats: int = REPEATS
 
@@ -51,18 +51,18 @@ class Job:
 
 @dataclass
 class Outcome:
-    """What one process found; the fields of the verification stay empty without one."""
+    """The result of one process; the fields of the verification stay empty without one."""
 
     seconds: float
     own_seconds: float
     nodes: int
     status: str
     size: int
-    objective: float  # of the referee
+    objective: float  # recomputed by the referee
     reported: float
-    lower_bound: float  # the solver's
+    lower_bound: float  # reported by the solver
     reported_gap: float
-    growth: float = float("nan")  # of the peak resident memory, in bytes
+    growth: float = float("nan")  # growth of the peak resident memory, in bytes
     valid: bool | None = None
     verified_bound: float | None = None
     verified_nodes: int | None = None
@@ -70,7 +70,7 @@ class Outcome:
     certificate_bytes: int | None = None
     trouble: str = ""  # why there is no verification
     assumed: float | None = None  # the bound on |beta_j|
-    message: str = ""  # of a MIP solver
+    message: str = ""  # words of a MIP solver
     steps: list[dict[str, float]] = field(default_factory=list)  # of IGA: where each iteration ended
 
     def bound(self) -> float:
@@ -84,17 +84,6 @@ def relative(objective: float, bound: float) -> float:
     return (objective - bound) / max(abs(objective), 1e-300)
 
 
-def gaussian(p: int, dtype: str = "float64", n: int = N, seed: int = 0) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """The paper's certification problem: five of p independent features, signal-to-noise ratio 10, columns of unit variance."""
-    rng = np.random.default_rng(seed)
-    columns = rng.standard_normal((p, n), dtype=np.dtype(dtype).type)
-    signal = columns[np.arange(5) * p // 5].sum(axis=0, dtype=np.float64)
-    y = np.sign(signal + rng.normal(0.0, np.sqrt(np.var(signal) / 10.0), n))
-    for some in np.array_split(columns, max(1, p // 1000)):  # views: the standard deviation of all would copy all
-        some /= some.std(axis=1, keepdims=True)
-    return columns.T, y
-
-
 def load(data: dict[str, Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:
     if "file" not in data:
         return gaussian(**data)
@@ -106,7 +95,7 @@ def load(data: dict[str, Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:
 
 
 def warm_up(options: dict[str, Any], dtype: Any) -> None:
-    """Imports and first-call costs are not timed."""
+    """Solve a small problem first, so that imports and first-call costs are not timed."""
     X = np.random.default_rng(0).standard_normal((60, 8)).astype(dtype)
     ez.solve(np.asfortranarray(X), np.sign(X[:, 0] + 0.5 * X[:, 1] * X[:, 2]), **options | {"time_limit": 1.0})
 
@@ -137,13 +126,13 @@ def outcome_of(solution: Any, seconds: float, X: NDArray[Any], y: NDArray[np.flo
 
 
 def steps_of(solution: Any) -> list[dict[str, float]]:
-    """The last state of each iteration of IGA, its set's size with it."""
+    """Return the last state of each iteration of IGA, with the size of its set."""
     last = {row.iteration: asdict(row) for row in solution.history if row.integral}
     return list(last.values())
 
 
 def verify(solution: Any, X: NDArray[Any], y: NDArray[np.float64], outcome: Outcome, folder: Path) -> None:
-    """From the saved certificate, as a reader of the result would."""
+    """Verify the saved certificate, as a reader of the result would."""
     path = folder / "certificate.npz"
     solution.certificate.save(path)
     start = time.perf_counter()
@@ -156,7 +145,7 @@ def verify(solution: Any, X: NDArray[Any], y: NDArray[np.float64], outcome: Outc
 
 
 def work(folder: Path) -> None:
-    """The inside of the process: job.json to out.json, which is there before the verification starts."""
+    """Run the job of job.json inside its process, and write out.json before the verification starts."""
     job = Job(**json.loads((folder / "job.json").read_text()))
     X, y = load(job.data)
     warm_up(job.options, X.dtype)
@@ -176,11 +165,11 @@ def work(folder: Path) -> None:
         (folder / "out.json").write_text(json.dumps(asdict(outcome)))
 
 
-# Outside it.
+# Outside the process of a job.
 
 
 def run_process(command: list[str], threads: int, timeout: float) -> tuple[str, str | None]:
-    """Standard output, and why the process did not end well."""
+    """Return the standard output of a process, and why it did not end well."""
     environment = dict(os.environ) | {name: str(threads) for name in (*THREAD_VARIABLES, "NUMBA_NUM_THREADS")}
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout, check=False, cwd=ROOT)
@@ -215,7 +204,7 @@ def run(job: Job) -> Outcome | str:
 
 
 def complaints(job: Job, result: Outcome | str) -> list[str]:
-    """What a correct solver would not report."""
+    """Return the claims of a result that a correct solver would not make."""
     if isinstance(result, str):
         return [f"{job.name()}: {result}"]
     found = [*wrong_numbers(result), *wrong_status(job, result), *(wrong_certificate(result) if job.verify else [])]
@@ -230,7 +219,7 @@ def wrong_numbers(result: Outcome) -> list[str]:
         f"lower bound {result.bound()!r} above {result.objective!r}": max(0.0, result.bound() - result.objective),
         f"gap {result.reported_gap!r}, but the two values say {gap!r}": 0.01 * (result.reported_gap - gap),
     }
-    # Written so that NaN is found too.
+    # `not ... <=` instead of `>`, which would be false for NaN.
     return [what for what, excess in found.items() if not abs(excess) <= small]
 
 
@@ -255,14 +244,14 @@ def wrong_certificate(result: Outcome) -> list[str]:
     found = {
         "the certificate is not valid": not result.valid,
         f"verified {result.verified_bound!r}, the solver says {result.lower_bound!r}": not lost <= 1e-7,
-        # It may have more: what was fixed before a branch is a node of the proof.
+        # The certificate may have more: fixing a feature before a branch makes a node of the proof.
         f"{result.nodes} nodes, but {result.verified_nodes} in the certificate": (result.verified_nodes or 0) < result.nodes,
     }
     return [what for what, wrong in found.items() if wrong]
 
 
 def contradictions(name: str, results: Sequence[tuple[str, Outcome]]) -> list[str]:
-    """Lower bounds above what somebody else reached on the same problem."""
+    """Return the lower bounds above an objective that somebody else reached on the same problem."""
     return [
         f"{name}: the bound {one.bound():.8f} of {who} is above {other.objective:.8f}, reached by {whose}"
         for who, one in results

@@ -22,26 +22,26 @@ from benchmarks.cases import Case, dense_case
 from benchmarks.path import compare, referee
 from benchmarks.tools import R_SCRIPTS, REPEATS, run_patiently, save_case, save_for_r
 from ellzero import _core
-from ellzero.experiments.fixed_design import choose, validation_loss
-from ellzero.experiments.methods.l1 import L1
-from ellzero.experiments.methods.mcp import MCP
-from ellzero.experiments.methods.method import Method
-from ellzero.experiments.methods.ours import L0
-from ellzero.experiments.tables import mean_error, processor, table
-from ellzero.model import Model
-from ellzero.problem import make_problem
-from ellzero.solvers.iht import threshold
-from ellzero.solvers.packing import make_model, to_core_scale, to_user_scale
+from ellzero.measurement.markdown import mean_with_error_text, processor, table
+from ellzero.peers.l0 import L0
+from ellzero.peers.l1 import L1
+from ellzero.peers.mcp import MCP
+from ellzero.peers.method import Method
+from ellzero.peers.selection import choose, validation_loss
+from ellzero.problem.making import make_problem
+from ellzero.problem.model import Model, evaluate
+from ellzero.solvers.hard_thresholding import threshold
 from ellzero.solvers.paths import PathOptions, core_problem, solve_path
+from ellzero.solvers.scales import to_core_scale, to_user_scale
 
 Array = NDArray[np.float64]
 LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error")
-SAME = 1e-6  # relative differences of the objective below this are none
+SAME = 1e-6  # relative differences of the objective below this do not count
 LAMBDA_2 = 1e-3
 
 
 def correlated(seed: int, n: int, p: int, k: int, loss: str) -> tuple[Array, Array]:
-    """The paper's design with exponential correlation 0.9."""
+    """Draw the paper's design with exponential correlation 0.9."""
     X, y, beta = ez.datasets.make_classification(n, p, k, s=1.0, correlation="exponential", rho=0.9, random_state=seed)
     if loss == "squared_error":
         return X, X @ beta + np.random.default_rng(seed).standard_normal(n)
@@ -49,26 +49,24 @@ def correlated(seed: int, n: int, p: int, k: int, loss: str) -> tuple[Array, Arr
 
 
 def from_zero(X: Array, y: Array, loss: str, lambda_0: float) -> tuple[float, float, float]:
-    """P where hard thresholding, plain Algorithm 1 and Algorithm 2 end, all started at zero."""
+    """Return the objectives of hard thresholding, plain Algorithm 1 and Algorithm 2, all started at zero."""
     problem = make_problem(X, y, loss=loss, lambda_2=LAMBDA_2)
     null = ez.fit_path(X, y, loss=loss, lambda_2=LAMBDA_2, lambda_0=1e9)[0]
     hard, _ = threshold(problem, null, lambda_0=lambda_0)
     core = core_problem(problem, 1e-6)
-    packed = _core.coordinate_descent(core, lambda_0, 300)["models"]
-    support, values, b = to_user_scale(problem, packed)[0]
-    cyclic = make_model(problem, support, values, b, lambda_0, problem.objective(support, values, b, lambda_0))
+    end = _core.coordinate_descent(core, lambda_0, 300).model
+    cyclic = evaluate(problem, to_user_scale(problem, end), lambda_0)
 
     def polish(model: Model, algorithm: str) -> float:
         options = PathOptions(lambda_0=np.array([lambda_0]), algorithm=algorithm)
         found = solve_path(problem, options, seeds=to_core_scale(problem, [model]), sweep=False)
-        support, values, b = to_user_scale(problem, found.models)[0]
-        return problem.objective(support, values, b, lambda_0)
+        return problem.objective(*to_user_scale(problem, found.models[0]), lambda_0)
 
     return hard.objective, min(cyclic.objective, polish(cyclic, "cd")), polish(cyclic, "local_search")
 
 
 def duel(better: Array, worse: Array) -> list[str]:
-    """How often and by how much the first is below the second, and how often above."""
+    """Return how often and by how much the first objective is below the second, and how often above."""
     ratio = better / worse - 1.0
     wins, losses = ratio < -SAME, ratio > SAME
     mean = f"{100 * ratio[wins].mean():.1f} %" if wins.any() else "-"
@@ -85,7 +83,7 @@ DUEL = ["how often better", "by, on average", "at most", "how often worse", "wor
 
 
 def hierarchy(problems: int) -> str:
-    """n = 100, p = 200: the three algorithms from the same start, and their paths."""
+    """Compare the three algorithms from the same start, and their paths, at n = 100, p = 200."""
     rows = []
     for loss in LOSSES:
         single: list[tuple[float, float, float]] = []
@@ -94,7 +92,7 @@ def hierarchy(problems: int) -> str:
         for seed in range(count):
             X, y = correlated(seed, 100, 200, 10, loss)
             grid = ez.lambda_grid(X, y, loss=loss, lambda_2=LAMBDA_2, n_lambda=20, lambda_min_ratio=0.02)
-            if loss != "hinge":  # whose smoothing leaves coordinate steps and thresholding no room at zero
+            if loss != "hinge":  # at the hinge's smoothing neither a coordinate step nor thresholding leaves zero
                 single += [from_zero(X, y, loss, float(lambda_0)) for lambda_0 in grid[[4, 9, 14]]]
             settings: dict[str, Any] = {"loss": loss, "lambda_2": LAMBDA_2, "lambda_0": grid}
             paths.append(
@@ -114,7 +112,7 @@ def hierarchy(problems: int) -> str:
 
 
 def enumeration(problems: int) -> str:
-    """n = 60, p = 12, k = 3: how often each algorithm finds the best of all 220 models."""
+    """Count how often each algorithm finds the best of all 220 models with 3 of 12 features, at n = 60."""
     rows = []
     algorithms = ("iht", "cd", "local_search")
     for loss in LOSSES:
@@ -134,7 +132,7 @@ def enumeration(problems: int) -> str:
 
 
 def timing(quick: bool) -> str:
-    """The timing protocol of benchmarks/path.py, with swaps."""
+    """Time paths with swaps by the protocol of benchmarks/path.py."""
     ours = (("ellzero", 1), ("ellzero, local search", 1), ("ellzero, local search", 2))
     peers = (("fastsparsegams with swaps", 1), ("L0Learn with swaps", 1))
     cases: list[tuple[Callable[[], Case], tuple[tuple[str, int], ...]]] = [(lambda: dense_case(2_000), ours + peers)]
@@ -146,6 +144,21 @@ def timing(quick: bool) -> str:
         with tempfile.TemporaryDirectory() as name:
             parts.append(f"## {case.name}\n\n" + timing_table(case, tools, Path(name)))
     return "\n\n".join(parts)
+
+
+TIMING_HEADER = [
+    "tool",
+    "threads",
+    "seconds",
+    "/ our local search",
+    "/ our CD",
+    "largest model",
+    "our local search's objective: mean difference (from our CD in its own row)",
+    "worst point, up to 30 features",
+    "worst point, more than 30",
+    "reads of X / memory growth",
+]
+OUR_SEARCH = "ellzero, local search"
 
 
 def timing_table(case: Case, tools: tuple[tuple[str, int], ...], folder: Path) -> str:
@@ -163,11 +176,7 @@ def timing_table(case: Case, tools: tuple[tuple[str, int], ...], folder: Path) -
         seconds.setdefault(tool, result.seconds)
         values, sizes = referee(case, result)
         outcomes.setdefault(tool, (values, sizes))
-        # Our local search is held against every peer and, in its own row, against our coordinate descent.
-        other = "ellzero" if tool == "ellzero, local search" and threads == 1 else tool
-        known = "ellzero, local search" in outcomes and (other != tool or not tool.startswith("ellzero"))
-        against = compare(outcomes["ellzero, local search"], outcomes[other]) if known else ("-", "-", "-")
-        searched = seconds.get("ellzero, local search", np.nan)
+        searched = seconds.get(OUR_SEARCH, np.nan)
         rows.append(
             [
                 tool,
@@ -176,27 +185,22 @@ def timing_table(case: Case, tools: tuple[tuple[str, int], ...], folder: Path) -
                 "-" if np.isnan(searched) else f"{result.seconds / searched:.2f}",
                 f"{result.seconds / seconds['ellzero']:.2f}",
                 str(sizes.max(initial=0)),
-                *against,
+                *against_our_search(tool, threads, outcomes),
                 "-" if np.isnan(result.reads) else f"{result.reads:.1f} / {100 * result.memory_growth:.1f} %",
             ]
         )
-    header = [
-        "tool",
-        "threads",
-        "seconds",
-        "/ our local search",
-        "/ our CD",
-        "largest model",
-        "our local search's objective: mean difference (from our CD in its own row)",
-        "worst point, up to 30 features",
-        "worst point, more than 30",
-        "reads of X / memory growth",
-    ]
-    return table(header, rows)
+    return table(TIMING_HEADER, rows)
+
+
+def against_our_search(tool: str, threads: int, outcomes: dict[str, tuple[Array, NDArray[np.int64]]]) -> tuple[str, str, str]:
+    """Compare the objectives of our local search with those of a peer or, in its own row, of our coordinate descent."""
+    other = "ellzero" if tool == OUR_SEARCH and threads == 1 else tool
+    known = OUR_SEARCH in outcomes and (other != tool or not tool.startswith("ellzero"))
+    return compare(outcomes[OUR_SEARCH], outcomes[other]) if known else ("-", "-", "-")
 
 
 def recovery(draws: int) -> str:
-    """n = p = 1000, k = 25: F1 of the support, tuned on a second outcome vector as in the paper."""
+    """Return F1 scores of the supports at n = p = 1000, k = 25, tuned on a second vector of labels as in the paper."""
     methods = recovery_methods()
     scores: dict[str, list[tuple[float, int, float]]] = {name: [] for name in methods}
     for seed in range(draws):
@@ -215,14 +219,14 @@ def recovery(draws: int) -> str:
     rows = []
     for name, found in scores.items():
         f1, size, seconds = np.array(found).T
-        rows.append([name, str(len(f1)), mean_error(f1, 3), f"{size.mean():.1f}", f"{seconds.mean():.2f}"])
+        rows.append([name, str(len(f1)), mean_with_error_text(f1, 3), f"{size.mean():.1f}", f"{seconds.mean():.2f}"])
     return "## Support recovery: n = p = 1000, k = 25, s = 1, exponential correlation 0.9\n\n" + table(
         ["method", "draws", "mean F1 ± standard error", "mean size (25 is right)", "seconds per draw"], rows
     )
 
 
 def recovery_methods() -> dict[str, Method]:
-    """Ours, and L1 and MCP as far as they are installed."""
+    """Return our methods, and L1 and MCP if they are installed."""
     shrinkage = tuple(float(value) for value in np.geomspace(100.0, 1e-4, 10) / 1000)
     l1, mcp = L1(), MCP()
     methods: dict[str, Method] = {

@@ -13,13 +13,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
+from benchmarks.cases import N
 from benchmarks.exact import LAMBDA_2, LAMBDAS_0, PAPER_SECONDS
 from benchmarks.exact_runs import (
     GAP,
     REPEATS,
     SECONDS_FOR_REPEATS,
     Job,
-    N,
     Outcome,
     contradictions,
     percent,
@@ -29,7 +29,7 @@ from benchmarks.exact_runs import (
 from benchmarks.mip_iterations import ITERATIONS_LIMIT, iterations
 from benchmarks.mip_swaps import swaps
 from benchmarks.sections import Report, Section, arguments_of
-from ellzero.experiments.tables import table
+from ellzero.measurement.markdown import table
 
 LIMIT = 300.0  # seconds, of built-in methods and IGA
 DIRECT_LIMIT = 100.0  # of a direct solve: a ladder of problems ends with one that takes all of it
@@ -47,12 +47,12 @@ def absent() -> str:
 
 
 def in_limit(value: float | None, usual: float, quick: bool) -> float:
-    """The time limit that was asked for, or the usual one."""
+    """Return the time limit that was asked for, or the usual one."""
     return value if value is not None else min(usual, 10.0) if quick else usual
 
 
 def set_shown(result: Outcome) -> str:
-    """Iterations of IGA and the size of its last set."""
+    """Return the number of IGA's iterations and the size of its last set, as text."""
     if not result.steps:
         return ""
     count = len(result.steps)
@@ -60,7 +60,7 @@ def set_shown(result: Outcome) -> str:
 
 
 def reason(result: Outcome | str) -> str:
-    """Why there is no proof, in a few words."""
+    """Return why there is no proof, in a few words."""
     if isinstance(result, str):
         return result
     said = result.message.split(";")[0]
@@ -89,7 +89,7 @@ PAPER_DIRECT = dict.fromkeys(PAPER_SECONDS, "- (over a day)") | {10_000: "4446",
 
 @dataclass(frozen=True)
 class Method:
-    """A row of the table."""
+    """One row of the table."""
 
     name: str
     method: str
@@ -103,7 +103,7 @@ class Method:
 
 
 def methods(lambda_0: float) -> list[Method]:
-    """The rows of one table; those without M, which take minutes at the end, are in the first only."""
+    """Return the rows of one table; those without M, which take minutes for large p, are in the first only."""
     free = [Method("branch and bound, no M", "bnb", bound=None), Method("IGA, no M", "iga", bound=None)]
     solvers = [Method(f"IGA, {SOLVERS[name][0]}", "iga", name) for name in installed()]
     return [Method("branch and bound", "bnb"), Method("IGA", "iga"), *solvers, *(free if lambda_0 == LAMBDAS_0[0] else [])]
@@ -117,7 +117,7 @@ def entry(result: Outcome | str) -> str:
 
 
 def same_problem(section: Section, name: str, results: Sequence[tuple[str, Outcome]]) -> None:
-    """Bounds and objectives must agree where the same M was assumed."""
+    """Check that bounds and objectives agree where the same M was assumed."""
     for assumed in {result.assumed for _, result in results}:
         section.checks += contradictions(name, [(who, result) for who, result in results if result.assumed == assumed])
     bounds = {result.assumed for _, result in results if result.assumed is not None}
@@ -126,7 +126,7 @@ def same_problem(section: Section, name: str, results: Sequence[tuple[str, Outco
 
 
 def direct_row(section: Section, backend: str, sizes: Sequence[int], limit: float) -> list[str]:
-    """Direct MIP on larger and larger problems until it does not finish; what came before the table's sizes is told."""
+    """Return the row of direct MIP, on larger and larger problems until one does not finish, with the reason of its end."""
     method = Method("direct", "mip", backend)
     row, failed = [f"direct MIP, {SOLVERS[backend][0]}"], ""
     for p in dict.fromkeys((PROBE, *sizes)):
@@ -143,7 +143,7 @@ def direct_row(section: Section, backend: str, sizes: Sequence[int], limit: floa
 
 
 def best_row(found: dict[int, list[tuple[str, Outcome]]]) -> list[str]:
-    """The solution of each problem."""
+    """Return the best solution of each problem."""
     best = {p: min((result for _, result in results), key=lambda r: r.objective) for p, results in found.items() if results}
     cells = [f"{best[p].size}: {best[p].objective:.6f}" if p in best else "-" for p in found]
     return ["features: objective", *cells]
@@ -208,13 +208,13 @@ RATIO_WANTED = 10.0
 
 
 def ladders(quick: bool) -> list[tuple[str, int]]:
-    """Which solver on which n."""
+    """Return the pairs of solver and n."""
     rows = [(SMALL_N if quick else N, installed()), (SMALL_N, [name for name in installed() if name != "highs"])]
     return list(dict.fromkeys((backend, n) for n, backends in rows for backend in backends))
 
 
 def ratio_shown(direct: Outcome | str, iga: Outcome | str) -> str:
-    """Direct / IGA; at least so much where the direct solve took all its time."""
+    """Return the ratio of direct MIP to IGA; a lower bound of it where the direct solve ran into the limit."""
     stopped = isinstance(direct, Outcome) and direct.status == "time_limit"
     if not finished(iga) or not (isinstance(direct, Outcome) and (stopped or finished(direct))):
         return "-"
@@ -230,7 +230,7 @@ def pair_row(start: list[str], direct: Outcome | str, iga: Outcome | str) -> lis
 
 
 def climb(section: Section, backend: str, n: int, sizes: Sequence[int], limit: float) -> tuple[list[list[str]], list[str]]:
-    """The rows of one solver, and that of the largest problem that it solved directly."""
+    """Return the rows of one solver, and that of the largest problem that it solved directly."""
     rows: list[list[str]] = []
     best, end = [SOLVERS[backend][0], f"{n:,}", *["-"] * 4], "the largest p tried"
     for p in sizes:

@@ -1,4 +1,4 @@
-"""How IGA's set and bound grow from iteration to iteration."""
+"""The growth of IGA's set and bound from iteration to iteration."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.cases import N, gaussian
 from benchmarks.exact import LAMBDA_2, LAMBDAS_0
-from benchmarks.exact_runs import GAP, Job, N, Outcome, gaussian, outcome_of, percent, seconds_shown, timed_solve, warm_up
+from benchmarks.exact_runs import GAP, Job, Outcome, outcome_of, percent, seconds_shown, timed_solve, warm_up
 from benchmarks.sections import Section
-from ellzero.experiments.tables import table
+from ellzero.measurement.markdown import table
 
 __all__ = ["ITERATIONS_LIMIT", "iterations"]
 
@@ -30,7 +31,7 @@ HEADER = ["backend", "grow", "iteration", "set", "lower bound", "objective", "ga
 
 
 def some(steps: Sequence[dict[str, float]]) -> list[int]:
-    """Which iterations are shown: the first and the last, and some between."""
+    """Return the iterations that are shown: the first, the last, and some between."""
     return np.unique(np.rint(np.linspace(0, len(steps) - 1, min(ROWS, len(steps)))).astype(int)).tolist()
 
 
@@ -51,7 +52,7 @@ def step_rows(backend: str, grow: float, result: Outcome) -> list[list[str]]:
 
 
 def draw(solutions: dict[tuple[str, float], Any], path: Path) -> None:
-    """One panel for each backend and each of the two ways to grow that differ most."""
+    """Draw one panel for each backend and each of the two values of `grow` that differ most."""
     from matplotlib.figure import Figure
 
     backends = list(dict.fromkeys(backend for backend, _ in solutions))

@@ -1,4 +1,4 @@
-"""Swaps of two and three features at once: what they gain over swaps of one, what the proof costs, and how it scales."""
+"""Swaps of two and three features at once: their gain over swaps of one, the cost of the proof, and its growth with p."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import ellzero as ez
 from benchmarks.exact_runs import percent, seconds_shown
 from benchmarks.sections import Section
-from ellzero.experiments.tables import table
+from ellzero.measurement.markdown import table
 
 __all__ = ["swaps"]
 
@@ -77,13 +77,13 @@ CASES = (
     *(Case("logistic", lambda_0, 0.001) for lambda_0 in (0.005, 0.002, 0.001)),
     *(Case(loss, 0.005, 0.01) for loss in ("squared_hinge", "hinge", "squared_error")),
 )
-# lambda_0 comes with the size.
+# lambda_0 is not set here: it follows from the wanted number of features.
 SCALE_CASES = (Case("logistic", np.nan, 0.01), Case("hinge", np.nan, 0.1), Case("logistic", np.nan, 0.001))
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One problem and one m."""
+    """The result of one problem with swaps of at most m features."""
 
     seed: int
     start: float
@@ -91,7 +91,7 @@ class Trial:
     moved: bool
     seconds: float
     status: str
-    optimum: float | None  # None: not proved
+    optimum: float | None  # the proved optimum over all models; None if it was not proved
 
     @property
     def gain(self) -> float:
@@ -116,7 +116,7 @@ def referee(X: NDArray[Any], y: NDArray[np.int64], model: Any, case: Case) -> fl
 
 
 def distance(one: Any, other: Any) -> int:
-    """The size of the swap that leads from one support to another."""
+    """Return the size of the swap that leads from one support to another."""
     a, b = set(one.support.tolist()), set(other.support.tolist())
     return max(len(a - b), len(b - a))
 
@@ -141,7 +141,7 @@ def one_problem(section: Section, case: Case, seed: int, n: int, p: int, limits:
 
 
 def wrong(name: str, trial: Trial, found: Any, whole: Any) -> list[str]:
-    """What a correct search over swaps would not report."""
+    """Return the claims of a result that a correct search over swaps would not make."""
     small = 1e-9 * max(abs(trial.objective), 1e-3)
     reachable = distance(found, whole) <= found.swap_size
     checks = {
@@ -182,7 +182,7 @@ def case_row(case: Case, m: int, trials: Sequence[Trial]) -> list[str]:
 
 
 def start_row(case: Case, trials: Sequence[Trial]) -> list[str]:
-    """The minima with respect to swaps of one."""
+    """Return the row of the starts, which are minima with respect to swaps of one."""
     closed = [trial for trial in trials if trial.optimum is not None]
     best = sum(trial.start <= (trial.optimum or 0.0) * (1.0 + MATTERS) for trial in closed)
     return [case.loss, f"{case.lambda_0:g}", f"{case.lambda_2:g}", "1 (start)", *["-"] * 6, share(best, len(closed))]
@@ -200,7 +200,7 @@ def case_rows(section: Section, case: Case, count: int, limits: tuple[float, flo
 
 
 def start_of_size(X: NDArray[Any], y: NDArray[np.int64], case: Case, wanted: int) -> Any:
-    """A minimum with respect to swaps of one, of a path that ends beyond the size."""
+    """Return a minimum with respect to swaps of one, with about the wanted number of features."""
     chosen: dict[str, Any] = {"max_support": wanted + 2, "algorithm": "local_search", "n_jobs": 2}
     path = ez.fit_path(X, y, **chosen, **case.options())
     at = int(np.argmin(np.abs(path.support_size - wanted)))

@@ -1,4 +1,4 @@
-"""An X that is larger than memory allows: passes, bytes and seconds against what the disk can do, and the memory that it takes.
+"""An X that is larger than memory: passes, bytes and seconds against the speed of the disk, and the memory that a fit takes.
 
 Run it with `make bench-out-of-core`; BENCH="--folder DIR" says where the files of 20 GB go (they are removed afterwards).
 """
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 import ellzero as ez
 from benchmarks.exact_runs import ROOT
 from benchmarks.sections import Report, Section, arguments_of
-from ellzero.experiments.tables import table
+from ellzero.measurement.markdown import table
 
 GIGABYTE = 1e9
 SPAN = 1 << 24  # bytes that are read at a time when the disk is measured
@@ -53,7 +53,7 @@ class Data:
     n: int
     p: int
     dtype: str
-    features: int = 20  # that matter
+    features: int = 20  # the number of features that matter
     weakest: float = 0.15  # coefficient of the last of them; that of the first is one
     seed: int = 0
 
@@ -70,7 +70,7 @@ class Data:
         return np.arange(self.features) * (self.p // self.features)
 
     def block(self, index: int) -> NDArray[Any]:
-        """Columns [index * width, (index + 1) * width): standard normal, or genotypes 0, 1, 2."""
+        """Return columns [index * width, (index + 1) * width): standard normal, or genotypes 0, 1, 2."""
         rng = np.random.default_rng([self.seed, index])
         shape = (min(self.width, self.p - index * self.width), self.n)
         if self.dtype == "int8":
@@ -80,14 +80,14 @@ class Data:
         return rng.standard_normal(shape, dtype=np.float32).astype(self.dtype, copy=False).T
 
     def blocks(self) -> Iterator[NDArray[Any]]:
-        """All blocks in order, a few of them made at a time."""
+        """Yield all blocks in order; several are made at a time."""
         count, threads = -(-self.p // self.width), os.cpu_count() or 1
         with ThreadPoolExecutor(threads) as pool:
             for start in range(0, count, threads):
                 yield from pool.map(self.block, range(start, min(start + threads, count)))
 
     def target(self) -> NDArray[np.int64]:
-        """Labels of a logistic model on the true features."""
+        """Return labels of a logistic model on the features that matter."""
         columns = np.array([self.block(j // self.width)[:, j % self.width] for j in self.true], dtype=np.float64)
         columns = (columns - columns.mean(axis=1, keepdims=True)) / columns.std(axis=1, keepdims=True)
         eta = np.geomspace(1.0, self.weakest, self.features) @ columns  # so that they enter one after another
@@ -99,7 +99,7 @@ class Data:
 
 @contextmanager
 def stored(data: Data, folder: Path) -> Iterator[Path]:
-    """The data as a column store that is removed afterwards."""
+    """Write the data as a column store, which is removed at the end of the `with` block."""
     path = folder / f"{data.dtype}-{data.n}-{data.p}.columns"
     try:
         with ez.ColumnWriter(path, data.n, data.p, dtype=data.dtype, y=data.target(), overwrite=True) as writer:
@@ -111,7 +111,7 @@ def stored(data: Data, folder: Path) -> Iterator[Path]:
 
 
 def drop_cache(path: Path) -> None:
-    """Let the system forget what it has of a store's files."""
+    """Remove a store's files from the system's cache."""
     for file in path.glob("*.npy"):
         descriptor = os.open(file, os.O_RDONLY)
         os.fsync(descriptor)
@@ -120,7 +120,7 @@ def drop_cache(path: Path) -> None:
 
 
 def read_rate(path: Path) -> float:
-    """Bytes a second from the disk, by two threads."""
+    """Return the bytes a second that two threads read from the disk."""
     drop_cache(path)
     descriptor = os.open(path / "X.npy", os.O_RDONLY)
     size = min(os.fstat(descriptor).st_size, MOST_MEASURED)
@@ -132,12 +132,12 @@ def read_rate(path: Path) -> float:
 
 
 def peak_memory() -> int:
-    """The most bytes that were resident in this process."""
+    """Return the largest number of bytes that were resident in this process."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
 
 
-# What runs in a process of its own: a function of the store's path that returns numbers.
+# Each of these functions runs in a process of its own; it takes the path of a store and returns numbers.
 
 
 def opened(path: Path) -> tuple[ez.ColumnStore, NDArray[Any]]:
@@ -210,7 +210,7 @@ TASKS: dict[str, Callable[..., dict[str, Any]]] = {
 
 
 def measured(section: Section, task: str, path: Path, argument: str) -> dict[str, Any]:
-    """The numbers of a task, with the memory of its process."""
+    """Run a task in a process of its own; return its numbers, with the memory of the process."""
     drop_cache(path)
     command = [sys.executable, "-m", "benchmarks.out_of_core", "--task", task, str(path), argument]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
@@ -221,52 +221,54 @@ def measured(section: Section, task: str, path: Path, argument: str) -> dict[str
     return result
 
 
+PATHS_HEADER = [
+    "algorithm",
+    "points",
+    "changes",
+    "passes",
+    "allowed",
+    "read",
+    "seconds",
+    "disk, s",
+    "memory",
+    "true features found",
+]
+
+
 def paths(data: Data, folder: Path, algorithms: tuple[str, ...] = ("grid cd", "cd")) -> Section:
-    """Paths of 30 points, by coordinate descent on a given grid and on one of its own, and by other algorithms."""
+    """Fit paths of 30 points, by coordinate descent on a given grid and on one of its own, and by other algorithms."""
     section, rows = Section(f"A path of 30 points: {data.words()}"), []
     with stored(data, folder) as path:
         rate = read_rate(path)
         for algorithm in algorithms:
             run = measured(section, "path", path, algorithm)
-            found = max(
-                len(set(support) & set(data.true.tolist())) for support in run["supports"] if len(support) <= data.features
-            )
-            rows.append(
-                [
-                    "cd, given grid" if algorithm == "grid cd" else algorithm,
-                    str(run["points"]),
-                    str(run["changes"]),
-                    str(run["passes"]),
-                    "" if algorithm == "local_search" else f"{3 + run['changes']}",
-                    f"{run['read'] / GIGABYTE:.1f} GB ({run['read'] / data.nbytes:.2f} X)",
-                    f"{run['seconds']:.1f}",
-                    f"{run['read'] / rate:.1f}",
-                    f"{run['memory'] / 2**20:.0f} MiB",
-                    f"{found} of {data.features}",
-                ]
-            )
+            rows.append(path_row(data, algorithm, run, rate))
             if algorithm != "local_search" and run["passes"] > 3 + run["changes"]:
                 section.checks.append(f"{run['passes']} passes are more than 3 + {run['changes']}.")
             if run["memory"] >= 2**31:
                 section.checks.append(f"{algorithm}: more than 2 GiB were resident.")
-    header = [
-        "algorithm",
-        "points",
-        "changes",
-        "passes",
-        "allowed",
-        "read",
-        "seconds",
-        "disk, s",
-        "memory",
-        "true features found",
-    ]
-    section.text = f"The disk reads {rate / GIGABYTE:.2f} GB/s.\n\n" + table(header, rows)
+    section.text = f"The disk reads {rate / GIGABYTE:.2f} GB/s.\n\n" + table(PATHS_HEADER, rows)
     return section
 
 
+def path_row(data: Data, algorithm: str, run: dict[str, Any], rate: float) -> list[str]:
+    found = max(len(set(support) & set(data.true.tolist())) for support in run["supports"] if len(support) <= data.features)
+    return [
+        "cd, given grid" if algorithm == "grid cd" else algorithm,
+        str(run["points"]),
+        str(run["changes"]),
+        str(run["passes"]),
+        "" if algorithm == "local_search" else f"{3 + run['changes']}",
+        f"{run['read'] / GIGABYTE:.1f} GB ({run['read'] / data.nbytes:.2f} X)",
+        f"{run['seconds']:.1f}",
+        f"{run['read'] / rate:.1f}",
+        f"{run['memory'] / 2**20:.0f} MiB",
+        f"{found} of {data.features}",
+    ]
+
+
 def against_memory(data: Data, folder: Path) -> Section:
-    """The same fit from the file and from memory."""
+    """Compare fits from the file with fits in memory."""
     section, rows = Section(f"Against memory: {data.words()}"), []
     with stored(data, folder) as path:
         for algorithm in ("cd", "local_search"):
@@ -283,7 +285,7 @@ def against_memory(data: Data, folder: Path) -> Section:
 
 
 def proofs(data: Data, folder: Path) -> Section:
-    """The best five features with a proof, and its verification against the file."""
+    """Prove the best five features, and verify the certificate against the file."""
     section, rows = Section(f"A certificate: {data.words()}"), []
     proof = str(folder / "proof.npz")
     with stored(data, folder) as path:

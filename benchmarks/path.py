@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import ellzero as ez
 from benchmarks.cases import Case, dense_case, sparse_case
 from benchmarks.tools import ATTEMPTS, R_SCRIPTS, REPEATS, Run, run_patiently, save_case, save_for_r
-from ellzero.experiments.tables import processor, table
+from ellzero.measurement.markdown import processor, table
 
 Array = NDArray[np.float64]
 NEARLY_SEPARABLE = 30  # models with more features are listed apart
@@ -46,7 +46,7 @@ QUICK = ("p = 2,000",)
 
 
 def referee(case: Case, result: Run) -> tuple[Array, NDArray[np.int64]]:
-    """Objective, recomputed, and size of each point."""
+    """Return the recomputed objective and the size of each point."""
     sizes = np.diff(result.coef.indptr)
     values = np.array(
         [
@@ -60,7 +60,7 @@ def referee(case: Case, result: Run) -> tuple[Array, NDArray[np.int64]]:
 
 
 def compare(ours: tuple[Array, NDArray[np.int64]], theirs: tuple[Array, NDArray[np.int64]]) -> tuple[str, str, str]:
-    """Our objective over theirs minus one: the mean, the worst of the small models, the worst of the large."""
+    """Return our objective over theirs minus one: the mean, the worst of the small models, the worst of the large."""
     m = min(len(ours[0]), len(theirs[0]))
     excess = ours[0][:m] / theirs[0][:m] - 1.0
     large = (ours[1][:m] > NEARLY_SEPARABLE) | (theirs[1][:m] > NEARLY_SEPARABLE)
@@ -74,7 +74,7 @@ def compare(ours: tuple[Array, NDArray[np.int64]], theirs: tuple[Array, NDArray[
 
 
 def measure(case: Case, plan: Plan, folder: Path, timeout: float) -> list[list[str]]:
-    """Table rows of one case."""
+    """Return the table rows of one case."""
     save_case(case, folder)
     if any(tool in R_SCRIPTS for tool, _ in plan.tools):
         save_for_r(case, folder)

@@ -1,4 +1,4 @@
-"""A report made of sections: each can be run alone, and those that a call leaves out are kept from the last one."""
+"""Reports made of sections: each section can be run alone, and those that a call leaves out are kept from the last one."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import Any
 
 import ellzero as ez
 from benchmarks.exact_runs import ROOT, Job, Outcome, complaints, run
-from ellzero.experiments.tables import processor
+from ellzero.measurement.markdown import processor
 
 __all__ = ["Report", "Section", "arguments_of"]
 
 
 @dataclass
 class Section:
-    """A part of the report: its text, what looked wrong, and the raw numbers."""
+    """A section of a report: its text, the results that look wrong, and the raw numbers."""
 
     title: str
     text: str = ""
@@ -33,7 +33,7 @@ class Section:
         return result
 
     def take(self, job: Job, result: Outcome | str) -> None:
-        """Check and keep what a job came to."""
+        """Check and keep the result of a job."""
         self.checks += complaints(job, result)
         data = {key: Path(value).name if key == "file" else value for key, value in job.data.items()}  # no folders
         self.keep("ellzero", job.options | data, result)
@@ -48,7 +48,7 @@ class Section:
 
 
 def arguments_of(description: str | None) -> argparse.ArgumentParser:
-    """What every such report can be asked."""
+    """Return a parser with the options that every report has."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="small sizes and limits; the report goes to build/")
     parser.add_argument("--only", default="", help="only sections whose name contains this text")
@@ -57,7 +57,7 @@ def arguments_of(description: str | None) -> argparse.ArgumentParser:
 
 
 class Report:
-    """Where a report goes, and how it is written."""
+    """A report: its file, the command that made it, and its sections."""
 
     def __init__(self, name: str, arguments: argparse.Namespace) -> None:
         self.name, self.quick, self.only = name, bool(arguments.quick), str(arguments.only)
@@ -74,7 +74,7 @@ class Report:
         return f"`{command}` on {date}, ellzero {ez.__version__}, {processor()}; the section took {seconds:.0f} s."
 
     def write(self, introduction: str, sections: Mapping[str, Callable[[], Section]]) -> None:
-        """Run the chosen sections; after each one the report is written: an interrupted run leaves what it has."""
+        """Run the chosen sections, and write the report after each one, so that an interrupted run leaves what it has."""
         chosen = [name for name in sections if self.only in name]
         if not chosen:
             raise SystemExit(f"--only must be part of one of {', '.join(sections)}, got {self.only!r}.")

@@ -1,4 +1,4 @@
-"""Each tool runs in a process of its own, on files: some of them crash.
+"""Tools that fit paths, each in a process of its own and on files, since some of them crash.
 
     python -m benchmarks.tools TOOL THREADS FOLDER
 
@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from benchmarks.cases import Case
-from ellzero.experiments.methods.rscript import SCRIPTS, write_problem
-from ellzero.experiments.timing import THREAD_VARIABLES, best_time
+from ellzero.measurement.timing import THREAD_VARIABLES, best_time
+from ellzero.peers.rscript import SCRIPTS, write_problem
 
 Array = NDArray[np.float64]
 SECONDS_FOR_REPEATS = 20.0
 REPEATS = 5
-ATTEMPTS = 3  # of a tool that crashes
+ATTEMPTS = 3  # how often a tool that crashes is tried
 R_SCRIPTS = {"glmnet": ("glmnet.R",), "L0Learn": ("l0learn.R", "CD"), "L0Learn with swaps": ("l0learn.R", "CDPSI")}
 # fastsparsegams often crashes with its default of 3; these are tried in turn.
 ACTIVE_SET_NUMS = (3, 2, 4)
@@ -35,7 +35,7 @@ ACTIVE_SET_NUMS = (3, 2, 4)
 
 @dataclass(frozen=True)
 class Run:
-    """What a tool returned: one row of coefficients per point of its path."""
+    """The path that a tool returned: one row of coefficients for each point."""
 
     seconds: float
     lambda_0: Array
@@ -57,7 +57,7 @@ def save_case(case: Case, folder: Path) -> None:
 
 
 def save_for_r(case: Case, folder: Path) -> None:
-    """The same as plain binary files, which R reads fast; its penalties multiply a sum over rows."""
+    """Write a problem as binary files, which R reads fast; the grid is for penalties that multiply a sum over rows."""
     write_problem(case.X, case.y.astype(np.int64), folder)
     (case.grid * len(case.y)).tofile(folder / "grid.bin")
 
@@ -67,7 +67,7 @@ def load_x(folder: Path) -> Any:
 
 
 def resident(field: str) -> float:
-    """VmRSS or VmHWM of this process in bytes."""
+    """Return VmRSS or VmHWM of this process in bytes."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(field):
             return 1024.0 * float(line.split()[1])
@@ -109,7 +109,7 @@ def fit_fastsparsegams(X: Any, y: Array, grid: Array, lambda_2: float, threads: 
 
 
 def fit_abess(X: Any, y: Array, grid: Array, lambda_2: float, threads: int) -> Result:
-    """Models of size 0 to 60, abess' own way of giving a path; it returns the one that its criterion chooses."""
+    """Fit models of size 0 to 60, which is abess' kind of path; it returns the one that its criterion chooses."""
     from abess import LogisticRegression
 
     model = LogisticRegression(support_size=range(min(60, X.shape[1]) + 1), thread=threads).fit(X, (y > 0).astype(int))
@@ -127,7 +127,7 @@ FITS: dict[str, Fit] = {
 
 
 def run_here(tool: str, threads: int, folder: Path) -> None:
-    """The inside of the subprocess."""
+    """Run a tool inside its process."""
     X, y, grid = load_x(folder), np.load(folder / "y.npy"), np.load(folder / "grid.npy")
     lambda_2 = float(np.load(folder / "lambda_2.npy"))
     fit = FITS[tool]
@@ -173,7 +173,7 @@ def run(tool: str, threads: int, folder: Path, timeout: float, attempt: int = 0)
 
 
 def run_patiently(case: Case, tool: str, threads: int, folder: Path, timeout: float) -> tuple[Run | str, str]:
-    """Run a tool that may crash up to ATTEMPTS times, and say so; the note tells how often it crashed before its result."""
+    """Run a tool up to ATTEMPTS times if it crashes; the note says how often it crashed before its result."""
     result: Run | str = ""
     crashes = 0
     for attempt in range(ATTEMPTS):
@@ -188,7 +188,7 @@ def run_patiently(case: Case, tool: str, threads: int, folder: Path, timeout: fl
 
 
 def read_r_output(folder: Path) -> Run:
-    """out.csv: seconds, then lambda_0 (of the sum) and intercept per point; coef.csv: point, feature, value from 1."""
+    """Read out.csv (seconds, then lambda_0 of the sum and intercept of each point) and coef.csv (point, feature, value)."""
     rows = np.loadtxt(folder / "out.csv", delimiter=",", ndmin=2)
     n, p = np.fromfile(folder / "shape.bin", dtype=np.int32)[:2]
     entries = np.loadtxt(folder / "coef.csv", delimiter=",", ndmin=2)

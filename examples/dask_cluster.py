@@ -26,7 +26,7 @@ FEATURES = [3, 4_000, 8_001, 12_002, 19_999]
 
 
 def make_columns(block: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The columns of these numbers, made on the worker that will keep them: nothing of X is ever sent."""
+    """Return the columns of these numbers, made on the worker that will keep them: nothing of X is ever sent."""
     columns = [np.random.default_rng([2020, int(number)]).standard_normal(N) for number in block[0]]
     return np.asfortranarray(np.array(columns).T)  # column-major, as ellzero wants it: no second copy
 

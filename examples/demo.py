@@ -54,7 +54,7 @@ def main(folder: Path) -> None:
 
 
 def correlated_features() -> None:
-    """Where features resemble each other, local search finds what coordinate descent passes by."""
+    """Compare algorithms where features resemble each other: local search finds what coordinate descent misses."""
     n, p, k = 800, 800, 20
     print(f"\n{n} rows, {p} features, {k} matter, neighbours are correlated 0.9: models of {k} features")
     X, y, truth = ez.datasets.make_classification(n, p, k, s=1.0, correlation="exponential", rho=0.9, random_state=2)
@@ -68,7 +68,7 @@ def correlated_features() -> None:
 
 
 def larger_swaps() -> None:
-    """No exchange of one feature improves a model of local search; of two it may, until it is proved that none is left."""
+    """Improve a model of local search, in which no swap of one feature helps, by swaps of two, until none is left."""
     print("\n60 rows, 100 features, all pairs correlated 0.9: swaps of up to two features")
     X, y, _ = ez.datasets.make_classification(60, 100, 10, s=1.0, correlation="constant", rho=0.9, random_state=1)
     start = ez.fit_path(X, y, lambda_0=[0.001], lambda_2=1e-3, algorithm="local_search", swaps="exhaustive")[0]
@@ -78,7 +78,7 @@ def larger_swaps() -> None:
 
 
 def exact_solution(folder: Path) -> None:
-    """The best model there is, with a proof that is checked from a file."""
+    """Find the best of all models, with a proof that is checked from a file."""
     n, p, k = 500, 1000, 5
     print(f"\n{n} rows, {p} features: the best of all models with {k} features")
     X, y, _ = ez.datasets.make_classification(n, p, k, s=1.5, random_state=3)
@@ -90,7 +90,7 @@ def exact_solution(folder: Path) -> None:
 
 
 def estimators(folder: Path) -> None:
-    """The same for users of scikit-learn: labels in words, cross-validation, a model file, and a page for colleagues."""
+    """Use the estimators of scikit-learn's kind: labels in words, cross-validation, a model file, and a page for colleagues."""
     from sklearn.datasets import load_breast_cancer
 
     from ellzero.report.page import write_report

@@ -23,7 +23,7 @@ CALL = 5.0
 
 
 def payments(count: int, seed: int = 3) -> tuple[pd.DataFrame, np.ndarray]:
-    """Five things that matter, and a hundred that a database happens to have."""
+    """Simulate payments: five attributes that matter, and a hundred that a database happens to have."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(
         {

@@ -24,7 +24,7 @@ PATHWAY = 20
 
 
 def simulated(patients: int, genes: int, seed: int = 7) -> tuple[pd.DataFrame, np.ndarray]:
-    """Pathways of correlated genes; the first gene of three of them carries the signal."""
+    """Simulate pathways of correlated genes; the first gene of three of them carries the signal."""
     rng = np.random.default_rng(seed)
     pathways = genes // PATHWAY
     activity = np.repeat(rng.standard_normal((patients, pathways)), PATHWAY, axis=1)
@@ -37,7 +37,7 @@ def simulated(patients: int, genes: int, seed: int = 7) -> tuple[pd.DataFrame, n
 
 
 def expression(patients: int, genes: int) -> tuple[pd.DataFrame, np.ndarray]:
-    """Real data where it is, simulated data elsewhere."""
+    """Return real data if the file is there, simulated data otherwise."""
     file = Path(os.environ.get("ELLZERO_DATA", "")) / "ALLAML_72x7129.npz"
     if not file.is_file():
         return simulated(patients, genes)

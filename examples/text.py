@@ -25,7 +25,7 @@ TOPICS = {"cooking": COOKING.split(), "cycling": CYCLING.split()}
 
 
 def documents(count: int, seed: int = 1) -> tuple[list[str], np.ndarray]:
-    """Texts of sixty words: mostly the long tail that all texts share, some of their topic, some of the other."""
+    """Make texts of sixty words: mostly rare words that all texts share, some of their topic, one of the other."""
     rng = np.random.default_rng(seed)
     tail = np.array([f"w{number}" for number in range(8000)])
     frequency = 1.0 / np.arange(1, len(tail) + 1)

@@ -23,7 +23,7 @@ PICTURES = "assets/reproduction"
 
 
 def collect(folder: Path) -> None:
-    """Take over what a run wrote, except results of single tasks."""
+    """Copy the reports, records and pictures of a run, except quick ones."""
     RESULTS.mkdir(parents=True, exist_ok=True)
     for name in EXPERIMENTS:
         for file in [folder / f"{name}.md", folder / f"{name}.jsonl", *sorted(folder.glob(f"{name}*.png"))]:
@@ -32,14 +32,14 @@ def collect(folder: Path) -> None:
 
 
 def block(name: str) -> str:
-    """A report as part of the page: without its heading, headings below those of the page, pictures in their place."""
+    """Return a report as part of the page: without its heading, headings one level lower, pictures with the page's paths."""
     body = (RESULTS / f"{name}.md").read_text().split("\n", 1)[1].strip()
     body = re.sub(r"^### ", "#### ", body, flags=re.MULTILINE)
     return re.sub(r"\]\(([^)/]+\.png)\)", rf"]({PICTURES}/\1)", body)
 
 
 def renewed(text: str) -> str:
-    """The page with the present results."""
+    """Return the page with the present results."""
     for name in EXPERIMENTS:
         begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
         if begin not in text:
@@ -50,7 +50,7 @@ def renewed(text: str) -> str:
 
 
 def main() -> None:
-    """Take over new results if there are any, then renew the page."""
+    """Copy new results if a folder is given, then renew the page."""
     if len(sys.argv) > 1:
         collect(Path(sys.argv[1]))
     folder = PAGE.parent / PICTURES

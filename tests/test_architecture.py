@@ -1,23 +1,26 @@
-"""Imports go one way: a module may import only from the layers before its own."""
+"""Imports go one way: a module may import only from its own room and from the layers before it."""
 
 import ast
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import ellzero
 
 LAYERS = [
-    ["errors", "_core"],
-    ["files", "losses", "penalties", "validation", "progress"],
+    ["base", "measurement", "_core"],
     ["tables"],
     ["design"],
     ["conversion"],
-    ["problem", "model"],
-    ["stationarity", "solvers"],
-    ["options", "datasets"],
-    ["path"],
-    ["grid", "sizes"],
-    ["exact", "metrics"],
-    ["estimators"],
+    ["problem"],
+    ["plots"],
+    ["solvers"],
+    ["datasets", "metrics"],
+    ["exact"],
+    ["paths"],
+    ["estimators", "peers"],
+    ["ellzero"],  # the root, which gathers the public names
     ["report"],
     ["experiments"],
     ["cli"],
@@ -25,45 +28,81 @@ LAYERS = [
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 ROOT = Path(ellzero.__file__).parent
+OPTIONAL = ("pandas", "matplotlib", "sklearn", "joblib", "dask", "cloudpickle", "highspy", "pyscipopt", "gurobipy")
 
 
-def imports(tree):
-    """Modules that are imported when the file is, leaving out TYPE_CHECKING blocks and imports inside functions."""
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
+def modules() -> list[Path]:
+    """Return the files of the package but for the root's own, which imports from all public rooms."""
+    files = [file for file in ROOT.rglob("*.py") if file != ROOT / "__init__.py"]
+    assert len(files) > 100
+    return files
+
+
+def imports(file: Path) -> Iterator[str]:
+    """Return every module that a file imports: at its top, inside functions and under TYPE_CHECKING."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file}: imports are absolute"
+            assert node.module is not None
+            if node.module == "ellzero":  # a room of the package, or one of the root's public names
+                yield from (f"ellzero.{alias.name}" if alias.name in RANK else "ellzero" for alias in node.names)
+            else:
+                yield node.module
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
 
 
-def test_import_direction():
-    files = [file for file in ROOT.rglob("*.py") if file.name != "__init__.py" or file.parent != ROOT]
-    assert len(files) > 10
-    for file in files:
-        part = file.relative_to(ROOT).parts[0].removesuffix(".py")
-        assert part in RANK, f"{file}: give the new module a layer"
-        for module in imports(ast.parse(file.read_text())):
-            if not module.startswith("ellzero"):
-                continue
-            target = module.removeprefix("ellzero").lstrip(".").split(".")[0] or "_core"
-            same_package = target == part
-            assert same_package or RANK[target] < RANK[part], f"{file} imports {module}"
+def own_imports(file: Path) -> list[str]:
+    """Return the modules of this package that a file imports."""
+    return [module for module in imports(file) if module.split(".")[0] == "ellzero"]
+
+
+def room_of(module: str) -> str:
+    """Return the room of a module's full name: its first part below the root, or the root itself."""
+    return module.split(".")[1] if "." in module else "ellzero"
+
+
+def test_imports_go_one_way():
+    wrong = []
+    for file in modules():
+        room = file.relative_to(ROOT).parts[0].removesuffix(".py")
+        assert room in RANK, f"{file}: give the new module a layer"
+        for module in own_imports(file):
+            if room_of(module) != room and RANK[room_of(module)] >= RANK[room]:
+                wrong.append(f"{file.relative_to(ROOT)} imports {module}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_plots_know_no_results():
+    for file in (ROOT / "plots").glob("*.py"):
+        rooms = {room_of(module) for module in own_imports(file)}
+        assert rooms <= {"base", "problem", "plots"}, f"{file} imports from {rooms}"
 
 
 def test_verifier_shares_no_code_with_the_solver():
     files = list((ROOT / "exact" / "verifier").glob("*.py"))
     assert len(files) > 3
     for file in files:
-        for module in imports(ast.parse(file.read_text())):
-            own = module.startswith("ellzero.exact.verifier") or module == "ellzero.errors"
-            assert own or not module.startswith("ellzero"), f"{file} imports {module}"
+        for module in own_imports(file):
+            own = module.startswith("ellzero.exact.verifier") or module == "ellzero.base.errors"
+            assert own, f"{file} imports {module}"
+
+
+def test_every_room_says_what_belongs_there():
+    rooms = {file.parent for file in modules()} - {ROOT}
+    assert len(rooms) > 10
+    for room in rooms:
+        text = ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8"))) or ""
+        first, _, rest = text.partition("\n")
+        assert first.endswith("."), f"{room}: its __init__.py begins with one line that says what belongs there"
+        assert not rest or rest.startswith("\n"), f"{room}: the sentence on what belongs there fits on one line"
 
 
 def test_core_knows_no_python():
     sources = ROOT.parents[1] / "cpp"
     if not sources.exists():  # an installed wheel without the sources beside it
         sources = Path(__file__).parents[1] / "cpp"
-    core = [*sources.glob("include/**/*.hpp"), *sources.glob("src/*.cpp")]
+    core = [*sources.glob("include/**/*.hpp"), *sources.glob("src/**/*.cpp")]
     assert len(core) > 10
     for file in core:
         assert "nanobind" not in file.read_text(), file
@@ -71,10 +110,6 @@ def test_core_knows_no_python():
 
 
 def test_start_up_imports_nothing_optional():
-    import subprocess
-    import sys
-
-    optional = ("pandas", "matplotlib", "sklearn", "highspy", "pyscipopt", "gurobipy")
-    code = f"import sys, ellzero; print([m for m in {optional} if m in sys.modules])"
+    code = f"import sys, ellzero; print([m for m in {OPTIONAL} if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"

@@ -7,8 +7,9 @@ import re
 import runpy
 
 import matplotlib.pyplot as plt
+import pandas as pd
 import pytest
-from pages import PAGES, ROOT, run_page, same
+from support.pages import PAGES, ROOT, run_page, same
 
 import ellzero
 
@@ -25,15 +26,16 @@ def test_public_functions_have_running_examples():
         assert ">>>" in getattr(ellzero, name).__doc__, name
 
 
-def test_readme_example(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # the example writes a certificate
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
-    assert blocks
-    scope: dict[str, object] = {}
-    for block in blocks:
-        exec(compile(block, "README.md", "exec"), scope)
-    assert ellzero.verify("proof.npz", scope["X"], scope["y"]).valid
-    assert scope["model"].support.tolist() == scope["truth"].nonzero()[0].tolist()  # type: ignore[attr-defined]
+def test_readme(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y, _ = ellzero.datasets.make_classification(100, 12, 2, s=3.0, random_state=0)
+    pd.DataFrame(X, columns=[f"x{j}" for j in range(12)]).assign(label=y).to_csv("data.csv", index=False)  # of its commands
+    readme = ROOT / "README.md"
+    blocks = list(run_page(readme))
+    assert [block[1] for block, _ in blocks] == ["sh", "python", "sh"]
+    assert same(blocks[1][0][3].rstrip(), blocks[1][1])
+    assert {"model.json", "proof.npz", "report.html"} <= {file.name for file in tmp_path.iterdir()}
+    assert len(readme.read_text().split()) <= 500
 
 
 def test_demo(tmp_path, capsys):
@@ -53,7 +55,7 @@ def test_pages(page, tmp_path, monkeypatch):
     for block, printed in run_page(page):
         if block[1] == "python":
             shown = (block[3] or "").rstrip()
-            assert same(shown, printed), f"shown:\n{shown}\nprinted:\n{printed}\n(python tests/pages.py --write puts it right)"
+            assert same(shown, printed), f"shown:\n{shown}\nprinted:\n{printed}\n(tests/support/pages.py --write puts it right)"
 
 
 def test_same_allows_last_digits_only():

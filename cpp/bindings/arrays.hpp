@@ -1,4 +1,4 @@
-// NumPy arrays in and out.
+// NumPy arrays in and out, and fields of bound classes that are arrays in Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -29,6 +29,19 @@ nb::ndarray<nb::numpy, T, nb::ndim<2>> to_numpy(std::vector<T> values, size_t ro
     auto* owned = new std::vector<T>(std::move(values));
     nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return nb::ndarray<nb::numpy, T, nb::ndim<2>>(owned->data(), {rows, columns}, owner);
+}
+
+template <class T>
+std::vector<T> to_vector(const Vector<T>& values) {
+    return {values.data(), values.data() + values.size()};
+}
+
+// A field of type std::vector that Python reads and writes as an array. Reading copies: a change of the copy changes nothing.
+template <class Class, class Owner, class T>
+void def_array(nb::class_<Class>& bound, const char* name, std::vector<T> Owner::* field) {
+    bound.def_prop_rw(name, [field](const Class& self) {
+        return to_numpy(std::vector<T>(self.*field));
+    }, [field](Class& self, const Vector<T>& values) { self.*field = to_vector(values); }, nb::for_getter(nb::rv_policy::move));
 }
 
 }  // namespace ellzero::bindings

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "problem.hpp"
+#include "register.hpp"
 #include "source.hpp"
 
 namespace ellzero::bindings {

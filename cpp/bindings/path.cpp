@@ -1,14 +1,17 @@
 #include "ellzero/path/path.hpp"
-#include "ellzero/support/hard_thresholding.hpp"
 
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "models.hpp"
+#include "problem.hpp"
+#include "register.hpp"
 
 namespace ellzero::bindings {
 namespace {
+
+// A result whose reason for an early end is an exception of Python's.
+struct BoundPathResult : PathResult {
+    nb::object reason = nb::none();
+};
 
 Monitor::Progress reporter(const nb::object& progress) {
     if (progress.is_none()) return {};
@@ -18,124 +21,64 @@ Monitor::Progress reporter(const nb::object& progress) {
     };
 }
 
-Algorithm parse_algorithm(const std::string& name) {
-    if (name == "cd") return Algorithm::cd;
-    if (name == "local_search") return Algorithm::local_search;
-    if (name == "iht") return Algorithm::iht;
-    throw std::invalid_argument("unknown algorithm: " + name);
-}
-
-Swaps parse_swaps(const std::string& name) {
-    if (name == "ranked") return Swaps::ranked;
-    if (name == "q_best") return Swaps::q_best;
-    if (name == "exhaustive") return Swaps::exhaustive;
-    throw std::invalid_argument("unknown swaps: " + name);
-}
-
-nb::dict fit(const BoundProblem& self, const std::string& algorithm, const std::string& swaps, int64_t q,
-             bool first_improvement, const std::vector<double>& lambda_0, const std::vector<int>& sizes, int n_lambda,
-             double lambda_min_ratio, int max_support, std::optional<nb::dict> seeds, bool sweep, int threads,
-             const nb::object& progress, const nb::object& check) {
+BoundPathResult fit(const BoundProblem& bound, PathOptions options, int threads, const nb::object& progress,
+                    const nb::object& check) {
     Monitor monitor(checker(check), reporter(progress));
-    PathOptions options{parse_algorithm(algorithm),
-                        parse_swaps(swaps),
-                        q,
-                        first_improvement,
-                        lambda_0,
-                        sizes,
-                        n_lambda,
-                        lambda_min_ratio,
-                        max_support,
-                        sweep,
-                        {}};
-    if (seeds) options.seeds = unpack(*seeds, self);
-    PathResult result;
+    for (Model& seed : options.seeds) seed = bound.complete(std::move(seed));
+    BoundPathResult out;
     {
         nb::gil_scoped_release release;
         Team team(threads);
-        const Columns columns = self.columns(team, monitor);
-        result = fit_path(self.problem(columns), options);
+        const Columns columns = bound.columns(team, monitor);
+        static_cast<PathResult&>(out) = fit_path(bound.problem(columns), options);
     }
-    nb::dict out;
-    out["stopped"] = nb::none();
     try {
-        if (result.stopped) std::rethrow_exception(result.stopped);
+        if (out.stopped) std::rethrow_exception(out.stopped);
     } catch (nb::python_error& error) {
         if (check.is_none()) throw;
-        out["stopped"] = error.value();
+        out.reason = nb::borrow(error.value());
     }
-    out["lambda_0"] = to_numpy(std::move(result.lambda_0));
-    out["models"] = pack(result.models);
-    out["by_size"] = pack(result.by_size);
-    out["reads"] = result.reads;
     return out;
 }
 
-// Plain Algorithm 1: full cycles over all columns, every moving step recorded. What the fast solver is checked against.
-nb::dict cycles(const BoundProblem& self, double lambda_0, int count) {
-    Monitor monitor(check_signals, {});
-    Team team(1);
-    const Columns columns = self.columns(team, monitor);
-    const Problem problem = self.problem(columns);
-    Descent descent(problem);
-    Iterate it(problem);
-    it.evaluate(problem.loss);
-    std::vector<int32_t> all(problem.columns());
-    for (size_t j = 0; j < all.size(); ++j) all[j] = static_cast<int32_t>(j);
-    std::vector<Descent::Step> trace;
-    for (int k = 0; k < count; ++k) {
-        monitor.poll();
-        descent.cycle(it, all, lambda_0, &trace);
-    }
-    std::vector<int32_t> column;
-    std::vector<double> change, objective;
-    for (const auto& step : trace) {
-        column.push_back(step.column);
-        change.push_back(step.change);
-        objective.push_back(step.objective);
-    }
-    nb::dict out;
-    out["models"] = pack({it.model()});
-    out["column"] = to_numpy(std::move(column));
-    out["change"] = to_numpy(std::move(change));
-    out["objective"] = to_numpy(std::move(objective));
-    return out;
-}
-
-// One run of hard thresholding from a given model: at lambda_0 if `size` is negative, else with at most `size` features.
-nb::dict threshold(const BoundProblem& self, const nb::dict& start, double lambda_0, int size, int threads) {
-    Monitor monitor(check_signals, {});
-    const Model from = unpack(start, self).at(0);
-    Model found;
-    double curvature = 0.0;
-    {
-        nb::gil_scoped_release release;
-        Team team(threads);
-        const Columns columns = self.columns(team, monitor);
-        const Problem problem = self.problem(columns);
-        Descent descent(problem);
-        HardThresholding thresholding(problem, descent);
-        Iterate it(problem);
-        it.load(from);
-        found = size < 0 ? thresholding.penalised(it, lambda_0) : thresholding.at_most(it, size);
-        curvature = thresholding.step_curvature();
-    }
-    nb::dict out;
-    out["models"] = pack({found});
-    out["step_curvature"] = curvature;
-    return out;
+void register_options(nb::module_& m) {
+    nb::enum_<Algorithm>(m, "Algorithm")
+        .value("cd", Algorithm::cd)
+        .value("local_search", Algorithm::local_search)
+        .value("iht", Algorithm::iht);
+    nb::enum_<SwapRule>(m, "SwapRule")
+        .value("ranked", SwapRule::ranked)
+        .value("q_best", SwapRule::q_best)
+        .value("exhaustive", SwapRule::exhaustive);
+    nb::enum_<Improvement>(m, "Improvement").value("best", Improvement::best).value("first", Improvement::first);
+    nb::class_<PathOptions> options(m, "PathOptions", "How a path is computed, or models of given sizes.");
+    options.def(nb::init<>())
+        .def_rw("algorithm", &PathOptions::algorithm)
+        .def_rw("swaps", &PathOptions::swaps)
+        .def_rw("q", &PathOptions::q)
+        .def_rw("improvement", &PathOptions::improvement)
+        .def_rw("sizes", &PathOptions::sizes)
+        .def_rw("n_lambda", &PathOptions::n_lambda)
+        .def_rw("lambda_min_ratio", &PathOptions::lambda_min_ratio)
+        .def_rw("max_support", &PathOptions::max_support)
+        .def_rw("sweep", &PathOptions::sweep)
+        .def_rw("seeds", &PathOptions::seeds);
+    def_array(options, "lambda_0", &PathOptions::lambda_0);
 }
 
 }  // namespace
 
 void register_path(nb::module_& m) {
-    m.def("fit_path", &fit, nb::arg("problem"), nb::kw_only(), nb::arg("algorithm"), nb::arg("swaps"), nb::arg("q"),
-          nb::arg("first_improvement"), nb::arg("lambda_0"), nb::arg("sizes"), nb::arg("n_lambda"), nb::arg("lambda_min_ratio"),
-          nb::arg("max_support"), nb::arg("seeds").none(), nb::arg("sweep"), nb::arg("threads"), nb::arg("progress").none(),
-          nb::arg("check").none());
-    m.def("hard_thresholding", &threshold, nb::arg("problem"), nb::kw_only(), nb::arg("start"), nb::arg("lambda_0"),
-          nb::arg("size"), nb::arg("threads"));
-    m.def("coordinate_descent", &cycles, nb::arg("problem"), nb::arg("lambda_0"), nb::arg("cycles"));
+    register_options(m);
+    nb::class_<BoundPathResult> result(m, "PathResult", "Models along lambda_0, and the best one seen of each size.");
+    result.def_rw("models", &PathResult::models, "One for each lambda_0.")
+        .def_rw("by_size", &PathResult::by_size, "In the order of their size.")
+        .def_rw("reads", &PathResult::reads, "Reads of X, in units of all of X.")
+        .def_ro("stopped", &BoundPathResult::reason, nb::for_getter(nb::sig("def stopped(self) -> BaseException | None")),
+                "The exception that ended the work early, Ctrl-C included, if there was a `check`; `models` is empty then.");
+    def_array(result, "lambda_0", &PathResult::lambda_0);
+    m.def("fit_path", &fit, nb::arg("problem"), nb::arg("options"), nb::kw_only(), nb::arg("threads"),
+          nb::arg("progress").none(), nb::arg("check").none());
 }
 
 }  // namespace ellzero::bindings

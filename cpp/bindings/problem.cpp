@@ -1,19 +1,28 @@
 #include "problem.hpp"
 
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <stdexcept>
 
-namespace ellzero::bindings {
+#include "register.hpp"
 
-Loss parse_loss(const std::string& name, double smoothing) {
-    if (name == "logistic") return {LossKind::logistic};
-    if (name == "squared_hinge") return {LossKind::squared_hinge};
-    if (name == "hinge") return {LossKind::hinge, smoothing};
-    if (name == "squared_error") return {LossKind::squared_error};
-    throw std::invalid_argument("unknown loss: " + name);
+namespace ellzero::bindings {
+namespace {
+
+const double* data(const BoundProblem::Numbers& numbers) { return numbers ? numbers->data() : nullptr; }
+
+nb::tuple evaluate_loss(LossKind kind, double smoothing, const Vector<double>& eta, const Vector<double>& y,
+                        const Vector<double>& w) {
+    const auto n = static_cast<int64_t>(eta.shape(0));
+    std::vector<double> r(n), d(n);
+    const double value = make_loss(kind, smoothing).evaluate(n, eta.data(), y.data(), w.data(), r.data(), d.data());
+    return nb::make_tuple(value, to_numpy(std::move(r)), to_numpy(std::move(d)));
 }
+
+}  // namespace
+
+Loss make_loss(LossKind kind, double smoothing) { return {kind, kind == LossKind::hinge ? smoothing : 0.0}; }
 
 void check_signals() {
     nb::gil_scoped_acquire acquire;
@@ -29,44 +38,66 @@ Monitor::Check checker(const nb::object& check) {
     };
 }
 
+void BoundProblem::set_design(nb::object object) {
+    core_ = nb::cast<const BoundDesign&>(object).design.get();
+    design = std::move(object);
+}
+
 Columns BoundProblem::columns(Team& team, Monitor& monitor) const {
-    return Columns(*core, mean ? mean->data() : nullptr, scale ? scale->data() : nullptr, square.data(), team, monitor);
+    if (!core_ || !y || !w || !square) throw std::invalid_argument("a problem needs design, y, w and square");
+    return {*core_, data(mean), data(scale), square->data(), team, monitor};
 }
 
 Penalty BoundProblem::penalty() const {
-    return {lambda_1, lambda_2, lower ? lower->data() : nullptr, upper ? upper->data() : nullptr,
-            unpenalized ? unpenalized->data() : nullptr};
+    return {lambda_1, lambda_2, data(lower), data(upper), unpenalized ? unpenalized->data() : nullptr};
 }
 
 Problem BoundProblem::problem(const Columns& columns) const {
-    return {columns, loss, y.data(), w.data(), penalty(), intercept, tolerance};
+    return {columns, make_loss(loss, smoothing), y->data(), w->data(), penalty(), intercept, tolerance};
+}
+
+Model BoundProblem::complete(Model model) const {
+    const Penalty penalty = this->penalty();
+    for (int64_t c = 0; penalty.unpenalized && c < core().columns(); ++c) {
+        const auto j = static_cast<int32_t>(c);
+        if (!penalty.unpenalized[c]) continue;
+        const auto place = std::lower_bound(model.support.begin(), model.support.end(), j);
+        if (place != model.support.end() && *place == j) continue;
+        model.beta.insert(model.beta.begin() + (place - model.support.begin()),
+                          std::clamp(0.0, penalty.low(j), penalty.high(j)));
+        model.support.insert(place, j);
+    }
+    model.size = 0;
+    for (const int32_t j : model.support) model.size += penalty.counted(j);
+    return model;
 }
 
 void register_problem(nb::module_& m) {
-    using Optional = std::optional<Vector<double>>;
+    nb::enum_<LossKind>(m, "LossKind")
+        .value("logistic", LossKind::logistic)
+        .value("squared_hinge", LossKind::squared_hinge)
+        .value("hinge", LossKind::hinge)
+        .value("squared_error", LossKind::squared_error);
     nb::class_<BoundProblem>(m, "Problem",
                              "X, y, the loss and the penalty but for lambda_0, in the solver's (standardised) scale.")
-        .def("__init__",
-             [](BoundProblem* self, nb::object design, Vector<double> y, Vector<double> w, Vector<double> square,
-                const std::string& loss, double smoothing, Optional mean, Optional scale, double lambda_1, double lambda_2,
-                Optional lower, Optional upper, std::optional<Vector<uint8_t>> unpenalized, bool intercept, double tolerance) {
-        const Design* core = nb::cast<const BoundDesign&>(design).design.get();
-        new (self) BoundProblem{
-            std::move(design),           core,     y,        w,         square,   mean, scale, lower, upper, unpenalized,
-            parse_loss(loss, smoothing), lambda_1, lambda_2, tolerance, intercept};
-    },
-             nb::kw_only(), nb::arg("design"), nb::arg("y"), nb::arg("w"), nb::arg("square"), nb::arg("loss"),
-             nb::arg("smoothing"), nb::arg("mean").none(), nb::arg("scale").none(), nb::arg("lambda_1"), nb::arg("lambda_2"),
-             nb::arg("lower").none(), nb::arg("upper").none(), nb::arg("unpenalized").none(), nb::arg("intercept"),
-             nb::arg("tolerance"));
-
-    m.def("evaluate_loss",
-          [](const std::string& name, double smoothing, Vector<double> eta, Vector<double> y, Vector<double> w) {
-        const auto n = static_cast<int64_t>(eta.shape(0));
-        std::vector<double> r(n), d(n);
-        const double value = parse_loss(name, smoothing).evaluate(n, eta.data(), y.data(), w.data(), r.data(), d.data());
-        return nb::make_tuple(value, to_numpy(std::move(r)), to_numpy(std::move(d)));
-    }, nb::arg("loss"), nb::arg("smoothing"), nb::arg("eta"), nb::arg("y"), nb::arg("w"),
+        .def(nb::init<>())
+        .def_prop_rw("design", [](const BoundProblem& self) { return self.design; }, &BoundProblem::set_design)
+        .def_rw("y", &BoundProblem::y)
+        .def_rw("w", &BoundProblem::w, "Sample weights that sum to one.")
+        .def_rw("square", &BoundProblem::square, "sum_i w_i z_ij^2 of each column as the solver sees it.")
+        .def_rw("mean", &BoundProblem::mean, nb::arg().none(), "Of each column; None: columns are not centred.")
+        .def_rw("scale", &BoundProblem::scale, nb::arg().none(), "Factor of each column; None: columns are not scaled.")
+        .def_rw("lower", &BoundProblem::lower, nb::arg().none())
+        .def_rw("upper", &BoundProblem::upper, nb::arg().none())
+        .def_rw("unpenalized", &BoundProblem::unpenalized, nb::arg().none(),
+                "One byte a column: not 0 if it is free of lambda_0.")
+        .def_rw("loss", &BoundProblem::loss)
+        .def_rw("smoothing", &BoundProblem::smoothing, "The width tau of the smoothed hinge.")
+        .def_rw("lambda_1", &BoundProblem::lambda_1)
+        .def_rw("lambda_2", &BoundProblem::lambda_2)
+        .def_rw("tolerance", &BoundProblem::tolerance, "Relative, of the objective.")
+        .def_rw("intercept", &BoundProblem::intercept);
+    m.def("evaluate_loss", &evaluate_loss, nb::arg("loss"), nb::arg("smoothing"), nb::arg("eta"), nb::arg("y"), nb::arg("w"),
           "sum_i w_i f(eta_i, y_i) and, per row, its first and second derivative: the core's own loss, for tests.");
     m.attr("curvature_safety") = curvature_safety;
 }

@@ -3,7 +3,7 @@
 
 #include <memory>
 #include <optional>
-#include <string>
+#include <vector>
 
 #include "arrays.hpp"
 #include "ellzero/problem/problem.hpp"
@@ -16,29 +16,33 @@ struct BoundDesign {
 };
 
 struct BoundProblem {
-    nb::object design;
-    const Design* core;
-    Vector<double> y, w, square;
-    std::optional<Vector<double>> mean, scale, lower, upper;
-    std::optional<Vector<uint8_t>> unpenalized;
-    Loss loss;
-    double lambda_1, lambda_2, tolerance;
-    bool intercept;
+    using Numbers = std::optional<Vector<double>>;
 
+    nb::object design = nb::none();
+    Numbers y, w, square;
+    Numbers mean, scale, lower, upper;
+    std::optional<Vector<uint8_t>> unpenalized;
+    LossKind loss = LossKind::logistic;
+    double smoothing = 0.0;  // of the hinge
+    double lambda_1 = 0.0, lambda_2 = 0.0, tolerance = 1e-6;
+    bool intercept = true;
+
+    const Design& core() const { return *core_; }
     Penalty penalty() const;
     Columns columns(Team& team, Monitor& monitor) const;
     Problem problem(const Columns& columns) const;
+    void set_design(nb::object object);
+    // Adds what Python leaves out of a model: unpenalized features, which are always in, and the number of those that pay.
+    Model complete(Model model) const;
+
+  private:
+    const Design* core_ = nullptr;
 };
 
-Loss parse_loss(const std::string& name, double smoothing);
+Loss make_loss(LossKind kind, double smoothing);
 // Raises KeyboardInterrupt (or whatever a signal handler raises) inside the core.
 void check_signals();
-// That, and then a function of Python's (None for no more), which raises to stop the work.
+// Polls the signals, then calls a function of Python's (None for no more), which raises to stop the work.
 Monitor::Check checker(const nb::object& check);
-
-void register_design(nb::module_& m);
-void register_problem(nb::module_& m);
-void register_path(nb::module_& m);
-void register_search(nb::module_& m);
 
 }  // namespace ellzero::bindings

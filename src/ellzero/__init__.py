@@ -11,26 +11,28 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from ellzero import datasets, metrics
+from ellzero.base.errors import ClusterError, DatasetError, EllzeroError, InvalidInputError
 from ellzero.design.column_store import ColumnStore, open_columns
-from ellzero.errors import ClusterError, DatasetError, EllzeroError, InvalidInputError
 from ellzero.exact.certificate import Certificate
 from ellzero.exact.solution import ExactSolution
-from ellzero.exact.solve import CertifiedPath, certify_path, solve
+from ellzero.exact.solve import solve
 from ellzero.exact.swaps import improve
 from ellzero.exact.verifier import VerificationReport, verify
-from ellzero.grid import PathGrid, fit_grid
-from ellzero.model import Model
-from ellzero.path import Path, fit_path, lambda_grid
-from ellzero.problem import objective
-from ellzero.sizes import Sizes, fit_sizes
-from ellzero.stationarity import StationarityReport, check_stationarity
+from ellzero.paths.certified import CertifiedPath, certify_path
+from ellzero.paths.fitting import fit_path, lambda_grid
+from ellzero.paths.grid import PathGrid, fit_grid
+from ellzero.paths.path import Path
+from ellzero.paths.sizes import Sizes, fit_sizes
+from ellzero.problem.model import Model
+from ellzero.problem.objective import objective
+from ellzero.problem.stationarity import StationarityReport, check_stationarity
 
 if TYPE_CHECKING:
     from ellzero.conversion import ColumnWriter, SparseColumnWriter, convert
     from ellzero.estimators.cross_validated import L0ClassifierCV, L0RegressorCV
     from ellzero.estimators.cross_validation import CrossValidation
-    from ellzero.estimators.direct import L0Classifier, L0Regressor
     from ellzero.estimators.model_file import load
+    from ellzero.estimators.single_fit import L0Classifier, L0Regressor
     from ellzero.estimators.stability import Stability, stability_selection
 
 __version__ = version("ellzero")
@@ -41,9 +43,9 @@ LATER = {
     "SparseColumnWriter": "conversion",
     "convert": "conversion",
     "CrossValidation": "estimators.cross_validation",
-    "L0Classifier": "estimators.direct",
+    "L0Classifier": "estimators.single_fit",
     "L0ClassifierCV": "estimators.cross_validated",
-    "L0Regressor": "estimators.direct",
+    "L0Regressor": "estimators.single_fit",
     "L0RegressorCV": "estimators.cross_validated",
     "Stability": "estimators.stability",
     "load": "estimators.model_file",

@@ -1,6 +1,7 @@
 """The compiled core of ellzero."""
 
 from collections.abc import Sequence
+import enum
 from typing import Annotated, overload
 
 import numpy
@@ -45,35 +46,640 @@ def csc(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C',
 @overload
 def csc(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows_of: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: int) -> Design: ...
 
+class LossKind(enum.Enum):
+    logistic = 0
+
+    squared_hinge = 1
+
+    hinge = 2
+
+    squared_error = 3
+
 class Problem:
     """
     X, y, the loss and the penalty but for lambda_0, in the solver's (standardised) scale.
     """
 
-    def __init__(self, *, design: object, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], square: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: str, smoothing: float, mean: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, lambda_1: float, lambda_2: float, lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, unpenalized: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, intercept: bool, tolerance: float) -> None: ...
+    def __init__(self) -> None: ...
 
-def evaluate_loss(loss: str, smoothing: float, eta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+    @property
+    def design(self) -> object: ...
+
+    @design.setter
+    def design(self, arg: object, /) -> None: ...
+
+    @property
+    def y(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None: ...
+
+    @y.setter
+    def y(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, /) -> None: ...
+
+    @property
+    def w(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None:
+        """Sample weights that sum to one."""
+
+    @w.setter
+    def w(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, /) -> None: ...
+
+    @property
+    def square(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None:
+        """sum_i w_i z_ij^2 of each column as the solver sees it."""
+
+    @square.setter
+    def square(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, /) -> None: ...
+
+    @property
+    def mean(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None:
+        """Of each column; None: columns are not centred."""
+
+    @mean.setter
+    def mean(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, /) -> None: ...
+
+    @property
+    def scale(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None:
+        """Factor of each column; None: columns are not scaled."""
+
+    @scale.setter
+    def scale(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, /) -> None: ...
+
+    @property
+    def lower(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None: ...
+
+    @lower.setter
+    def lower(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, /) -> None: ...
+
+    @property
+    def upper(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None: ...
+
+    @upper.setter
+    def upper(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, /) -> None: ...
+
+    @property
+    def unpenalized(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None:
+        """One byte a column: not 0 if it is free of lambda_0."""
+
+    @unpenalized.setter
+    def unpenalized(self, arg: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, /) -> None: ...
+
+    @property
+    def loss(self) -> LossKind: ...
+
+    @loss.setter
+    def loss(self, arg: LossKind, /) -> None: ...
+
+    @property
+    def smoothing(self) -> float:
+        """The width tau of the smoothed hinge."""
+
+    @smoothing.setter
+    def smoothing(self, arg: float, /) -> None: ...
+
+    @property
+    def lambda_1(self) -> float: ...
+
+    @lambda_1.setter
+    def lambda_1(self, arg: float, /) -> None: ...
+
+    @property
+    def lambda_2(self) -> float: ...
+
+    @lambda_2.setter
+    def lambda_2(self, arg: float, /) -> None: ...
+
+    @property
+    def tolerance(self) -> float:
+        """Relative, of the objective."""
+
+    @tolerance.setter
+    def tolerance(self, arg: float, /) -> None: ...
+
+    @property
+    def intercept(self) -> bool: ...
+
+    @intercept.setter
+    def intercept(self, arg: bool, /) -> None: ...
+
+def evaluate_loss(loss: LossKind, smoothing: float, eta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
     """
     sum_i w_i f(eta_i, y_i) and, per row, its first and second derivative: the core's own loss, for tests.
     """
 
 curvature_safety: float = 1.001
 
-def fit_path(problem: Problem, *, algorithm: str, swaps: str, q: int, first_improvement: bool, lambda_0: Sequence[float], sizes: Sequence[int], n_lambda: int, lambda_min_ratio: float, max_support: int, seeds: dict | None, sweep: bool, threads: int, progress: object | None, check: object | None) -> dict: ...
+class Model:
+    """
+    Coefficients on a support, in the solver's (standardised) scale, and their cost.
+    """
 
-def hard_thresholding(problem: Problem, *, start: dict, lambda_0: float, size: int, threads: int) -> dict: ...
+    @overload
+    def __init__(self) -> None: ...
 
-def coordinate_descent(problem: Problem, lambda_0: float, cycles: int) -> dict: ...
+    @overload
+    def __init__(self, other: Model) -> None:
+        """A copy."""
+
+    @property
+    def intercept(self) -> float: ...
+
+    @intercept.setter
+    def intercept(self, arg: float, /) -> None: ...
+
+    @property
+    def cost(self) -> float:
+        """G: the loss with the l1 and l2 terms, without lambda_0."""
+
+    @cost.setter
+    def cost(self, arg: float, /) -> None: ...
+
+    @property
+    def size(self) -> int:
+        """Features that pay lambda_0."""
+
+    @size.setter
+    def size(self, arg: int, /) -> None: ...
+
+    @property
+    def converged(self) -> bool: ...
+
+    @converged.setter
+    def converged(self, arg: bool, /) -> None: ...
+
+    def __getstate__(self) -> tuple[list[int], list[float], float, float, int, bool]: ...
+
+    def __setstate__(self, arg: tuple[Sequence[int], Sequence[float], float, float, int, bool], /) -> None: ...
+
+    @property
+    def support(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @support.setter
+    def support(self, arg: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def beta(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @beta.setter
+    def beta(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+class Algorithm(enum.Enum):
+    cd = 1
+
+    local_search = 2
+
+    iht = 0
+
+class SwapRule(enum.Enum):
+    ranked = 0
+
+    q_best = 1
+
+    exhaustive = 2
+
+class Improvement(enum.Enum):
+    best = 0
+
+    first = 1
+
+class PathOptions:
+    """How a path is computed, or models of given sizes."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def algorithm(self) -> Algorithm: ...
+
+    @algorithm.setter
+    def algorithm(self, arg: Algorithm, /) -> None: ...
+
+    @property
+    def swaps(self) -> SwapRule: ...
+
+    @swaps.setter
+    def swaps(self, arg: SwapRule, /) -> None: ...
+
+    @property
+    def q(self) -> int: ...
+
+    @q.setter
+    def q(self, arg: int, /) -> None: ...
+
+    @property
+    def improvement(self) -> Improvement: ...
+
+    @improvement.setter
+    def improvement(self, arg: Improvement, /) -> None: ...
+
+    @property
+    def sizes(self) -> list[int]: ...
+
+    @sizes.setter
+    def sizes(self, arg: Sequence[int], /) -> None: ...
+
+    @property
+    def n_lambda(self) -> int: ...
+
+    @n_lambda.setter
+    def n_lambda(self, arg: int, /) -> None: ...
+
+    @property
+    def lambda_min_ratio(self) -> float: ...
+
+    @lambda_min_ratio.setter
+    def lambda_min_ratio(self, arg: float, /) -> None: ...
+
+    @property
+    def max_support(self) -> int: ...
+
+    @max_support.setter
+    def max_support(self, arg: int, /) -> None: ...
+
+    @property
+    def sweep(self) -> bool: ...
+
+    @sweep.setter
+    def sweep(self, arg: bool, /) -> None: ...
+
+    @property
+    def seeds(self) -> list[Model]: ...
+
+    @seeds.setter
+    def seeds(self, arg: Sequence[Model], /) -> None: ...
+
+    @property
+    def lambda_0(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @lambda_0.setter
+    def lambda_0(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+class PathResult:
+    """Models along lambda_0, and the best one seen of each size."""
+
+    @property
+    def models(self) -> list[Model]:
+        """One for each lambda_0."""
+
+    @models.setter
+    def models(self, arg: Sequence[Model], /) -> None: ...
+
+    @property
+    def by_size(self) -> list[Model]:
+        """In the order of their size."""
+
+    @by_size.setter
+    def by_size(self, arg: Sequence[Model], /) -> None: ...
+
+    @property
+    def reads(self) -> float:
+        """Reads of X, in units of all of X."""
+
+    @reads.setter
+    def reads(self, arg: float, /) -> None: ...
+
+    @property
+    def stopped(self) -> BaseException | None:
+        """
+        The exception that ended the work early, Ctrl-C included, if there was a `check`; `models` is empty then.
+        """
+
+    @property
+    def lambda_0(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @lambda_0.setter
+    def lambda_0(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+def fit_path(problem: Problem, options: PathOptions, *, threads: int, progress: object | None, check: object | None) -> PathResult: ...
+
+class Thresholded:
+    """A fixed point of hard thresholding."""
+
+    @property
+    def model(self) -> Model: ...
+
+    @property
+    def step_curvature(self) -> float:
+        """L_hat of the steps."""
+
+class Cycles:
+    """The result of plain coordinate descent, and its moving steps."""
+
+    @property
+    def model(self) -> Model: ...
+
+    @property
+    def column(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @column.setter
+    def column(self, arg: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def change(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @change.setter
+    def change(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def objective(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @objective.setter
+    def objective(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+def hard_thresholding(problem: Problem, *, start: Model, lambda_0: float, size: int, threads: int) -> Thresholded: ...
+
+def coordinate_descent(problem: Problem, lambda_0: float, cycles: int) -> Cycles: ...
+
+class Tree:
+    """The tree as a certificate tells it: one entry per node, parents first."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def row(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The place of each node's dual point in `alpha`, -1 if it has none."""
+
+    @property
+    def alpha(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
+        """All dual points, one after another."""
+
+    def set_points(self, row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], alpha: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def parent(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+
+    @parent.setter
+    def parent(self, arg: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def branch(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @branch.setter
+    def branch(self, arg: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def side(self) -> Annotated[NDArray[numpy.int8], dict(shape=(None,))]: ...
+
+    @side.setter
+    def side(self, arg: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+class State:
+    """The region and the start that a node leaves to its children."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def intercept(self) -> float: ...
+
+    @intercept.setter
+    def intercept(self, arg: float, /) -> None: ...
+
+    @property
+    def mu(self) -> float: ...
+
+    @mu.setter
+    def mu(self, arg: float, /) -> None: ...
+
+    @property
+    def outside(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]:
+        """Column j is bit j % 64 of word j / 64."""
+
+    @outside.setter
+    def outside(self, arg: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def boxes(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """Rows of column, low, high."""
+
+    @boxes.setter
+    def boxes(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def inside(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @inside.setter
+    def inside(self, arg: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def columns(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @columns.setter
+    def columns(self, arg: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def beta(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @beta.setter
+    def beta(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def shares(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]: ...
+
+    @shares.setter
+    def shares(self, arg: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def alpha(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]: ...
+
+    @alpha.setter
+    def alpha(self, arg: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def near(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @near.setter
+    def near(self, arg: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+class Node:
+    """An open node: its parent's state and one decision."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def id(self) -> int: ...
+
+    @id.setter
+    def id(self, arg: int, /) -> None: ...
+
+    @property
+    def depth(self) -> int: ...
+
+    @depth.setter
+    def depth(self, arg: int, /) -> None: ...
+
+    @property
+    def bound(self) -> float: ...
+
+    @bound.setter
+    def bound(self, arg: float, /) -> None: ...
+
+    @property
+    def state(self) -> State: ...
+
+    @state.setter
+    def state(self, arg: State, /) -> None: ...
+
+    @property
+    def column(self) -> int:
+        """The feature that was decided, -1 for none."""
+
+    @column.setter
+    def column(self, arg: int, /) -> None: ...
+
+    @property
+    def inside(self) -> bool: ...
+
+    @inside.setter
+    def inside(self, arg: bool, /) -> None: ...
+
+    @property
+    def dives(self) -> bool: ...
+
+    @dives.setter
+    def dives(self, arg: bool, /) -> None: ...
+
+    @property
+    def waits(self) -> bool: ...
+
+    @waits.setter
+    def waits(self, arg: bool, /) -> None: ...
+
+class Snapshot:
+    """Everything that a later process needs to go on with a search."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def incumbent(self) -> Model: ...
+
+    @incumbent.setter
+    def incumbent(self, arg: Model, /) -> None: ...
+
+    @property
+    def tree(self) -> Tree: ...
+
+    @tree.setter
+    def tree(self, arg: Tree, /) -> None: ...
+
+    @property
+    def boxes(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """Rows of low, high: the root's boxes, in the numbering of the nodes."""
+
+    @boxes.setter
+    def boxes(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def open(self) -> list[Node]: ...
+
+    @open.setter
+    def open(self, arg: Sequence[Node], /) -> None: ...
+
+    @property
+    def closed(self) -> float:
+        """The least bound of closed leaves."""
+
+    @closed.setter
+    def closed(self, arg: float, /) -> None: ...
+
+    @property
+    def nodes_done(self) -> int: ...
+
+    @nodes_done.setter
+    def nodes_done(self, arg: int, /) -> None: ...
+
+    @property
+    def picks(self) -> int: ...
+
+    @picks.setter
+    def picks(self, arg: int, /) -> None: ...
+
+    @property
+    def rooted(self) -> bool: ...
+
+    @rooted.setter
+    def rooted(self, arg: bool, /) -> None: ...
+
+    @property
+    def columns(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @columns.setter
+    def columns(self, arg: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
 
 class WitnessLost(AssertionError):
     pass
+
+class SearchOptions:
+    """The exact problem beside its data, and how closely it is solved."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def lambda_0(self) -> float: ...
+
+    @lambda_0.setter
+    def lambda_0(self, arg: float, /) -> None: ...
+
+    @property
+    def k(self) -> int:
+        """At most so many features."""
+
+    @k.setter
+    def k(self, arg: int, /) -> None: ...
+
+    @property
+    def gap(self) -> float:
+        """Relative."""
+
+    @gap.setter
+    def gap(self, arg: float, /) -> None: ...
+
+    @property
+    def free_bound(self) -> float:
+        """Assumed of unpenalized features that nothing else holds."""
+
+    @free_bound.setter
+    def free_bound(self, arg: float, /) -> None: ...
+
+    @property
+    def home(self) -> list[int] | None:
+        """The features that swaps start from; None: all solutions."""
+
+    @home.setter
+    def home(self, arg: Sequence[int] | None, /) -> None: ...
+
+    @property
+    def swap_size(self) -> int:
+        """Features that may leave the home, and that may come."""
+
+    @swap_size.setter
+    def swap_size(self, arg: int, /) -> None: ...
+
+    @property
+    def integral(self) -> list[int] | None:
+        """Features that may be branched on; None: all."""
+
+    @integral.setter
+    def integral(self, arg: Sequence[int] | None, /) -> None: ...
+
+    @property
+    def threads(self) -> int: ...
+
+    @threads.setter
+    def threads(self, arg: int, /) -> None: ...
+
+class SearchStatus(enum.Enum):
+    finished = 0
+    """The tree has no open node."""
+
+    time_limit = 1
+
+    node_limit = 2
+
+    relaxed = 3
+    """Only nodes that wait for more features to branch on are left."""
 
 class Search:
     """
     Branch and bound on one problem; it can be stopped, looked at and continued.
     """
 
-    def __init__(self, problem: object, *, lambda_0: float, k: int, gap: float, free_bound: float, incumbent: dict, home: Sequence[int] | None = None, swap_size: int = 0, integral: Sequence[int] | None = None, threads: int) -> None: ...
+    def __init__(self, problem: object, options: SearchOptions, incumbent: Model) -> None: ...
 
     def branch_also_on(self, columns: Sequence[int]) -> None:
         """More features that may be branched on."""
@@ -86,30 +692,30 @@ class Search:
         z of the best node that waits: the features of its relaxation that are not decided, and their shares.
         """
 
-    def follow(self, witness: dict, objective: float) -> None:
+    def follow(self, witness: Model, objective: float) -> None:
         """Raise WitnessLost when a node that holds this solution is cut off."""
 
-    def suggest(self, model: dict) -> None:
+    def suggest(self, model: Model) -> None:
         """Another solution, which becomes the incumbent if it is better."""
 
     def start_from(self, other: Search) -> None:
         """Start the root's relaxation where that of another search ended."""
 
-    def run(self, *, seconds: float, node_limit: int, report: object | None) -> str:
+    def run(self, *, seconds: float, node_limit: int, report: object | None) -> SearchStatus:
         """
         Work until finished or stopped; `report` is called about ten times a second.
         """
 
-    def incumbent(self) -> dict: ...
+    def incumbent(self) -> Model: ...
 
-    def tree(self) -> dict: ...
+    def tree(self) -> Tree: ...
 
     def fixed_out(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
         """Features that the root proved to be in no better solution."""
 
-    def snapshot(self) -> dict: ...
+    def snapshot(self) -> Snapshot: ...
 
-    def restore(self, snapshot: dict) -> None: ...
+    def restore(self, snapshot: Snapshot) -> None: ...
 
     @property
     def objective(self) -> float: ...
@@ -132,17 +738,52 @@ class Search:
     @property
     def columns_left(self) -> int: ...
 
+class Relaxed:
+    """A relaxation's bound, dual point theta and solution with its shares."""
+
+    @property
+    def bound(self) -> float:
+        """Infinite if nothing better than the known objective is there."""
+
+    @property
+    def mu(self) -> float: ...
+
+    @property
+    def intercept(self) -> float: ...
+
+    @property
+    def theta(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @theta.setter
+    def theta(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def columns(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @columns.setter
+    def columns(self, arg: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def beta(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @beta.setter
+    def beta(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def shares(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @shares.setter
+    def shares(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
 class Relaxations:
     """
-    Convex relaxations of parts of one problem: some features in, some out, the others free.
+    Convex relaxations of parts of one problem: some features in, some out, the others undecided.
     """
 
-    def __init__(self, problem: object, *, lambda_0: float, k: int, free_bound: float, objective: float, home: Sequence[int] | None = None, swap_size: int = 0, excluded: Sequence[int], threads: int) -> None: ...
+    def __init__(self, problem: object, options: SearchOptions, *, objective: float, excluded: Sequence[int]) -> None: ...
 
-    def solve(self, *, inside: Sequence[int], outside: Sequence[int], enough: float) -> dict:
-        """
-        Until the bound is `enough` or known to be less: the bound, the dual point theta and the solution with its shares; only an infinite bound if nothing better than `objective` is there.
-        """
+    def solve(self, *, inside: Sequence[int], outside: Sequence[int], enough: float) -> Relaxed:
+        """Solve until the bound is `enough` or known to be less."""
 
-    def refit(self, columns: Sequence[int]) -> dict:
+    def refit(self, columns: Sequence[int]) -> Model:
         """The best model on these features."""

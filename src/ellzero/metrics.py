@@ -1,4 +1,4 @@
-"""How well a model found the features that matter."""
+"""Scores of a support: how many of the features that matter a model found."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
 
 __all__ = ["SupportScores", "support_scores"]
 
 
 @dataclass(frozen=True)
 class SupportScores:
-    """How a support compares with the true one.
+    """Comparison of a support with the true one.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ def support_scores(true_support: Any, support: Any) -> SupportScores:
 
 
 def as_support(name: str, features: Any) -> tuple[NDArray[np.int64], int | None]:
-    """The indices of a support, ascending, and the number of all features where that is known."""
+    """Return the ascending indices of a support, and the number of all features where it is known."""
     values = np.asarray(features.toarray() if sparse.issparse(features) else features)
     if values.ndim == 2 and 1 in values.shape:
         values = values.ravel()

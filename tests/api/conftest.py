@@ -1,7 +1,7 @@
 """What several files of tests begin with."""
 
 import pytest
-from command_line import Command, table
+from support.command_line import Command, table
 
 from ellzero.conversion import csv_file
 

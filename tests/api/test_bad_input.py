@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from problems import LOSSES, random_problem, store, target
 from scipy import sparse
+from support.problems import LOSSES, random_problem, store, target
 
 import ellzero as ez
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from certificates import BASES, PLAIN, VALUE, X, Y, base, check, leaves_of
-from tampering import bound_by_scip
+from support.certificates import BASES, PLAIN, VALUE, X, Y, base, check, leaves_of
+from support.tampering import bound_by_scip
 
 import ellzero as ez
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from certificates import BASES, PLAIN, PROVES, VALUE, X, Y, base, check
 from scipy import sparse
+from support.certificates import BASES, PLAIN, PROVES, VALUE, X, Y, base, check
 
 import ellzero as ez
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from certificates import BASES, X, Y, base
+from support.certificates import BASES, X, Y, base
 
 import ellzero as ez
 

@@ -1,8 +1,8 @@
 """A certificate that was tampered with is told, by its checksum and, where that was made anew, by what it no longer proves."""
 
 import pytest
-from certificates import PROVES, base, check, points_of_leaves
-from tampering import TAMPERINGS
+from support.certificates import PROVES, base, check, points_of_leaves
+from support.tampering import TAMPERINGS
 
 
 @pytest.mark.parametrize(("name", "tamper", "reason"), TAMPERINGS, ids=[f"{t[1].__name__}" for t in TAMPERINGS])

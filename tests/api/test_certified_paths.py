@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from exact_problems import RESPONSE, WEIGHT, X, Y, long_problem
-from problems import LOSSES, target
+from support.exact_problems import RESPONSE, WEIGHT, X, Y, long_problem
+from support.problems import LOSSES, target
 
 import ellzero as ez
 

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from command_line import species, table
+from support.command_line import species, table
 
 import ellzero as ez
 

@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from command_line import table
 from scipy import sparse
-from stores import write_store
+from support.command_line import table
+from support.stores import write_store
 
 import ellzero as ez
 

@@ -6,8 +6,8 @@ import sys
 
 import numpy as np
 import pandas as pd
-from conversions import FEATURES
-from stores import read_store
+from support.conversions import FEATURES
+from support.stores import read_store
 
 
 def test_command(run, tmp_path, data, monkeypatch):

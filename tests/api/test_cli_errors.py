@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from command_line import species, table
 from scipy import sparse
+from support.command_line import species, table
 
 FRAME = table()
 

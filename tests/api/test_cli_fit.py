@@ -7,9 +7,9 @@ import warnings
 
 import numpy as np
 import pytest
-from command_line import species, table
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
+from support.command_line import species, table
 
 import ellzero as ez
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from command_line import species, table
+from support.command_line import species, table
 
 import ellzero as ez
 

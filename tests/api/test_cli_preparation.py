@@ -6,11 +6,11 @@ import json
 
 import numpy as np
 import pytest
-from command_line import table
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
+from support.command_line import table
 
 import ellzero as ez
 

@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 import pytest
-from interruption import listening
+from support.interruption import listening
 
 import ellzero as ez
 

@@ -6,9 +6,9 @@ import shlex
 
 import numpy as np
 import pytest
-from command_line import table
+from support.command_line import table
 
-from ellzero.cli.arguments import make_parser
+from ellzero.cli.parser import make_parser
 from ellzero.cli.report import data_arguments
 
 

@@ -6,9 +6,9 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
-from command_line import table
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
+from support.command_line import table
 
 import ellzero as ez
 

@@ -1,12 +1,12 @@
-"""Column stores: what they know, what may be asked of them, and plain files in their place."""
+"""Column stores: their attributes, their columns, and plain files in their place."""
 
 import pickle
 import shutil
 
 import numpy as np
 import pytest
-from stored_problems import SEED
-from stores import write_store
+from support.stored_problems import SEED
+from support.stores import write_store
 
 import ellzero as ez
 
@@ -56,7 +56,7 @@ def test_what_a_store_knows(tmp_path):
 
 
 def check_without_data(dumped, X, sentence):
-    """A path whose store is gone: its models still predict, what needs the data says why it cannot be had."""
+    """Check a path whose store is gone: its models still predict, and anything that needs the data says why it cannot."""
     path = pickle.loads(dumped)
     assert path.at_support(1).names == ["a", "b", "ü"]
     assert path.at_support(1).predict(X)[:60].tolist() == np.where(X[:, 0] > 0, "no", "yes").tolist()

@@ -1,4 +1,4 @@
-"""Conversions of any format: with little memory, as a whole or not at all."""
+"""Conversions of any format: with little memory, completely or not at all."""
 
 import errno
 import os
@@ -11,10 +11,10 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from conversions import FEATURES, FRAME
-from interruption import listening
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
-from stores import read_store
+from support.conversions import FEATURES, FRAME
+from support.interruption import listening
+from support.stores import read_store
 
 import ellzero as ez
 from ellzero.conversion.dense_files import DenseFiles
@@ -54,7 +54,7 @@ def test_progress(tmp_path):
 
 
 def test_full_disk_in_the_middle(tmp_path, monkeypatch):
-    """In both phases: while rows are laid aside, and while columns are written."""
+    """The disk is full in either phase: while rows go to tiles, or while columns are written."""
     FRAME.to_csv(tmp_path / "data.csv", index=False)
     for kind, method in ((DenseTiles, "append"), (DenseFiles, "write")):
         with monkeypatch.context() as patch:
@@ -84,7 +84,7 @@ def test_interrupt_leaves_nothing(tmp_path):
 
 
 def test_memory_is_bounded(tmp_path):
-    """Of 48 MB in every format, at most the 12 MB that are allowed (and the allocator's own) are ever in memory."""
+    """A conversion of 48 MB, in any format, holds at most the 12 MB that are allowed (and the allocator's own)."""
     code = f"""
         import os, resource, numpy as np, pandas as pd, ellzero as ez
         os.chdir({str(tmp_path)!r})

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from conversions import converted, refused
 from scipy import sparse
+from support.conversions import converted, refused
 
 
 @pytest.mark.parametrize("order", "CF")

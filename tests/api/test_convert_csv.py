@@ -1,4 +1,4 @@
-"""Tables of text as column stores: the same numbers and labels as pandas reads, or one sentence."""
+"""Tables of text as column stores: the same numbers and labels as pandas reads, or an error in one sentence."""
 
 import bz2
 import gzip
@@ -8,7 +8,7 @@ import lzma
 import numpy as np
 import pandas as pd
 import pytest
-from conversions import FEATURES, FRAME, MEMORY, converted, refused
+from support.conversions import FEATURES, FRAME, MEMORY, converted, refused
 
 import ellzero as ez
 

@@ -1,10 +1,10 @@
-"""Values and targets that are missing: filled, left out or refused, in whatever format."""
+"""Missing values and targets, which are filled, left out or refused, in any format."""
 
 import re
 
 import numpy as np
 import pytest
-from conversions import FEATURES, FRAME, MEMORY, converted, refused
+from support.conversions import FEATURES, FRAME, MEMORY, converted, refused
 
 
 @pytest.mark.usefixtures("both_csv_readers")

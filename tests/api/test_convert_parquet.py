@@ -5,7 +5,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
-from conversions import FEATURES, FRAME, MEMORY, converted, refused
+from support.conversions import FEATURES, FRAME, MEMORY, converted, refused
 
 PARQUET = {
     "float64": ("float64", "float64"),

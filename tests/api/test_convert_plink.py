@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from conversions import converted, refused
+from support.conversions import converted, refused
 
 import ellzero as ez
 

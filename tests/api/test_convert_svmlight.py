@@ -4,9 +4,9 @@ import gzip
 
 import numpy as np
 import pytest
-from conversions import converted, refused
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+from support.conversions import converted, refused
 
 
 @pytest.mark.parametrize("memory", [1, 3000, "64M"])

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from problems import LOSSES, random_problem, target
 from scipy.special import expit
 from sklearn.metrics import accuracy_score, get_scorer, log_loss, make_scorer, mean_squared_error, roc_auc_score
 from sklearn.model_selection import (
@@ -16,6 +15,7 @@ from sklearn.model_selection import (
     StratifiedKFold,
     check_cv,
 )
+from support.problems import LOSSES, random_problem, target
 
 import ellzero as ez
 

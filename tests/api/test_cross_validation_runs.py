@@ -7,9 +7,9 @@ import textwrap
 import numpy as np
 import pandas as pd
 import pytest
-from interruption import interrupt
 from joblib import parallel_config
-from problems import random_problem, target
+from support.interruption import interrupt
+from support.problems import random_problem, target
 
 import ellzero as ez
 

@@ -1,4 +1,4 @@
-"""Column stores that are damaged, or change while they are used: what is wrong, in one sentence."""
+"""Column stores that are damaged, or change while they are used: the error says what is wrong, in one sentence."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import zlib
 import numpy as np
 import pytest
 from scipy import sparse
-from stored_problems import SEED
+from support.stored_problems import SEED
 
 import ellzero as ez
 from ellzero.design import as_design
@@ -67,14 +67,14 @@ def test_damaged_folders(damage, tmp_path):
 
 
 def small_files_of(path):
-    """All that is beside the numbers of a store."""
+    """Return the files beside the numbers of a store."""
     store = ez.open_columns(path)
     return store.y, store.names
 
 
 @pytest.mark.parametrize("name", ["y.npy", "names.json", "indptr.npy"])
 def test_changed_files_beside_the_numbers(name, tmp_path):
-    """Sizes do not tell these apart: a label that is another one now, a name, the place of a column."""
+    """The sizes of these files are right: only the checksum finds another label, name or place."""
     path = tmp_path / "S.columns"
     with ez.SparseColumnWriter(path, 30, 40, y=np.arange(30.0), names=[f"name {j}" for j in range(40)]) as writer:
         writer.append(sparse.random(30, 40, 0.5, format="csc", random_state=SEED))

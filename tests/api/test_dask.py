@@ -1,4 +1,4 @@
-"""X as a Dask array: the same results as in memory, also when workers die, and one clear sentence for what cannot work."""
+"""X as a Dask array: the same results as in memory, also when workers die, and one clear sentence for errors."""
 
 import os
 import pickle
@@ -57,7 +57,7 @@ def empty_client():
 
 @pytest.fixture
 def odd_worker(empty_client, tmp_path):
-    """Starts a worker process that runs some code first."""
+    """Start a worker process that runs some code first."""
     processes = []
 
     def start(code):
@@ -162,7 +162,7 @@ def test_columns_are_read_as_they_are(data):
 
 
 def test_nothing_is_left_at_the_end():
-    """A function of the script makes the blocks, and the script holds the path: a cycle through the core."""
+    """A cycle through the core: a function of the script makes the blocks, and the script holds the path."""
     code = (
         "import dask.array as da, ellzero as ez\n"
         "X, y, _ = ez.datasets.make_classification(50, 40, 2, random_state=0)\n"
@@ -247,7 +247,7 @@ class TestCluster:
             ez.fit_path(D, data[1])
 
     def test_answer_of_another_version(self, client, data, monkeypatch):
-        """A worker that joined later: its answers say what it has."""
+        """A worker that joined later reports its version with its answers."""
         store = DaskStore(da.from_array(data[0], chunks=(N, 100)))
         monkeypatch.setattr(cluster_module, "version", lambda _: "9.9")
         with pytest.raises(ez.ClusterError, match=r"worker tcp://.* has ellzero .*, this process 9\.9"):
@@ -265,7 +265,7 @@ class TestCluster:
             DaskStore(da.from_array(data[0]))
 
     def test_joblib_backend(self, client, data):
-        """Cross-validation and resampling on the cluster: what threads give."""
+        """Cross-validation and resampling on the cluster give the same as threads."""
         X, y = data
         expected = ez.L0ClassifierCV(max_support=3, cv=2, n_shrinkage=2).fit(X, y)
         halves = partial(ez.stability_selection, y=y, k=1, n_subsamples=2)
@@ -288,7 +288,7 @@ class TestCluster:
 
     @pytest.mark.parametrize(("persisted", "kill"), [(True, kill_one), (False, kill_all)])
     def test_killed_workers(self, client, data, monkeypatch, kill, persisted):
-        """SIGKILL while answers of a pass are still to come: the same path, bit by bit."""
+        """SIGKILL while answers of a pass are still to come leaves the path the same, bit by bit."""
         X, y = data
         D = da.from_array(X, chunks=(N, 100))
         if persisted:

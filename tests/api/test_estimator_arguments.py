@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from problems import random_problem, target
+from support.problems import random_problem, target
 
 import ellzero as ez
 

@@ -4,11 +4,11 @@ from itertools import chain, combinations
 
 import numpy as np
 import pytest
-from problems import LOSSES, random_problem, target
 from scipy import sparse
 from scipy.special import expit
 from sklearn.metrics import log_loss
 from sklearn.utils.class_weight import compute_sample_weight
+from support.problems import LOSSES, random_problem, target
 
 import ellzero as ez
 

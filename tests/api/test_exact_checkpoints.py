@@ -8,8 +8,8 @@ import textwrap
 import time
 
 import pytest
-from exact_problems import LONG_SETTINGS, RESPONSE, WEIGHT, X, Y, long_problem
-from problems import LOSSES, target
+from support.exact_problems import LONG_SETTINGS, RESPONSE, WEIGHT, X, Y, long_problem
+from support.problems import LOSSES, target
 
 import ellzero as ez
 

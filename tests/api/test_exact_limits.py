@@ -6,8 +6,8 @@ import time
 from itertools import pairwise
 
 import pytest
-from exact_problems import EASY, ENDLESS_SETTINGS, LONG_SETTINGS, X, Y, endless_problem, long_problem
-from interruption import PROMPT, interrupt
+from support.exact_problems import EASY, ENDLESS_SETTINGS, LONG_SETTINGS, X, Y, endless_problem, long_problem
+from support.interruption import PROMPT, interrupt
 
 import ellzero as ez
 
@@ -61,7 +61,7 @@ def test_limits_that_are_not_reached(limit):
 INTERRUPTED = """
     import signal
     import ellzero as ez
-    from exact_problems import endless_problem
+    from support.exact_problems import endless_problem
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job starts with Ctrl-C ignored
     X, y = endless_problem()
     settings = dict(loss={loss!r}, lambda_0=0.003, lambda_2=0.001, n_jobs={n_jobs})

@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from exact_problems import EASY, RESPONSE, WEIGHT, X, Y
-from problems import LOSSES, target
 from scipy import sparse
+from support.exact_problems import EASY, RESPONSE, WEIGHT, X, Y
+from support.problems import LOSSES, target
 
 import ellzero as ez
 
@@ -121,8 +121,8 @@ BAD = {
     "negative time_limit": ({**EASY, "time_limit": -1.0}, "time_limit must be finite and not negative"),
     "negative node_limit": ({**EASY, "node_limit": -1}, "node_limit must be an integer of at least 0"),
     "fractional node_limit": ({**EASY, "node_limit": 1.5}, "node_limit must be an integer"),
-    "no bound": ({"lambda_0": 0.1}, "bound must be a number or 'heuristic'"),
-    "half a box": ({"lambda_0": 0.1, "lower": -1.0}, "bound must be a number or 'heuristic'"),
+    "no bound": ({"lambda_0": 0.1}, "add, for example, lambda_2=1e-3"),
+    "half a box": ({"lambda_0": 0.1, "lower": -1.0}, "add, for example, lambda_2=1e-3"),
     "zero bound": ({"lambda_0": 0.1, "bound": 0.0}, "bound must be positive"),
     "negative bound": ({"lambda_0": 0.1, "bound": -1.0}, "bound must be finite and not negative"),
     "infinite bound": ({"lambda_0": 0.1, "bound": np.inf}, "bound must be finite"),
@@ -171,3 +171,16 @@ def test_a_warm_start_is_what_is_returned_without_time():
     best = ez.solve(X, Y, **EASY)
     sol = ez.solve(X, Y, node_limit=0, warm_start=best.model, **EASY)
     assert sol.objective <= best.objective * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("settings", [{"k": 5}, {"lambda_0": 0.1}])
+def test_a_missing_bound_is_told_before_any_search(settings, monkeypatch):
+    def search(*_, **__):
+        raise AssertionError("the heuristic ran")
+
+    monkeypatch.setattr("ellzero.exact.run.find_incumbent", search)
+    monkeypatch.setattr("ellzero.exact.swaps.find_incumbent", search)
+    with pytest.raises(ez.InvalidInputError, match="lambda_2=1e-3"):
+        ez.solve(X, Y, **settings)
+    with pytest.raises(ez.InvalidInputError, match="lambda_2=1e-3"):
+        ez.improve(X, Y, lambda_0=0.1)

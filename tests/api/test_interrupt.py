@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 import pytest
-from interruption import interrupt
+from support.interruption import interrupt
 
 import ellzero as ez
 

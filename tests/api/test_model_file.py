@@ -4,14 +4,16 @@ import copy
 import errno
 import json
 import os
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
-from problems import LOSSES, random_problem, target
+from support.problems import LOSSES, random_problem, target
 
 import ellzero as ez
-from ellzero.estimators.model_file import read_model, write_model
+from ellzero.estimators.model_content import write_model
+from ellzero.estimators.model_file import read_model
 
 X, Y, W = random_problem(3, n=80, p=12)
 LABELS = target(Y, "logistic")
@@ -148,6 +150,59 @@ def test_models_of_paths_are_saved_too(loss, data, tmp_path):
     assert content["standardize"] is None
     path[-1].save(tmp_path / "model.json")
     assert ez.load(tmp_path / "model.json").lambda_0 == path.lambda_0[-1]
+
+
+# The bytes of a file, as versions before this one wrote them: whoever compares or signs model files relies on them.
+
+WRITTEN = {
+    "model": """{"format": "ellzero model", "version": 1, "estimator": "L0Classifier", "loss": "logistic",
+        "penalties": {"k": null, "lambda_0": 0.125, "lambda_1": null, "lambda_2": null}, "fit_intercept": null,
+        "standardize": null, "n_features": 3, "feature_names": ["a", "b", "größe"],
+        "classes": {"type": "string", "values": ["nö", "yes"]},
+        "outputs": [{"intercept": 0.25, "features": [0, 2], "coefficients": [1.5, -0.1]}], "calibration": null}""",
+    "classifier": """{"format": "ellzero model", "version": 1, "estimator": "L0Classifier", "loss": "hinge",
+        "penalties": {"k": 2, "lambda_0": null, "lambda_1": 0.0, "lambda_2": 0.5}, "fit_intercept": true,
+        "standardize": true, "n_features": 3, "feature_names": null, "classes": {"type": "integer", "values": [0, 1]},
+        "outputs": [{"intercept": 0.25, "features": [0, 2], "coefficients": [1.5, -0.1]}], "calibration": [[2.0, -0.5]],
+        "preparation": {"columns": ["ä"]}}""",
+    "regressor": """{"format": "ellzero model", "version": 1, "estimator": "L0Regressor", "loss": "squared_error",
+        "penalties": {"k": null, "lambda_0": 0.01, "lambda_1": 0.0, "lambda_2": 0.001}, "fit_intercept": false,
+        "standardize": true, "n_features": 3, "feature_names": null, "classes": null,
+        "outputs": [{"intercept": 0.0, "features": [], "coefficients": []}], "calibration": null}""",
+}
+
+
+def as_written(name):
+    return (json.dumps(json.loads(WRITTEN[name]), indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def test_the_bytes_of_a_model(tmp_path):
+    y = np.where(X[:, 0] > 0.0, "yes", "nö")
+    model = replace(
+        ez.fit_path(pd.DataFrame(X[:, :3], columns=["a", "b", "größe"]), y, max_support=2)[-1],
+        support=np.array([2, 0], dtype=np.int32),
+        values=np.array([-0.1, 1.5]),
+        intercept=0.25,
+        lambda_0=0.125,
+    )
+    assert saved(model, tmp_path).read_bytes() == as_written("model")
+    # An estimator of the same model differs in what it knows of its fit, and in nothing else.
+    estimator = ez.load(tmp_path / "model.json")
+    content = json.loads(WRITTEN["model"]) | {"fit_intercept": True, "standardize": True}
+    content["penalties"] |= {"lambda_1": 0.0, "lambda_2": 0.001}
+    assert saved(estimator, tmp_path).read_text("utf-8") == json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def test_the_bytes_of_estimators(tmp_path):
+    classifier = ez.L0Classifier("hinge", k=2, lambda_2=0.5, probability=True)
+    classifier.coef_, classifier.intercept_ = np.array([[1.5, 0.0, -0.1]]), np.array([0.25])
+    classifier.classes_, classifier.n_features_in_ = np.array([0, 1]), 3
+    classifier.calibration_ = np.array([[2.0, -0.5]])
+    write_model(tmp_path / "model.json", classifier, {"columns": ["ä"]})
+    assert (tmp_path / "model.json").read_bytes() == as_written("classifier")
+    regressor = ez.L0Regressor(lambda_0=0.01, fit_intercept=False)
+    regressor.coef_, regressor.intercept_, regressor.n_features_in_ = np.zeros(3), 0.0, 3
+    assert saved(regressor, tmp_path).read_bytes() == as_written("regressor")
 
 
 # What is wrong with a file, one thing at a time.

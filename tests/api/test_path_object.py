@@ -5,8 +5,8 @@ import itertools
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from problems import random_problem, target
 from scipy import sparse
+from support.problems import random_problem, target
 
 import ellzero as ez
 

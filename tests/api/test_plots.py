@@ -10,7 +10,17 @@ from scipy import sparse
 
 import ellzero as ez
 from ellzero.estimators.cross_validation import Column, CrossValidation
-from ellzero.report.plots import plot_scores, plot_stability, plot_supports
+from ellzero.plots import (
+    FoldSupports,
+    ScoreLine,
+    SearchState,
+    plot_bounds,
+    plot_path,
+    plot_scores,
+    plot_sizes,
+    plot_stability,
+    plot_supports,
+)
 
 
 def cross_validation(columns=3, select="lambda_0", rule="best", names=None, points=15, folds=5, p=60, seed=0):
@@ -66,7 +76,7 @@ def marker_at_choice(ax):
 @pytest.mark.parametrize("columns", [1, 3, 10])
 def test_scores_have_a_line_a_column_and_bars_on_the_chosen_one(select, columns):
     cv = cross_validation(columns, select)
-    ax = plot_scores(cv)
+    ax = cv.plot(against=select)
     bars = [container for container in ax.containers if isinstance(container, ErrorbarContainer)]
     assert len(bars) == (columns if columns <= 3 else 1)
     labels = texts(ax)
@@ -89,25 +99,25 @@ def test_scores_have_a_line_a_column_and_bars_on_the_chosen_one(select, columns)
 
 def test_scores_show_the_threshold_of_one_standard_error():
     cv = cross_validation(rule="one_se")
-    ax = plot_scores(cv)
+    ax = cv.plot(against="lambda_0")
     (line,) = [line for line in ax.lines if "one standard error" in str(line.get_label())]
     best = max(cv.columns, key=lambda column: column.mean.max())
     top = best.mean.argmax()
     np.testing.assert_allclose(line.get_ydata()[0], best.mean[top] - best.standard_error[top])
-    assert not [line for line in plot_scores(cross_validation()).lines if "one standard error" in str(line.get_label())]
+    assert not [line for line in cross_validation().plot().lines if "one standard error" in str(line.get_label())]
 
 
 def test_scores_against_size_of_a_grid_of_lambda_0():
-    ax = plot_scores(cross_validation(), against="size")
+    ax = cross_validation().plot(against="size")
     assert marker_at_choice(ax).get_xdata().tolist() == [7]
     with pytest.raises(ez.InvalidInputError, match="against must be one of 'lambda_0', 'size'"):
-        plot_scores(cross_validation(), against="k")
+        cross_validation().plot(against="k")
 
 
 def test_supports_count_the_folds():
     cv = cross_validation(names=[f"gene {j}" for j in range(60)])
     cv = replace(cv, best=(1, 9))  # eight features that all folds use, one that differs
-    ax = plot_supports(cv)
+    ax = cv.plot_supports()
     labels = [label.get_text() for label in ax.get_yticklabels()]
     assert labels[:8] == [f"gene {j}" for j in range(8)]
     assert labels.index("gene 8") >= 8  # the ninth of the final model, which few folds use
@@ -126,13 +136,13 @@ def test_supports_count_the_folds():
 def test_supports_are_cut_at_top():
     cv = cross_validation()
     cv = replace(cv, best=(0, 14))
-    assert len(plot_supports(cv, top=4).get_yticks()) == 4
-    assert [label.get_text() for label in plot_supports(cv, top=2).get_yticklabels()] == ["x0", "x1"]
+    assert len(cv.plot_supports(top=4).get_yticks()) == 4
+    assert [label.get_text() for label in cv.plot_supports(top=2).get_yticklabels()] == ["x0", "x1"]
 
 
 def test_supports_along_the_points():
     cv = cross_validation()
-    ax = plot_supports(cv, along=True)
+    ax = cv.plot_supports(along=True)
     mesh = ax.collections[0]
     share = mesh.get_array().reshape(len(ax.get_yticks()), 15)
     np.testing.assert_allclose(share[0], np.arange(15) >= 1)
@@ -147,13 +157,13 @@ def test_supports_along_the_points():
 def test_supports_of_an_empty_model():
     cv = cross_validation()
     cv = replace(cv, best=(0, 0))
-    assert len(plot_supports(cv).get_yticks()) == 0
+    assert len(cv.plot_supports().get_yticks()) == 0
     plt.gcf().canvas.draw()
 
 
 def test_stability_bars():
     frequency = np.array([0.1, 0.95, 0.6, 0.0, 0.3])
-    ax = plot_stability(stability(frequency), threshold=0.6)
+    ax = stability(frequency).plot(threshold=0.6)
     assert [bar.get_width() for bar in ax.patches] == [0.95, 0.6, 0.3, 0.1]
     assert [label.get_text() for label in ax.get_yticklabels()] == ["x1", "x2", "x4", "x0"]
     colours = [bar.get_facecolor() for bar in ax.patches]
@@ -161,7 +171,7 @@ def test_stability_bars():
     assert ax.lines[0].get_xdata() == [0.6, 0.6]
     assert ax.get_title() == "2 of 5 features are stable"
     assert texts(ax) == ["threshold 0.6"]
-    named = plot_stability(stability(frequency, list("abcde")), top=2)
+    named = stability(frequency, list("abcde")).plot(top=2)
     assert [label.get_text() for label in named.get_yticklabels()] == ["b", "c"]
 
 
@@ -194,9 +204,29 @@ def test_results_plot_themselves():
 def test_axes_are_used_when_given():
     _, axes = plt.subplots(1, 4)
     cv = cross_validation()
-    assert plot_scores(cv, axes[0]) is axes[0]
-    assert plot_supports(cv, axes[1]) is axes[1]
-    assert plot_stability(stability(np.ones(3)), axes[2]) is axes[2]
+    assert cv.plot(axes[0]) is axes[0]
+    assert cv.plot_supports(axes[1]) is axes[1]
+    assert stability(np.ones(3)).plot(axes[2]) is axes[2]
     X, y, _ = ez.datasets.make_classification(60, 4, 2, random_state=0)
     assert ez.fit_sizes(X, y, [1, 2]).plot(axes[3]) is axes[3]
     assert len(plt.get_fignums()) == 1
+
+
+def test_plots_take_plain_numbers():
+    coef = sparse.csr_matrix([[0.0, 0.0], [1.0, 0.0], [1.5, -0.5]])
+    ax = plot_path(np.array([0.3, 0.1, 0.05]), coef, np.array([0, 1, 2]), ["age", "dose"])
+    assert texts(ax) == ["age", "dose"]
+    assert ax.lines[1].get_ydata().tolist() == [0.0, 0.0, -0.5, -0.5]
+    ax = plot_sizes(np.array([1, 2]), np.array([0.5, 0.4]), np.array([True, False]))
+    assert texts(ax) == ["not better than a smaller model"]
+    history = [SearchState(1.0, 0.6, 0.1, 0, 4), SearchState(2.0, 0.6, 0.2, 1, 6), SearchState(2.5, 0.5, 0.3, 1, 6)]
+    ax = plot_bounds(history, SearchState(5.0, 0.5, 0.5), "optimal")
+    assert [text.get_text() for text in ax.texts] == ["4", "6"]  # one mark for each iteration, the first has the number 0
+    assert ax.lines[0].get_xydata().tolist() == [[1.0, 0.6], [2.0, 0.6], [2.5, 0.5], [5.0, 0.5]]
+    assert ax.get_title() == "optimal"
+    lines = [ScoreLine(0.0, 0.1, np.array([0.2, 0.1]), np.array([1, 2]), np.array([-0.5, -0.4]), np.zeros(2))]
+    assert texts(plot_scores(lines, (0, 0), scoring="accuracy")) == ["$\\lambda_2$ = 0.1", "chosen: 1 feature"]
+    folds = [sparse.csr_matrix([[True, False], [True, True]]), sparse.csr_matrix([[False, True], [True, True]])]
+    ax = plot_supports(FoldSupports(folds, np.array([1, 2]), 0, np.array([1])))
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["x1", "x0"]
+    assert [label.get_text() for label in plot_stability(np.array([0.2, 0.9])).get_yticklabels()] == ["x1", "x0"]

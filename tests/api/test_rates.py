@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 import ellzero as ez
-from ellzero.experiments import rates
+from ellzero.experiments import rates_sweeps
 from ellzero.experiments.experiment import Scale
-from ellzero.experiments.rates import RATES, Setting, fewest_rows, fit_l0, fit_l1, population_norm, prove
+from ellzero.experiments.rates import RATES, fit_l0, fit_l1, prove
 from ellzero.experiments.rates_report import Results, growth, slope, with_error
+from ellzero.experiments.rates_sweeps import Setting
+from ellzero.experiments.rates_theory import fewest_rows, population_norm
 
 pytest.importorskip("matplotlib")
 
@@ -36,7 +38,7 @@ def test_the_truth_minimises_the_risk(loss):
 
 @pytest.mark.parametrize("signal", [1.0, 2.0])
 def test_the_estimate_is_the_global_minimum_on_small_problems(signal):
-    """Branch and bound over the box |beta_j| <= 2R, which holds the ball, proves it."""
+    """Branch and bound over the box |beta_j| <= 2R, which contains the ball, proves it."""
     for repetition in range(3):
         X, y, direction = Setting(300, 20, 3, signal).draw(repetition)
         assert prove(X, y, signal * direction)["gap"] <= 1e-4
@@ -95,7 +97,7 @@ def test_slopes_and_their_errors():
 
 
 def test_fewest_rows():
-    """As the paper's constants give it, for the largest radius that a loss of slope 1 allows."""
+    """The number follows from the paper's constants, for the largest radius that a loss of slope 1 allows."""
     k, p, radius, kappa = 5, 1000, 2.0, 0.07
     reach = 4.0 * np.sqrt(2.0 / np.pi) / kappa
     n = fewest_rows(k, p, radius)
@@ -109,7 +111,7 @@ def test_tasks():
     assert {task["repetition"] for task in RATES.tasks(Scale(repetitions=3))} == {0, 1, 2}
     assert len(quick) < len(full)
     for methods in ({task["method"] for task in tasks} for tasks in (full, quick)):
-        assert methods == {rates.L0, rates.HINGE, rates.L1, rates.PROOF}
+        assert methods == {rates_sweeps.L0, rates_sweeps.HINGE, rates_sweeps.L1, rates_sweeps.PROOF}
 
 
 @pytest.fixture(scope="module")
@@ -121,14 +123,14 @@ def quick_records():
 def test_quick_run_shows_the_rate(quick_records, tmp_path):
     text = RATES.report(quick_records, tmp_path, Scale(quick=True))
     rows, features, sizes = (Results.of(sweep, quick_records) for sweep in RATES.sweeps(True))
-    assert -1.4 < slope(rows.errors(rates.L0, 2.0, rows.least(2.0)))[0] < -0.7
-    assert -1.2 < slope(rows.errors(rates.L0, 2.0))[0] < -0.8
+    assert -1.4 < slope(rows.errors(rates_sweeps.L0, 2.0, rows.fewest_rows(2.0)))[0] < -0.7
+    assert -1.2 < slope(rows.errors(rates_sweeps.L0, 2.0))[0] < -0.8
     # Five times to twenty-five times as many features cost less than the logarithm allows, and L1 more than L0.
-    strong = features.errors(rates.L0, 2.0)
+    strong = features.errors(rates_sweeps.L0, 2.0)
     assert growth(strong[20], strong[500])[0] < features.rate(500, 2.0) / features.rate(20, 2.0)
     for result in (rows, features, sizes):
-        for value, errors in result.errors(rates.L1, 2.0).items():
-            assert np.mean(errors) > np.mean(result.errors(rates.L0, 2.0)[value])
+        for value, errors in result.errors(rates_sweeps.L1, 2.0).items():
+            assert np.mean(errors) > np.mean(result.errors(rates_sweeps.L0, 2.0)[value])
     assert "Verdict: for n > 886 the slope of L0 is" in text
     assert "within two standard errors" in text
     assert "A quick run" in text
@@ -145,5 +147,5 @@ def test_report_on_an_unfinished_run(quick_records, tmp_path, kept):
 
 
 def test_report_without_our_method(quick_records, tmp_path):
-    only = [record for record in quick_records if record["method"] in (rates.L1, rates.PROOF)]
+    only = [record for record in quick_records if record["method"] in (rates_sweeps.L1, rates_sweeps.PROOF)]
     assert "Branch and bound proves" in RATES.report(only, tmp_path, Scale(quick=True))

@@ -25,7 +25,7 @@ def expected(name):
 
 
 def small(name, entries):
-    """A set of that layout; the digest knows no difference between dense arrays and ints, so sparse ones are made first."""
+    """Return the description of a small set of that layout; the digest of a sparse set is taken of sparse matrices."""
     arrays = {key: sparse.csr_matrix(a) if entries != "values" and key[0] == "X" else a for key, a in expected(name).items()}
     return uci.Source(name, entries, 3, (3, 2), (1, 1), uci.digest(arrays))
 
@@ -37,7 +37,7 @@ SMALL = {
 
 
 def text_of(source, key):
-    """The lines that the repository has for one array."""
+    """Return the lines that the repository has for one array."""
     array = expected(source.name)[key]
     if key[0] == "y":
         return "".join(f"{label}\n" for label in array)
@@ -50,7 +50,7 @@ def text_of(source, key):
 
 
 class Pages(dict):
-    """Texts by address; what was asked for; and what answers with an error once."""
+    """Texts by address, the addresses that were asked for, and those that answer with an error once."""
 
     def __init__(self, texts):
         super().__init__(texts)
@@ -59,7 +59,7 @@ class Pages(dict):
 
 @pytest.fixture
 def pages(monkeypatch):
-    """A local home of the small sets; the dictionary of its pages may be changed."""
+    """Serve the small sets from a local server; the dictionary of its pages may be changed."""
     pages = Pages(
         (f"/{source.address(part, kind)}", text_of(source, key))
         for source in SMALL.values()
@@ -256,7 +256,7 @@ def test_default_folder(monkeypatch, tmp_path):
 
 
 def test_digest_is_of_the_numbers():
-    """Whatever holds them; and no other numbers have it."""
+    """The digest does not depend on types and formats, and no other numbers have it."""
     found = uci.digest(expected("arcene"))
     wide = {key: np.asfortranarray(array.astype(np.int64)) for key, array in DENSE.items()}
     assert uci.digest(wide) == found
@@ -275,7 +275,7 @@ def test_digest_is_of_the_numbers():
 
 
 def test_fractions_are_not_cut_off(folder):
-    """A cast to integers would make the official numbers of them."""
+    """A cast to integers would turn them into the official numbers."""
     source = replace(uci.SOURCES["arcene"], columns=3, rows=(3, 2), positives=(1, 1), digest=SMALL["arcene"].digest)
     uci.check(source, DENSE, "here")
     with pytest.raises(ez.DatasetError, match="here does not hold the arcene data: X_valid holds float64, expected integers"):

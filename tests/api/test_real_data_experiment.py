@@ -10,9 +10,9 @@ from scipy import sparse
 import ellzero as ez
 from ellzero.experiments import real_data, real_data_report
 from ellzero.experiments.experiment import Scale
-from ellzero.experiments.methods.method import Fit
 from ellzero.experiments.real_data import FIG3, FIG5, FIG6, FIG7
 from ellzero.experiments.real_data_curves import COMMON, OFFICIAL, UNIT, Claim, Curve
+from ellzero.peers.method import Fit
 
 QUICK = Scale(quick=True, repetitions=2)
 FULL = Scale(repetitions=1)
@@ -26,7 +26,7 @@ def small_set(name):
 
 
 class TwoModels:
-    """In the place of L1: the steepest column, and the steepest two."""
+    """A stand-in for L1 with two models: the steepest column, and the steepest two."""
 
     name = "L1"
 

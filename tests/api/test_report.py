@@ -15,8 +15,8 @@ from sklearn.calibration import calibration_curve
 from sklearn.metrics import accuracy_score, brier_score_loss, confusion_matrix, r2_score, roc_auc_score, roc_curve
 
 import ellzero as ez
+from ellzero.base.errors import InvalidInputError
 from ellzero.cli import main
-from ellzero.errors import InvalidInputError
 from ellzero.report.held_out import ROC_POINTS, calibration, confusion, roc, spread_out
 from ellzero.report.models import SCATTER_POINTS
 from ellzero.report.page import render_report, write_report

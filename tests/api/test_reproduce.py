@@ -1,4 +1,4 @@
-"""`ellzero reproduce`: the synthetic experiments in their quick version, and how runs begin, end and go on."""
+"""`ellzero reproduce`: quick versions of the synthetic experiments, and runs that begin, end and are resumed."""
 
 import json
 import signal
@@ -7,7 +7,7 @@ import sys
 import time
 
 import pytest
-from interruption import listening
+from support.interruption import listening
 
 from ellzero.experiments import EXPERIMENTS
 
@@ -17,8 +17,8 @@ THEIRS = ["GraSP", "NHTP"]  # these need nothing to be installed
 
 @pytest.fixture(autouse=True)
 def no_skglm(monkeypatch):
-    """Without R, L1 and MCP are left out: every worker would compile skglm for half a minute (or fail, uncompiled)."""
-    monkeypatch.setattr("ellzero.experiments.methods.back_ends.has_skglm", lambda: False)
+    """Leave out L1 and MCP if there is no R: every worker would compile skglm for half a minute (or fail, uncompiled)."""
+    monkeypatch.setattr("ellzero.peers.r_or_skglm.has_skglm", lambda: False)
 
 
 def test_list(run):

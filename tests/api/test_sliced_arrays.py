@@ -4,8 +4,8 @@ import os
 
 import numpy as np
 import pytest
-from problems import target
-from stored_problems import COLUMNS, RESPONSE, SETTINGS, same
+from support.problems import target
+from support.stored_problems import COLUMNS, RESPONSE, SETTINGS, same
 
 import ellzero as ez
 from ellzero.design import sliced

@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from problems import LOSSES, random_problem, target
+from support.problems import LOSSES, random_problem, target
 
 import ellzero as ez
 from ellzero.estimators.stability import complementary_halves
 from ellzero.estimators.training import Training
-from ellzero.problem import make_problem
+from ellzero.problem.making import make_problem
 
 X, Y, W = random_problem(41, n=90, p=12)
 LABELS = target(Y, "logistic")

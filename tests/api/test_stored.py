@@ -6,9 +6,9 @@ import textwrap
 
 import numpy as np
 import pytest
-from problems import LOSSES, on_disk, target
 from scipy import sparse
-from stored_problems import COLUMNS, RESPONSE, SEED, SETTINGS, same
+from support.problems import LOSSES, on_disk, target
+from support.stored_problems import COLUMNS, RESPONSE, SEED, SETTINGS, same
 
 import ellzero as ez
 from ellzero.design import stored
@@ -82,7 +82,7 @@ def test_proofs():
 
 
 def test_memory_stays_bounded_and_passes_are_few(tmp_path):
-    """A file of 320 MB, fitted in a process that takes half as much at most; 3 passes and one for each change."""
+    """A file of 320 MB is fitted by a process that takes at most half of that, in 3 passes and one for each change."""
     rng = np.random.default_rng(SEED)
     n, p = 2000, 40_000
     y = rng.integers(0, 2, n)

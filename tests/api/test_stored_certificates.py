@@ -9,18 +9,18 @@ import zlib
 import numpy as np
 import pytest
 from scipy import sparse
-from stores import KINDS, matrix_of, write_store
+from support.stores import KINDS, matrix_of, write_store
 
 import ellzero as ez
 from ellzero.exact.mip import formulation
 from ellzero.exact.verifier import bounds, data, fingerprint_matrix
-from ellzero.path import fit_path
+from ellzero.paths.fitting import fit_path
 
 SETTINGS = {"lambda_0": 0.02, "lambda_2": 0.01, "gap": 1e-5, "n_jobs": 1}
 
 
 class Elsewhere:
-    """All that the verifier may ask of a matrix: its shape and some of its columns."""
+    """A matrix with all that the verifier may ask for: its shape and some of its columns."""
 
     def __init__(self, X):
         self.X = X
@@ -47,7 +47,7 @@ def target_of(X, seed=1):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    """So small that every matrix here has many of them."""
+    """Make blocks so small that every matrix here has many of them."""
     monkeypatch.setattr(data, "CHUNK_BYTES", 8 * 120 * 5)
     monkeypatch.setattr(data, "SPARSE_SHARE", 2)
 
@@ -191,7 +191,7 @@ print(peak() - before)
 
 
 def write_large(folder, n, p, columns=1000):
-    """A store of float32 that is never in memory as a whole; the first column matters."""
+    """Write a store of float32 that is never in memory as a whole; the first column matters."""
     rng = np.random.default_rng(0)
     first = rng.normal(size=(columns, n)).astype(np.float32)
     folder.mkdir()

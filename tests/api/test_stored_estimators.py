@@ -5,10 +5,10 @@ import pickle
 import numpy as np
 import pytest
 from scipy import sparse
-from stores import KINDS, matrix_of, write_store
+from support.stores import KINDS, matrix_of, write_store
 
 import ellzero as ez
-from ellzero.estimators.elsewhere import StoredRows
+from ellzero.estimators.stored_input import StoredRows
 from ellzero.report.page import write_report
 
 N, P = 100, 50
@@ -27,7 +27,7 @@ def response(X, seed=1):
 
 @pytest.fixture(scope="module", params=KINDS)
 def data(request, tmp_path_factory):
-    """In memory, and as a store."""
+    """Return the data in memory, and as a store."""
     X = matrix_of(request.param, n=N, p=P)
     folder = write_store(tmp_path_factory.mktemp("store") / "X.columns", X, response(X), names=NAMES, target="y")
     return X, ez.open_columns(folder)
@@ -35,7 +35,7 @@ def data(request, tmp_path_factory):
 
 @pytest.fixture
 def plain(tmp_path):
-    """A store without names and its matrix."""
+    """Return a store without names, and its matrix."""
     X = matrix_of("float64", n=N, p=P)
     return X, ez.open_columns(write_store(tmp_path / "X.columns", X))
 
@@ -75,7 +75,7 @@ def test_same_models_and_predictions(data, name):
     assert there.feature_names_in_.tolist() == NAMES
     assert not hasattr(here, "feature_names_in_")
     read = store.bytes_read
-    np.testing.assert_allclose(there._outputs(store), here._outputs(X), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(there._decision_values(store), here._decision_values(X), rtol=1e-6, atol=1e-6)
     if is_classifier(model):
         np.testing.assert_array_equal(there.predict(store), here.predict(X))
     assert there.score(store, y) == pytest.approx(here.score(X, y))

@@ -5,9 +5,9 @@ import threading
 
 import numpy as np
 import pytest
-from interruption import interrupt
-from problems import target
-from stored_problems import COLUMNS, RESPONSE, SEED, SETTINGS, Slow, same
+from support.interruption import interrupt
+from support.problems import target
+from support.stored_problems import COLUMNS, RESPONSE, SEED, SETTINGS, Slow, same
 
 import ellzero as ez
 from ellzero.design import as_design, stored
@@ -102,7 +102,7 @@ def test_ctrl_c_in_a_pass():
     code = """
     import signal; signal.signal(signal.SIGINT, signal.default_int_handler)
     import numpy as np, ellzero as ez
-    from stored_problems import Slow
+    from support.stored_problems import Slow
     from ellzero.design.stored import StoredDesign
     X = np.asfortranarray(np.random.default_rng(0).standard_normal((100, 5000)))
     design = StoredDesign(Slow(X, seconds=0.05, blocks=50))

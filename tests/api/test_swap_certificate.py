@@ -6,10 +6,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from certificates import RESPONSE, check
-from certificates import X as DATA
-from oracle import Model as Oracle
-from problems import target
+from support.certificates import RESPONSE, check
+from support.certificates import X as DATA
+from support.oracle import Model as Oracle
+from support.problems import target
 
 import ellzero as ez
 from ellzero.exact.certificate import Certificate

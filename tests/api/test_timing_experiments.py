@@ -1,4 +1,4 @@
-"""Figure 4 and table 3: their quick versions run, their reports say what the numbers say, and nothing is hidden."""
+"""Figure 4 and table 3: their quick versions run, and their reports say what the numbers say."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ import pytest
 
 from ellzero.exact.solve import solve
 from ellzero.experiments import certification, run_times
-from ellzero.experiments.certification import TABLE3, draw_problem, price_of_five
+from ellzero.experiments.certification import TABLE3, draw_problem, lambda_0_for_true_size
 from ellzero.experiments.experiment import Scale
 from ellzero.experiments.run_times import FIG4, REFERENCE, TOOLS
 from ellzero.experiments.running import reproduce
-from ellzero.experiments.timing import best_time, call, finish, shown, span
+from ellzero.measurement.markdown import range_text, three_digits
+from ellzero.measurement.timing import best_time, call_in_process, run_program
 
 pytest.importorskip("matplotlib")
 QUICK = Scale(quick=True)
 
 
 def rows(text):
-    """The tables' lines as lists of entries."""
+    """Return the tables' lines as lists of entries."""
     return [[entry.strip() for entry in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| ")]
 
 
@@ -29,23 +30,24 @@ def rows(text):
 
 def test_programs_end_well_late_or_badly():
     assert (
-        finish([sys.executable, "-c", "import os; print(os.environ['OMP_NUM_THREADS'], input())"], 30.0, "hello") == "1 hello\n"
+        run_program([sys.executable, "-c", "import os; print(os.environ['OMP_NUM_THREADS'], input())"], 30.0, "hello")
+        == "1 hello\n"
     )
-    assert finish([sys.executable, "-c", "import time; time.sleep(60)"], 0.2) is None
+    assert run_program([sys.executable, "-c", "import time; time.sleep(60)"], 0.2) is None
     with pytest.raises(RuntimeError, match=r"exit code 1: .*no luck"):
-        finish([sys.executable, "-c", "raise SystemExit('no luck')"], 30.0)
+        run_program([sys.executable, "-c", "raise SystemExit('no luck')"], 30.0)
     with pytest.raises(RuntimeError, match="signal 9: nothing was said"):
-        finish([sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"], 30.0)
+        run_program([sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"], 30.0)
 
 
 def test_functions_are_called_in_a_process_of_their_own():
     task = {"p": 60, "repetition": 0, "method": "ellzero 1", "quick": True}
-    record = call("ellzero.experiments.run_times:time_here", task, 60.0)
+    record = call_in_process("ellzero.experiments.run_times:time_here", task, 60.0)
     assert record is not None
     assert record["solutions"] == run_times.QUICK.points
     with pytest.raises(RuntimeError, match="KeyError"):
-        call("ellzero.experiments.run_times:time_here", {}, 60.0)
-    assert call("ellzero.experiments.run_times:time_here", task, 0.01) is None
+        call_in_process("ellzero.experiments.run_times:time_here", {}, 60.0)
+    assert call_in_process("ellzero.experiments.run_times:time_here", task, 0.01) is None
 
 
 def test_the_best_of_a_few_runs():
@@ -55,9 +57,9 @@ def test_the_best_of_a_few_runs():
 
 
 def test_numbers_in_words():
-    assert [shown(x) for x in (0.01234, 1.0, 123.4, 999.6, 12345.6)] == ["0.0123", "1", "123", "1,000", "12,346"]
-    assert span([2.0, 1.0, 3.0]) == "1 to 3"
-    assert span([2.0001, 2.0]) == "2"
+    assert [three_digits(x) for x in (0.01234, 1.0, 123.4, 999.6, 12345.6)] == ["0.0123", "1", "123", "1,000", "12,346"]
+    assert range_text([2.0, 1.0, 3.0]) == "1 to 3"
+    assert range_text([2.0001, 2.0]) == "2"
 
 
 # Figure 4.
@@ -164,9 +166,9 @@ def test_missing_packages_are_named(tmp_path, monkeypatch):
 
 def test_fits_that_take_too_long(monkeypatch):
     task = {"p": 60, "repetition": 0, "method": "ellzero 1", "quick": True}
-    monkeypatch.setattr(run_times, "call", lambda *_: None)
+    monkeypatch.setattr(run_times, "call_in_process", lambda *_: None)
     assert FIG4.run(task) == {"time": None, "limit": run_times.QUICK.limit}
-    monkeypatch.setattr(run_times, "call", lambda *_: {"time": 21.0, "solutions": 30})
+    monkeypatch.setattr(run_times, "call_in_process", lambda *_: {"time": 21.0, "solutions": 30})
     assert FIG4.run(task) == {"time": None, "solutions": 30, "limit": run_times.QUICK.limit}
 
 
@@ -209,7 +211,7 @@ def test_both_readings_and_the_papers_sizes():
 def test_lambda_0_asks_for_five_features(reading):
     X, y, truth = draw_problem({"p": 300, "repetition": 1})
     lambda_2 = certification.READINGS[reading]
-    lambda_0 = price_of_five(X, y, lambda_2)
+    lambda_0 = lambda_0_for_true_size(X, y, lambda_2)
     solution = solve(X, y, loss="hinge", lambda_0=lambda_0, lambda_2=lambda_2, fit_intercept=False)
     assert solution.status == "optimal"
     np.testing.assert_array_equal(solution.support, truth)
@@ -274,7 +276,7 @@ def test_report_of_several_proofs(tmp_path):
 
 
 def test_a_search_that_had_to_be_ended(monkeypatch):
-    monkeypatch.setattr(certification, "call", lambda *_: None)
+    monkeypatch.setattr(certification, "call_in_process", lambda *_: None)
     record = TABLE3.run({"p": 10, "repetition": 0, "reading": "sum", "method": "IGA", "quick": True})
     assert record == {"limit": certification.QUICK_LIMIT, "status": "ended from outside", "time": None}
 

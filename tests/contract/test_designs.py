@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from problems import STORAGES, random_problem, store
 from scipy import sparse
+from support.problems import STORAGES, random_problem, store
 
 import ellzero as ez
 from ellzero.design import as_design
@@ -81,7 +81,7 @@ def test_column_major_is_not_copied_and_row_major_once():
 @pytest.mark.parametrize("algorithm", ["cd", "local_search", "iht"])
 @pytest.mark.parametrize("named", [False, True])
 def test_empty_columns_of_a_sparse_matrix_change_nothing(algorithm, named):
-    """They are left out before the core sees them; dense columns of zeros are not."""
+    """Empty columns are left out before the core sees them; dense columns of zeros are not."""
     rng = np.random.default_rng(5)
     X = np.zeros((80, 200))
     X[:, rng.choice(200, 60, replace=False)] = rng.standard_normal((80, 60)) * (rng.random((80, 60)) < 0.2)

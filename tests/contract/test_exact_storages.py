@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from problems import LOSSES, STORAGES, random_problem, store, target
+from support.problems import LOSSES, STORAGES, random_problem, store, target
 
 import ellzero as ez
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from problems import LOSSES, PENALTIES, STORAGES, random_problem, store, target
+from support.problems import LOSSES, PENALTIES, STORAGES, random_problem, store, target
 
 import ellzero as ez
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problems import LOSSES, random_problem, store, target
+from support.problems import LOSSES, random_problem, store, target
 
 import ellzero as ez
 

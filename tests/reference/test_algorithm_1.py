@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from problems import LOSSES, PENALTIES, STORAGES, random_problem, store, target
+from support.problems import LOSSES, PENALTIES, STORAGES, random_problem, store, target
 
 import ellzero as ez
 from ellzero import _core
 from ellzero._core import curvature_safety
-from ellzero.losses import Hinge, get_loss
-from ellzero.problem import make_problem
+from ellzero.problem.losses import Hinge, get_loss
+from ellzero.problem.making import make_problem
 from ellzero.solvers.paths import core_problem
 
 SMOOTHING = 0.5  # wide enough for the hinge's steps to be visible
@@ -30,9 +30,9 @@ def test_sufficient_decrease(loss, penalty):
     problem, out = run(X, target(y, loss), settings, lambda_0, 15)
     smooth = Hinge(SMOOTHING) if loss == "hinge" else get_loss(loss)
     start = float(problem.w @ smooth.value(np.zeros(len(y)), problem.y))
-    objective = np.concatenate([[start], out["objective"]])
+    objective = np.concatenate([[start], out.objective])
     assert len(objective) > 5
-    slack = (curvature_safety - 1) * smooth.curvature_bound * problem.square[out["column"]] / 2 * out["change"] ** 2
+    slack = (curvature_safety - 1) * smooth.curvature_bound * problem.square[out.column] / 2 * out.change**2
     assert (-np.diff(objective) >= slack - 1e-13).all()
 
 
@@ -43,9 +43,8 @@ def test_limit_is_a_fixed_point_that_the_fast_solver_does_not_lose_to(loss, stor
     y, stored, lambda_0 = target(y, loss), store(X, storage), 0.02
     settings = {"loss": loss, "sample_weight": w, "lambda_2": 0.01, "fit_intercept": False}
     _, out = run(stored, y, settings, lambda_0, 3000)
-    models = out["models"]
     coef = np.zeros(X.shape[1])
-    coef[models["columns"]] = models["values"]
+    coef[out.model.support] = out.model.beta
     report = ez.check_stationarity(stored, y, coef, 0.0, lambda_0=lambda_0, **settings)
     assert report.satisfied
     assert report.smallest >= 1 - 1e-6

@@ -1,4 +1,4 @@
-"""The methods that the paper compares with, each against something that shares nothing with it."""
+"""The methods that the paper compares with, each against an implementation that shares nothing with it."""
 
 import os
 import sys
@@ -10,13 +10,13 @@ import pytest
 from scipy import optimize, sparse, special
 
 import ellzero as ez
-from ellzero.errors import EllzeroError
-from ellzero.experiments.methods import back_ends, nhtp, rscript, skglm_path, sparse_logistic
-from ellzero.experiments.methods.grasp import GraSP
-from ellzero.experiments.methods.l1 import L1
-from ellzero.experiments.methods.mcp import MCP
-from ellzero.experiments.methods.nhtp import NHTP
-from ellzero.experiments.methods.sparse_logistic import Data
+from ellzero.base.errors import EllzeroError
+from ellzero.peers import nhtp, r_or_skglm, rscript, skglm_path, sparse_logistic
+from ellzero.peers.grasp import GraSP
+from ellzero.peers.l1 import L1
+from ellzero.peers.mcp import MCP
+from ellzero.peers.nhtp import NHTP
+from ellzero.peers.sparse_logistic import Data
 
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # skglm's compilation takes half a minute, these problems milliseconds
 SKGLM = pytest.param("skglm", marks=pytest.mark.skipif(not skglm_path.has_skglm(), reason="skglm is not installed"))
@@ -24,7 +24,7 @@ SKGLM = pytest.param("skglm", marks=pytest.mark.skipif(not skglm_path.has_skglm(
 
 @pytest.fixture(autouse=True)
 def interpreted_skglm(monkeypatch):
-    """Numba's type of truth values is not NumPy's where nothing is compiled."""
+    """Let skglm run uncompiled: Numba's type of truth values is not NumPy's then."""
     if skglm_path.has_skglm():
         import skglm.penalties.separable
 
@@ -52,7 +52,7 @@ def referee(X, y, fit):
 
 
 def best_on(X, y, columns, lambda_2):
-    """The least objective on some columns, by SciPy."""
+    """Return the least objective on some columns, by SciPy."""
 
     def value(w):
         margin = X[:, columns] @ w[1:] + w[0]
@@ -65,7 +65,7 @@ def best_on(X, y, columns, lambda_2):
 
 @cache
 def best_models(seed, sizes, ridges):
-    """The least objective of each size and lambda_2, by fitting all subsets."""
+    """Return the least objective of each size and lambda_2, by fitting all subsets."""
     X, y = problem(seed, p=7)
     return {
         (k, ridge): min(best_on(X, y, list(columns), ridge) for columns in combinations(range(7), k))
@@ -110,7 +110,7 @@ def test_models_against_enumeration(method, least, warm_start, record_property):
 
 @pytest.mark.parametrize("warm_start", ["none", "size"])
 def test_nhtp_ends_at_stationary_points(warm_start):
-    """Gradient zero on the support, and off it at most the smallest coefficient over some eta that is not tiny."""
+    """The gradient is zero on the support, and off it at most the smallest coefficient over some eta that is not tiny."""
     X, y = problem(3, n=100, p=150, rho=0.8)
     method = NHTP(range(1, 20, 3), [1e-3, 1e-1, 10.0], warm_start=warm_start)
     for at in sparse_logistic.sweep(X, y, method.sizes, method.lambda_2, method.advance, warm_start=warm_start, max_looks=200):
@@ -164,7 +164,7 @@ def test_sweep_of_nhtp_with_warm_starts_is_not_worse(record_property):
 
 
 def l1_violation(X, y, fit):
-    """How far a model is from the optimality conditions of L1 on standardised columns."""
+    """Return how far a model is from the optimality conditions of L1 on standardised columns."""
     scale = X.std(axis=0)
     residual = -y / (1.0 + np.exp(y * fit.decision(X))) / len(y)
     gradient = (X - X.mean(axis=0)).T @ residual / scale
@@ -229,7 +229,7 @@ def test_what_is_missing_is_said(monkeypatch):
     assert NHTP().missing() is None
     assert GraSP().missing() is None
     monkeypatch.setitem(sys.modules, "skglm", None)
-    monkeypatch.setattr(back_ends, "has_r_package", lambda name: False)
+    monkeypatch.setattr(r_or_skglm, "has_r_package", lambda name: False)
     assert "glmnet" in L1().missing()
     assert "skglm" in L1().missing()
     assert "glmnet" in L1(backend="glmnet").missing()

@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
-from problems import LOSSES, random_problem, target
 from scipy import sparse
 from scipy.optimize import linprog, minimize
 from sklearn import __version__ as sklearn_version
 from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
+from support.problems import LOSSES, random_problem, target
 
 import ellzero as ez
-from ellzero.losses import get_loss
+from ellzero.problem.losses import get_loss
 
 SEEDS = [0, 1, 2]
 # Before 1.8, l1_ratio needs penalty="elasticnet"; since then the argument is deprecated.

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from problems import LOSSES, target
+from support.problems import LOSSES, target
 
 import ellzero as ez
 

@@ -2,14 +2,16 @@
 
 import numpy as np
 import pytest
-from cases import draw, plain
-from problems import LOSSES
+from support.cases import draw, plain
+from support.problems import LOSSES
 
 import ellzero as ez
 from ellzero import _core
-from ellzero.problem import make_problem
-from ellzero.solvers.packing import make_model, to_core_scale
+from ellzero.problem.making import make_problem
+from ellzero.problem.model import Coefficients, make_model
+from ellzero.solvers.fields import core_object
 from ellzero.solvers.paths import core_problem
+from ellzero.solvers.scales import to_core_scale
 
 CHUNK = 25
 
@@ -64,19 +66,23 @@ def start_search(case, truth):
     def pack(coef, intercept):
         support = np.flatnonzero(coef).astype(np.int32)
         cost = case.value(coef, intercept) - lambda_0 * case.counted[support].sum()
-        return to_core_scale(problem, [make_model(problem, support, coef[support], intercept, lambda_0, cost)])
+        at = Coefficients(support, coef[support], intercept)
+        model = make_model(problem, at, cost=cost, lambda_0=lambda_0, objective=case.value(coef, intercept))
+        return to_core_scale(problem, [model])[0]
 
     objective, _, beta, intercept = truth
     coef = problem.clip(np.arange(len(beta)), beta / case.spread)
     intercept = intercept - case.centre @ coef if case.settings["standardize"] else intercept
     search = _core.Search(
         core_problem(problem, 1e-9),
-        lambda_0=lambda_0,
-        k=len(beta) if case.settings["k"] is None else case.settings["k"],
-        gap=1e-9,
-        free_bound=np.inf,
-        incumbent=pack(np.zeros(len(beta)), 0.0),
-        threads=1 + case.seed % 2,
+        core_object(
+            _core.SearchOptions,
+            lambda_0=lambda_0,
+            k=len(beta) if case.settings["k"] is None else case.settings["k"],
+            gap=1e-9,
+            threads=1 + case.seed % 2,
+        ),
+        pack(np.zeros(len(beta)), 0.0),
     )
     assert case.value(coef, intercept) == pytest.approx(objective, rel=1e-8), case.words
     return search, pack(coef, intercept)
@@ -97,7 +103,7 @@ def test_the_witness_is_never_lost(seed):
     truth = case.solve_oracle()
     search, witness = start_search(case, truth)
     search.follow(witness, truth[0])
-    assert search.run(seconds=60.0, node_limit=2**62, report=None) == "finished", case.words
+    assert search.run(seconds=60.0, node_limit=2**62, report=None) == _core.SearchStatus.finished, case.words
     assert search.objective == pytest.approx(truth[0], rel=1e-8, abs=1e-12), case.words
     assert search.lower_bound <= truth[0] * (1.0 + 1e-12), case.words
 

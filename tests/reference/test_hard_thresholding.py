@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from problems import LOSSES, STORAGES, random_problem, store, target
+from support.problems import LOSSES, STORAGES, random_problem, store, target
 
 import ellzero as ez
-from ellzero.losses import HINGE_SMOOTHING, Hinge
-from ellzero.problem import make_problem
-from ellzero.solvers.iht import threshold
+from ellzero.problem.losses import HINGE_SMOOTHING, Hinge
+from ellzero.problem.making import make_problem
+from ellzero.solvers.hard_thresholding import threshold
 
 GAMMA = 1.001
 

@@ -4,8 +4,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from problems import LOSSES, random_problem, store, target
 from scipy.optimize import linprog, minimize
+from support.problems import LOSSES, random_problem, store, target
 
 import ellzero as ez
 

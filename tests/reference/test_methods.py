@@ -4,17 +4,18 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from cases import draw
-from oracle import best_subset
-from problems import LOSSES
 from scipy import sparse
+from support.cases import draw
+from support.oracle import best_subset
+from support.problems import LOSSES
 
 import ellzero as ez
 from ellzero import _core
+from ellzero.exact.incumbent import null_model
 from ellzero.exact.mip.generation import Decisions, Generation, Master
-from ellzero.exact.mip.prepared import Prepared, coefficient_boxes
-from ellzero.exact.setting import SearchOptions, null_model
-from ellzero.problem import make_problem
+from ellzero.exact.mip.mip_run import MipRun, coefficient_boxes
+from ellzero.exact.options import SearchOptions
+from ellzero.problem.making import make_problem
 
 METHODS = [
     ("bnb", "builtin"),
@@ -167,7 +168,7 @@ def test_boxes_that_just_hold_the_best(method, backend):
     assert solution.lower_bound <= truth * (1.0 + 1e-7)
     if backend != "builtin":
         options = SearchOptions(lambda_0=settings.pop("lambda_0"), k=None, method=method, backend=backend)
-        run = Prepared.make(make_problem(X, X[:, 0], **settings), options, [], heuristic=True)
+        run = MipRun.make(make_problem(X, X[:, 0], **settings), options, [], heuristic=True)
         assert solution.coef[0] <= run.high[0] <= 1.01 * solution.coef[0]
         assert run.low[0] == -run.high[0]
 
@@ -193,12 +194,12 @@ def check_cuts(seed):
     options = SearchOptions(
         lambda_0=case.settings["lambda_0"], k=case.settings["k"], bound=case.settings["bound"], method="iga", backend="highs"
     )
-    run = Prepared.make(problem, options, [], heuristic=True)
+    run = MipRun.make(problem, options, [], heuristic=True)
     # As if nothing was known: boxes and exclusions are about models that are better than the incumbent.
-    run.setting.incumbent, run.excluded = null_model(problem, options.lambda_0), np.zeros(0, dtype=np.int32)
+    run.common.incumbent, run.excluded = null_model(problem, options.lambda_0), np.zeros(0, dtype=np.int32)
     objective, rng, told = run.objective, np.random.default_rng(seed), 0
-    run.low, run.high = coefficient_boxes(run.setting)
-    run.relaxations = _core.Relaxations(**run.setting.core(), objective=objective, excluded=[])
+    run.low, run.high = coefficient_boxes(run.common)
+    run.relaxations = _core.Relaxations(run.common.core_problem(), run.common.core_options(), objective=objective, excluded=[])
     generation = Generation(run)
     for _ in range(8):
         generation.set = sorted(rng.permutation(sorted(oracle.counted))[: rng.integers(1, len(oracle.counted) + 1)].tolist())

@@ -4,13 +4,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from oracle import Model, best_subset
-from problems import LOSSES, random_problem, store, target
+from support.oracle import Model, best_subset
+from support.problems import LOSSES, random_problem, store, target
 
 from ellzero.exact.mip.backends import BACKENDS, get_backend
 from ellzero.exact.mip.formulation import formulate
 from ellzero.exact.mip.outer_approximation import solve_program
-from ellzero.problem import make_problem
+from ellzero.problem.making import make_problem
 
 N, P, BIG = 20, 5, 2.0
 CASES = {

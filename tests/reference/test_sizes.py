@@ -4,8 +4,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from problems import LOSSES, PENALTIES, STORAGES, random_problem, store, target
 from scipy.optimize import NonlinearConstraint, linprog, minimize
+from support.problems import LOSSES, PENALTIES, STORAGES, random_problem, store, target
 
 import ellzero as ez
 

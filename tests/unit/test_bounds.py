@@ -5,8 +5,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from oracle import Model
-from problems import LOSSES
+from support.oracle import Model
+from support.problems import LOSSES
 
 from ellzero.exact.verifier.bounds import Problem, balance, dual_terms, exact_sum, loss_values
 

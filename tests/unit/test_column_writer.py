@@ -1,4 +1,4 @@
-"""Stores that are written block by block: there as a whole, or not at all."""
+"""Writers of column stores: a store is there completely or not at all."""
 
 import errno
 import fcntl
@@ -11,7 +11,7 @@ import textwrap
 import numpy as np
 import pytest
 from scipy import sparse
-from stores import read_store
+from support.stores import read_store
 
 import ellzero as ez
 from ellzero.conversion import dense_files, sparse_files
@@ -134,7 +134,7 @@ def test_integers_that_int8_cannot_hold(tmp_path):
 
 
 def then(error, block, folder):
-    """A block, and an error in place of the next."""
+    """Yield a block, then raise an error in place of the next."""
     yield block
     assert os.listdir(folder) != []
     raise error

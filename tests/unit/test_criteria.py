@@ -4,12 +4,12 @@ from math import comb, log
 
 import numpy as np
 import pytest
-from problems import LOSSES, random_problem, target
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from support.problems import LOSSES, random_problem, target
 
 import ellzero as ez
 from ellzero.estimators.criteria import CRITERIA, information_criterion
-from ellzero.problem import make_problem
+from ellzero.problem.making import make_problem
 
 X, Y, W = random_problem(31, n=120, p=10)
 LABELS = target(Y, "logistic")

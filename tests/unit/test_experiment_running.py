@@ -1,4 +1,4 @@
-"""The runner of experiments: results are kept, runs go on, failures are told, time left is estimated."""
+"""The runner of experiments: it keeps results, resumes runs, reports failures and estimates the time left."""
 
 import io
 import json
@@ -6,16 +6,18 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
 from ellzero.experiments import EXPERIMENTS, find, running
-from ellzero.experiments.experiment import Scale
-from ellzero.experiments.running import Watch, describe, duration, reproduce
-from ellzero.experiments.tables import grouped, mean_error, mean_with_error, table
+from ellzero.experiments.experiment import Scale, describe
+from ellzero.experiments.progress import RunProgress, duration
+from ellzero.experiments.running import reproduce
+from ellzero.measurement.markdown import mean_with_error_text, table
+from ellzero.measurement.statistics import grouped, mean_with_error
 
 
 @dataclass
 class Squares:
-    """Squares numbers; those in `bad` fail."""
+    """An experiment that squares numbers; those in `bad` fail."""
 
     name: str = "squares"
     title: str = "Squares of numbers"
@@ -144,20 +146,20 @@ def test_time_left_is_that_of_tasks_alike():
 
     done = [task(1, 0) | {"seconds": 1.0}, task(2, 0) | {"seconds": 10.0}]
     left = [task(1, 1), task(2, 1), task(2, 2), task(3, 0)]
-    assert Watch("x", left, done, 1, None).remaining() == pytest.approx(1.0 + 10.0 + 10.0 + 5.5)
-    assert Watch("x", left, done, 2, None).remaining() == pytest.approx(26.5 / 2)
-    assert Watch("x", left, done, 8, None).remaining() == pytest.approx(10.0)  # the longest task cannot be split
-    watch = Watch("x", left, done, 1, None)
-    watch.advance(task(3, 0), {"seconds": 100.0})
-    assert watch.remaining() == pytest.approx(21.0)
-    assert Watch("x", left, [], 1, None).remaining() == 0.0
+    assert RunProgress("x", left, done, 1, None).remaining() == pytest.approx(1.0 + 10.0 + 10.0 + 5.5)
+    assert RunProgress("x", left, done, 2, None).remaining() == pytest.approx(26.5 / 2)
+    assert RunProgress("x", left, done, 8, None).remaining() == pytest.approx(10.0)  # the longest task cannot be split
+    progress = RunProgress("x", left, done, 1, None)
+    progress.advance(task(3, 0), {"seconds": 100.0})
+    assert progress.remaining() == pytest.approx(21.0)
+    assert RunProgress("x", left, [], 1, None).remaining() == 0.0
 
 
 def test_words():
     assert describe({"n": 10, "method": "L0L2/x (CD w. y)"}) == "n=10_method=L0L2_x_CD_w._y_"
     assert [duration(s) for s in (3.4, 89.0, 100.0, 7200.0)] == ["3 s", "89 s", "2 min", "2.0 h"]
     assert mean_with_error([1.0, 2.0, 3.0]) == (2.0, pytest.approx(1.0 / 3.0**0.5))
-    assert mean_error([5.0]) == "5.0 ± 0.0"
+    assert mean_with_error_text([5.0]) == "5.0 ± 0.0"
     assert table(["a", "b"], [["1", "2"]]) == "| a | b |\n|---|---|\n| 1 | 2 |"
     assert grouped([3, 1, 4, 6], lambda n: n % 2) == {1: [3, 1], 0: [4, 6]}
 

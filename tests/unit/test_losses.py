@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ellzero import _core
-from ellzero.losses import LOSSES, Hinge, get_loss
+from ellzero.problem.losses import LOSSES, Hinge, get_loss
 
 ETA = np.linspace(-6.0, 6.0, 97) + 0.0137  # off the kinks
 CASES = [*LOSSES.values(), Hinge(0.3)]
@@ -58,7 +58,7 @@ def test_core_agrees_with_numpy(loss, n):
     eta = np.concatenate([rng.normal(0, 3, max(n - 2, 0)), [800.0, -800.0]])[-n:]
     y = rng.choice(targets(loss), n)
     w = rng.uniform(0, 1, n)
-    value, r, d = _core.evaluate_loss(loss.name, getattr(loss, "smoothing", 0.0), eta, y, w)
+    value, r, d = _core.evaluate_loss(_core.LossKind[loss.name], getattr(loss, "smoothing", 0.0), eta, y, w)
     np.testing.assert_allclose(value, w @ loss.value(eta, y), rtol=1e-13, atol=1e-120)
     np.testing.assert_allclose(r, w * loss.gradient(eta, y), rtol=1e-13, atol=1e-120)
     if np.isfinite(loss.curvature_bound):
@@ -72,6 +72,6 @@ def test_core_logistic_is_accurate_far_out():
     loss = get_loss("logistic")
     for k in range(len(eta)):
         one = slice(k, k + 1)
-        value, r, _ = _core.evaluate_loss("logistic", 0.0, eta[one], np.ones(1), np.ones(1))
+        value, r, _ = _core.evaluate_loss(_core.LossKind.logistic, 0.0, eta[one], np.ones(1), np.ones(1))
         np.testing.assert_allclose(value, loss.value(eta[one], 1.0)[0], rtol=1e-14, atol=1e-120)
         np.testing.assert_allclose(r, loss.gradient(eta[one], np.ones(1)), rtol=1e-14, atol=1e-120)

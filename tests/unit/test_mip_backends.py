@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from interruption import PROMPT, interrupt
+from support.interruption import PROMPT, interrupt
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
 from ellzero.exact.mip import backends
 from ellzero.exact.mip.backends import BACKENDS, Backend, MipResult, get_backend
 from ellzero.exact.mip.outer_approximation import solve_program

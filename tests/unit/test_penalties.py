@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ellzero.penalties import Penalty
+from ellzero.problem.penalties import Penalty
 
 GRID = np.linspace(-4.0, 4.0, 80001)
 

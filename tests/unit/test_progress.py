@@ -1,10 +1,10 @@
-"""What long work says on standard error."""
+"""Progress reports of long work on standard error."""
 
 import io
 import sys
 
+from ellzero.base.progress import Bar, Lines, reporter
 from ellzero.exact.search_log import SearchLog, SearchProgress
-from ellzero.progress import Bar, Lines, reporter
 
 
 class Terminal(io.StringIO):
@@ -43,7 +43,7 @@ def test_lines_end_once():
 
 
 def test_a_search_log_of_several_searches():
-    """A second search has fewer nodes than the first had: its rate counts its own."""
+    """A second search may have fewer nodes than the first: its rate counts its own nodes only."""
     stream = io.StringIO()
     log = SearchLog(stream)
     for nodes in (1000, 7):

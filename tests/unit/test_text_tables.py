@@ -1,4 +1,4 @@
-"""What goes wrong while pandas reads a table of text."""
+"""Errors while pandas reads a table of text."""
 
 import io
 import signal
@@ -23,7 +23,7 @@ class Failing(io.StringIO):
 
 
 def test_ctrl_c_stays_ctrl_c():
-    """Pandas makes an error of the table of it: its parser loses exceptions without a value."""
+    """Pandas turns Ctrl-C into an error about the table: its parser loses exceptions without a value."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt), explained("data.csv", "utf-8"):

@@ -80,7 +80,7 @@ void Columns::curvatures(const double* d, std::vector<float>& diagonal, std::vec
     for (double& value : share) value /= total;
     diagonal.resize(count());
     sums.resize(count());
-    design_.all_moments(share.data(), [&](int64_t first, int64_t size, double* values, int64_t ld) {
+    design_.all_moments(share.data(), [&](int64_t first, int64_t size, const double* values, int64_t ld) {
         for (int64_t c = 0; c < size; ++c) {
             const auto j = static_cast<int32_t>(first + c);
             const double shift = values[c] - mean(j);

@@ -74,7 +74,7 @@ class Dense : public InMemory {
     void moments(int64_t first, int64_t count, const double* w, double* mean, double* variance) const override {
         for (int64_t c = 0; c < count; ++c) {
             // Counted from the first entry: the variance of a column far from zero keeps its digits.
-            const double pivot = static_cast<double>(column(first + c)[0]);
+            const auto pivot = static_cast<double>(column(first + c)[0]);
             double sum = 0.0, square = 0.0;
             kernels::moments(column(first + c), w, rows(), pivot, sum, square);
             mean[c] = pivot + sum;

@@ -243,7 +243,7 @@ ELLZERO_SIMD void add_scalar(double a, int64_t n, double* out) {
 
 // The vector type makes the compiler hold a whole row of the tile in registers.
 using Lanes = double __attribute__((vector_size(8 * sizeof(double)), aligned(8)));
-static_assert(tile_width == 4 * 8);
+static_assert(tile_width == int64_t{4} * 8);
 
 ELLZERO_SIMD void solve_forward(const double* factor, int64_t order, double* t, double* squares) {
     auto* rows = reinterpret_cast<Lanes*>(t);

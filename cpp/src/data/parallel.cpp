@@ -9,7 +9,7 @@ namespace {
 constexpr int spins_before_sleep = 4000;
 
 inline void relax() {
-#if defined(__x86_64__)
+#ifdef __x86_64__
     __builtin_ia32_pause();
 #else
     std::this_thread::yield();
@@ -19,10 +19,12 @@ inline void relax() {
 }  // namespace
 
 Team::Team(int threads) {
-    try {
-        for (int t = 1; t < threads; ++t) workers_.emplace_back([this, t] { work(t); });
-    } catch (const std::system_error&) {
-        // The system grants no more threads: the work is done by those that started.
+    for (int t = 1; t < threads; ++t) {
+        try {
+            workers_.emplace_back([this, t] { work(t); });
+        } catch (const std::system_error&) {
+            break;  // the system grants no more threads: the work is done by those that started
+        }
     }
 }
 

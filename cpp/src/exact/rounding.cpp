@@ -79,7 +79,7 @@ Model Rounding::refit(const std::vector<int32_t>& support, const std::vector<dou
         if (c.beta == 0.0 && penalty.counted(c.column)) continue;
         model.support.push_back(c.column);
         model.beta.push_back(c.beta);
-        model.counted += penalty.counted(c.column);
+        model.size += penalty.counted(c.column);
     }
     return model;
 }

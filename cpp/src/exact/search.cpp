@@ -26,7 +26,7 @@ State start_at(const Model& incumbent, double objective, const Penalty& penalty)
     state.intercept = incumbent.intercept;
     double spent = least_worth * std::abs(objective);
     for (const double b : incumbent.beta) spent += penalty.lambda_2 * b * b;
-    state.mu = spent / static_cast<double>(std::max(incumbent.counted, 1));
+    state.mu = spent / static_cast<double>(std::max(incumbent.size, 1));
     return state;
 }
 

@@ -12,9 +12,9 @@ constexpr double worth_a_move = 1e-9;
 }  // namespace
 
 Confirmation::Confirmation(PathWork& work) : PathStep(work) {
-    if (options_.algorithm != Algorithm::local_search || options_.swaps == Swaps::ranked) return;
-    const int64_t q = options_.swaps == Swaps::exhaustive ? problem_.columns() : options_.q;
-    neighbourhood_.emplace(problem_, q, options_.first_improvement);
+    if (options_.algorithm != Algorithm::local_search || options_.swaps == SwapRule::ranked) return;
+    const int64_t q = options_.swaps == SwapRule::exhaustive ? problem_.columns() : options_.q;
+    neighbourhood_ = std::make_unique<Neighbourhood>(problem_, q, options_.improvement == Improvement::first);
 }
 
 Model Confirmation::certified(Model model, double lambda_0, bool is_first) {
@@ -23,7 +23,7 @@ Model Confirmation::certified(Model model, double lambda_0, bool is_first) {
         model = descent_.solve(it_, lambda_0, options_.max_support, Radius::certain);
         work_.keep(model);
     }
-    while (neighbourhood_ && model.counted <= options_.max_support) {
+    while (neighbourhood_ && model.size <= options_.max_support) {
         const Move move = find_move(model, lambda_0);
         if (move.position < 0 && move.column < 0) break;
         make(move);
@@ -31,7 +31,7 @@ Model Confirmation::certified(Model model, double lambda_0, bool is_first) {
         // A gain that the fit does not keep (the hinge's smoothing, P near zero) is none.
         const bool falls =
             next.objective(lambda_0) < model.objective(lambda_0) - worth_a_move * std::abs(model.objective(lambda_0));
-        if (!falls || (is_first && next.counted > options_.max_support)) {
+        if (!falls || (is_first && next.size > options_.max_support)) {
             settle(model, lambda_0, lambda_0, lambda_0);
             break;
         }

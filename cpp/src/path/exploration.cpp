@@ -44,17 +44,19 @@ void Exploration::run() {
 bool Exploration::visit(double lambda_0) {
     if (!current_.stands_at(lambda_0)) current_ = descent_.solve(it_, lambda_0, work_.explored, Radius::likely);
     work_.keep(current_);
-    return current_.counted <= work_.explored;
+    return current_.size <= work_.explored;
 }
 
 void Exploration::forward() {
     first_ = descent_.next_lambda_0(it_);
     if (first_ > 0.0) current_.enters_below = first_;
     const double last = options_.lambda_0.empty() ? sweep_dynamic() : sweep_grid();
-    const int enough = beyond(it_.counted);
+    const int enough = beyond(it_.size);
     double lambda_0 = last;
-    for (int step = 0; step < most_overshoots && it_.counted < std::min(enough, short_sweep) && lambda_0 > 0.0; ++step)
-        if (!visit(lambda_0 *= approach)) break;
+    for (int step = 0; step < most_overshoots && it_.size < std::min(enough, short_sweep) && lambda_0 > 0.0; ++step) {
+        lambda_0 *= approach;
+        if (!visit(lambda_0)) break;
+    }
 }
 
 // Both return the last lambda_0, or zero if the sweep should not be continued below it.
@@ -87,9 +89,9 @@ double Exploration::sweep_dynamic() {
 // From the largest model down, always taking out the feature whose removal costs least.
 void Exploration::backward() {
     if (std::ssize(it_.support) > Refit::largest) return;
-    while (it_.counted > 1) {
+    while (it_.size > 1) {
         problem_.X.monitor().poll();
-        for (int left = std::max(1, it_.counted / elimination_share); left > 0; --left) descent_.shrink(it_);
+        for (int left = std::max(1, it_.size / elimination_share); left > 0; --left) descent_.shrink(it_);
         work_.keep(descent_.refit(it_));
     }
 }
@@ -105,7 +107,7 @@ void Exploration::fill(int most) {
 void Exploration::grow_to(int size) {
     while (!pool_.of_size(size)) {
         const Model& smaller = pool_.largest_below(size);
-        const int next = smaller.counted + 1;
+        const int next = smaller.size + 1;
         grow(smaller);
         if (!pool_.of_size(next)) return;
     }

@@ -69,7 +69,7 @@ class PathFitter {
         if (options_.sweep) exploration_.fill(searched_up_to);
         for (const int size : work_.pool.sizes())
             if (options_.sweep && size <= searched_up_to) sizes.insert(size);
-        for (const Model& model : out_.models) sizes.insert(model.counted);
+        for (const Model& model : out_.models) sizes.insert(model.size);
         sizes.erase(sizes.upper_bound(LocalSearch::largest), sizes.end());
         LocalSearch(problem_).run(work_.pool, sizes, [&](double fraction, int size) { work_.report(fraction, 0.0, size); });
     }
@@ -92,7 +92,7 @@ class PathFitter {
         }
         for (size_t index = 0; index < grid.size(); ++index) {
             const Model model = thresholding.penalised(work_.it, grid[index]);
-            if (model.counted > options_.max_support) break;
+            if (model.size > options_.max_support) break;
             work_.it.load(model);
             work_.keep(model);
             out_.lambda_0.push_back(grid[index]);
@@ -122,7 +122,7 @@ class PathFitter {
                 const double worth = worth_a_change * std::abs(found.objective(lambda_0));
                 if (known[index] && held.objective(lambda_0) <= found.objective(lambda_0) + worth) continue;
                 found = confirmation_.certified(std::move(found), lambda_0, index == 0);
-                if (found.counted > options_.max_support) {
+                if (found.size > options_.max_support) {
                     if (known[index]) continue;
                     // The best model of an allowed size would grow: the path ends before this lambda_0.
                     out_.lambda_0.resize(index);
@@ -160,7 +160,7 @@ class PathFitter {
                 const double lambda_0 = ahead[k].second;
                 const double before = vertices[k].model.objective(lambda_0);
                 Model found = confirmation_.certified(vertices[k].model, lambda_0, k == 0);
-                if (found.counted > options_.max_support) break;
+                if (found.size > options_.max_support) break;
                 changed |= found.objective(lambda_0) < before - worth_a_change * std::abs(before);
                 if (!out_.models.empty() && found.support == out_.models.back().support) continue;
                 out_.lambda_0.push_back(lambda_0);

@@ -1,6 +1,7 @@
 #include "ellzero/problem/loss.hpp"
 
 #include <bit>
+#include <numbers>
 
 #include "ellzero/data/simd.hpp"
 
@@ -12,10 +13,12 @@ namespace {
 ELLZERO_INLINE double exp_nonpositive(double x) {
     x = x < -300.0 ? -300.0 : x;
     constexpr double round_magic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer in the low bits
-    const double shifted = x * 1.4426950408889634 + round_magic;
-    const int64_t exponent = std::bit_cast<int64_t>(shifted);
+    const double shifted = x * std::numbers::log2e + round_magic;
+    const auto exponent = std::bit_cast<int64_t>(shifted);
     const double k = shifted - round_magic;
-    const double f = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;  // |f| <= ln(2) / 2
+    // ln(2) in two parts, the first of which times k is exact; |f| <= ln(2) / 2
+    constexpr double ln2_high = 6.93147180369123816490e-01;  // NOLINT(modernize-use-std-numbers)
+    const double f = (x - k * ln2_high) - k * 1.90821492927058770002e-10;
     // Taylor's series: the next term is below 4e-18.
     double e = 1.0 / 6227020800.0;
     e = e * f + 1.0 / 479001600.0;
@@ -52,12 +55,10 @@ ELLZERO_INLINE double log1p_near(double a) {
     return 2.0 * s * t;
 }
 
-constexpr double ln2 = 0.69314718055994531;
-
 // log(1 + u) for u in [0, 1]
 ELLZERO_INLINE double log1p_unit(double u) {
     const bool halve = u > 0.41421356237309503;
-    return log1p_near(halve ? 0.5 * (u - 1.0) : u) + (halve ? ln2 : 0.0);
+    return log1p_near(halve ? 0.5 * (u - 1.0) : u) + (halve ? std::numbers::ln2 : 0.0);
 }
 
 struct Point {

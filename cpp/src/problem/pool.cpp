@@ -5,7 +5,7 @@
 namespace ellzero {
 
 bool Pool::insert(const Model& model) {
-    auto [place, fresh] = best_.try_emplace(model.counted, model);
+    auto [place, fresh] = best_.try_emplace(model.size, model);
     if (fresh) return true;
     Model& kept = place->second;
     if (kept.support != model.support) {
@@ -38,6 +38,7 @@ const Model* Pool::of_size(int size) const {
 
 std::vector<int> Pool::sizes() const {
     std::vector<int> out;
+    out.reserve(best_.size());
     for (const auto& [size, model] : best_) out.push_back(size);
     return out;
 }
@@ -55,7 +56,7 @@ std::vector<Pool::Vertex> Pool::envelope(int most) const {
         if (size > most) break;
         double upper = Penalty::infinity;
         while (!out.empty()) {
-            upper = (out.back().model.cost - model.cost) / (size - out.back().model.counted);
+            upper = (out.back().model.cost - model.cost) / (size - out.back().model.size);
             if (upper < out.back().upper) break;
             out.pop_back();  // never best: both neighbours beat it
             upper = Penalty::infinity;

@@ -24,7 +24,7 @@ void Iterate::load(const Model& model) {
     support = model.support;
     beta = model.beta;
     intercept = model.intercept;
-    counted = model.counted;
+    size = model.size;
     for (const int32_t j : support) inside_[j] = 1;
     refresh();
     evaluate(problem_.loss);
@@ -47,7 +47,7 @@ Model Iterate::model() const {
         out.beta.push_back(beta[k]);
     }
     out.intercept = intercept;
-    out.counted = counted;
+    out.size = size;
     out.cost = true_cost();
     return out;
 }
@@ -56,7 +56,7 @@ void Iterate::add(int32_t j, double value) {
     support.push_back(j);
     beta.push_back(value);
     inside_[j] = 1;
-    counted += problem_.penalty.counted(j);
+    size += problem_.penalty.counted(j);
     if (value != 0.0) problem_.X.axpy(j, value, eta.data());
 }
 
@@ -64,7 +64,7 @@ void Iterate::remove(size_t position) {
     const int32_t j = support[position];
     if (beta[position] != 0.0) problem_.X.axpy(j, -beta[position], eta.data());
     inside_[j] = 0;
-    counted -= problem_.penalty.counted(j);
+    size -= problem_.penalty.counted(j);
     support.erase(support.begin() + static_cast<std::ptrdiff_t>(position));
     beta.erase(beta.begin() + static_cast<std::ptrdiff_t>(position));
 }

@@ -26,7 +26,7 @@ Descent::Descent(const Problem& problem) : problem_(problem), refit_(problem), s
 }
 
 double Descent::negligible(const Iterate& it, double lambda_0) const {
-    return 1e-2 * problem_.tolerance * std::max(it.cost() + lambda_0 * it.counted, 1e-4 * null_cost_);
+    return 1e-2 * problem_.tolerance * std::max(it.cost() + lambda_0 * it.size, 1e-4 * null_cost_);
 }
 
 bool Descent::descend(Iterate& it, double lambda_0, double target) {
@@ -43,7 +43,8 @@ bool Descent::descend(Iterate& it, double lambda_0, double target) {
 
 double Descent::cycle(Iterate& it, const std::vector<int32_t>& columns, double lambda_0, std::vector<Step>* trace) {
     const int64_t n = problem_.rows();
-    const std::vector<int32_t> order(columns);  // the support may change below
+    // A copy: `columns` may be the support, which changes below.
+    const std::vector<int32_t> order(columns);  // NOLINT(performance-unnecessary-copy-initialization)
     double largest = 0.0;
     double r_sum = kernels::sum(it.r.data(), n);
     for (const int32_t j : order) {
@@ -81,7 +82,7 @@ double Descent::cycle(Iterate& it, const std::vector<int32_t>& columns, double l
         }
         if (trace) {
             const double loss = problem_.loss.value(n, it.eta.data(), problem_.y, problem_.w);
-            trace->push_back({j, to - from, loss + it.penalty() + lambda_0 * it.counted});
+            trace->push_back({j, to - from, loss + it.penalty() + lambda_0 * it.size});
         }
     }
     it.evaluate(problem_.loss);
@@ -99,7 +100,7 @@ int Descent::cheapest(const Iterate& it, double* cost) {
 
 // Takes out one feature if that lowers P: one that Theorem 1 forbids, else the cheapest by the refitted estimate.
 bool Descent::drop(Iterate& it, double lambda_0, Model& current) {
-    if (it.counted == 0) return false;
+    if (it.size == 0) return false;
     if (lambda_0 == 0.0 || std::ssize(it.support) > Refit::largest) {
         current.leaves_above = lambda_0;  // nothing has been looked at
         return false;
@@ -158,7 +159,7 @@ bool Descent::enter(Iterate& it, double lambda_0, Radius radius, Model& current)
         for (size_t k = 0; k < batch; ++k) it.add(found.candidates[k].column, 0.0);
         return batch > 0;
     }
-    const int batch = 1 + it.counted / 16;
+    const int batch = 1 + it.size / 16;
     int entered = 0, failed = 0;
     for (const Candidate& candidate : found.candidates) {
         double slope = candidate.slope, gain = candidate.gain;
@@ -193,7 +194,7 @@ bool Descent::enter_jointly(Iterate& it, double lambda_0, const Screening::Resul
         descend(it, lambda_0);
         it.prune();
         const double gain = current.cost - it.true_cost();
-        if (gain > lambda_0 * (it.counted - current.counted) + margin) return true;
+        if (gain > lambda_0 * (it.size - current.size) + margin) return true;
         best = std::max(best, gain);
         it.load(current);
     }
@@ -225,7 +226,7 @@ Model Descent::solve(Iterate& it, double lambda_0, int max_support, Radius radiu
         }
         while (drop(it, lambda_0, current)) {
         }
-        if (it.counted > max_support) return current;
+        if (it.size > max_support) return current;
         if (!enter(it, lambda_0, radius, current)) return current;
         last = std::move(current);
     }

@@ -28,7 +28,7 @@ bool Exchange::try_swaps(Model& model, const std::vector<Swap>& swaps, size_t re
     size_t refused = 0;
     it_.load(model);
     for (const Swap& swap : swaps) {
-        const bool few = model.counted <= few_features;
+        const bool few = model.size <= few_features;
         if (refused >= (few ? 2 * refusals : refusals)) break;
         const double limit = few ? benefit_of_doubt * swap.cost : -worth;
         if (swap.change >= limit) continue;
@@ -37,7 +37,7 @@ bool Exchange::try_swaps(Model& model, const std::vector<Swap>& swaps, size_t re
         it_.remove(static_cast<size_t>(place - it_.support.begin()));
         it_.add(swap.column, 0.0);
         Model trial = descent_.refit(it_, model.cost - worth);
-        if (trial.cost < model.cost - worth && trial.counted <= model.counted) {
+        if (trial.cost < model.cost - worth && trial.size <= model.size) {
             model = std::move(trial);
             improved = true;
         } else {

@@ -85,11 +85,11 @@ void LocalSearch::search_among(const std::vector<int32_t>& columns, Pool& pool, 
             if (size == 0) continue;
             Model model;
             if (const Model* neighbour = inner.of_size(down ? size + 1 : size - 1)) {
-                auto& last = (down ? shrunk : grown)[neighbour->counted];
+                auto& last = (down ? shrunk : grown)[neighbour->size];
                 if (last != neighbour->support) {
                     last = neighbour->support;
                     if (down ? exchange.shrink(*neighbour, model) : exchange.grow(*neighbour, model)) {
-                        if (size <= worth_a_second_start && model.counted == size) exchange.improve(model);
+                        if (size <= worth_a_second_start && model.size == size) exchange.improve(model);
                         changed |= inner.insert(model);
                     }
                 }
@@ -103,7 +103,7 @@ void LocalSearch::search_among(const std::vector<int32_t>& columns, Pool& pool, 
     }
     for (const Model& found : inner.by_size()) {
         Model model = selection.outside(found);
-        const Model* kept = pool.of_size(model.counted);
+        const Model* kept = pool.of_size(model.size);
         if (kept && kept->support == model.support) continue;
         pool.insert(model);
     }
@@ -143,6 +143,7 @@ bool LocalSearch::look_outside(Pool& pool, const std::set<int>& sizes) {
             it.load(model);
             const auto swaps = whole_.swaps().rank(it, slopes.data() + k * p, promising_per_model);
             std::vector<int32_t> columns;
+            columns.reserve(swaps.size());
             for (const Swap& swap : swaps) columns.push_back(swap.column);
             promising_.insert(columns.begin(), columns.end());
             const auto held = problem_.X.design().hold(columns);

@@ -92,6 +92,7 @@ void SwapModel::rank_tiles(const Iterate& it, const double* slopes, size_t most,
     const Penalty& penalty = problem_.penalty;
     const int64_t p = problem_.columns(), order = hessian_.order(), size = std::ssize(it.support);
     std::vector<const float*> rows;
+    rows.reserve(order);
     for (const int32_t j : it.support) rows.push_back(products_.at(j).data());
     if (problem_.intercept) rows.push_back(sums_.data());
     std::vector<double> t(order * width), u(order * width);
@@ -137,7 +138,7 @@ void SwapModel::rank_tiles(const Iterate& it, const double* slopes, size_t most,
 }
 
 std::vector<Swap> SwapModel::rank(const Iterate& it, const double* slopes, size_t most) {
-    if (it.counted == 0 || !follow(it, it.support)) return {};
+    if (it.size == 0 || !follow(it, it.support)) return {};
     std::vector<double> d(d_);
     for (double& value : d) value *= scale_;
     hessian_.build(it, d);

@@ -1,8 +1,8 @@
-"""The command line: ``ellzero fit``, ``predict``, ``path``, ``cv``, ``certify``, ``verify``, ``report``,
-``convert``, ``reproduce``.
+"""The command line: one module for each command, and modules that commands share.
 
-A command is a module with a function ``run(args)`` that returns the exit code; it is imported when it is called for, so that
-``ellzero --help`` answers at once. Exit codes: 0 all is well, 1 a check failed, 2 the input cannot be used, 130 interrupted.
+The commands are ``fit``, ``predict``, ``path``, ``cv``, ``certify``, ``verify``, ``report``, ``convert`` and ``reproduce``. The
+module of a command has a function ``run(args)`` that returns the exit code (`exit_codes` lists them). It is imported when the
+command is called, so that ``ellzero --help`` answers at once.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from ellzero.cli.arguments import make_parser
-from ellzero.errors import EllzeroError
+from ellzero.base.errors import EllzeroError
+from ellzero.cli.exit_codes import BAD_INPUT, INTERRUPTED
+from ellzero.cli.parser import make_parser
 
 __all__ = ["main"]
-
-BAD_INPUT = 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -35,12 +34,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
             return int(code)
     except BrokenPipeError:
-        # Whoever read the output has had enough. What Python would still flush at its end has nowhere to go.
+        # The program that read the output (`head`, say) has ended. Python would flush the rest of it at its own end, and fail.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
-        from ellzero.cli.output import INTERRUPTED
-
         print("\nellzero: interrupted", file=sys.stderr)
         return INTERRUPTED
     except (EllzeroError, OSError, ValueError, MemoryError) as error:
@@ -49,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def sentence(error: BaseException) -> str:
-    """What went wrong in one line."""
+    """Return the message of an error as one line."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}."
     if isinstance(error, MemoryError):
@@ -58,5 +55,5 @@ def sentence(error: BaseException) -> str:
 
 
 def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    """A warning in one line, without the place in the code that it comes from."""
+    """Print a warning as one line, without the place in the code that it comes from."""
     print(f"ellzero: warning: {' '.join(str(message).split())}", file=sys.stderr)

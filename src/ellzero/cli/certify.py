@@ -1,4 +1,4 @@
-"""``ellzero certify``: the best model there is, with a proof."""
+"""``ellzero certify``: find the best model there is, and write a proof."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 import ellzero
+from ellzero.base.errors import InvalidInputError
 from ellzero.cli.data import Data, load_data
 from ellzero.cli.files import check_output
-from ellzero.cli.output import coefficient_lines, coefficients, emit, ending, note
-from ellzero.cli.settings import encoded_target, loss_of, penalties, problem_settings, search_settings
-from ellzero.errors import InvalidInputError
-from ellzero.estimators.model_file import fitted, write_model
+from ellzero.cli.output import coefficient_lines, coefficients, exit_code, note, print_result
+from ellzero.cli.solver_settings import chosen_loss, encoded_target, problem_settings, search_settings, shrinkage_settings
+from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
 
 __all__ = ["run"]
 
@@ -30,9 +30,9 @@ ENDINGS = {
 
 
 def run(args: argparse.Namespace) -> int:
-    """Search, write, print; Ctrl-C ends the search and keeps what it has."""
+    """Search, write and print; Ctrl-C ends the search, and the best model so far is written."""
     check_output(args.out, args.model, inputs=(args.data,))
-    loss = loss_of(args)
+    loss = chosen_loss(args)
     if args.k is None and args.lambda_0 is None:
         raise InvalidInputError("--k or --lambda-0 must be given.")
     data = load_data(args, classes=2)
@@ -47,33 +47,40 @@ def run(args: argparse.Namespace) -> int:
         node_limit=args.node_limit,
         checkpoint=args.checkpoint,
         sample_weight=data.weight,
-        **penalties(args),
+        **shrinkage_settings(args),
         **search_settings(args),
         **problem_settings(args, data),
     )
     if solution.status not in ("optimal", "precision") and sys.stderr.isatty() and not args.quiet:
-        sys.stderr.write("\n")  # the search's own line has not ended
+        sys.stderr.write("\n")  # the progress line of a search that was stopped has no end of its own
     if args.out is not None:
         solution.certificate.save(args.out)
     else:
         note(args, "the proof is not kept; --out proof.npz writes it.")
     if args.model is not None:
-        write_model(args.model, estimator_of(args, solution, data), data.preparation.to_json())
-    result = result_of(args, solution, data)
-    emit(args, result, "\n".join(lines_of(args, solution, result)))
-    return ending(solution.status, written=bool(args.out or args.model))
+        write_model_file(args.model, model_content(args, solution, data))
+    result = json_result(args, solution, data)
+    print_result(args, result, "\n".join(text_lines(args, solution, result)))
+    return exit_code(solution.status, written=bool(args.out or args.model))
 
 
-def estimator_of(args: argparse.Namespace, solution: ellzero.ExactSolution, data: Data) -> Any:
-    """The solution as an estimator, which model files hold."""
-    # The labels of a least-squares classifier were coded before the solver saw them.
-    model = solution.model if args.regression else replace(solution.model, classes=np.unique(data.y))
-    settings = {"k": args.k, "lambda_0": args.lambda_0, "standardize": args.standardize, "fit_intercept": args.fit_intercept}
-    return fitted(model, **settings, **penalties(args))
+def model_content(args: argparse.Namespace, solution: ellzero.ExactSolution, data: Data) -> ModelContent:
+    """Return what the file of the solution's model holds."""
+    settings = FitSettings(
+        k=args.k,
+        lambda_0=args.lambda_0,
+        standardize=args.standardize,
+        fit_intercept=args.fit_intercept,
+        **shrinkage_settings(args),
+    )
+    content = solution.model.file_content(settings)
+    # The solver saw the labels of a least-squares classifier as -1 and +1: the file holds the user's.
+    classes = None if args.regression else np.unique(data.y)
+    return replace(content, classes=classes, preparation=data.preparation.to_json())
 
 
-def result_of(args: argparse.Namespace, solution: ellzero.ExactSolution, data: Data) -> dict[str, Any]:
-    """Everything a program may want."""
+def json_result(args: argparse.Namespace, solution: ellzero.ExactSolution, data: Data) -> dict[str, Any]:
+    """Return the result for --json."""
     model = solution.model
     return {
         "command": "certify",
@@ -103,8 +110,8 @@ def result_of(args: argparse.Namespace, solution: ellzero.ExactSolution, data: D
     }
 
 
-def lines_of(args: argparse.Namespace, solution: ellzero.ExactSolution, result: dict[str, Any]) -> list[str]:
-    """The same for people."""
+def text_lines(args: argparse.Namespace, solution: ellzero.ExactSolution, result: dict[str, Any]) -> list[str]:
+    """Return the result as lines of text."""
     n, p = solution.certificate.problem.design.shape
     assumed = f", assuming |coefficients| <= {solution.bound:.4g} (penalised scale)" if solution.bound is not None else ""
     lines = [
@@ -119,7 +126,7 @@ def lines_of(args: argparse.Namespace, solution: ellzero.ExactSolution, result: 
 
 
 def positive_class(result: dict[str, Any]) -> str:
-    """Which class positive coefficients speak for."""
+    """Return the words that say which class positive coefficients speak for."""
     if result["classes"] is None:
         return ""
     label = result["positive"] if result["positive"] is not None else result["classes"][1]

@@ -1,4 +1,4 @@
-"""``ellzero convert``: a data file as a column store."""
+"""``ellzero convert``: write a data file as a column store."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import json
 import time
 
-from ellzero.cli.output import emit
+from ellzero.cli.output import print_result
 from ellzero.conversion import convert
 from ellzero.conversion.folder import in_words
 
@@ -14,7 +14,7 @@ __all__ = ["run"]
 
 
 def run(args: argparse.Namespace) -> int:
-    """Convert, and say in a line what has come of it."""
+    """Convert, and print the store's size in one line."""
     start = time.monotonic()
     store = convert(
         args.data,
@@ -49,5 +49,5 @@ def run(args: argparse.Namespace) -> int:
     }
     target = "" if labelled else ", no target"
     text = f"{store}: {about['n']} rows, {about['p']} columns ({about['storage']}, {about['dtype']}){target}, {in_words(size)}"
-    emit(args, result, f"{text}, {seconds:.1f} s")
+    print_result(args, result, f"{text}, {seconds:.1f} s")
     return 0

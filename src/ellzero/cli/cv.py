@@ -1,4 +1,4 @@
-"""``ellzero cv``: a model chosen by cross-validation."""
+"""``ellzero cv``: choose a model by cross-validation."""
 
 from __future__ import annotations
 
@@ -8,19 +8,25 @@ from typing import Any
 import ellzero
 from ellzero.cli.data import load_data
 from ellzero.cli.files import check_output
-from ellzero.cli.fitted import finish
+from ellzero.cli.fitted import write_and_print
 from ellzero.cli.pictures import check_picture, save_picture
-from ellzero.cli.settings import classifier_settings, cross_validation_settings, loss_of, problem_settings, search_settings
+from ellzero.cli.solver_settings import (
+    check_loss,
+    classifier_settings,
+    cross_validation_settings,
+    problem_settings,
+    search_settings,
+)
 
 __all__ = ["run"]
 
 
 def run(args: argparse.Namespace) -> int:
-    """Fit, write, print."""
+    """Fit, write and print."""
     check_output(args.out, args.plot, inputs=(args.data,))
     check_picture(args.plot)
-    loss_of(args)  # refuses a loss that is none of a regression
-    more = classifier_settings(args)
+    check_loss(args)  # before the data is read, which may take long
+    for_classes = classifier_settings(args)
     data = load_data(args)
     settings: dict[str, Any] = {
         "lambda_0": args.lambda_0,
@@ -30,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
         **search_settings(args),
         **problem_settings(args, data),
     }
-    estimator: Any = ellzero.L0RegressorCV(**settings) if args.regression else ellzero.L0ClassifierCV(**settings, **more)
+    estimator: Any = ellzero.L0RegressorCV(**settings) if args.regression else ellzero.L0ClassifierCV(**settings, **for_classes)
     estimator.fit(data.X, data.y, sample_weight=data.weight)
     scores = estimator.cv_results_
     if args.plot is not None:
@@ -45,14 +51,14 @@ def run(args: argparse.Namespace) -> int:
         "rule": scores.rule,
         "folds": len(scores.splits),
         "best_score": estimator.best_score_,
-        "points": points_of(scores),
+        "points": compared_points(scores),
         "plot": args.plot,
     }
-    return finish(args, estimator, data, result, [*lines_of(scores), ""])
+    return write_and_print(args, estimator, data, result, [*text_lines(scores), ""])
 
 
-def points_of(scores: ellzero.CrossValidation) -> list[dict[str, Any]]:
-    """Every model that was compared."""
+def compared_points(scores: ellzero.CrossValidation) -> list[dict[str, Any]]:
+    """Return the scores of every model that was compared, for --json."""
     return [
         {
             "lambda_0": column.lambda_0[point],
@@ -69,8 +75,8 @@ def points_of(scores: ellzero.CrossValidation) -> list[dict[str, Any]]:
     ]
 
 
-def lines_of(scores: ellzero.CrossValidation) -> list[str]:
-    """The best of each value of the second penalty, then all points of the chosen one."""
+def text_lines(scores: ellzero.CrossValidation) -> list[str]:
+    """Return a line for the best point of each value of the second penalty, then all points of the chosen value."""
     lines = []
     if len(scores.columns) > 1:
         name = "lambda_1" if any(column.lambda_1 for column in scores.columns) else "lambda_2"

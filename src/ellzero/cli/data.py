@@ -10,20 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.cli.output import note
 from ellzero.cli.preparation import MatrixPreparation, TablePreparation, learn_matrix, learn_table
 from ellzero.cli.tables import Columns, Matrix, Reading, Table, load_array, read_data
-from ellzero.errors import InvalidInputError
 from ellzero.tables.columns import as_numbers, check_presence, listed
 from ellzero.tables.optional import need
 from ellzero.tables.target import as_labels, as_response, column_labels, column_response, is_label
 
-__all__ = ["Data", "load_data", "load_new_data", "reading"]
+__all__ = ["Data", "load_data", "load_new_data", "make_reading"]
 
 
 @dataclass(frozen=True)
 class Data:
-    """What solvers need, with the names that people need."""
+    """The data of a fit, with the names of its target and its features."""
 
     X: Any  # a data frame with the features' names, a matrix, a sparse matrix or a column store
     y: NDArray[Any]
@@ -32,7 +32,7 @@ class Data:
     preparation: TablePreparation | MatrixPreparation
 
     def features_of(self, columns: list[str]) -> NDArray[np.int64]:
-        """Indices of the features that columns (or features) of these names became."""
+        """Return the indices of the features that columns (or features) of these names became."""
         features = self.preparation.features
         place = {name: j for j, name in enumerate(features)}
         found: list[int] = []
@@ -46,25 +46,28 @@ class Data:
 
 
 def load_data(args: argparse.Namespace, *, classes: int | None = None) -> Data:
-    """The data of a fit. `classes`: at most so many, None for any number; `args.positive` asks for one against the rest."""
-    source = read_data(args.data, reading(args))
+    """Read the data of a fit.
+
+    There may be at most `classes` classes, any number if it is None; --positive tells one class from all others.
+    """
+    source = read_data(args.data, make_reading(args))
     data = from_source(source, args)
     if args.regression:
         return data
-    asked = getattr(args, "positive", None)
-    labels = data.y if asked is None else is_label(data.y, asked, data.target)
+    positive = getattr(args, "positive", None)
+    labels = data.y if positive is None else is_label(data.y, positive, data.target)
     return replace(data, y=as_labels(labels, data.target, classes))
 
 
 def from_source(source: Table | Matrix | Columns, args: argparse.Namespace) -> Data:
-    """Whatever was read."""
+    """Return the data of a table, a matrix or a column store."""
     if isinstance(source, Columns):
         return from_columns(source, args)
     return from_table(source, args) if isinstance(source, Table) else from_matrix(source, args)
 
 
-def reading(args: argparse.Namespace, **known: Any) -> Reading:
-    """How the command line says that a file is to be read."""
+def make_reading(args: argparse.Namespace, **known: Any) -> Reading:
+    """Return the options of the command line for reading a file; `known` replaces some of them."""
     text = {getattr(args, "target", None), *getattr(args, "categorical", ())} - {None}
     return Reading(
         **{
@@ -80,10 +83,10 @@ def reading(args: argparse.Namespace, **known: Any) -> Reading:
 
 
 def from_table(table: Table, args: argparse.Namespace) -> Data:
-    """Columns by their names."""
+    """Return the data of a table, whose columns are found by name."""
     frame, source = table.frame, table.source
     if args.target is None:
-        raise InvalidInputError(f"--target must name the column of {source} to predict; its columns are {shown(frame)}.")
+        raise InvalidInputError(f"--target must name the column of {source} to predict; its columns are {first_names(frame)}.")
     check_presence(frame, [args.target], source, "--target: ")
     check_presence(frame, args.drop, source, "--drop: ")
     weight = None
@@ -100,14 +103,14 @@ def from_table(table: Table, args: argparse.Namespace) -> Data:
     preparation = learn_table(
         rest, source, impute=args.impute is not None, one_hot=args.one_hot, categorical=set(args.categorical)
     )
-    X = named(preparation, *preparation.apply(rest, source), args)
+    X = with_names(preparation, *preparation.apply(rest, source), args)
     target = frame[args.target]
     y = column_response(target, source, table.decimal) if args.regression else column_labels(target)
     return Data(X, y, weight, args.target, preparation)
 
 
 def without_row_numbers(frame: Any, source: str, args: argparse.Namespace) -> Any:
-    """A first column without a name that counts the rows is no feature."""
+    """Leave out a first column without a name that counts the rows: spreadsheets and pandas write it, and it is no feature."""
     first = frame.columns[0] if frame.shape[1] else ""
     if not str(first).startswith("Unnamed: "):
         return frame
@@ -118,28 +121,28 @@ def without_row_numbers(frame: Any, source: str, args: argparse.Namespace) -> An
     return frame.drop(columns=[first])
 
 
-def named(preparation: TablePreparation, X: Any, notes: list[str], args: argparse.Namespace) -> Any:
-    """Dense features with their names; sparse ones have no place for them."""
+def with_names(preparation: TablePreparation, X: Any, notes: list[str], args: argparse.Namespace) -> Any:
+    """Return dense features as a data frame with their names, sparse ones as they are; print the notes."""
     for text in notes:
         note(args, text)
     return need("pandas").DataFrame(X, columns=preparation.features, copy=False) if isinstance(X, np.ndarray) else X
 
 
 def from_matrix(matrix: Matrix, args: argparse.Namespace) -> Data:
-    """A matrix, with its target and weights from beside it."""
+    """Return the data of a matrix; target and weights are arrays of the file, or .npy files."""
     refuse_table_options(args, matrix.source, "the columns of {} have no names")
     if matrix.labelled and args.target not in (None, "y"):
         raise InvalidInputError(f"--target is not for svmlight: the lines of {matrix.source} begin with their labels.")
     name = args.target or "y"
-    y = vector(matrix, name, "--target")
-    weight = None if args.weight is None else vector(matrix, args.weight, "--weight")
+    y = row_values(matrix, name, "--target")
+    weight = None if args.weight is None else row_values(matrix, args.weight, "--weight")
     preparation = learn_matrix(matrix.X, matrix.first, impute=args.impute is not None)
     X = preparation.apply(matrix.X, matrix.source)
     return Data(X, as_response(y, name) if args.regression else y, weight, name, preparation)
 
 
 def refuse_table_options(args: argparse.Namespace, source: str, reason: str) -> None:
-    """What only tables that are read into memory can do."""
+    """Refuse options that are for tables in memory only; `reason` says why."""
     for option in ("drop", "categorical"):
         if getattr(args, option):
             raise InvalidInputError(f"--{option} is for tables: {reason.format(source)}.")
@@ -148,7 +151,7 @@ def refuse_table_options(args: argparse.Namespace, source: str, reason: str) -> 
 
 
 def from_columns(columns: Columns, args: argparse.Namespace) -> Data:
-    """A column store, with the target that it has or one from beside it; X stays where it is."""
+    """Return the data of a column store, with its own target or one from a .npy file; X stays on the disk."""
     X, source = columns.X, columns.source
     refuse_table_options(args, source, "the columns of {} are used as they are")
     if args.impute is not None:
@@ -161,14 +164,14 @@ def from_columns(columns: Columns, args: argparse.Namespace) -> Data:
         has = f"has the target {next(iter(arrays))!r}; name it or" if arrays else "has no target; name"
         raise InvalidInputError(f"--target: {source} {has} a .npy file.")
     beside = Matrix(source, X, arrays)
-    y = vector(beside, target, "--target")
-    weight = None if args.weight is None else vector(beside, args.weight, "--weight")
+    y = row_values(beside, target, "--target")
+    weight = None if args.weight is None else row_values(beside, args.weight, "--weight")
     preparation = TablePreparation(tuple(X.names), None, {}) if X.names else MatrixPreparation(X.shape[1], 0, None)
     return Data(X, as_response(y, target) if args.regression else y, weight, target, preparation)
 
 
-def vector(matrix: Matrix, name: str, option: str) -> NDArray[Any]:
-    """One number or label a row: an array of the file, or a .npy file."""
+def row_values(matrix: Matrix, name: str, option: str) -> NDArray[Any]:
+    """Return a vector with an entry for each row: an array of the file, or a .npy file."""
     if name in matrix.arrays:
         values = matrix.arrays[name]
     elif name.endswith(".npy"):
@@ -189,13 +192,13 @@ def vector(matrix: Matrix, name: str, option: str) -> NDArray[Any]:
 def load_new_data(
     args: argparse.Namespace, preparation: TablePreparation | MatrixPreparation | None, n_features: int, used: set[str] | None
 ) -> tuple[Any, Any]:
-    """The features of new data, prepared as those of the fit were, and the table itself (None for a matrix)."""
+    """Return the features of new data, prepared as those of the fit were, and the table itself (None for a matrix)."""
     known: dict[str, Any] = {}
     if isinstance(preparation, TablePreparation):
         known = {"text": frozenset({*preparation.categories, *args.keep} - {*preparation.numbers})}
     elif isinstance(preparation, MatrixPreparation):
         known = {"first": preparation.first, "n_features": n_features}
-    source = read_data(args.data, reading(args, **known))
+    source = read_data(args.data, make_reading(args, **known))
     if isinstance(source, Columns):
         return new_columns(source, preparation, n_features, used), None
     if isinstance(source, Matrix):
@@ -204,16 +207,16 @@ def load_new_data(
         plain = preparation or MatrixPreparation(n_features, source.first, None)
         return plain.apply(source.X, source.source, new=True), None
     if isinstance(preparation, TablePreparation):
-        return named(preparation, *preparation.apply(source.frame, source.source, used), args), source.frame
+        return with_names(preparation, *preparation.apply(source.frame, source.source, used), args), source.frame
     raise InvalidInputError(f"the model was fitted on a matrix without names, {source.source} is a table.")
 
 
 def new_columns(
     columns: Columns, preparation: TablePreparation | MatrixPreparation | None, n_features: int, used: set[str] | None
 ) -> Any:
-    """A store with the model's features, or a matrix in which those that the model uses are filled, found by name.
+    """Return a store that has the model's features, or else a matrix that holds those that the model uses, found by name.
 
-    Other columns are not read.
+    Other columns are not read, and are zero in the matrix.
     """
     X, source = columns.X, columns.source
     if not isinstance(preparation, TablePreparation):
@@ -239,6 +242,6 @@ def new_columns(
     return sparse.csc_matrix((values[:, order].ravel("F"), np.tile(np.arange(n), len(wanted)), ends), (n, n_features))
 
 
-def shown(frame: Any) -> str:
-    """The names of a few columns."""
+def first_names(frame: Any) -> str:
+    """Return the names of the first few columns."""
     return ", ".join(map(str, frame.columns[:10])) + (", ..." if len(frame.columns) > 10 else "")

@@ -1,4 +1,4 @@
-"""Files: read from the disk or a pipe, checked before long work is done for them."""
+"""Input files, from the disk or a pipe, and checks of output files before long work is done for them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import os
 import sys
 from pathlib import Path
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
 from ellzero.tables.formats import GZIP_MAGIC, STANDARD_INPUT
 
 __all__ = ["check_output", "open_input"]
 
 
 def open_input(name: str) -> str | io.BytesIO:
-    """The name of a regular file, or all bytes of standard input or a named pipe, which cannot be read twice."""
+    """Return the name of a regular file, or all bytes of standard input or a named pipe, which cannot be read twice."""
     if name == STANDARD_INPUT:
         content = sys.stdin.buffer.read()
     elif os.path.isdir(name):

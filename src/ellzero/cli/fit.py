@@ -1,4 +1,4 @@
-"""``ellzero fit``: a model, printed and written to a file."""
+"""``ellzero fit``: fit a model, print it and write it to a file."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 import ellzero
 from ellzero.cli.data import load_data
 from ellzero.cli.files import check_output
-from ellzero.cli.fitted import finish
-from ellzero.cli.settings import classifier_settings, loss_of, penalties, problem_settings, search_settings
+from ellzero.cli.fitted import write_and_print
+from ellzero.cli.solver_settings import check_loss, classifier_settings, problem_settings, search_settings, shrinkage_settings
 
 __all__ = ["run"]
 
 
 def run(args: argparse.Namespace) -> int:
-    """Fit, write, print."""
+    """Fit, write and print."""
     check_output(args.out, inputs=(args.data,))
-    loss_of(args)  # refuses a loss that is none of a regression
-    more = classifier_settings(args)
+    check_loss(args)  # before the data is read, which may take long
+    for_classes = classifier_settings(args)
     data = load_data(args)
     settings: dict[str, Any] = {
         "k": args.k,
@@ -26,21 +26,21 @@ def run(args: argparse.Namespace) -> int:
         "criterion": args.criterion,
         "max_support": args.max_support,
         "algorithm": args.algorithm,
-        **penalties(args),
+        **shrinkage_settings(args),
         **search_settings(args),
         **problem_settings(args, data),
     }
     if args.regression:
         estimator: Any = ellzero.L0Regressor(**settings)
     else:
-        estimator = ellzero.L0Classifier(**settings, **more, random_state=args.seed)
+        estimator = ellzero.L0Classifier(**settings, **for_classes, random_state=args.seed)
     estimator.fit(data.X, data.y, sample_weight=data.weight)
     by_criterion = args.k is None and args.lambda_0 is None
     result = {
         "k": args.k,
         "lambda_0": args.lambda_0,
-        **penalties(args),
+        **shrinkage_settings(args),
         "criterion": {"name": args.criterion, "value": estimator.criterion_} if by_criterion else None,
     }
     how = f"size chosen by {args.criterion}" if by_criterion else ""
-    return finish(args, estimator, data, result, [], how)
+    return write_and_print(args, estimator, data, result, [], how)

@@ -1,4 +1,4 @@
-"""What fit and cv do with a fitted estimator: write it, print it."""
+"""Fitted estimators, written to a file and printed: the end of fit and cv."""
 
 from __future__ import annotations
 
@@ -8,30 +8,33 @@ from typing import Any
 import numpy as np
 
 from ellzero.cli.data import Data
-from ellzero.cli.output import coefficient_lines, coefficients, emit, ending, note
-from ellzero.estimators.model_file import write_model
+from ellzero.cli.output import coefficient_lines, coefficients, exit_code, note, print_result
+from ellzero.estimators.model_content import write_model
 
-__all__ = ["finish"]
+__all__ = ["write_and_print"]
 
 
-def finish(
+def write_and_print(
     args: argparse.Namespace, estimator: Any, data: Data, chosen: dict[str, Any], lines: list[str], how: str = ""
 ) -> int:
-    """Write the model, print what is to be known of it, and say how the command ends."""
+    """Write the model, print it, and return the exit code.
+
+    `chosen` holds how the model was chosen, for --json; `lines` are printed before the model; `how` is a remark on the choice.
+    """
     if args.out is not None:
         write_model(args.out, estimator, data.preparation.to_json())
     else:
         note(args, "the model is not kept; --out model.json writes it.")
-    result = result_of(args, estimator, data, chosen)
+    result = json_result(args, estimator, data, chosen)
     written = [f"written: {args.out}"] if args.out is not None else []
-    emit(args, result, "\n".join([*lines, *lines_of(result, how), *written]))
-    return ending(result["status"], written=bool(args.out))
+    print_result(args, result, "\n".join([*lines, *text_lines(result, how), *written]))
+    return exit_code(result["status"], written=bool(args.out))
 
 
-def result_of(args: argparse.Namespace, estimator: Any, data: Data, chosen: dict[str, Any]) -> dict[str, Any]:
-    """Everything a program may want; `chosen` says how the model was chosen."""
+def json_result(args: argparse.Namespace, estimator: Any, data: Data, chosen: dict[str, Any]) -> dict[str, Any]:
+    """Return the result for --json; `chosen` says how the model was chosen."""
     names = data.preparation.features
-    outputs, proofs = outputs_of(estimator, names), proofs_of(estimator)
+    outputs, proofs = linear_functions(estimator, names), proof_figures(estimator)
     statuses = [proof["status"] for proof in proofs or []]
     score = float(estimator.score(data.X, data.y, sample_weight=data.weight))
     return {
@@ -45,7 +48,7 @@ def result_of(args: argparse.Namespace, estimator: Any, data: Data, chosen: dict
         **chosen,
         "objective": estimator.objective_,
         "size": len(estimator.support_),
-        "features": features_of(estimator, names),
+        "features": used_features(estimator, names),
         "intercept": outputs[0]["intercept"] if len(outputs) == 1 else estimator.intercept_,
         "outputs": outputs,
         "training_score": {"name": "r2" if args.regression else "accuracy", "value": score},
@@ -57,8 +60,8 @@ def result_of(args: argparse.Namespace, estimator: Any, data: Data, chosen: dict
     }
 
 
-def lines_of(result: dict[str, Any], how: str) -> list[str]:
-    """The same for people."""
+def text_lines(result: dict[str, Any], how: str) -> list[str]:
+    """Return the result as lines of text."""
     heading = f"{result['loss']} model with {result['size']} of {result['n_features']} features, {result['rows']} rows"
     lines = [heading + (f", {how}" if how else "") + ":"]
     for output in result["outputs"]:
@@ -69,8 +72,8 @@ def lines_of(result: dict[str, Any], how: str) -> list[str]:
     return lines + [f"{proof['status']}: proved gap {100.0 * proof['gap']:.4g} %" for proof in result["proofs"] or []]
 
 
-def features_of(estimator: Any, names: list[str]) -> list[dict[str, Any]]:
-    """The features that are used, each with its coefficient, or with one for each of several classes."""
+def used_features(estimator: Any, names: list[str]) -> list[dict[str, Any]]:
+    """Return the features of the model, each with its coefficient, or with one for each of several classes."""
     coef = np.atleast_2d(estimator.coef_)
     return [
         {"name": names[j], "index": int(j), "coefficient": coef[0, j] if len(coef) == 1 else coef[:, j]}
@@ -78,8 +81,8 @@ def features_of(estimator: Any, names: list[str]) -> list[dict[str, Any]]:
     ]
 
 
-def outputs_of(estimator: Any, names: list[str]) -> list[dict[str, Any]]:
-    """One linear function: that of a regression, that of the second of two classes, or one for each class."""
+def linear_functions(estimator: Any, names: list[str]) -> list[dict[str, Any]]:
+    """Return the linear functions: one of a regression, one of the second of two classes, or one for each class."""
     coef, intercept = np.atleast_2d(estimator.coef_), np.atleast_1d(estimator.intercept_)
     classes = getattr(estimator, "classes_", None)
     labels = [None] if classes is None else classes[1:] if len(coef) == 1 else classes
@@ -93,8 +96,8 @@ def outputs_of(estimator: Any, names: list[str]) -> list[dict[str, Any]]:
     ]
 
 
-def proofs_of(estimator: Any) -> list[dict[str, Any]] | None:
-    """What an exact search proved of each output."""
+def proof_figures(estimator: Any) -> list[dict[str, Any]] | None:
+    """Return what an exact search proved of each output, None if there was no such search."""
     solutions = getattr(estimator, "solution_", None)
     if solutions is None:
         return None

@@ -1,4 +1,4 @@
-"""What a command says: text for people or one JSON object for programs on standard output, notes on standard error."""
+"""Output of commands: text or one JSON object on standard output, notes on standard error."""
 
 from __future__ import annotations
 
@@ -13,61 +13,60 @@ from typing import Any
 
 import numpy as np
 
-from ellzero.files import replacing
+from ellzero.base.files import replacing
+from ellzero.cli.exit_codes import INTERRUPTED
 
-__all__ = ["coefficient_lines", "coefficients", "emit", "ending", "note", "write_table"]
-
-INTERRUPTED = 130  # the exit code of work that Ctrl-C ended
+__all__ = ["coefficient_lines", "coefficients", "exit_code", "note", "print_result", "write_table"]
 
 
 def note(args: argparse.Namespace, text: str) -> None:
-    """Something to know that is no error."""
+    """Print something worth knowing that is not an error, unless --quiet was given."""
     if not args.quiet:
         print(f"ellzero: note: {text}", file=sys.stderr)
 
 
-def ending(status: str | None, written: bool) -> int:
-    """The exit code after a search; one that was interrupted says whether what it had is kept."""
+def exit_code(status: str | None, written: bool) -> int:
+    """Return the exit code after a search; if Ctrl-C ended it, print whether the best model so far was written."""
     if status != "interrupted":
         return 0
     print(f"ellzero: interrupted{'; what was found is written' if written else ''}", file=sys.stderr)
     return INTERRUPTED
 
 
-def emit(args: argparse.Namespace, result: dict[str, Any], text: str) -> None:
-    """The result, once, in the form that was asked for."""
-    print(json.dumps(plain(result), allow_nan=False, ensure_ascii=False) if args.json else text)
+def print_result(args: argparse.Namespace, result: dict[str, Any], text: str) -> None:
+    """Print the result as JSON with --json, or else the text."""
+    print(json.dumps(json_value(result), allow_nan=False, ensure_ascii=False) if args.json else text)
     sys.stdout.flush()
 
 
-def plain(value: Any) -> Any:
-    """Numbers, strings, lists and dicts; what is not finite is null, as JSON has no other word for it."""
+def json_value(value: Any) -> Any:
+    """Return a value as numbers, strings, lists and dicts; NaN and infinity become null, since JSON does not have them."""
     if isinstance(value, dict):
-        return {str(name): plain(part) for name, part in value.items()}
+        return {str(name): json_value(part) for name, part in value.items()}
     if isinstance(value, (list, tuple, np.ndarray)):
-        return [plain(part) for part in value]
+        return [json_value(part) for part in value]
     if isinstance(value, np.generic):
-        return plain(value.item())
+        return json_value(value.item())
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
 
 
 def coefficients(names: Sequence[str], support: Sequence[int], values: Sequence[float]) -> list[dict[str, Any]]:
-    """The features of a model with their coefficients, the largest first."""
+    """Return the features of a model with their coefficients, the largest first."""
     pairs = sorted(zip(support, values, strict=True), key=lambda pair: -abs(pair[1]))
     return [{"name": names[j], "index": int(j), "coefficient": float(value)} for j, value in pairs]
 
 
 def coefficient_lines(features: list[dict[str, Any]], intercept: float) -> list[str]:
-    """The same for people, with the intercept."""
+    """Return a line of text for each coefficient, and one for the intercept."""
     width = max([len(feature["name"]) for feature in features] + [len("(intercept)")])
     lines = [f"  {feature['name']:<{width}}  {feature['coefficient']: .6g}" for feature in features]
     return [*lines, f"  {'(intercept)':<{width}}  {intercept: .6g}"]
 
 
 def write_table(name: str | None, header: list[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A CSV file, or standard output if there is no name."""
+    """Write a CSV file, or to standard output if there is no name."""
     if name is None:
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(header)

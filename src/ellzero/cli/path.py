@@ -1,4 +1,4 @@
-"""``ellzero path``: models of all sizes, as a table and a picture."""
+"""``ellzero path``: fit models of all sizes, and write them as a table and a picture."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 import ellzero
 from ellzero.cli.data import load_data
 from ellzero.cli.files import check_output
-from ellzero.cli.output import coefficients, emit, write_table
+from ellzero.cli.output import coefficients, print_result, write_table
 from ellzero.cli.pictures import check_picture, save_picture
-from ellzero.cli.settings import encoded_target, loss_of, penalties, problem_settings
+from ellzero.cli.solver_settings import chosen_loss, encoded_target, problem_settings, shrinkage_settings
 
 __all__ = ["run"]
 
@@ -20,10 +20,10 @@ NAMED = 3  # features that are named where they enter or leave
 
 
 def run(args: argparse.Namespace) -> int:
-    """Fit, write, print."""
+    """Fit, write and print."""
     check_output(args.out, args.plot, inputs=(args.data,))
     check_picture(args.plot)
-    loss = loss_of(args)
+    loss = chosen_loss(args)
     data = load_data(args, classes=2)
     path = ellzero.fit_path(
         data.X,
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
         max_support=args.max_support,
         algorithm=args.algorithm,
         sample_weight=data.weight,
-        **penalties(args),
+        **shrinkage_settings(args),
         **problem_settings(args, data),
     )
     names = data.preparation.features
@@ -43,12 +43,12 @@ def run(args: argparse.Namespace) -> int:
         write_coefficients(args.out, path, names)
     if args.plot is not None:
         save_picture(args.plot, lambda: path.plot())
-    emit(args, result_of(args, path, names, data), "\n".join(lines_of(path, names)))
+    print_result(args, json_result(args, path, names, data), "\n".join(text_lines(path, names)))
     return 0
 
 
 def write_coefficients(name: str, path: ellzero.Path, names: list[str]) -> None:
-    """One row per point, one column per feature that any point uses."""
+    """Write a table with a row for each point and a column for each feature that any point uses."""
     coef = path.coef.tocsc()
     used = np.flatnonzero(np.diff(coef.indptr))
     values = coef[:, used].toarray()
@@ -58,8 +58,8 @@ def write_coefficients(name: str, path: ellzero.Path, names: list[str]) -> None:
     write_table(name, header, ([*numbers, *coef] for *numbers, coef in rows))
 
 
-def result_of(args: argparse.Namespace, path: ellzero.Path, names: list[str], data: Any) -> dict[str, Any]:
-    """Everything a program may want."""
+def json_result(args: argparse.Namespace, path: ellzero.Path, names: list[str], data: Any) -> dict[str, Any]:
+    """Return the result for --json."""
     n, p = path.problem.design.shape
     return {
         "command": "path",
@@ -86,8 +86,8 @@ def result_of(args: argparse.Namespace, path: ellzero.Path, names: list[str], da
     }
 
 
-def lines_of(path: ellzero.Path, names: list[str]) -> list[str]:
-    """A line per point that says which features entered and left."""
+def text_lines(path: ellzero.Path, names: list[str]) -> list[str]:
+    """Return a line for each point, with the features that entered and left."""
     n, p = path.problem.design.shape
     lines = [
         f"{path.problem.loss.name} path: {len(path)} points, {n} rows, {p} features, lambda_1 = {path.lambda_1:g}, "
@@ -106,6 +106,6 @@ def lines_of(path: ellzero.Path, names: list[str]) -> list[str]:
 
 
 def shortened(words: list[str]) -> str:
-    """The first few words."""
+    """Return the first few words, and the number of the others."""
     rest = len(words) - NAMED
     return " ".join(words[:NAMED]) + (f" ({rest} more)" if rest > 0 else "")

@@ -1,4 +1,4 @@
-"""Plots as files."""
+"""Plots, written to files."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ellzero.errors import InvalidInputError
-from ellzero.files import replacing
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.files import replacing
 from ellzero.tables.optional import need
 
 __all__ = ["check_picture", "save_picture"]
@@ -16,7 +16,7 @@ FORMATS = ("svg", "png", "pdf")
 
 
 def check_picture(name: str | None) -> None:
-    """Refuse a picture that cannot be drawn before any work is done."""
+    """Refuse a picture that cannot be drawn, before any work is done."""
     if name is None:
         return
     if Path(name).suffix.lower().lstrip(".") not in FORMATS:
@@ -25,7 +25,7 @@ def check_picture(name: str | None) -> None:
 
 
 def save_picture(name: str, draw: Callable[[], Any]) -> None:
-    """Draw, write, and close the figure."""
+    """Draw the figure, write it and close it."""
     figure = draw().figure
     with replacing(name) as stream:
         figure.savefig(stream, format=Path(name).suffix.lower().lstrip("."), bbox_inches="tight", dpi=150)

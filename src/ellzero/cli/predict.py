@@ -1,4 +1,4 @@
-"""``ellzero predict``: what a model file says of new data."""
+"""``ellzero predict``: predict new data with a model file."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.cli.data import load_new_data
 from ellzero.cli.files import check_output
-from ellzero.cli.output import emit, write_table
+from ellzero.cli.output import print_result, write_table
 from ellzero.cli.preparation import MatrixPreparation, TablePreparation, restore
-from ellzero.errors import InvalidInputError
 from ellzero.estimators.model_file import read_model
 from ellzero.tables.columns import as_text, check_presence
 
@@ -20,7 +20,7 @@ __all__ = ["run"]
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read, prepare, predict, write."""
+    """Read the data, prepare it, predict and write."""
     check_output(args.out, inputs=(args.model, args.data))
     estimator, kept = read_model(args.model)
     preparation = preparation_of(estimator, kept)
@@ -31,17 +31,17 @@ def run(args: argparse.Namespace) -> int:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X does not have valid feature names")  # columns were found by their names above
         result = predictions(args, estimator, X)
-    kept_columns = kept_of(args, frame)
+    kept_columns = copied_columns(args, frame)
     if not args.json or args.out is not None:
-        table = {**kept_columns, **columns_of(result)}
+        table = {**kept_columns, **table_columns(result)}
         write_table(args.out, list(table), zip(*table.values(), strict=True))
     if args.json:
-        emit(args, {"command": "predict", "rows": X.shape[0], **result, "kept": kept_columns, "out": args.out}, "")
+        print_result(args, {"command": "predict", "rows": X.shape[0], **result, "kept": kept_columns, "out": args.out}, "")
     return 0
 
 
 def preparation_of(estimator: Any, kept: dict[str, Any] | None) -> TablePreparation | MatrixPreparation | None:
-    """How raw columns become features; a model that was not fitted on the command line has names or nothing."""
+    """Return how raw columns become features; of a model that Python fitted, only names are known, or nothing."""
     if kept is not None:
         preparation = restore(kept)
         if len(preparation.features) != estimator.n_features_in_:
@@ -55,7 +55,7 @@ def preparation_of(estimator: Any, kept: dict[str, Any] | None) -> TablePreparat
 
 
 def check_options(args: argparse.Namespace, estimator: Any) -> None:
-    """Refuse what this model cannot say."""
+    """Refuse probabilities that this model does not have."""
     if args.proba and not hasattr(estimator, "classes_"):
         raise InvalidInputError("--proba is for classifiers, the model is a regression.")
     if args.proba and not hasattr(estimator, "predict_proba"):
@@ -65,7 +65,7 @@ def check_options(args: argparse.Namespace, estimator: Any) -> None:
 
 
 def predictions(args: argparse.Namespace, estimator: Any, X: Any) -> dict[str, Any]:
-    """Whatever was asked for, one entry a row."""
+    """Return the predictions, and the probabilities and decision values that were asked for, with an entry for each row."""
     classes = getattr(estimator, "classes_", None)
     result: dict[str, Any] = {
         "classes": None if classes is None else classes.tolist(),
@@ -78,8 +78,8 @@ def predictions(args: argparse.Namespace, estimator: Any, X: Any) -> dict[str, A
     return result
 
 
-def columns_of(result: dict[str, Any]) -> dict[str, list[Any]]:
-    """The same as columns of a table."""
+def table_columns(result: dict[str, Any]) -> dict[str, list[Any]]:
+    """Return the predictions as columns of a table, by name."""
     columns = {"prediction": result["predictions"]}
     for name, word in (("probabilities", "probability"), ("decisions", "decision")):
         values = np.array(result.get(name, []), dtype=np.float64)
@@ -90,8 +90,8 @@ def columns_of(result: dict[str, Any]) -> dict[str, list[Any]]:
     return columns
 
 
-def kept_of(args: argparse.Namespace, frame: Any) -> dict[str, list[Any]]:
-    """Columns of the data that go along."""
+def copied_columns(args: argparse.Namespace, frame: Any) -> dict[str, list[Any]]:
+    """Return the columns of the data that --keep copies."""
     if not args.keep:
         return {}
     if frame is None:

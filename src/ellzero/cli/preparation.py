@@ -1,7 +1,7 @@
-"""From columns of a table to numbers: what was learnt on the data of a fit is kept, and new data is prepared in the same way.
+"""Preparation of raw columns: medians for missing numbers, indicators for categories, learnt once and applied to new data.
 
-It is kept as plain JSON in the model file. scikit-learn learns it (medians, categories) and applies it, so that its meaning
-is that of SimpleImputer and OneHotEncoder. A column of two categories becomes one feature, not two that say the same.
+The model file keeps the preparation as plain JSON. scikit-learn learns it and applies it, so that its meaning is that of
+SimpleImputer and OneHotEncoder. A column of two categories becomes one feature: a second would repeat the first.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
 from ellzero.tables.columns import as_text, check_presence, kinds_of, listed, number_matrix
 from ellzero.tables.optional import need
 from ellzero.tables.text import refuse_twice
@@ -33,7 +33,7 @@ FEW = 20  # a column of text with more values than this, and nearly as many as r
 
 @dataclass(frozen=True)
 class TablePreparation:
-    """Numbers first, then an indicator for each category.
+    """The preparation of a table: its columns of numbers come first, then an indicator for each category.
 
     Attributes
     ----------
@@ -58,19 +58,19 @@ class TablePreparation:
         return [*self.numbers, *(name for column in self.categories for name in self.indicators(column))]
 
     def indicators(self, column: str) -> list[str]:
-        """The features that a column of text becomes."""
+        """Return the features that a column of text becomes."""
         values = self.categories[column]
         return [f"{column}={MISSING if value is None else value}" for value in (values[1:] if len(values) == 2 else values)]
 
     def features_of(self, column: str) -> list[str]:
-        """The features that any column becomes."""
+        """Return the features that a column becomes."""
         return self.indicators(column) if column in self.categories else [column]
 
     def apply(self, frame: pd.DataFrame, source: str, used: set[str] | None = None) -> tuple[Any, list[str]]:
-        """The matrix of a table, and notes on categories that were not known.
+        """Return the matrix of a table, and notes on categories that are not known.
 
-        Only columns with a feature in `used` need be there (all if it is None); the others are zero, which no model that does
-        not use them notices.
+        Only columns with a feature in `used` need be there (all of them if it is None). The others are zero, which changes no
+        prediction of a model that does not use them.
         """
         needed = {name for name in self.columns if used is None or not used.isdisjoint(self.features_of(name))}
         check_presence(frame, [name for name in self.columns if name in needed], source)
@@ -91,7 +91,7 @@ class TablePreparation:
         return np.asfortranarray(np.hstack([numbers, indicators.toarray()])), notes
 
     def only(self, features: list[int]) -> TablePreparation:
-        """That of some features, each of which is there as a column of numbers (an indicator that is missing is zero)."""
+        """Return the preparation of some features that are given as columns of numbers (a missing indicator is zero)."""
         names = self.features
         medians = None
         if self.medians is not None:
@@ -99,7 +99,7 @@ class TablePreparation:
         return TablePreparation(tuple(names[j] for j in features), medians, {})
 
     def filled(self, numbers: NDArray[np.float64], new: bool) -> NDArray[np.float64]:
-        """Numbers with medians in place of missing ones; refused if there are no medians."""
+        """Replace missing numbers by medians; refuse them if there are no medians."""
         absent = np.isnan(numbers).any(axis=0)
         if not absent.any():
             return numbers
@@ -107,13 +107,13 @@ class TablePreparation:
             names = [self.numbers[j] for j in np.flatnonzero(absent)]
             what = f"{listed(names)} {'has' if len(names) == 1 else 'have'} missing values"
             raise InvalidInputError(f"{what}{UNKNOWN_MEDIANS}" if new else f"{what}; {ADVICE}, or leave out with --drop.")
-        from sklearn.impute import SimpleImputer
+        from sklearn.impute import SimpleImputer  # slow to import
 
         return np.asfortranarray(SimpleImputer(strategy="median").fit(np.array([self.medians])).transform(numbers))
 
     def encoded(self, text: NDArray[Any]) -> Any:
-        """Indicators, as a sparse matrix; a category that is not known has none."""
-        from sklearn.preprocessing import OneHotEncoder
+        """Return the indicators as a sparse matrix; all are zero for a category that is not known."""
+        from sklearn.preprocessing import OneHotEncoder  # slow to import
 
         known = [np.array(values, dtype=object) for values in self.categories.values()]
         encoder = OneHotEncoder(categories=known, drop="if_binary", handle_unknown="ignore")
@@ -123,18 +123,18 @@ class TablePreparation:
             return encoder.transform(text)
 
     def unknown(self, column: str, values: NDArray[Any]) -> list[str]:
-        """What to say of categories that were not there when the model was fitted."""
+        """Return a note on categories that were not there when the model was fitted, if there are any."""
         known = self.categories[column]
         new = sorted({MISSING if value is None else str(value) for value in set(values) - set(known)})
         if not new:
             return []
         shown = ", ".join(map(repr, new[:3])) + (f" and {len(new) - 3} more" if len(new) > 3 else "")
-        # A column of two categories has one indicator: not to be the second is to be the first.
+        # A column of two categories has one indicator, of the second: a row without it counts as the first.
         meaning = "none of the known ones" if len(known) != 2 else repr(known[0])
         return [f"column {column!r} has values that the fit did not see ({shown}); they count as {meaning}."]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain lists and numbers."""
+        """Return the preparation as plain lists and numbers, for the model file."""
         return {
             "kind": "table",
             "numbers": list(self.numbers),
@@ -145,19 +145,19 @@ class TablePreparation:
 
 @dataclass(frozen=True)
 class MatrixPreparation:
-    """A matrix is used as it is, but for missing values."""
+    """The preparation of a matrix, which is used as it is, but for missing values."""
 
     n_features: int
-    first: int  # what the file calls its first feature
+    first: int  # index of the first feature in the file
     medians: tuple[float, ...] | None
 
     @property
     def features(self) -> list[str]:
-        """X and the index that the file uses."""
+        """The names of the features: x and the index that the file uses."""
         return [f"x{j}" for j in range(self.first, self.first + self.n_features)]
 
     def apply(self, X: Any, source: str, new: bool = False) -> Any:
-        """The matrix with medians in place of missing numbers; refused if there are no medians."""
+        """Replace missing numbers of a matrix by medians; refuse them if there are no medians."""
         if X.shape[1] != self.n_features:
             raise InvalidInputError(f"{source} has {X.shape[1]} features, the model was fitted on {self.n_features}.")
         values = X.data if sparse.issparse(X) else X
@@ -168,13 +168,13 @@ class MatrixPreparation:
         if self.medians is None:
             what = f"{source} has missing values (NaN), the first in {self.place(X, np.isnan)}"
             raise InvalidInputError(f"{what}{UNKNOWN_MEDIANS}" if new else f"{what}; {ADVICE}.")
-        from sklearn.impute import SimpleImputer
+        from sklearn.impute import SimpleImputer  # slow to import
 
-        # A sparse imputer may not be fitted on zeros that are stored: it is fitted on an array.
+        # scikit-learn refuses to fit on a sparse matrix with stored zeros, which medians may be: fit on an array.
         return SimpleImputer(strategy="median").fit(np.array([self.medians])).transform(X)
 
     def place(self, X: Any, test: Any) -> str:
-        """The first feature with a value that a test finds."""
+        """Return the name of the first feature with a value that passes the test."""
         if sparse.issparse(X):
             return self.features[
                 int(np.searchsorted(X.tocsc().indptr, np.flatnonzero(test(X.tocsc().data))[0], side="right")) - 1
@@ -182,13 +182,13 @@ class MatrixPreparation:
         return self.features[int(np.flatnonzero(test(X).any(axis=0))[0])]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain lists and numbers."""
+        """Return the preparation as plain lists and numbers, for the model file."""
         medians = None if self.medians is None else list(self.medians)
         return {"kind": "matrix", "n_features": self.n_features, "first": self.first, "medians": medians}
 
 
 def learn_table(frame: pd.DataFrame, source: str, *, impute: bool, one_hot: bool, categorical: set[str]) -> TablePreparation:
-    """What turns this table into numbers; refuses, by name, columns that need an option that was not given."""
+    """Learn the preparation of a table; columns that need an option that was not given are refused by name."""
     kinds = {**kinds_of(frame), **dict.fromkeys(categorical, "text")}
     refuse_dates([name for name, kind in kinds.items() if kind == "date"])
     refuse_empty(frame, source)
@@ -199,13 +199,13 @@ def learn_table(frame: pd.DataFrame, source: str, *, impute: bool, one_hot: bool
     categories = {name: learn_categories(frame[name]) for name in text}
     medians = learn_medians(frame, numbers, source) if impute else None
     preparation = TablePreparation(tuple(numbers), medians, categories)
-    refuse_twice(source, preparation.features)  # a column may be called what a category of another becomes
+    refuse_twice(source, preparation.features)  # a column may have the very name of an indicator of another
     return preparation
 
 
 def learn_matrix(X: Any, first: int, *, impute: bool) -> MatrixPreparation:
-    """The medians of a matrix, if they are wanted."""
-    from sklearn.impute import SimpleImputer
+    """Learn the medians of a matrix if they are wanted."""
+    from sklearn.impute import SimpleImputer  # slow to import
 
     medians = None
     if impute:
@@ -215,8 +215,8 @@ def learn_matrix(X: Any, first: int, *, impute: bool) -> MatrixPreparation:
 
 
 def learn_medians(frame: pd.DataFrame, numbers: list[str], source: str) -> tuple[float, ...]:
-    """The median of each column."""
-    from sklearn.impute import SimpleImputer
+    """Return the median of each column."""
+    from sklearn.impute import SimpleImputer  # slow to import
 
     if not numbers:
         return ()
@@ -224,7 +224,7 @@ def learn_medians(frame: pd.DataFrame, numbers: list[str], source: str) -> tuple
 
 
 def learn_categories(column: pd.Series) -> tuple[str | None, ...]:
-    """The values of a column of text in order, a missing one last; refused if nearly every row has its own."""
+    """Return the values of a column of text in order, a missing one last; refuse a column in which nearly all values differ."""
     values = as_text(column)
     known = sorted({value for value in values if value is not None})
     if len(known) > FEW and 2 * len(known) > len(values):
@@ -236,7 +236,7 @@ def learn_categories(column: pd.Series) -> tuple[str | None, ...]:
 
 
 def refuse_dates(dates: list[str]) -> None:
-    """Dates have no natural number."""
+    """Refuse columns of dates: there is no one number that they stand for."""
     if dates:
         raise InvalidInputError(
             f"{listed(dates)} {'holds' if len(dates) == 1 else 'hold'} dates; leave out with --drop, or turn into numbers."
@@ -244,7 +244,7 @@ def refuse_dates(dates: list[str]) -> None:
 
 
 def refuse_empty(frame: pd.DataFrame, source: str) -> None:
-    """Columns without a single value cannot be filled."""
+    """Refuse columns without a single value, which have no median."""
     empty = frame.columns[frame.isna().all().to_numpy()].tolist()
     if empty:
         raise InvalidInputError(
@@ -253,7 +253,7 @@ def refuse_empty(frame: pd.DataFrame, source: str) -> None:
 
 
 def refuse_text(frame: pd.DataFrame, text: list[str]) -> None:
-    """Text needs to be coded; a few words among numbers are rather a mark of missing values, or another decimal mark."""
+    """Refuse text without --one-hot, and guess its meaning: categories, marks of missing values, or a decimal comma."""
     if not text:
         return
     pandas = need("pandas")
@@ -265,13 +265,13 @@ def refuse_text(frame: pd.DataFrame, text: list[str]) -> None:
         raise InvalidInputError(f"{what} among numbers; if that means a missing value, add --missing {odd!r}.")
     if pandas.to_numeric(values.str.replace(",", "."), errors="coerce").notna().all():
         raise InvalidInputError(f"{what}; if the comma is a decimal mark, add --decimal ','.")
-    learn_categories(frame[text[0]])  # refuses what is no category either
+    learn_categories(frame[text[0]])  # text that cannot be categories either gets its own message
     them = "it" if len(text) == 1 else "them"
     raise InvalidInputError(f"{what}; code {them} as categories with --one-hot, or leave {them} out with --drop.")
 
 
 def restore(kept: Any) -> TablePreparation | MatrixPreparation:
-    """The preparation of a model file."""
+    """Return the preparation that a model file holds."""
     try:
         medians = None if kept["medians"] is None else tuple(float(value) for value in kept["medians"])
         if kept["kind"] == "matrix":

@@ -1,4 +1,4 @@
-"""``ellzero report``: a page about the data's best sparse model."""
+"""``ellzero report``: write a page about the best sparse model of the data."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Any
 
 from ellzero.cli.data import Data, load_data
 from ellzero.cli.files import check_output
-from ellzero.cli.output import emit
+from ellzero.cli.output import print_result
 from ellzero.cli.preparation import TablePreparation
-from ellzero.cli.settings import classifier_settings, cross_validation_settings, loss_of, problem_settings
+from ellzero.cli.solver_settings import check_loss, classifier_settings, cross_validation_settings, problem_settings
 from ellzero.report.page import write_report
 
 __all__ = ["run"]
 
-# Options about the data, with their defaults.
+# Options for reading the data that take a value, with their defaults.
 READING = {"weight": None, "impute": None, "format": None, "separator": None, "decimal": ".", "encoding": "utf-8"}
 
 
 def run(args: argparse.Namespace) -> int:
-    """Fit, prove, write."""
+    """Fit, prove and write."""
     check_output(args.out, inputs=(args.data,))
-    loss_of(args)  # refuses a loss that is none of a regression
-    more = classifier_settings(args)
+    check_loss(args)  # before the data is read, which may take long
+    for_classes = classifier_settings(args)
     data = load_data(args)
     summary = write_report(
         args.out,
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
         algorithm=args.algorithm,
         **cross_validation_settings(args),
         **problem_settings(args, data),
-        **more,
+        **for_classes,
     )
     chosen = summary["models"][summary["selection"]["chosen"]]
     result = {
@@ -53,12 +53,12 @@ def run(args: argparse.Namespace) -> int:
         "certificate": summary["certificate"]["sentence"],
         "selection": summary["selection"],
     }
-    emit(args, result, f"{summary['lead']} {summary['certificate']['sentence']}\nwritten: {args.out}")
+    print_result(args, result, f"{summary['lead']} {summary['certificate']['sentence']}\nwritten: {args.out}")
     return 0
 
 
 def data_arguments(args: argparse.Namespace) -> list[str]:
-    """What other commands need to read the data in the same way; the page shows them."""
+    """Return the arguments that other commands need to read the data in the same way; the page shows them."""
     lists = {"drop": map(quoted, args.drop), "categorical": map(quoted, args.categorical), "missing": args.missing}
     words = [word for option, values in lists.items() for value in values for word in (f"--{option}", value)]
     for option, usual in READING.items():
@@ -68,12 +68,12 @@ def data_arguments(args: argparse.Namespace) -> list[str]:
 
 
 def quoted(name: str) -> str:
-    """A column's name in a list of names."""
+    """Return a column's name as it is written in a list of names."""
     return '"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name
 
 
 def notes_on(data: Data) -> list[str]:
-    """How the features were made from the columns."""
+    """Return sentences on how the features were made from the columns."""
     preparation: Any = data.preparation
     notes = []
     if preparation.medians is not None:

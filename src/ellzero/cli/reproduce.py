@@ -1,4 +1,4 @@
-"""``ellzero reproduce``: the paper's experiments, redone."""
+"""``ellzero reproduce``: redo an experiment of the paper."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import argparse
 import sys
 from pathlib import Path
 
-from ellzero.cli.output import emit, note
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
+from ellzero.cli.output import note, print_result
 from ellzero.experiments import EXPERIMENTS, find
 from ellzero.experiments.experiment import Scale
 from ellzero.experiments.running import Outcome, reproduce
-from ellzero.experiments.tables import grouped
+from ellzero.measurement.statistics import grouped
 from ellzero.tables.optional import need
 
 __all__ = ["run"]
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run what is left of the experiments, print their reports; 1 if a task failed."""
+    """Run the tasks that have no result yet and print the reports; return 1 if a task failed."""
     if args.list:
         rows = {name: find(name).title for name in EXPERIMENTS}
-        emit(
+        print_result(
             args, {"command": "reproduce", "experiments": rows}, "\n".join(f"{name:8} {title}" for name, title in rows.items())
         )
         return 0
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     for name in EXPERIMENTS if args.name == "all" else [args.name]:
         stream = None if args.quiet else sys.stderr
         outcomes.append(reproduce(name, out, scale, only=args.only, run=not args.no_run, n_jobs=args.jobs, stream=stream))
-        finish(args, outcomes[-1])
+        print_failures(args, outcomes[-1])
     results = [
         {
             "name": outcome.experiment.name,
@@ -50,12 +50,12 @@ def run(args: argparse.Namespace) -> int:
         for outcome in outcomes
     ]
     text = "\n\n".join(f"{outcome.text.rstrip()}\n\nwritten: {outcome.page}" for outcome in outcomes)
-    emit(args, {"command": "reproduce", "experiments": results}, text)
+    print_result(args, {"command": "reproduce", "experiments": results}, text)
     return 1 if any(outcome.failures for outcome in outcomes) else 0
 
 
-def finish(args: argparse.Namespace, outcome: Outcome) -> None:
-    """Say what went wrong or is left."""
+def print_failures(args: argparse.Namespace, outcome: Outcome) -> None:
+    """Print the tasks that failed, and how many are left."""
     for failure, tasks in grouped(outcome.failures, outcome.failures.__getitem__).items():
         others = f" and {len(tasks) - 1} other tasks" if len(tasks) > 1 else ""
         print(f"ellzero: failed: {tasks[0]}{others}: {failure}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Data files as they are: named columns (CSV, Parquet), a matrix (svmlight, npz), or columns that stay on the disk."""
+"""Data files, read as they are: tables (CSV, Parquet), matrices (svmlight, npz) and column stores, which stay on the disk."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.cli.files import open_input
 from ellzero.design.column_store import ColumnStore, open_columns
-from ellzero.errors import InvalidInputError
 from ellzero.tables.formats import FORMATS as TABLES
 from ellzero.tables.formats import STANDARD_INPUT, format_by_name
 from ellzero.tables.optional import need
@@ -30,21 +30,21 @@ FORMATS = {**TABLES, "columns": (".columns", ".npy")}
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """How a file is to be read."""
+    """Options for reading a file."""
 
     format: str | None = None  # None: by the file's name
     separator: str | None = None
     decimal: str = "."
     encoding: str = "utf-8"
     missing: tuple[str, ...] = ()  # words for a missing value beside the usual ones
-    text: frozenset[str] = frozenset()  # columns whose values are kept as they are written
+    text: frozenset[str] = frozenset()  # columns that are read as text, even if they look like numbers
     first: int | None = None  # the first index of svmlight features, 0 or 1; None: as the file suggests
     n_features: int | None = None  # of a svmlight file; None: as many as there are
 
 
 @dataclass(frozen=True)
 class Table:
-    """Named columns."""
+    """A data file with named columns."""
 
     source: str
     frame: pd.DataFrame
@@ -53,12 +53,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Matrix:
-    """Columns without names, and what else the file holds."""
+    """A data file whose columns have no names, and the other arrays that it holds."""
 
     source: str
     X: Any  # a dense or sparse matrix
     arrays: Mapping[str, NDArray[Any]]  # by name; the labels of svmlight are its "y"
-    first: int = 0  # what the file calls its first feature
+    first: int = 0  # index of the first feature in the file
     labelled: bool = False  # svmlight: its lines begin with the label
 
 
@@ -71,7 +71,7 @@ class Columns:
 
 
 def read_data(name: str, how: Reading) -> Table | Matrix | Columns:
-    """The contents of a data file ("-" is standard input), or a column store, opened."""
+    """Read a data file ("-" is standard input), or open a column store."""
     kind = format_of(name, how.format)
     if kind == "columns":
         if name == STANDARD_INPUT:
@@ -90,7 +90,7 @@ def read_data(name: str, how: Reading) -> Table | Matrix | Columns:
 
 
 def format_of(name: str, given: str | None) -> str:
-    """The format that was given, or that the file's name suggests; pipes are CSV."""
+    """Return the format that was given, or that the file's name suggests; standard input is CSV."""
     if given is not None:
         return given
     if os.path.isdir(name) and (os.path.exists(os.path.join(name, "about.json")) or has_ending(name, "columns")):
@@ -99,12 +99,12 @@ def format_of(name: str, given: str | None) -> str:
 
 
 def has_ending(name: str, kind: str) -> bool:
-    """Whether a name, of a folder with or without a slash behind it, has an ending of this format."""
+    """Return whether a name ends as files or folders of this format do; a slash at its end is ignored."""
     return name.lower().rstrip("/\\").endswith(FORMATS[kind])
 
 
 def read_csv(source: str, content: str | io.BytesIO, kind: str, how: Reading) -> pd.DataFrame:
-    """A table of text, with a header of distinct names."""
+    """Read a CSV file, whose header must have different names."""
     pandas = need("pandas")
     common = reading_options(kind, how.separator, how.encoding)
     with explained(source, how.encoding):
@@ -126,7 +126,7 @@ def read_csv(source: str, content: str | io.BytesIO, kind: str, how: Reading) ->
 
 
 def read_parquet(source: str, content: str | io.BytesIO) -> pd.DataFrame:
-    """A table with typed columns."""
+    """Read a Parquet file."""
     pandas = need("pandas")
     need("pyarrow")
     try:
@@ -141,8 +141,11 @@ def read_parquet(source: str, content: str | io.BytesIO) -> pd.DataFrame:
 
 
 def read_svmlight(source: str, content: str | io.BytesIO, how: Reading) -> Matrix:
-    """Sparse rows with their labels. Indices begin at 0 or 1: at 1 if nothing has the index 0, unless it is known."""
-    from sklearn.datasets import load_svmlight_file
+    """Read sparse rows with their labels.
+
+    Indices begin at `how.first`; if that is None, at 1 in files in which no feature has the index 0, at 0 in others.
+    """
+    from sklearn.datasets import load_svmlight_file  # slow to import
 
     wanted = None if how.n_features is None else how.n_features + (how.first or 0)
     try:
@@ -165,7 +168,7 @@ def read_svmlight(source: str, content: str | io.BytesIO, how: Reading) -> Matri
 
 
 def read_npz(source: str, content: str | io.BytesIO) -> Matrix:
-    """Arrays by name (X is the matrix), or a matrix of scipy.sparse.save_npz."""
+    """Read arrays by name (X is the matrix), or a matrix of scipy.sparse.save_npz."""
     try:
         with np.load(content, allow_pickle=False) as file:
             names = list(file.files)
@@ -194,7 +197,7 @@ def read_npz(source: str, content: str | io.BytesIO) -> Matrix:
 
 
 def load_array(name: str) -> NDArray[Any]:
-    """A vector from a .npy file."""
+    """Read a vector from a .npy file."""
     try:
         array = np.load(name, allow_pickle=False)
     except FileNotFoundError:

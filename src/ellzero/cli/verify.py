@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ellzero
+from ellzero.base.errors import InvalidInputError
 from ellzero.cli.data import Data, load_data
-from ellzero.cli.output import emit
-from ellzero.errors import InvalidInputError
+from ellzero.cli.output import print_result
 from ellzero.exact.verifier import fingerprint_vector
 from ellzero.exact.verifier.claims import load
 from ellzero.exact.verifier.data import Refused
@@ -22,7 +22,7 @@ CLAIMS = ("loss", "k", "lambda_0", "lambda_1", "lambda_2", "standardize", "fit_i
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the verdict; 1 if it is not valid."""
+    """Check the certificate and print the verdict; return 1 if it is not valid."""
     header, arrays = claims_of(args.certificate)
     if args.regression and header.get("loss", "squared_error") != "squared_error":
         raise InvalidInputError(f"--regression was given, but {args.certificate} is about the loss {header['loss']}.")
@@ -51,12 +51,12 @@ def run(args: argparse.Namespace) -> int:
     lines = [str(report) if valid == report.valid else f"Certificate: NOT VALID\n  - {reasons[-1]}"]
     if valid:
         lines += [f"  problem      {problem_line(header)}", f"  features     {', '.join(used) or 'none'}"]
-    emit(args, result, "\n".join(lines))
+    print_result(args, result, "\n".join(lines))
     return 0 if valid else 1
 
 
 def claims_of(name: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """What a certificate says of itself; nothing if it cannot be read, which the verdict will say."""
+    """Return the claims of a certificate; nothing if it cannot be read, which the verdict will say."""
     try:
         return load(name)
     except Refused:
@@ -64,7 +64,7 @@ def claims_of(name: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 
 
 def target_of(header: dict[str, Any], y: NDArray[Any]) -> NDArray[Any]:
-    """The target as certify saw it: of a squared error that is numbers, or two labels as -1 and +1."""
+    """Return the target as certify saw it: with squared error it saw numbers, or two labels as -1 and +1."""
     if header.get("loss") != "squared_error":
         return y
     classes = np.unique(y)
@@ -75,7 +75,7 @@ def target_of(header: dict[str, Any], y: NDArray[Any]) -> NDArray[Any]:
 
 
 def weight_faults(data: Data, arrays: dict[str, NDArray[Any]]) -> list[str]:
-    """Weights are the certificate's own; if they are given here, too, they must agree."""
+    """Return a fault if weights are given that differ from the certificate's own."""
     if data.weight is None:
         return []
     n = len(data.y)
@@ -86,7 +86,7 @@ def weight_faults(data: Data, arrays: dict[str, NDArray[Any]]) -> list[str]:
 
 
 def problem_line(header: dict[str, Any]) -> str:
-    """What was proved, in one line."""
+    """Return the problem that the certificate is about, in one line."""
     size = [] if header["k"] is None else [f"at most {header['k']} features"]
     prices = [f"{name} = {header[name]:g}" for name in ("lambda_0", "lambda_1", "lambda_2") if header[name]]
     return ", ".join([f"{header['loss']} loss", *size, *prices, *(["standardised"] if header["standardize"] else [])])

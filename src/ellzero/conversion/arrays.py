@@ -1,4 +1,4 @@
-"""NumPy's own files: .npy (X alone) and .npz (X with others beside it, or a sparse matrix of scipy)."""
+"""Readers of NumPy's files: .npy (X alone) and .npz (X with other arrays, or a sparse matrix of scipy)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.conversion.content import DenseContent, Report, SparseContent, narrowest
 from ellzero.conversion.plan import Plan
 from ellzero.conversion.transposing import DenseTiles
 from ellzero.design.column_files import read_header
-from ellzero.errors import InvalidInputError
 
 __all__ = ["read_npy", "read_npz"]
 
@@ -23,14 +23,14 @@ REFUSED = ("target_file", "drop", "separator", "missing", "drop_unlabelled")
 
 
 def read_npy(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> DenseContent:
-    """A matrix; its target is another .npy file."""
+    """Read a matrix; its target is another .npy file."""
     plan.refuse(*REFUSED)
     y = None if plan.target is None else vector_file(plan.target, plan)
     return matrix(plan, stack.enter_context(open(plan.source, "rb")), y, folder, stack, report)
 
 
 def read_npz(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> DenseContent | SparseContent:
-    """The array X, and the array y or the one that `target` names (or a .npy file). Sparse matrices are read as a whole."""
+    """Read the array X, with y or the array or .npy file that `target` names; a sparse matrix is read as a whole."""
     plan.refuse(*REFUSED)
     try:
         archive = stack.enter_context(zipfile.ZipFile(plan.source))
@@ -47,7 +47,7 @@ def read_npz(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> Dens
 
 
 def archive_target(plan: Plan, names: list[str]) -> NDArray[Any] | None:
-    """The target that is beside X, or in a file of its own."""
+    """Return the target from the archive, or from a file of its own."""
     name = plan.target or ("y" if "y" in names else None)
     if name is None:
         return None
@@ -64,7 +64,7 @@ def archive_target(plan: Plan, names: list[str]) -> NDArray[Any] | None:
 
 
 def vector_file(name: str, plan: Plan) -> NDArray[Any]:
-    """A target from a .npy file."""
+    """Read a target from a .npy file."""
     try:
         return vector(np.load(name, allow_pickle=False), name, plan)
     except ValueError as error:
@@ -74,7 +74,7 @@ def vector_file(name: str, plan: Plan) -> NDArray[Any]:
 
 
 def vector(values: NDArray[Any], name: str, plan: Plan) -> NDArray[Any]:
-    """One number or string a row."""
+    """Return a target as a vector of numbers or strings."""
     values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
     if values.ndim != 1:
         raise InvalidInputError(f"target: {name!r} must be a vector, got shape {values.shape}.")
@@ -85,7 +85,7 @@ def vector(values: NDArray[Any], name: str, plan: Plan) -> NDArray[Any]:
 
 
 def matrix(plan: Plan, file: IO[bytes], y: NDArray[Any] | None, folder: Path, stack: ExitStack, report: Report) -> DenseContent:
-    """X from the beginning of its file: columns one after the other are read as they come, rows go through tiles."""
+    """Return X from its file: columns are read as they come, rows are first written to tiles on the disk."""
     shape, by_columns, dtype = header(file, plan)
     n, p = shape
     native = dtype.newbyteorder("=")
@@ -104,14 +104,14 @@ def matrix(plan: Plan, file: IO[bytes], y: NDArray[Any] | None, folder: Path, st
         for start in range(0, n, step):
             yield read(min(step, n - start), 1, "F")
 
-    pieces, aside = columns, 0
+    pieces, scratch_bytes = columns, 0
     if not by_columns:
         tiles = DenseTiles(folder / "rows", p, native, stack)
         step = max(1, plan.memory // (4 * dtype.itemsize * p))
         for start in range(0, n, step):
             tiles.append(read(min(step, n - start), p, "C"))
             report(min(1.0, (start + step) / n))
-        pieces, aside = tiles.pieces, tiles.size
+        pieces, scratch_bytes = tiles.pieces, tiles.size
     return DenseContent(
         source=plan.shown,
         n=n,
@@ -119,14 +119,14 @@ def matrix(plan: Plan, file: IO[bytes], y: NDArray[Any] | None, folder: Path, st
         names=None,
         y=y,
         target=plan.target,
-        aside=aside,
+        scratch_bytes=scratch_bytes,
         dtype=narrowest([native]),
         pieces=pieces,
     )
 
 
 def header(file: IO[bytes], plan: Plan) -> tuple[tuple[int, int], bool, np.dtype[Any]]:
-    """The shape, order and type of the matrix that follows."""
+    """Read the shape, order and type of the matrix that follows in the file."""
     try:
         shape, by_columns, dtype = read_header(file)
     except ValueError as error:
@@ -139,7 +139,7 @@ def header(file: IO[bytes], plan: Plan) -> tuple[tuple[int, int], bool, np.dtype
 
 
 def sparse_matrix(plan: Plan, y: NDArray[Any] | None) -> SparseContent:
-    """A matrix of scipy.sparse.save_npz."""
+    """Read a matrix that scipy.sparse.save_npz wrote."""
     from scipy import sparse
 
     try:

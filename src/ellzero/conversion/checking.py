@@ -1,4 +1,4 @@
-"""What a store is to hold, checked: its contents, and blocks of numbers in its type."""
+"""Checks of a store's description, and of the numbers that go into it."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ellzero.errors import InvalidInputError
-from ellzero.validation import as_choice
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.validation import as_choice
 
-__all__ = ["SPARSE_TYPES", "Contents", "canonical", "checked", "fitting"]
+__all__ = ["SPARSE_TYPES", "Contents", "canonical", "checked_contents", "in_stored_type"]
 
 SPARSE_TYPES = ("float64", "float32")
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What a store holds beside the numbers themselves."""
+    """Description of a store: all that it holds beside the numbers of X."""
 
     n: int
     p: int
@@ -30,14 +30,14 @@ class Contents:
     target: str | None = None
 
     def label(self, j: int) -> str:
-        """What a sentence calls a column."""
+        """Return the name of a column for an error message."""
         return f"column {j}" if self.names is None else f"column {self.names[j]!r}"
 
 
-def checked(
+def checked_contents(
     n: Any, p: Any, dtype: Any, names: Sequence[str] | None, y: ArrayLike | None, target: str | None, types: tuple[str, ...]
 ) -> Contents:
-    """The contents, or the one argument that cannot be used."""
+    """Return the description of a store, or raise an error that names the argument that cannot be used."""
     for name, value in (("n", n), ("p", p)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
             raise InvalidInputError(f"{name} must be an integer of at least 1, got {value!r}.")
@@ -60,7 +60,7 @@ def checked(
 
 
 def checked_target(y: ArrayLike, n: int) -> NDArray[Any]:
-    """Numbers or strings, one a row, as they can be kept in a file."""
+    """Return a target of numbers or strings in the form in which it is stored."""
     vector = np.asarray(y)
     if vector.dtype == object and all(isinstance(value, str) for value in vector.ravel().tolist()):
         vector = vector.astype(str)
@@ -73,12 +73,12 @@ def checked_target(y: ArrayLike, n: int) -> NDArray[Any]:
     return np.ascontiguousarray(vector, dtype=vector.dtype.newbyteorder("<"))
 
 
-def fitting(block: NDArray[Any], contents: Contents, first: int = 0, row: int = 0) -> NDArray[Any]:
-    """A block (beginning with column `first` and row `row`) in the store's type and Fortran order, if all of it fits."""
+def in_stored_type(block: NDArray[Any], contents: Contents, first: int = 0, row: int = 0) -> NDArray[Any]:
+    """Return a block in the store's type and Fortran order, or raise an error about the first value that does not fit."""
     if block.dtype.kind not in "fiub":
         raise InvalidInputError(f"columns must hold real numbers, got dtype {block.dtype}.")
     dtype = contents.dtype
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # such values are found below
         values = np.asfortranarray(block, dtype=dtype)
     if values.dtype == block.dtype and dtype.kind == "i":
         return values
@@ -91,7 +91,7 @@ def fitting(block: NDArray[Any], contents: Contents, first: int = 0, row: int = 
 
 
 def canonical(matrix: Any, contents: Contents, first: int) -> Any:
-    """The matrix with sorted rows, nothing twice and no zeros, in the store's type."""
+    """Return the matrix in the store's type, its rows sorted, with no entry twice and no zeros."""
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()
@@ -103,7 +103,7 @@ def canonical(matrix: Any, contents: Contents, first: int) -> Any:
     if len(bad):
         j = int(np.searchsorted(matrix.indptr, bad[0], side="right")) - 1
         refuse_value(matrix.data[bad[0]], int(matrix.indices[bad[0]]), first + j, contents)
-    zeros = not values.all()  # in the store's type, in which tiny numbers may be zero
+    zeros = not values.all()  # tiny numbers may have become zero in the store's type
     matrix = type(matrix)((values, matrix.indices, matrix.indptr), shape=matrix.shape, copy=zeros)
     if zeros:
         matrix.eliminate_zeros()
@@ -111,7 +111,7 @@ def canonical(matrix: Any, contents: Contents, first: int) -> Any:
 
 
 def refuse_value(value: Any, row: int, column: int, contents: Contents) -> NoReturn:
-    """Say where a value is and why it cannot be stored."""
+    """Raise an error that says where a value is and why it cannot be stored."""
     where = contents.label(column)
     if np.isnan(value):
         raise InvalidInputError(f"{where} has a missing value (NaN) in row {row + 1}.")

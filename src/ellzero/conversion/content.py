@@ -1,4 +1,4 @@
-"""What a file holds, as every reader gives it, and how that becomes a store."""
+"""The content of a data file, as every reader returns it, and its way into a store."""
 
 from __future__ import annotations
 
@@ -9,24 +9,33 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.conversion.checking import Contents
 from ellzero.conversion.dense_files import DenseFiles
 from ellzero.conversion.folder import NewFolder
 from ellzero.conversion.sparse_files import SparseFiles
-from ellzero.errors import InvalidInputError
 
-__all__ = ["DenseContent", "Report", "SparseContent", "narrowest", "part", "refuse_missing", "store_dense", "store_sparse"]
+__all__ = [
+    "DenseContent",
+    "Report",
+    "SparseContent",
+    "narrowest",
+    "part_report",
+    "refuse_missing",
+    "store_dense",
+    "store_sparse",
+]
 
 Report = Callable[[float], None]
-"""Is told the fraction that is done."""
+"""A function that is told the fraction that is done."""
 
-COPIES = 6  # of a block of columns: as its reader has it, twice; as a whole; in the stored type; and a mask
+COPIES = 6  # copies of a block in memory: two of the reader, one of whole columns, one in the stored type, and masks
 EXACT_IN_FLOAT32 = (np.bool_, np.int8, np.uint8, np.int16, np.uint16, np.float16, np.float32)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Described:
-    """What both storages have; `aside` are the bytes that the reader keeps on the disk meanwhile."""
+class Content:
+    """Description of a source; `scratch_bytes` is the size of the temporary files that the reader keeps meanwhile."""
 
     source: str
     n: int
@@ -34,12 +43,12 @@ class Described:
     names: Sequence[str] | None
     y: NDArray[Any] | None
     target: str | None
-    aside: int = 0
+    scratch_bytes: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class DenseContent(Described):
-    """Columns of numbers.
+class DenseContent(Content):
+    """Content as dense columns.
 
     Attributes
     ----------
@@ -55,23 +64,23 @@ class DenseContent(Described):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SparseContent(Described):
-    """Compressed sparse columns: `blocks` yields all of them, in blocks of at most so many entries (or one column)."""
+class SparseContent(Content):
+    """Content as compressed sparse columns; `blocks(most)` yields blocks of at most `most` entries (or one column)."""
 
     entries: int
     blocks: Callable[[int], Iterator[Any]]
 
 
 def narrowest(types: Sequence[np.dtype[Any]]) -> np.dtype[Any]:
-    """The stored type that loses nothing of numbers of these types."""
+    """Return the stored type that loses nothing of numbers of these types."""
     kinds = {dtype.type for dtype in types}
     if kinds <= {np.bool_, np.int8}:
         return np.dtype(np.int8)
     return np.dtype(np.float32 if kinds <= set(EXACT_IN_FLOAT32) else np.float64)
 
 
-def part(report: Report, start: float, end: float) -> Report:
-    """Reports on one part of the work."""
+def part_report(report: Report, start: float, end: float) -> Report:
+    """Return a function that reports the progress of one part of the work, which goes from `start` to `end` of the whole."""
     return lambda fraction: report(start + (end - start) * fraction)
 
 
@@ -79,7 +88,7 @@ def store_dense(
     content: DenseContent, folder: NewFolder, contents: Contents, memory: int, impute: str | None, report: Report
 ) -> None:
     """Write the columns, as many at a time as memory allows."""
-    folder.expect(DenseFiles.size(contents), content.aside)
+    folder.expect(DenseFiles.size(contents), content.scratch_bytes)
     files = DenseFiles(folder.path, contents)
     try:
         column_bytes = COPIES * 8 * contents.n
@@ -91,16 +100,16 @@ def store_dense(
                 for piece in content.pieces(first, last):
                     files.append_piece(piece)
             else:
-                block = gathered(content, first, last)
-                files.append(filled(block, content, contents, first, impute))
+                block = whole_columns(content, first, last)
+                files.append(with_missing_filled(block, content, contents, first, impute))
             report(last / contents.p)
         files.finish()
     finally:
         files.close()
 
 
-def gathered(content: DenseContent, first: int, last: int) -> NDArray[Any]:
-    """Whole columns."""
+def whole_columns(content: DenseContent, first: int, last: int) -> NDArray[Any]:
+    """Return the columns first to last - 1, joined from their pieces."""
     pieces = content.pieces(first, last)
     start = next(pieces)
     if len(start) == content.n:
@@ -114,8 +123,10 @@ def gathered(content: DenseContent, first: int, last: int) -> NDArray[Any]:
     return block
 
 
-def filled(block: NDArray[Any], content: DenseContent, contents: Contents, first: int, impute: str | None) -> NDArray[Any]:
-    """The block with its missing values filled by a number of their column; refused if they are not to be."""
+def with_missing_filled(
+    block: NDArray[Any], content: DenseContent, contents: Contents, first: int, impute: str | None
+) -> NDArray[Any]:
+    """Return the block with missing values filled by a number of their column; without `impute` they are an error."""
     absent = np.isnan(block) if content.missing is None and block.dtype.kind == "f" else block == content.missing
     if not np.any(absent):
         return block
@@ -128,7 +139,7 @@ def filled(block: NDArray[Any], content: DenseContent, contents: Contents, first
         known = block[~absent[:, j], j]
         if not len(known):
             raise InvalidInputError(f"{contents.label(first + j)} of {content.source} has no values at all; leave it out.")
-        value = middle(known, impute)
+        value = fill_value(known, impute)
         if block.dtype.kind == "i" and value != int(value):
             raise InvalidInputError(
                 f"{contents.label(first + j)} of {content.source} has the {impute} {value:g}, which {block.dtype.name} "
@@ -139,15 +150,15 @@ def filled(block: NDArray[Any], content: DenseContent, contents: Contents, first
 
 
 def refuse_missing(source: str, column: str, row: int) -> NoReturn:
-    """Name a column with missing values, and the first row that has one."""
+    """Raise an error that names a column with missing values, and the first row that has one."""
     raise InvalidInputError(
         f"{column} of {source} has missing values, the first in row {row + 1}; fill them with impute (median, mean or mode), "
         "or drop the column."
     )
 
 
-def middle(known: NDArray[Any], impute: str | None) -> float:
-    """The number that stands for the missing ones of a column; the least of several modes."""
+def fill_value(known: NDArray[Any], impute: str | None) -> float:
+    """Return the number that fills the missing values of a column; of several modes the least."""
     if impute == "median":
         return float(np.median(known))
     if impute == "mean":
@@ -157,11 +168,11 @@ def middle(known: NDArray[Any], impute: str | None) -> float:
 
 
 def store_sparse(content: SparseContent, folder: NewFolder, contents: Contents, memory: int, report: Report) -> None:
-    """Write the columns, as many at a time as memory allows: an entry takes 8 numbers on its way."""
-    folder.expect(SparseFiles.size(contents, content.entries), content.aside)
+    """Write the columns, as many at a time as memory allows."""
+    folder.expect(SparseFiles.size(contents, content.entries), content.scratch_bytes)
     files = SparseFiles(folder.path, contents)
     try:
-        for block in content.blocks(max(1, memory // (8 * 8))):
+        for block in content.blocks(max(1, memory // (8 * 8))):  # an entry takes up to eight numbers of 8 bytes on its way
             files.append(block)
             report(files.done / contents.p)
         files.finish()

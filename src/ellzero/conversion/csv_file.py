@@ -1,4 +1,4 @@
-"""CSV and TSV: rows of text, laid aside in tiles."""
+"""Reader of CSV and TSV: rows of text become numbers in tiles on the disk."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.conversion.checking import Contents, fitting
+from ellzero.base.errors import InvalidInputError
+from ellzero.conversion.checking import Contents, in_stored_type
 from ellzero.conversion.content import DenseContent, Report, refuse_missing
 from ellzero.conversion.csv_parts import Layout, Part, first_row, narrow_parts, wide_parts
 from ellzero.conversion.labels import Labels
 from ellzero.conversion.plan import UNLABELLED, Plan
 from ellzero.conversion.streams import Replayed, Stream
 from ellzero.conversion.transposing import DenseTiles
-from ellzero.errors import InvalidInputError
 from ellzero.tables.columns import check_names
 from ellzero.tables.target import column_labels, column_response
 from ellzero.tables.text import check_header, reading_options
@@ -24,11 +24,11 @@ from ellzero.tables.text import check_header, reading_options
 __all__ = ["read_csv"]
 
 WIDE = 2000
-"""With more columns than this, what pandas spends on each column of a part is more than the part is worth."""
+"""Beyond this many columns, pandas' overhead for each column of a part exceeds the time for the numbers themselves."""
 
 
 def read_csv(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> DenseContent:
-    """Read all rows into tiles; columns come from there."""
+    """Read all rows into tiles, from which the columns are then read."""
     plan.refuse("target_file")
     options = reading_options(plan.format, plan.separator, plan.encoding)
     stream = Stream(plan.source, stack)
@@ -47,7 +47,7 @@ def read_csv(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> Dens
 
 
 class Rows:
-    """Rows of a table as numbers, with what must hold for all of them."""
+    """The rows of a table as numbers, with the checks that concern all rows."""
 
     def __init__(self, plan: Plan, header: list[str], folder: Path, stack: ExitStack) -> None:
         self.plan = plan
@@ -60,17 +60,18 @@ class Rows:
             raise InvalidInputError(f"{plan.shown} has no columns beside the target.")
         self.truth = np.zeros(len(self.names), dtype=bool)  # columns that have held truth values
         self.number = np.zeros(len(self.names), dtype=bool)  # columns that have held numbers
-        self.bases = {0, 1} if self.names[0].startswith("Unnamed: ") else set()  # from which the first column may count rows
+        # The numbers from which an unnamed first column may count the rows; a row that does not fit removes them.
+        self.bases = {0, 1} if self.names[0].startswith("Unnamed: ") else set()
         self.labels = Labels()
-        self.seen = 0  # rows of the file
-        # Missing values are filled when a whole column is at hand; only then are its numbers held against the stored type.
+        self.seen = 0  # rows of the file so far
+        # With `impute`, missing values are filled once the whole column is at hand; until then its numbers stay float64.
         self.contents = Contents(0, len(self.names), np.dtype(plan.dtype or "float64"), self.names)
         self.tiles = DenseTiles(
             folder / "rows", len(self.names), self.contents.dtype if plan.impute is None else np.dtype(np.float64), stack
         )
 
     def append(self, part: Part) -> None:
-        """The next rows of the file."""
+        """Check the next rows and write them to the tiles."""
         plan, values, start = self.plan, part.values, self.seen
         self.seen += len(values)
         self.check_kinds(part)
@@ -86,11 +87,11 @@ class Rows:
             for j in np.flatnonzero(np.isnan(values).any(axis=0))[:1].tolist():
                 first = int(rows[np.argmax(np.isnan(values[:, j]))])
                 refuse_missing(plan.shown, self.contents.label(j), first)
-            values = fitting(values, self.contents, row=start)
+            values = in_stored_type(values, self.contents, row=start)
         self.tiles.append(values)
 
     def labelled(self, column: object, start: int) -> NDArray[np.bool_]:
-        """Keep the targets of these rows; which rows have one."""
+        """Keep the targets of these rows; return which rows have one."""
         plan = self.plan
         known: NDArray[np.bool_] = column.notna().to_numpy()  # type: ignore[attr-defined]
         if not known.all() and not plan.drop_unlabelled:
@@ -103,7 +104,7 @@ class Rows:
         return known
 
     def check_kinds(self, part: Part) -> None:
-        """Refuse columns that are truth values here and numbers there: as a whole they are text."""
+        """Raise an error about a column that holds truth values in some rows and numbers in others."""
         self.truth |= part.truth
         self.number |= part.number
         if (self.truth & self.number).any():
@@ -111,7 +112,7 @@ class Rows:
             raise InvalidInputError(f"column {name!r} of {self.plan.shown} holds numbers and truth values; drop it.")
 
     def content(self) -> DenseContent:
-        """All columns; one that only counts the rows is no feature."""
+        """Return the columns; an unnamed first one that only counts the rows is left out."""
         plan, tiles = self.plan, self.tiles
         if not tiles.n:
             raise InvalidInputError(f"{plan.shown} has no rows{' with a target' if self.seen else ''}.")
@@ -125,7 +126,7 @@ class Rows:
             names=self.names[skip:],
             y=None if plan.target is None else self.labels.joined(),
             target=plan.target,
-            aside=tiles.size,
+            scratch_bytes=tiles.size,
             dtype=np.dtype(np.float64),
             pieces=lambda first, last: tiles.pieces(first + skip, last + skip),
         )

@@ -1,6 +1,6 @@
-"""A table of text, some rows at a time: by pandas as it stands, or, if it has very many columns, with all fields in one column.
+"""Parts of a table of text: some rows at a time, read by pandas as they stand or, for very many columns, as one long column.
 
-Both ways read numbers by the same parser, which is also that of the command line.
+Both ways parse numbers as the command line does, by pandas.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.conversion.plan import Plan
 from ellzero.conversion.streams import Replayed
-from ellzero.errors import InvalidInputError
 from ellzero.tables.columns import is_plain, kind_of, number_matrix, refuse_infinite
 from ellzero.tables.optional import need
 from ellzero.tables.text import explained
@@ -29,27 +29,27 @@ if TYPE_CHECKING:
 __all__ = ["Layout", "Part", "first_row", "narrow_parts", "wide_parts"]
 
 SHOWN = 60
-"""Characters of a text that an error quotes."""
+"""The most characters of a text that an error quotes."""
 NARROW_BYTES = 64
-"""What a field takes while pandas reads it: its text, its place in the text, its number and two copies of that."""
+"""Bytes of a field while pandas reads it: its text, its place in the text, its number and two copies of that."""
 WIDE_BYTES = 192
-"""The same, where a field is a string of its own in between."""
+"""Bytes of a field of a wide table, where it is a string of its own in between."""
 TRUTH = {**dict.fromkeys(("True", "TRUE", "true"), "1"), **dict.fromkeys(("False", "FALSE", "false"), "0")}
 NO_SEPARATOR = "\x1f"
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What the columns of a table are."""
+    """The columns of a table, and the way in which its text is written."""
 
     header: list[str]
     features: list[str]
-    options: dict[str, Any]  # pandas' words for how the file is written
+    options: dict[str, Any]  # arguments of pandas' `read_csv`: separator, encoding
 
 
 @dataclass(frozen=True)
 class Part:
-    """Some rows: numbers (NaN: missing), which columns hold truth values or numbers here, and the target as text."""
+    """Some rows: numbers (NaN: missing), which columns hold truth values or numbers in them, and the target as text."""
 
     values: NDArray[np.float64]
     truth: NDArray[np.bool_]
@@ -58,21 +58,21 @@ class Part:
 
 
 def first_row(plan: Plan, text: Replayed, options: dict[str, Any]) -> list[str]:
-    """The header. (pandas takes a column for each of its fields, and "NA" for a missing one.)"""
+    """Read the header as it is written: pandas would rename columns of the same name, and take "NA" for a missing one."""
     with explained(plan.shown, plan.encoding):
         lines = io.TextIOWrapper(io.BufferedReader(text), encoding=options["encoding"], newline="")
         rows: Iterator[list[str]] = map(str.split, lines)
         if len(options["sep"]) == 1:
             rows = csv.reader(lines, delimiter=options["sep"], skipinitialspace=True)
         row = next(filter(None, rows), None)
-        lines.detach().detach()  # the stream is read again
+        lines.detach().detach()  # or closing the wrappers would close the stream, which is read again
     if row is None:
         raise InvalidInputError(f"{plan.shown} is empty.")
     return row
 
 
 def narrow_parts(plan: Plan, layout: Layout, text: Replayed, stack: ExitStack) -> Iterator[Part]:
-    """Data frames of so many rows that reading them stays within memory."""
+    """Yield parts of a table with few columns, each of as many rows as memory allows."""
     pandas = need("pandas")
     with explained(plan.shown, plan.encoding):
         reader = stack.enter_context(
@@ -96,13 +96,13 @@ def narrow_parts(plan: Plan, layout: Layout, text: Replayed, stack: ExitStack) -
             raise InvalidInputError(f"{plan.shown} has rows with more fields than its header has names.")
         if len(frame):
             frame.columns = layout.header
-            yield part_of(frame, plan, layout, seen)
+            yield narrow_part(frame, plan, layout, seen)
         seen += len(frame)
         del frame
 
 
-def part_of(frame: pd.DataFrame, plan: Plan, layout: Layout, seen: int) -> Part:
-    """The numbers of a data frame; text is refused."""
+def narrow_part(frame: pd.DataFrame, plan: Plan, layout: Layout, seen: int) -> Part:
+    """Return the numbers of a data frame; a column of text is an error."""
     types = dict(zip(frame.columns, frame.dtypes, strict=True))
     for name in layout.features:
         if not is_plain(types[name]) and kind_of(frame[name]) != "number":
@@ -114,7 +114,7 @@ def part_of(frame: pd.DataFrame, plan: Plan, layout: Layout, seen: int) -> Part:
 
 
 def refuse_text(column: pd.Series, name: str, plan: Plan, seen: int) -> None:
-    """Name a column of text, and what is no number in it."""
+    """Raise an error that names a column of text and the first entry that is no number."""
     numbers = need("pandas").to_numeric(column, errors="coerce")
     odd = np.flatnonzero((numbers.isna() & column.notna()).to_numpy())
     i = int(odd[0]) if len(odd) else 0
@@ -125,16 +125,16 @@ def refuse_text(column: pd.Series, name: str, plan: Plan, seen: int) -> None:
 
 
 def short(value: Any) -> Any:
-    """A text that is no longer than a sentence can bear: a file of another format may be one column of whole lines."""
+    """Return a text, cut to what an error message can quote: a file of another format may be one column of whole lines."""
     return f"{value[:SHOWN]}..." if isinstance(value, str) and len(value) > SHOWN else value
 
 
 def wide_parts(plan: Plan, layout: Layout, text: Replayed, stack: ExitStack) -> Iterator[Part]:
-    """Rows that are split here; all their fields then go through pandas as one column."""
+    """Yield parts of a table with very many columns: rows are split here, and pandas parses all fields as one column."""
     options = layout.options
     lines = io.TextIOWrapper(io.BufferedReader(text), encoding=options["encoding"], newline="")
     place = {name: j for j, name in enumerate(layout.header)}
-    chosen = itemgetter(*(place[name] for name in layout.features))  # far more than one: a tuple
+    chosen = itemgetter(*(place[name] for name in layout.features))  # returns a tuple, since there is more than one name
     most = max(1, plan.memory // (WIDE_BYTES * len(layout.header)))
     width, seen = len(layout.header), 0
     fields: list[str] = []
@@ -163,12 +163,12 @@ def wide_parts(plan: Plan, layout: Layout, text: Replayed, stack: ExitStack) -> 
 
 
 def wide_part(fields: list[str], targets: list[str], plan: Plan, layout: Layout, seen: int) -> Part:
-    """The numbers of some rows."""
+    """Return the numbers of some rows of a wide table."""
     p = len(layout.features)
     shape = (len(fields) // p, p)
     column = as_column(fields, plan)
     truth: NDArray[np.bool_] = np.zeros(shape, dtype=bool)
-    if column.dtype.kind not in "iuf":  # there are words among them
+    if column.dtype.kind not in "iuf":  # there are words among the fields, perhaps truth values
         truth = np.array([field in TRUTH for field in fields]).reshape(shape)
         column = as_column([TRUTH.get(field, field) for field in fields], plan)
     if column.dtype.kind not in "iuf":
@@ -184,7 +184,7 @@ def wide_part(fields: list[str], targets: list[str], plan: Plan, layout: Layout,
 
 
 def as_column(fields: list[str], plan: Plan, dtype: Any = None) -> pd.Series:
-    """What pandas makes of these fields, one below the other."""
+    """Parse the fields by pandas, one below the other."""
     with explained(plan.shown, plan.encoding):
         column = need("pandas").read_csv(
             io.StringIO("\n".join(fields) + "\n"),

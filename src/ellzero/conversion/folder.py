@@ -1,4 +1,4 @@
-"""A folder that is there as a whole or not at all."""
+"""Folders that are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.files import current_umask
 from ellzero.design.column_files import ABOUT, FORMAT
-from ellzero.errors import InvalidInputError
-from ellzero.files import current_umask
 
 __all__ = ["NewFolder", "in_words"]
 
 FULL = {errno.ENOSPC: "there is no room for it", errno.EDQUOT: "the quota leaves no room for it"}
-TOO_LARGE = "files of this size are not allowed here"  # EFBIG: by the file system, or by a limit of the process
+TOO_LARGE = "files of this size are not allowed here"  # EFBIG: the file system, or a limit of the process, forbids it
 
 
 class NewFolder:
     """A temporary folder beside its destination, which takes the destination's name if the `with` block ends well.
 
-    It is locked while its process lives. What a killed process leaves behind is not locked, and goes when the next folder for
-    the same destination is made.
+    It is locked while its process is alive. The folder that a killed process leaves behind is not locked, and is removed when
+    the next folder for the same destination is made.
     """
 
     def __init__(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
@@ -55,15 +55,15 @@ class NewFolder:
         if isinstance(error, OSError):
             self.explain(error)
 
-    def expect(self, size: int, aside: int = 0) -> None:
-        """Say how many bytes will be written from here on, beside those laid aside; refused at once if there is no room."""
-        self.needed = size + aside
+    def expect(self, size: int, scratch_bytes: int = 0) -> None:
+        """Announce the bytes to be written, beside those already in temporary files; raise an error if there is no room."""
+        self.needed = size + scratch_bytes
         if shutil.disk_usage(self.path).free < size:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # the exit has the words
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # `__exit__` replaces it by a sentence
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """A block in which a full disk is told as at the exit."""
+        """Replace an error about a full disk inside a `with` block by the sentence that `explain` raises."""
         try:
             yield
         except OSError as error:
@@ -71,17 +71,19 @@ class NewFolder:
             raise
 
     def explain(self, error: OSError) -> None:
-        """Raise the sentence on a full disk in place of an error that is about one."""
+        """Raise a sentence about a full disk in place of an error that is about one."""
         if error.errno not in (*FULL, errno.EFBIG):
             return
-        free = in_words(shutil.disk_usage(self.target.parent).free)  # with what was written here already removed
+        free = in_words(
+            shutil.disk_usage(self.target.parent).free
+        )  # after an error in the block, our own files are gone by now
         more = f"more is needed than the {free} that are free"
         need = more if self.needed is None else f"{in_words(self.needed)} are needed, {free} are free"
         raise OSError(error.errno, f"{FULL.get(error.errno, TOO_LARGE)}: {need}", str(self.target)) from None
 
     def finish(self) -> None:
-        """Give the folder its name; an older store of that name is gone only when this one has it."""
-        os.chmod(self.path, 0o777 & ~current_umask())  # a temporary folder is its owner's alone, the result is not
+        """Give the folder its name; an older store of that name is removed only when this one has taken its place."""
+        os.chmod(self.path, 0o777 & ~current_umask())  # mkdtemp lets nobody but the owner enter the folder
         sync(self.path)
         check_target(self.target, self.overwrite)
         if not self.target.exists():
@@ -91,7 +93,7 @@ class NewFolder:
         sync(self.target.parent)
 
     def replace(self, old: Path) -> None:
-        """Take the place of a store, which has another name for a moment, and is locked: it is no leftover."""
+        """Replace an older store, which is renamed for a moment and locked meanwhile, so that it is no leftover."""
         lock = os.open(self.target, os.O_RDONLY)
         try:
             try_lock(lock)
@@ -107,7 +109,7 @@ class NewFolder:
 
 
 def check_target(target: Path, overwrite: bool) -> None:
-    """Refuse a destination that cannot be written, or holds something else than a column store, before any work is done."""
+    """Raise an error if the destination cannot be written or holds something else than a column store."""
     if target.name in ("", ".."):
         raise InvalidInputError(f"out must name a folder to be made, got {str(target)!r}.")
     if not target.parent.is_dir():
@@ -123,7 +125,7 @@ def check_target(target: Path, overwrite: bool) -> None:
 
 
 def is_store(path: Path) -> bool:
-    """Whether this is a folder that a writer of columns has made."""
+    """Return whether this is a folder that a writer of column stores has made."""
     try:
         about = json.loads((path / ABOUT).read_bytes())
     except (OSError, ValueError):
@@ -132,7 +134,7 @@ def is_store(path: Path) -> bool:
 
 
 def locked_folder(target: Path) -> tuple[Path, int]:
-    """A new folder and the descriptor that locks it."""
+    """Make a new folder, and return it with the descriptor that locks it."""
     while True:
         path = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.ellzero-", suffix=".part"))
         lock = os.open(path, os.O_RDONLY)
@@ -142,18 +144,18 @@ def locked_folder(target: Path) -> tuple[Path, int]:
 
 
 def try_lock(descriptor: int) -> bool:
-    """Lock a folder unless another process has; the system unlocks it when the process ends in whatever way."""
+    """Lock a folder unless another process has locked it; the system unlocks it when the process ends in any way."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    except OSError:  # a file system without locks: nothing can be known to be a leftover there
+    except OSError:  # a file system without locks: leftovers cannot be told from folders in use there
         return True
     return True
 
 
 def remove_leftovers(target: Path) -> None:
-    """Remove what killed processes left of this destination; a store that was just being replaced gets its name back."""
+    """Remove the folders that killed processes left; a store that was just being replaced gets its name back."""
     pattern = re.compile(re.escape(f".{target.name}.ellzero-") + r"\w{8}\.(part|old)")
     for name in sorted(os.listdir(target.parent)):
         if not (found := pattern.fullmatch(name)):
@@ -169,14 +171,14 @@ def remove_leftovers(target: Path) -> None:
                 path.rename(target)
             else:
                 shutil.rmtree(path, ignore_errors=True)
-        except OSError:  # its process lives
+        except OSError:  # locked: its process is alive
             continue
         finally:
             os.close(lock)
 
 
 def sync(folder: Path) -> None:
-    """Have the names in a folder on the disk."""
+    """Make sure that the names in a folder are on the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         with suppress(OSError):  # some file systems cannot do this for folders
@@ -186,7 +188,7 @@ def sync(folder: Path) -> None:
 
 
 def in_words(size: float) -> str:
-    """A number of bytes for people."""
+    """Return a number of bytes in the unit that fits: "1.5 MB"."""
     for unit in ("bytes", "kB", "MB", "GB"):
         if size < 1000 or unit == "GB":
             break

@@ -1,4 +1,4 @@
-"""Parquet: columns already, so that nothing is transposed."""
+"""Reader of Parquet, which is stored by columns: nothing is transposed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.conversion.content import DenseContent, Report, narrowest
 from ellzero.conversion.plan import UNLABELLED, Plan
-from ellzero.errors import InvalidInputError
 from ellzero.tables.columns import check_names, listed
 from ellzero.tables.optional import need
 from ellzero.tables.target import column_labels, column_response
@@ -22,7 +22,7 @@ __all__ = ["read_parquet"]
 
 
 def read_parquet(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> DenseContent:
-    """The columns of a file, row group by row group."""
+    """Read the columns of a file, row group by row group."""
     plan.refuse("target_file", "separator", "missing")
     pyarrow = need("pyarrow")
     try:
@@ -58,13 +58,13 @@ def read_parquet(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> 
 
 
 def index_columns(schema: Any) -> list[str]:
-    """Columns that are the index of the data frame that was written: they are no data."""
+    """Return the columns that hold the index of the data frame that was written; they are no features."""
     known = schema.pandas_metadata or {}
     return [name for name in known.get("index_columns", []) if isinstance(name, str)]
 
 
 def refuse_other_kinds(plan: Plan, fields: dict[str, Any]) -> None:
-    """Name the columns that do not hold numbers or truth values."""
+    """Raise an error that names the columns that do not hold numbers or truth values."""
     types = need("pyarrow").types
     empty = [name for name, kind in fields.items() if types.is_null(kind)]
     if empty:
@@ -77,12 +77,12 @@ def refuse_other_kinds(plan: Plan, fields: dict[str, Any]) -> None:
 
 
 def numpy_type(kind: Any) -> np.dtype[Any]:
-    """The type of NumPy that holds what a column can hold."""
+    """Return the NumPy type that holds all values of a column."""
     return np.dtype(np.float64) if need("pyarrow").types.is_decimal(kind) else np.dtype(kind.to_pandas_dtype())
 
 
 def read_target(plan: Plan, file: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-    """The target, and which rows have one (None: all)."""
+    """Read the target, and which rows have one (None: all)."""
     need("pandas")
     column = file.read(columns=[plan.target], use_threads=False).column(plan.target).to_pandas()
     column.name = plan.target
@@ -103,7 +103,7 @@ def read_target(plan: Plan, file: Any) -> tuple[NDArray[Any], NDArray[np.bool_] 
 def pieces(
     plan: Plan, file: Any, names: list[str], dtype: np.dtype[Any], keep: NDArray[np.bool_] | None
 ) -> Iterator[NDArray[Any]]:
-    """Some columns, a row group at a time; NaN where a value is missing."""
+    """Yield some columns, a row group at a time; NaN where a value is missing."""
     row = 0
     for group in range(file.num_row_groups):
         try:
@@ -118,7 +118,7 @@ def pieces(
 
 
 def numbers(column: Any) -> NDArray[Any]:
-    """A column as numbers, NaN where one is missing."""
+    """Return a column as numbers, NaN where one is missing."""
     pyarrow = need("pyarrow")
     if pyarrow.types.is_boolean(column.type):
         column = column.cast(pyarrow.int8())

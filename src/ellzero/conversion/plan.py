@@ -1,4 +1,4 @@
-"""What is asked of a conversion."""
+"""The checked arguments of a conversion."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
 from ellzero.tables.formats import FORMATS as TABLES
 from ellzero.tables.formats import STANDARD_INPUT, format_by_name
 
@@ -40,18 +40,18 @@ class Plan:
 
     @property
     def shown(self) -> str:
-        """What a sentence calls the source."""
+        """Return the name of the source for an error message."""
         return "standard input" if self.source == STANDARD_INPUT else self.source
 
     def refuse(self, *names: str) -> None:
-        """Refuse arguments that mean nothing for this format."""
+        """Raise an error about arguments that mean nothing for this format."""
         for name in names:
             if getattr(self, name):
                 raise InvalidInputError(f"{name} is not for {self.format} files.")
 
 
 def format_of(name: str, given: str | None) -> str:
-    """The format that was given, or that the file's name suggests; pipes are CSV."""
+    """Return the format that was given, or that the file's name suggests; pipes are CSV."""
     if given is not None:
         if given not in FORMATS:
             raise InvalidInputError(f"format must be one of {', '.join(FORMATS)}, got {given!r}.")
@@ -62,7 +62,7 @@ def format_of(name: str, given: str | None) -> str:
 
 
 def as_bytes(name: str, value: Any) -> int:
-    """A number of bytes, such as 500000, "256M" or "2G"."""
+    """Return a number of bytes, given as 500000, "256M" or "2G"."""
     if isinstance(value, str) and (found := re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", value.strip(), re.IGNORECASE)):
         value = int(float(found[1]) * UNITS[found[2].upper()])
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:

@@ -1,4 +1,4 @@
-"""PLINK's binary genotypes (.bed with .bim and .fam beside it): columns already, two bits a genotype."""
+"""Reader of PLINK's binary genotypes (.bed with .bim and .fam), which are stored by columns: nothing is transposed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.conversion.content import DenseContent, Report
 from ellzero.conversion.plan import UNLABELLED, Plan
-from ellzero.errors import InvalidInputError
 from ellzero.tables.columns import check_presence
 from ellzero.tables.formats import inner_suffix
 from ellzero.tables.optional import need
@@ -23,13 +23,13 @@ from ellzero.tables.text import explained, reading_options
 
 __all__ = ["read_plink"]
 
-MISSING = -127  # what bed-reader gives for a missing genotype in int8
-UNKNOWN = ("-9", "NA", "NaN", "nan", "")  # phenotypes that are none
+MISSING = -127  # the int8 that bed-reader returns for a missing genotype
+UNKNOWN = ("-9", "NA", "NaN", "nan", "")  # words of the .fam file for a missing phenotype
 PHENOTYPE = "phenotype"
 
 
 def read_plink(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> DenseContent:
-    """Counts of each variant's first allele (A1 of the .bim file): 0, 1 or 2."""
+    """Read the counts of each variant's first allele (A1 of the .bim file): 0, 1 or 2."""
     plan.refuse("drop", "separator")
     reader = need("bed_reader", "plink")
     if not os.path.exists(plan.source):
@@ -67,13 +67,13 @@ def read_plink(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> De
 
 
 class readable:
-    """A block in which whatever bed-reader finds wrong becomes one sentence."""
+    """A `with` block in which errors of bed-reader become one sentence."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
 
     def __enter__(self) -> None:
-        """Nothing to do."""
+        """Begin the block."""
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, Exception) and not isinstance(error, (InvalidInputError, MemoryError, FileNotFoundError)):
@@ -82,7 +82,7 @@ class readable:
 
 
 def variant_names(bed: Any) -> list[str]:
-    """The variants' ids; where an id is missing or not the only one of its kind, place and alleles, and if need be a number."""
+    """Return the variants' ids; one that is missing or not unique becomes position and alleles, with a number if need be."""
     names = [str(name) for name in bed.sid]
     counts = Counter(names)
     places = zip(bed.chromosome, bed.bp_position, bed.allele_1, bed.allele_2, strict=True)
@@ -95,9 +95,9 @@ def variant_names(bed: Any) -> list[str]:
 
 
 def phenotypes(plan: Plan, bed: Any) -> Any:
-    """The last column of the .fam file, missing where it says so; None if nobody has a phenotype.
+    """Return the last column of the .fam file, None where it says missing; None alone if no sample has a phenotype.
 
-    1 and 2 are controls and cases, and 0 is then missing. With other values it is a number like any other.
+    If all values are 0, 1 and 2, then 1 means control, 2 case and 0 missing. With other values, 0 is a number like any other.
     """
     if plan.target not in (None, PHENOTYPE):
         raise InvalidInputError("target names a column of target_file; without one it is the phenotype of the .fam file.")
@@ -113,7 +113,7 @@ def phenotypes(plan: Plan, bed: Any) -> Any:
 
 
 def from_file(plan: Plan, bed: Any) -> Any:
-    """A column of a table of samples, which are found by their IID (and FID, if the table has it)."""
+    """Return a column of a table of samples, which are found by their IID (and FID, if the table has it)."""
     pandas = need("pandas", "plink")
     name = str(plan.target_file)
     suffix = inner_suffix(name)
@@ -135,7 +135,7 @@ def from_file(plan: Plan, bed: Any) -> Any:
 
 
 def labelled(plan: Plan, column: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The target of the samples that have one, and which these are."""
+    """Return the target of the samples that have one, and the indices of these samples."""
     absent = column.isna().to_numpy()
     if absent.all():
         raise InvalidInputError(f"no sample of {plan.shown} is in {plan.target_file}, or has a value there.")

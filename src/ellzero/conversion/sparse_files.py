@@ -1,4 +1,4 @@
-"""The files of a sparse store, whose lengths are known only in the end."""
+"""The files of a sparse store, whose lengths are known only at the end."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.conversion.checking import Contents, canonical
 from ellzero.conversion.store_files import Files, synced
 from ellzero.design.store import BLOCK_BYTES
-from ellzero.errors import InvalidInputError
 
 __all__ = ["SparseFiles"]
 
 VECTOR_HEADER = 128
-"""Bytes that NumPy writes before a vector of any length, so that they can be written again when that is known."""
+"""Bytes of the header of a vector; they are the same for all lengths, so that the header can be rewritten at the end."""
 
 
 class SparseFiles(Files):
-    """data.npy, indices.npy and indptr.npy: compressed sparse columns."""
+    """The files data.npy, indices.npy and indptr.npy: compressed sparse columns."""
 
     storage = "sparse"
 
@@ -38,11 +38,11 @@ class SparseFiles(Files):
 
     @staticmethod
     def size(contents: Contents, entries: int) -> int:
-        """Bytes of the numbers."""
+        """Return the bytes of the numbers."""
         return entries * (contents.dtype.itemsize + (8 if contents.n >= 2**31 else 4)) + 8 * (contents.p + 1)
 
     def append(self, block: Any) -> None:
-        """The next columns, as a sparse matrix of any format."""
+        """Write the next columns, given as a sparse matrix of any format."""
         from scipy import sparse
 
         first = self.done
@@ -55,7 +55,7 @@ class SparseFiles(Files):
         self.indptr[first + 1 : self.done + 1] = self.indptr[first] + matrix.indptr[1:]
 
     def end(self) -> tuple[int, list[int]]:
-        """Lengths are known now, and with them what a block is: checksums are taken of what the files hold."""
+        """Write the lengths into the headers, choose the blocks, and compute their checksums from the files."""
         entries = int(self.indptr[-1])
         for name, dtype in self.types.items():
             self.files[name].seek(0)
@@ -72,17 +72,17 @@ class SparseFiles(Files):
         return block_columns, checksums
 
     def checksum(self, first: int, count: int) -> int:
-        """Of a block's values, then of its row numbers."""
+        """Return the checksum of a block's values followed by its row numbers."""
         start, stop = (int(self.indptr[j]) for j in (first, min(first + count, self.contents.p)))
         value = 0
         for name, dtype in self.types.items():
-            for part in parts(self.files[name], VECTOR_HEADER + start * dtype.itemsize, (stop - start) * dtype.itemsize):
+            for part in in_pieces(self.files[name], VECTOR_HEADER + start * dtype.itemsize, (stop - start) * dtype.itemsize):
                 value = zlib.crc32(part, value)
         return value
 
 
 def vector_header(dtype: np.dtype[Any], length: int) -> bytes:
-    """What comes before the numbers of a vector in a .npy file; it has the same size for every length."""
+    """Return the header of a vector in a .npy file; it has the same size for every length."""
     stream = io.BytesIO()
     npy.write_array_header_1_0(stream, {"descr": npy.dtype_to_descr(dtype), "fortran_order": False, "shape": (length,)})
     header = stream.getvalue()
@@ -90,8 +90,8 @@ def vector_header(dtype: np.dtype[Any], length: int) -> bytes:
     return header
 
 
-def parts(file: IO[bytes], start: int, size: int) -> Iterator[bytes]:
-    """Some bytes of a file, a few at a time."""
+def in_pieces(file: IO[bytes], start: int, size: int) -> Iterator[bytes]:
+    """Yield some bytes of a file, at most 1 MiB at a time."""
     file.seek(start)
     while size:
         part = file.read(min(size, 1 << 20))

@@ -1,4 +1,4 @@
-"""What the files of dense and of sparse stores have in common (`docs/column-store.md` has the format)."""
+"""The files that dense and sparse stores have in common (`docs/column-store.md` describes the format)."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from typing import IO, Any
 
 import numpy as np
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.conversion.checking import Contents
-from ellzero.design.column_files import ABOUT, BESIDE, FORMAT, VERSION
-from ellzero.errors import InvalidInputError
+from ellzero.design.column_files import ABOUT, FORMAT, SMALL_FILES, VERSION
 
 __all__ = ["Files", "synced"]
 
 
 class Files:
-    """The files of a store in a folder that is there; the folder becomes a store when `finish` has written about.json."""
+    """The files of a store in an existing folder, which becomes a store when `finish` has written about.json."""
 
     storage = ""
 
     def __init__(self, folder: Path, contents: Contents) -> None:
         self.folder = folder
         self.contents = contents
-        self.done = 0  # columns
+        self.done = 0  # columns that are written
         self.open = ExitStack()
 
     def create(self, name: str) -> IO[bytes]:
-        """A file to write to, closed by `finish` or `close`."""
+        """Open a file for writing, which `finish` or `close` closes."""
         return self.open.enter_context(open(self.folder / name, "wb+"))
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close all files."""
         self.open.close()
 
     def advance(self, shape: tuple[int, ...]) -> None:
@@ -48,7 +48,7 @@ class Files:
         self.done += shape[1]
 
     def finish(self) -> None:
-        """Write what belongs to the columns, about.json last."""
+        """Write the files beside the numbers, about.json last."""
         contents = self.contents
         if self.done < contents.p:
             raise InvalidInputError(f"only {self.done} of {contents.p} columns were appended.")
@@ -71,23 +71,23 @@ class Files:
             "crc32": checksums,
             "target": contents.target,
             "files": sizes,
-            "checks": {name: zlib.crc32((self.folder / name).read_bytes()) for name in BESIDE if name in sizes},
+            "checks": {name: zlib.crc32((self.folder / name).read_bytes()) for name in SMALL_FILES if name in sizes},
             "made_by": f"ellzero {version('ellzero')}",
         }
         self.write_json(ABOUT, about)
 
     def end(self) -> tuple[int, list[int]]:
-        """Complete the files of the numbers: columns in a block, and the checksum of each block."""
+        """Complete the files of the numbers; return the columns in a block and the checksum of each block."""
         raise NotImplementedError
 
     def write_json(self, name: str, value: Any) -> None:
-        """A file of text."""
+        """Write a value as a JSON file."""
         with open(self.folder / name, "wb") as file:
             file.write(json.dumps(value, ensure_ascii=False).encode())
             synced(file)
 
 
 def synced(file: IO[bytes]) -> None:
-    """Have all of a file on the disk."""
+    """Make sure that all of a file is on the disk."""
     file.flush()
     os.fsync(file.fileno())

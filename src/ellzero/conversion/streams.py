@@ -1,4 +1,4 @@
-"""Files, pipes and compressed files as streams of bytes that know how much of them is read."""
+"""Files, pipes and compressed files as streams of bytes that know how much of them has been read."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import zlib
 from contextlib import ExitStack
 from typing import IO, Any
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
 from ellzero.tables.formats import GZIP_MAGIC, STANDARD_INPUT
 from ellzero.tables.optional import need
 
 __all__ = ["DAMAGED", "Replayed", "Stream"]
 
 DAMAGED = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
-"""What compressed files raise that are not whole."""
+"""The errors of compressed files that are damaged or cut off."""
 
 
 class Stream:
@@ -39,12 +39,12 @@ class Stream:
 
     @property
     def fraction(self) -> float:
-        """How much is read; 0 where that cannot be known."""
+        """Return the fraction that has been read, 0 where it cannot be known."""
         return min(1.0, self.raw.tell() / self.size) if self.size else 0.0
 
 
 def decompressed(raw: Any, name: str) -> Any:
-    """What is in a compressed file; anything else as it is."""
+    """Return the decompressed content of a file, or the file itself if it is not compressed."""
     suffix = os.path.splitext(name.lower())[1]
     if suffix == ".gz" or (name == STANDARD_INPUT and raw.peek(2)[:2] == GZIP_MAGIC):
         return gzip.GzipFile(fileobj=raw)
@@ -59,7 +59,7 @@ def decompressed(raw: Any, name: str) -> Any:
 
 
 class Replayed(io.RawIOBase):
-    """A stream whose beginning can be read twice, even if it is a pipe: what is read before `rewind` comes again after it."""
+    """A stream whose beginning can be read twice, even if it is a pipe: bytes read before `rewind` come again after it."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.stream = stream
@@ -67,11 +67,11 @@ class Replayed(io.RawIOBase):
         self.again = memoryview(b"")
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True, as the interface of streams demands."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Bytes that come again, or new ones."""
+        """Fill the buffer with bytes that come again, or with new ones."""
         if len(self.again):
             data: Any = self.again[: len(buffer)]
             self.again = self.again[len(buffer) :]
@@ -83,6 +83,6 @@ class Replayed(io.RawIOBase):
         return len(data)
 
     def rewind(self) -> None:
-        """Begin again; only once."""
+        """Begin again; this works once."""
         self.again = memoryview(bytes(self.kept or b""))
         self.kept = None

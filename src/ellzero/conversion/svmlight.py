@@ -1,4 +1,4 @@
-"""svmlight/libsvm: sparse rows of text, in tiles."""
+"""Reader of svmlight/libsvm: sparse rows of text become tiles on the disk."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import IO, Any
 
 import numpy as np
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.conversion.content import Report, SparseContent
 from ellzero.conversion.labels import whole_numbers
 from ellzero.conversion.plan import Plan
 from ellzero.conversion.streams import Stream
 from ellzero.conversion.transposing import SparseTiles
-from ellzero.errors import InvalidInputError
 
 __all__ = ["read_svmlight"]
 
 TEXT_SHARE = 24
-"""An entry, of 4 characters or more, takes up to so many times its size: text, numbers, and these in both orders."""
+"""Memory of an entry, as a multiple of its text of at least 4 characters: the text, and its numbers by rows and by columns."""
 
 
 def read_svmlight(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> SparseContent:
-    """Read all rows into tiles. Indices begin at 1 if nothing has the index 0."""
+    """Read all rows into tiles; indices begin at 1 unless an entry has the index 0."""
     plan.refuse("target_file", "drop", "impute", "separator", "missing", "drop_unlabelled")
     if plan.target not in (None, "y"):
         raise InvalidInputError(f"target is not for svmlight files: the lines of {plan.shown} begin with their labels.")
@@ -32,7 +32,7 @@ def read_svmlight(plan: Plan, folder: Path, stack: ExitStack, report: Report) ->
     tiles = SparseTiles(folder / "rows", stack)
     labels = []
     line = 0
-    zero = False  # whether anything has the index 0
+    zero = False  # whether an entry has the index 0
     for text in line_blocks(stream.content, max(1, plan.memory // TEXT_SHARE)):
         X, y = parsed(text, plan, line)
         line += text.count(b"\n")
@@ -48,21 +48,21 @@ def read_svmlight(plan: Plan, folder: Path, stack: ExitStack, report: Report) ->
         source=plan.shown,
         n=tiles.n,
         p=tiles.p - first,
-        names=[f"x{j}" for j in range(1, tiles.p)] if first else None,  # as the file counts
+        names=[f"x{j}" for j in range(1, tiles.p)] if first else None,  # the indices of the file
         y=y if plan.regression else whole_numbers(y),
         target=None,
-        aside=tiles.size,
+        scratch_bytes=tiles.size,
         entries=tiles.entries,
         blocks=lambda most: tiles.blocks(first, most),
     )
 
 
 def line_blocks(stream: IO[bytes], size: int) -> Iterator[bytes]:
-    """Whole lines, about so many bytes of them at a time."""
+    """Yield whole lines, about `size` bytes of them at a time."""
     rest: list[bytes] = []
     while block := stream.read(size):
         cut = block.rfind(b"\n") + 1
-        if not cut:  # a line that is longer
+        if not cut:  # the line is longer than the block
             rest.append(block)
             continue
         yield b"".join([*rest, block[:cut]])
@@ -72,7 +72,7 @@ def line_blocks(stream: IO[bytes], size: int) -> Iterator[bytes]:
 
 
 def parsed(text: bytes, plan: Plan, line: int) -> tuple[Any, Any]:
-    """The rows of some lines, of which the first comes after so many others."""
+    """Parse some lines; `line` is the number of lines before them, for errors."""
     from sklearn.datasets import load_svmlight_file
 
     try:

@@ -1,7 +1,8 @@
-"""Rows into columns by way of the disk: memory holds one tile of rows or one block of columns, never all of X.
+"""Tiles: rows become columns by way of the disk, and memory holds one tile of rows or one block of columns, never all of X.
 
-Rows come in tiles. A tile is written with its columns one after the other, so that any block of columns is one contiguous
-piece of each tile. With tiles of 20 MB and blocks of 64 MB, 20 GB take 300,000 pieces of 64 kB: hardly slower than one.
+A tile holds some rows, and is written with its columns one after the other, so that any block of columns is one contiguous
+piece of each tile. With tiles of 20 MB and blocks of 64 MB, 20 GB are read in 300,000 pieces of 64 kB, which is hardly slower
+than one long read.
 """
 
 from __future__ import annotations
@@ -18,34 +19,34 @@ __all__ = ["DenseTiles", "SparseTiles"]
 
 
 class DenseTiles:
-    """Rows of a dense matrix, to be read by columns.
+    """Rows of a dense matrix, written by rows and read by columns.
 
-    The file goes when it is closed (by `stack`).
+    The file is removed when `stack` closes it.
     """
 
     def __init__(self, path: Path, p: int, dtype: np.dtype[Any], stack: ExitStack) -> None:
         self.p = p
         self.dtype = dtype
-        self.file = scratch(path, stack)
+        self.file = scratch_file(path, stack)
         self.rows: list[int] = []
 
     @property
     def n(self) -> int:
-        """Rows so far."""
+        """Return the number of rows so far."""
         return sum(self.rows)
 
     @property
     def size(self) -> int:
-        """Bytes on the disk."""
+        """Return the bytes on the disk."""
         return self.n * self.p * self.dtype.itemsize
 
     def append(self, rows: NDArray[Any]) -> None:
-        """The next rows, all columns of them."""
+        """Write the next rows as a tile."""
         self.file.write(np.asfortranarray(rows, dtype=self.dtype).T.data)
         self.rows.append(len(rows))
 
     def pieces(self, first: int, last: int) -> Iterator[NDArray[Any]]:
-        """Columns first to last - 1 of each tile, from top to bottom."""
+        """Yield columns first to last - 1 of each tile, from top to bottom."""
         start = 0
         for rows in self.rows:
             yield read(self.file, start + first * rows * self.dtype.itemsize, rows * (last - first), self.dtype).reshape(
@@ -55,14 +56,14 @@ class DenseTiles:
 
 
 class SparseTiles:
-    """Rows of a sparse matrix whose number of columns is known at the end, to be read as blocks of compressed sparse columns.
+    """Rows of a sparse matrix with an unknown number of columns, read as blocks of compressed sparse columns.
 
-    A tile has three parts on the disk: the columns that it has entries of, with the place of each one's first entry; the rows
+    A tile has three parts on the disk: the columns that have entries in it, with the place of each one's first entry; the rows
     of its entries; their values.
     """
 
     def __init__(self, path: Path, stack: ExitStack) -> None:
-        self.file = scratch(path, stack)
+        self.file = scratch_file(path, stack)
         self.n = 0
         self.p = 0
         self.size = 0
@@ -70,7 +71,7 @@ class SparseTiles:
         self.counts = np.zeros(0, dtype=np.int64)  # entries of each column
 
     def append(self, matrix: Any) -> None:
-        """The next rows, as a matrix of compressed sparse rows; entries that are zero are left out."""
+        """Write the next rows, a matrix of compressed sparse rows, as a tile; entries that are zero are left out."""
         tile = matrix.tocsc()
         tile.eliminate_zeros()
         counts = np.diff(tile.indptr).astype(np.int64)
@@ -90,11 +91,11 @@ class SparseTiles:
 
     @property
     def entries(self) -> int:
-        """Of all rows."""
+        """Return the number of entries in all rows."""
         return int(self.counts.sum())
 
     def blocks(self, first: int, most: int) -> Iterator[Any]:
-        """All columns from `first` on, in blocks of at most `most` entries (or one column)."""
+        """Yield all columns from `first` on, in blocks of at most `most` entries (or one column)."""
         ends = np.cumsum(self.counts[: self.p])
         while first < self.p:
             before = ends[first - 1] if first else 0
@@ -103,7 +104,7 @@ class SparseTiles:
             first = last
 
     def block(self, first: int, last: int) -> Any:
-        """Columns first to last - 1. Tiles come from top to bottom, so that the rows of a column come sorted."""
+        """Return columns first to last - 1; tiles are read from top to bottom, so that the rows of a column are sorted."""
         from scipy import sparse
 
         counts = self.counts[first:last]
@@ -127,7 +128,7 @@ class SparseTiles:
         return sparse.csc_matrix((data, indices, indptr), shape=(self.n, last - first))
 
     def search(self, start: int, width: int, column: int) -> int:
-        """How many of a tile's columns come before this one (by bisection on the disk: a tile may have many)."""
+        """Return how many of a tile's columns come before this one, by bisection on the disk, since there may be many."""
         low, high = 0, width
         while low < high:
             middle = (low + high) // 2
@@ -138,15 +139,15 @@ class SparseTiles:
         return low
 
 
-def scratch(path: Path, stack: ExitStack) -> IO[bytes]:
-    """A file to write and read, which has no name any more: it goes when it is closed, whatever happens."""
+def scratch_file(path: Path, stack: ExitStack) -> IO[bytes]:
+    """Open a temporary file without a name, which is removed when it is closed, even if the process is killed."""
     file = stack.enter_context(path.open("wb+"))
     path.unlink()
     return file
 
 
 def read(file: IO[bytes], start: int, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Numbers from some place of a file."""
+    """Read numbers from some place of a file."""
     file.seek(start)
     values = np.empty(count, dtype=dtype)
     if file.readinto(values.view(np.uint8)) < values.nbytes:  # type: ignore[attr-defined]

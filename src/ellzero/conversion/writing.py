@@ -1,4 +1,4 @@
-"""Writers of column stores, a block of columns at a time, each into a folder of its own."""
+"""Writers of column stores, which take a block of columns at a time."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ellzero.conversion.checking import SPARSE_TYPES, checked
+from ellzero.base.errors import InvalidInputError
+from ellzero.conversion.checking import SPARSE_TYPES, checked_contents
 from ellzero.conversion.dense_files import DenseFiles
 from ellzero.conversion.folder import NewFolder
 from ellzero.conversion.sparse_files import SparseFiles
 from ellzero.conversion.store_files import Files
 from ellzero.design.column_files import TYPES
-from ellzero.errors import InvalidInputError
 
 __all__ = ["ColumnWriter", "SparseColumnWriter"]
 
 
 class Writer:
-    """A store that is written block by block, and is there only when all of it is."""
+    """Base class of the writers: the store exists only once all of its columns are written."""
 
     _types: tuple[str, ...] = ()
 
@@ -38,7 +38,7 @@ class Writer:
         target: str | None = None,
         overwrite: bool = False,
     ) -> None:
-        self.contents = checked(n, p, dtype, names, y, target, self._types)
+        self.contents = checked_contents(n, p, dtype, names, y, target, self._types)
         self.folder = NewFolder(path, overwrite)
         self.files: Any = None
 
@@ -61,7 +61,7 @@ class Writer:
         self.folder.__exit__(kind, error, trace)
 
     def _begin(self) -> Files:
-        """The files of the new folder."""
+        """Create the files in the new folder."""
         raise NotImplementedError
 
     def append(self, block: Any) -> None:
@@ -72,7 +72,7 @@ class Writer:
 
 
 class ColumnWriter(Writer):
-    """Writes a dense column store block by block, so that X need never be in memory.
+    """A writer of dense column stores, which takes blocks of columns, so that X need never be in memory.
 
     Use it in a ``with`` block. The store is there when the block ends; if it ends with an error or before all `p` columns were
     appended, nothing is left behind.
@@ -110,16 +110,19 @@ class ColumnWriter(Writer):
     _types = TYPES
 
     def _begin(self) -> Files:
-        """One file of known size."""
+        """Create one file, whose size is known."""
         self.folder.expect(DenseFiles.size(self.contents))
         return DenseFiles(self.folder.path, self.contents)
 
 
 class SparseColumnWriter(Writer):
-    """The same for sparse columns: `append` takes sparse matrices; zeros are left out, `dtype` is a float type."""
+    """A writer of sparse column stores, which takes sparse matrices as blocks of columns and leaves out zeros.
+
+    The parameters are those of :class:`ColumnWriter`; `dtype` is "float32" or "float64".
+    """
 
     _types = SPARSE_TYPES
 
     def _begin(self) -> Files:
-        """Files that grow."""
+        """Create the files, whose sizes are not known."""
         return SparseFiles(self.folder.path, self.contents)

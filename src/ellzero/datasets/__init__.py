@@ -1,4 +1,4 @@
-"""Data to try things on."""
+"""Data for trials and experiments: synthetic data, and real benchmark sets; imports `base`."""
 
 from ellzero.datasets.real import Dataset, load
 from ellzero.datasets.synthetic import draw_labels, make_classification

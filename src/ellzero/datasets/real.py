@@ -1,4 +1,4 @@
-"""Real benchmark sets, fetched from their public home once and kept in a cache."""
+"""Real benchmark sets, downloaded once and kept in a cache."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ellzero.base.errors import DatasetError
+from ellzero.base.files import replacing
+from ellzero.base.validation import as_choice
 from ellzero.datasets import uci
 from ellzero.datasets.uci import PARTS, SOURCES, Arrays, Source
-from ellzero.errors import DatasetError
-from ellzero.files import replacing
-from ellzero.validation import as_choice
 
 __all__ = ["Dataset", "load"]
 
-Matrix: TypeAlias = Any  # a column-major float64 array, or a CSR matrix
+Matrix: TypeAlias = Any  # column-major float64 array or CSR matrix
 Labels = NDArray[np.int64]
 Split = Literal["train", "valid", "all"]
 
@@ -74,7 +74,7 @@ def load(name: str, split: Split) -> tuple[Matrix, Labels]: ...
 
 
 def load(name: str, split: Split | None = None) -> Dataset | tuple[Matrix, Labels]:
-    """A feature-selection set of NIPS 2003: "arcene", "dexter", "dorothea" or "madelon".
+    """Load a feature-selection set of NIPS 2003: "arcene", "dexter", "dorothea" or "madelon".
 
     The first call fetches the set from the UCI repository (1 to 10 MB) and keeps it; later ones need no network. The folder
     is ``ellzero`` in the user's cache directory, or the one that the environment variable ``ELLZERO_DATA`` names. Shapes,
@@ -120,14 +120,14 @@ def load(name: str, split: Split | None = None) -> Dataset | tuple[Matrix, Label
 
 
 def as_numbers(stored: Any) -> Any:
-    """Stored small integers in the types that arithmetic wants: int16 would overflow in the first product."""
+    """Return stored small integers in the types that arithmetic needs: int16 would overflow in the first product."""
     if sparse.issparse(stored):
         return stored.astype(np.float64)
     return stored.astype(np.int64) if stored.ndim == 1 else np.asfortranarray(stored, dtype=np.float64)
 
 
 def cache_folder() -> Path:
-    """ELLZERO_DATA, or a folder in the user's cache directory."""
+    """Return the folder that ELLZERO_DATA names, or the one in the user's cache directory."""
     if named := os.environ.get("ELLZERO_DATA"):
         return Path(named).expanduser()
     base = os.environ.get("XDG_CACHE_HOME")
@@ -135,7 +135,7 @@ def cache_folder() -> Path:
 
 
 def cached_files(source: Source, folder: Path) -> dict[Path, list[str]]:
-    """The files of a set and the arrays in each: one archive if it is dense, else one file an array."""
+    """Return the files of a set and the arrays in each: one archive if it is dense, else one file for each array."""
     keys = [f"{kind}_{part}" for part in PARTS for kind in "Xy"]
     if not source.is_sparse:
         return {folder / f"{source.name}.npz": keys}
@@ -143,7 +143,7 @@ def cached_files(source: Source, folder: Path) -> dict[Path, list[str]]:
 
 
 def read(source: Source, folder: Path) -> Arrays | None:
-    """The set from its cache, or None if it is not there."""
+    """Read the set from its cache; None if it is not there."""
     files = cached_files(source, folder)
     if not all(file.exists() for file in files):
         return None
@@ -159,7 +159,7 @@ def read(source: Source, folder: Path) -> Arrays | None:
 
 
 def read_arrays(stream: IO[bytes], keys: list[str], source: Source) -> Arrays:
-    """The arrays of one file; nothing that a file could run is loaded."""
+    """Read the arrays of one file, without pickles, which could run code."""
     if not source.is_sparse:
         with np.load(stream, allow_pickle=False) as archive:
             return {key: archive[key] for key in keys}
@@ -168,7 +168,7 @@ def read_arrays(stream: IO[bytes], keys: list[str], source: Source) -> Arrays:
 
 
 def write_arrays(stream: IO[bytes], arrays: Arrays) -> None:
-    """The same file, written."""
+    """Write the arrays of one file as `read_arrays` reads them."""
     if len(arrays) > 1:
         np.savez_compressed(stream, **arrays)
         return
@@ -177,7 +177,7 @@ def write_arrays(stream: IO[bytes], arrays: Arrays) -> None:
 
 
 def store(source: Source, arrays: Arrays, folder: Path) -> None:
-    """Write the set into the cache; readers see whole files only."""
+    """Write the set into the cache; other processes never see half a file."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file, keys in cached_files(source, folder).items():

@@ -1,4 +1,4 @@
-"""The synthetic data of the paper's experiments."""
+"""Synthetic data of the paper's experiments."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import expit
 
-from ellzero.errors import InvalidInputError
-from ellzero.validation import as_count, as_nonnegative, as_vector
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.validation import as_count, as_nonnegative, as_vector
 
 __all__ = ["draw_labels", "make_classification"]
 
@@ -27,7 +27,7 @@ def make_classification(
     dtype: type[np.float64] | type[np.float32] = np.float64,
     snr: float | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.float64]]:
-    """Gaussian features, k equi-spaced unit coefficients b, labels from the logistic model P(y = 1) = 1 / (1 + exp(-s x.b)).
+    """Draw Gaussian features and labels with P(y = 1) = 1 / (1 + exp(-s x.b)), b having k equi-spaced ones.
 
     With ``snr`` the labels are y = sign(x.b + e) instead, e normal, as in the paper's experiment on certification times.
     :func:`datasets.draw_labels` draws further labels for the same rows, e.g. to choose a model by.
@@ -91,7 +91,7 @@ def draw_labels(
     noise_variance: float | None = None,
     random_state: int | np.random.Generator = 0,
 ) -> NDArray[np.int64]:
-    """Labels for given rows: from the logistic model, or the sign of x.b and noise.
+    """Draw labels for given rows: from the logistic model, or as the sign of x.b plus noise.
 
     Labels drawn anew for the rows of a training set are the paper's validation data ("fixed design").
 
@@ -132,7 +132,7 @@ def draw_labels(
 
 
 def signal_variance(chosen: NDArray[np.int64], correlation: str | None, rho: float) -> float:
-    """The sum of the entries of Sigma in the chosen rows and columns: Var(x.b), b being one there."""
+    """Return Var(x.b), the sum of the entries of Sigma in the chosen rows and columns, where b is one."""
     k = len(chosen)
     if correlation == "constant":
         return k + k * (k - 1) * rho

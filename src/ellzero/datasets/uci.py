@@ -1,4 +1,4 @@
-"""The feature-selection sets of NIPS 2003 at their public home, the UCI repository: their description, fetching, reading."""
+"""The feature-selection sets of NIPS 2003 in the UCI repository: description, download, reading and checks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ellzero.errors import DatasetError
+from ellzero.base.errors import DatasetError
 
 __all__ = ["HOME", "PARTS", "SOURCES", "Arrays", "Source", "check", "download"]
 
@@ -31,7 +31,7 @@ Arrays = dict[str, Any]
 
 @dataclass(frozen=True)
 class Source:
-    """What is known of a set; counts are those of its official description, train first.
+    """Description of a set; counts are those of the official description, the training part first.
 
     The digest is that of the parsed numbers (see :func:`digest`), not of the text files, so it holds for a cache too, in
     whatever format its arrays are stored.
@@ -46,16 +46,16 @@ class Source:
 
     @property
     def is_sparse(self) -> bool:
-        """Whether the matrices are sparse."""
+        """Return whether the matrices are sparse."""
         return self.entries != "values"
 
     @property
     def dtype(self) -> type[np.signedinteger[Any]]:
-        """The stored type of the entries: 0 to 999, or 0 and 1."""
+        """Return the stored type of the entries, which are 0 to 999, or 0 and 1."""
         return np.int8 if self.entries == "index" else np.int16
 
     def address(self, part: str, kind: str) -> str:
-        """Where a file is below the home; the labels of the validation rows came later and lie one level up."""
+        """Return the address of a file below `HOME`; the labels of the validation rows lie one level higher than the rest."""
         folder = self.name if (part, kind) == ("valid", "labels") else f"{self.name}/{self.name.upper()}"
         return f"{folder}/{self.name}_{part}.{kind}"
 
@@ -100,7 +100,7 @@ SOURCES = {
 
 
 def download(source: Source, home: str) -> Arrays:
-    """Fetch and read the four text files, which are not kept."""
+    """Download and parse the four text files of a set; the files are not kept."""
     out: Arrays = {}
     with tempfile.TemporaryDirectory(prefix="ellzero-") as folder:
         for part in PARTS:
@@ -115,7 +115,7 @@ def download(source: Source, home: str) -> Arrays:
 
 
 def fetch(url: str, folder: str) -> bytes:
-    """The whole of a file by scikit-learn's fetcher, or an error that says what went wrong."""
+    """Download a file by scikit-learn's fetcher, or raise an error that says what went wrong."""
     from sklearn.datasets import fetch_file  # not at the top: it imports all of scikit-learn's own sets
 
     try:
@@ -129,7 +129,7 @@ def fetch(url: str, folder: str) -> bytes:
 
 
 def read_labels(text: bytes) -> NDArray[np.int8]:
-    """One label, -1 or +1, a line."""
+    """Parse a file with one label, -1 or +1, in each line."""
     labels = np.loadtxt(io.BytesIO(text), dtype=np.int64, ndmin=1)
     if not np.isin(labels, (-1, 1)).all():
         raise ValueError("a label is neither -1 nor 1")
@@ -137,14 +137,14 @@ def read_labels(text: bytes) -> NDArray[np.int8]:
 
 
 def read_entries(source: Source, text: bytes) -> NDArray[Any] | sparse.csr_matrix:
-    """The matrix in a data file."""
+    """Parse the matrix of a data file."""
     if source.is_sparse:
         return read_sparse(source, text)
     return np.loadtxt(io.BytesIO(text), dtype=np.int64, ndmin=2).astype(source.dtype)
 
 
 def read_sparse(source: Source, text: bytes) -> sparse.csr_matrix:
-    """A row a line: pairs index:value, or the indices of the ones; a line may be empty."""
+    """Parse a sparse matrix, one row in a line: pairs index:value, or the indices of the ones; a line may be empty."""
     lines = text.decode("ascii").splitlines()
     columns, values, starts = list[int](), list[int](), [0]
     for line in lines:
@@ -164,7 +164,7 @@ def read_sparse(source: Source, text: bytes) -> sparse.csr_matrix:
 
 
 def check(source: Source, arrays: Arrays, origin: object) -> None:
-    """Refuse anything that is not the official set: shapes and class counts say what is wrong, the digest misses nothing."""
+    """Raise an error if this is not the official set: shapes and class counts say what is wrong, the digest misses nothing."""
     for problem in differences(source, arrays):
         raise DatasetError(f"{origin} does not hold the {source.name} data: {problem}.")
 
@@ -189,7 +189,7 @@ def differences(source: Source, arrays: Arrays) -> Iterator[str]:
 
 
 def digest(arrays: Arrays) -> str:
-    """SHA-256 of the numbers of a set, whatever integer type, order or sparse format holds them.
+    """Return the SHA-256 of the numbers of a set, independent of integer type, order and sparse format.
 
     That of each text file would say the same, but was not known when this was written: the digests in ``SOURCES`` are of
     copies whose shapes, class counts and sums agree with the official description.
@@ -204,7 +204,7 @@ def digest(arrays: Arrays) -> str:
 
 
 def canonical(X: Any) -> tuple[NDArray[Any], ...]:
-    """A dense matrix itself; a sparse one as shape, row pointers, columns and values by rows, no entry twice or zero."""
+    """Return the arrays to hash: a dense matrix itself; of a sparse one shape, row pointers, columns and values by rows."""
     if not sparse.issparse(X):
         return (X,)
     rows = sparse.csr_matrix(X, copy=True)

@@ -1,4 +1,4 @@
-"""The contract of a design and the way into it."""
+"""The interface of a design, and the function that makes a design of any X."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero import _core
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
 
 __all__ = ["Design", "as_design", "float_dtype", "is_stored"]
 
@@ -20,7 +20,7 @@ SMALL_INTEGERS = (np.bool_, np.int8, np.uint8, np.int16, np.uint16)
 
 
 class Design(Protocol):
-    """X as the solvers see it: columns that can be multiplied and taken."""
+    """X as the solvers use it: columns that can be multiplied and taken."""
 
     shape: tuple[int, int]
     core: _core.Design
@@ -28,36 +28,36 @@ class Design(Protocol):
 
     @property
     def filled(self) -> NDArray[np.int64] | None:
-        """The columns that have entries, None if (nearly) all have."""
+        """Return the columns that have entries, or None if all or nearly all have."""
 
     def take(self, columns: NDArray[Any]) -> Design:
-        """A design of some of the columns."""
+        """Return a design of some of the columns."""
 
     def stored(self) -> Any:
-        """X as it is held: an array or a sparse matrix."""
+        """Return X as it is held: an array, a sparse matrix or a store."""
 
     def matvec(self, columns: NDArray[np.int32], coef: Array) -> Array:
-        """X[:, columns] @ coef in float64."""
+        """Return X[:, columns] @ coef in float64."""
 
     def rmatvec(self, r: Array) -> Array:
-        """X.T @ r in float64."""
+        """Return X.T @ r in float64."""
 
 
 def float_dtype(dtype: np.dtype[Any]) -> type[np.float64] | type[np.float32]:
-    """The type in which data of this type is held: float32 where that loses nothing, else float64."""
+    """Return the type in which data of this type is held: float32 where that loses nothing, else float64."""
     if dtype.type in SMALL_INTEGERS or dtype.type in (np.float16, np.float32):
         return np.float32
     return np.float64
 
 
 def check_dtype(dtype: np.dtype[Any]) -> None:
-    """Refuse what is not numbers."""
+    """Raise an error if the type does not hold real numbers."""
     if dtype.kind not in "fiub":
         raise InvalidInputError(f"X must hold real numbers, got dtype {dtype}.")
 
 
 def feature_names(X: object) -> list[str] | None:
-    """Column names of a data frame whose names are all strings."""
+    """Return the column names of a data frame, or None if they are not all strings."""
     columns = getattr(X, "columns", None)
     if columns is None or not hasattr(X, "dtypes"):
         return None
@@ -66,7 +66,7 @@ def feature_names(X: object) -> list[str] | None:
 
 
 def is_stored(X: object) -> bool:
-    """Whether X is kept elsewhere: in a file, on other machines, or in another library's array on disk."""
+    """Return whether X is kept outside memory: in a file, on other machines, or in another library's array on disk."""
     if sparse.issparse(X) or isinstance(X, np.ndarray):
         return False
     from ellzero.design.column_store import ColumnStore
@@ -76,12 +76,12 @@ def is_stored(X: object) -> bool:
 
 
 def is_dask(X: object) -> bool:
-    """Whether X is an array of Dask."""
+    """Return whether X is an array of Dask."""
     return type(X).__module__.startswith("dask.array")
 
 
 def is_sliced(X: object) -> bool:
-    """Whether X is an array on disk of another library (Zarr, HDF5)."""
+    """Return whether X is an array on disk of another library (Zarr, HDF5)."""
     try:
         return not hasattr(X, "__array_interface__") and all(
             hasattr(X, name) for name in ("shape", "dtype", "chunks", "__getitem__")
@@ -91,7 +91,7 @@ def is_sliced(X: object) -> bool:
 
 
 def as_store(X: Any) -> Any:
-    """The store of an X that is kept elsewhere."""
+    """Return the store of an X that is kept outside memory."""
     if is_dask(X):
         from ellzero.design.dask_array import DaskStore
 

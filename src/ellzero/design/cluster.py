@@ -1,7 +1,7 @@
-"""Where tasks on Dask collections run: on the workers of a cluster, again if a worker died with them, or in this process.
+"""Engines that run tasks on Dask collections: the workers of a cluster, or Dask's scheduler in this process.
 
-Which of the two follows from what is there: the client that X was persisted with, else the active client of
-`dask.distributed`, else Dask's own scheduler in this process, which needs no `distributed`.
+`engine_for` takes the client that X was persisted with, else the active client of `dask.distributed`, else Dask's own scheduler
+in this process, which needs no `distributed`. Tasks that were lost with a worker run again.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from contextlib import suppress
 from importlib.metadata import version
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from ellzero.errors import ClusterError, InvalidInputError
+from ellzero.base.errors import ClusterError, InvalidInputError
 
 __all__ = ["Answer", "Cluster", "Engine", "LocalThreads", "answered", "engine_for"]
 
 Key = TypeVar("Key")
 
-PAUSES = (0.1, 1.0, 3.0)  # seconds before each further attempt; Dask itself has then moved a task three times
-SHORTEST_NAP, LONGEST_NAP = 0.0005, 0.02  # seconds between two looks at what has come
+PAUSES = (0.1, 1.0, 3.0)  # seconds before each further attempt; Dask itself tries a task on three workers in each attempt
+SHORTEST_NAP, LONGEST_NAP = 0.0005, 0.02  # seconds between two looks for answers
 LOOK_AROUND = 2.0  # seconds without an answer after which the workers are counted
-PATIENCE = "60s"  # dask.config "ellzero.timeout": so long there may be no worker at all
-KEPT_FREE = 0.4  # of a worker's memory: beyond the rest, Dask writes data to disk
+PATIENCE = "60s"  # how long a cluster may have no worker at all; the default of "ellzero.timeout" in Dask's configuration
+KEPT_FREE = 0.4  # the share of a worker's memory that is left free: Dask writes data to disk above 60 %
 
-# As text, since a function of ellzero could not even be read by a worker that lacks the package.
+# Sent as text: a worker without ellzero could not unpickle a function of ellzero.
 VERSION_HERE = "(__import__('ellzero._core'), __import__('importlib.metadata').metadata.version('ellzero'))[1]"
 
 
 class Answer(NamedTuple):
-    """What a task returns, and who answered: workers may join while a fit runs."""
+    """Value of a task, with the worker that computed it and its version of ellzero: workers may join while a fit runs."""
 
     version: str
     worker: str
@@ -41,11 +41,11 @@ class Engine(Protocol):
     """Runs tasks on Dask collections."""
 
     def run(self, keys: Sequence[Key], make: Callable[[Sequence[Key]], list[Any]]) -> Iterator[tuple[Key, Any]]:
-        """The value of each key's task, in any order; `make` builds the (delayed) tasks of some keys."""
+        """Yield the value of each key's task, in any order; `make` builds the (delayed) tasks of some keys."""
 
 
 def answered(value: Any) -> Answer:
-    """A value, signed by who computed it."""
+    """Return a value together with the worker that computed it."""
     try:
         from distributed import get_worker
 
@@ -56,7 +56,7 @@ def answered(value: Any) -> Answer:
 
 
 def engine_for(X: Any) -> Engine:
-    """What runs tasks on a Dask array."""
+    """Return the engine for tasks on a Dask array."""
     import dask
 
     try:
@@ -81,7 +81,7 @@ class LocalThreads:
     """Dask's scheduler in this process: threads, unless the user set another one."""
 
     def run(self, keys: Sequence[Key], make: Callable[[Sequence[Key]], list[Any]]) -> Iterator[tuple[Key, Any]]:
-        """The value of each key's task."""
+        """Yield the value of each key's task."""
         import dask
 
         for key, answer in zip(keys, dask.compute(*make(keys)), strict=True):
@@ -91,8 +91,8 @@ class LocalThreads:
 class Cluster:
     """The workers of a `distributed.Client`.
 
-    Dask itself repeats the tasks of a worker that dies, and computes again what it held, as far as it knows how. What still
-    fails for a reason that may pass (all workers gone for a moment, a task that was with several dying workers, a broken
+    Dask itself repeats the tasks of a worker that dies, and computes the lost data again if it knows how. A task that still
+    fails for a reason that may pass (all workers gone for a moment, several workers that died with the task, a broken
     connection) is submitted again here, a few times. Nothing waits for ever: without any worker for `ellzero.timeout` in
     Dask's configuration (60 s by default) there is an error.
     """
@@ -115,7 +115,7 @@ class Cluster:
         self.check()
 
     def check(self) -> None:
-        """All workers must have this version of ellzero."""
+        """Raise an error if a worker does not have this version of ellzero."""
         for address, found in self.on_workers(eval, VERSION_HERE).items():
             if isinstance(found, BaseException):
                 here = version("ellzero")
@@ -125,9 +125,10 @@ class Cluster:
             same_version(str(address), found)
 
     def ask_holders(self, function: Callable[..., Any], questions: dict[Key, tuple[Any, Any]]) -> dict[Key, Any]:
-        """Answers of the workers that hold some data, {key: (future, question)}, past the queue of tasks; those that come.
+        """Ask the workers that hold some data directly, past the queue of tasks; return the answers that come.
 
-        A task takes several messages between client, scheduler and worker; short questions are answered faster like this.
+        `questions` is {key: (future of the data, arguments of the function)}. A task takes several messages between client,
+        scheduler and worker; short questions are answered faster like this.
         """
         holders = self.client.who_has([future for future, _ in questions.values()])
         by_worker: dict[str, list[Any]] = {}
@@ -142,7 +143,7 @@ class Cluster:
         return found
 
     def on_workers(self, function: Callable[..., Any], *arguments: Any, workers: Sequence[str] | None = None) -> dict[str, Any]:
-        """The function's value, or its exception, on each worker that lives."""
+        """Call the function on each worker that is alive; return its values and exceptions by address."""
         try:
             found = self.client.run(function, *arguments, workers=workers, on_error="return")
         except OSError:  # the connection broke
@@ -151,7 +152,7 @@ class Cluster:
         return {address: value for address, value in found.items() if not isinstance(value, OSError)}
 
     def wait_for_worker(self) -> None:
-        """Return as soon as there is a worker."""
+        """Wait until there is a worker, at most `timeout` seconds."""
         start = time.monotonic()
         while not self.workers():
             if time.monotonic() - start > self.timeout:
@@ -159,7 +160,7 @@ class Cluster:
             time.sleep(0.1)
 
     def workers(self) -> int:
-        """How many workers there are now."""
+        """Return the present number of workers."""
         self.require_client()
         try:
             return len(self.client.nthreads())
@@ -168,22 +169,22 @@ class Cluster:
             return 0
 
     def require_client(self) -> None:
-        """Without a client there is nothing to wait for."""
+        """Raise an error if the client is closed: there is nothing to wait for then."""
         if self.client.status not in ("running", "connecting"):
             raise ClusterError(f"The Dask client of X is {self.client.status}, by the user or since its scheduler is gone.")
 
     def room(self) -> float:
-        """How many bytes the workers can take before Dask begins to write its data to disk."""
+        """Return how many bytes the workers can take before Dask begins to write its data to disk."""
         return sum(max(space, 0.0) for space in self.on_workers(spare_memory).values() if isinstance(space, float))
 
     def nobody(self) -> ClusterError:
-        """The error for an empty cluster."""
+        """Return the error about a cluster without workers."""
         return ClusterError(
             f"The Dask cluster has had no worker for {self.timeout:g} s (ellzero.timeout in Dask's configuration)."
         )
 
     def run(self, keys: Sequence[Key], make: Callable[[Sequence[Key]], list[Any]]) -> Iterator[tuple[Key, Any]]:
-        """The value of each key's task, as they come."""
+        """Yield the value of each key's task, as they come; tasks that were lost are tried again."""
         missing = dict.fromkeys(keys)
         trouble: BaseException | None = None
         for pause in (0.0, *PAUSES):
@@ -204,12 +205,12 @@ class Cluster:
         ) from trouble
 
     def attempt(self, keys: Sequence[Key], make: Callable[[Sequence[Key]], list[Any]]) -> Iterator[tuple[Key, Any]]:
-        """Each key with its answer, or with what Dask gives instead of one."""
+        """Submit the tasks of some keys; yield each key with its answer, or with what Dask gives instead of one."""
         import dask
         from distributed import as_completed
 
         self.require_client()
-        # Residuals of many rows are large, and no mistake.
+        # Dask warns about large arguments of tasks; the residuals of many rows are large on purpose.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
             futures = dict(zip(self.client.compute(make(keys)), keys, strict=True))
         done = as_completed(list(futures), loop=self.client.loop, with_results=True, raise_errors=False)
@@ -224,11 +225,11 @@ class Cluster:
                     self.client.cancel(list(futures))
 
     def next_answers(self, done: Any) -> list[Any]:
-        """Wait for some of what is to come, but not for ever."""
+        """Wait for the next answers; raise an error if there has been no worker for `timeout` seconds."""
         start = looked = time.monotonic()
         alone: float | None = None
         while True:
-            # The blocking iterator would hang if no worker comes back, and wakes up a tenth of a second late now and then.
+            # Not the blocking iterator: it would hang if no worker comes back, and sometimes wakes up a tenth of a second late.
             answers = done.next_batch(block=False)
             if answers:
                 return list(answers)
@@ -241,7 +242,7 @@ class Cluster:
             time.sleep(min(LONGEST_NAP, max(SHORTEST_NAP, 0.05 * (now - start))))
 
     def passing_trouble(self, result: Any) -> BaseException:
-        """The reason why an answer is missing, if it may pass; anything else is raised."""
+        """Return the reason for a missing answer if it may pass; raise it otherwise."""
         import distributed
 
         error: BaseException = result[1] if isinstance(result, tuple) else result
@@ -255,11 +256,11 @@ class Cluster:
         )
         if isinstance(error, passing):
             return error
-        self.check()  # a worker that joined later and lacks ellzero fails in many ways
+        self.check()  # the reason may be a worker that joined later and lacks ellzero, which fails in many ways
         raise error
 
     def recover(self, pause: float) -> None:
-        """Wait for workers, and give up if parts of X are gone for good."""
+        """Wait for workers; raise an error if parts of X are lost for good."""
         time.sleep(pause)
         self.wait_for_worker()
         self.check()
@@ -275,7 +276,7 @@ class Cluster:
 
 
 def leave_the_pool() -> None:
-    """Inside a task of a worker, leave its slot to other tasks: they may be those that are waited for."""
+    """Give up the slot of this task, if this is one on a worker: it may wait for tasks that need a slot."""
     from distributed import secede
 
     with suppress(AttributeError, KeyError, ValueError):  # in no task, or not for the first time
@@ -283,26 +284,26 @@ def leave_the_pool() -> None:
 
 
 def same_version(worker: str, found: str) -> None:
-    """Answers of other versions are not used."""
+    """Raise an error if a worker has another version of ellzero."""
     here = version("ellzero")
     if found != here:
         raise ClusterError(f"The worker {worker} has ellzero {found}, this process {here}; all must have the same version.")
 
 
 def described(error: BaseException | None) -> str:
-    """An error in one line."""
+    """Return an error in one line."""
     return f"{type(error).__name__}: {error}".splitlines()[0]
 
 
 def held_answers(function: Callable[..., Any], questions: dict[str, list[Any]], dask_worker: Any) -> Answer:
-    """A worker's answers about the data that it holds."""
+    """Return a worker's answers about the data that it holds."""
     mine = questions.get(dask_worker.address, ())
     found = {key: dask_worker.data[name] for key, name, _ in mine if name in dask_worker.data}
     return answered({key: function(found[key], *question) for key, _, question in mine if key in found})
 
 
 def spare_memory(dask_worker: Any) -> float:
-    """What a worker adds to the room."""
+    """Return how many bytes this worker can take before Dask begins to write its data to disk."""
     import psutil
 
     limit = dask_worker.memory_manager.memory_limit

@@ -1,4 +1,4 @@
-"""The files of a column store: what the folder says of itself, and arrays that are read where they lie."""
+"""The files of a column store: its description (about.json), and arrays that are read in place."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
 
 __all__ = [
     "ABOUT",
-    "BESIDE",
     "FORMAT",
+    "SMALL_FILES",
     "TYPES",
     "VERSION",
     "ArrayFile",
     "damaged",
+    "file_stamp",
     "load_array",
-    "place_of",
     "read_about",
     "read_header",
 ]
 
 FORMAT, VERSION, ABOUT = "ellzero columns", 1, "about.json"
 TYPES = ("float64", "float32", "int8")
-BESIDE = ("indptr.npy", "y.npy", "names.json")
-"""Files that are read as a whole."""
+SMALL_FILES = ("indptr.npy", "y.npy", "names.json")
+"""The small files beside the numbers, which are read as a whole."""
 
 
 class ArrayFile:
-    """The entries of a ``.npy`` file, read where they lie."""
+    """A ``.npy`` file whose entries are read in place."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -66,7 +66,7 @@ class ArrayFile:
         return InvalidInputError(f"{self.path} is truncated: it has {size} bytes, its header promises {whole}.")
 
     def read(self, first: int, target: NDArray[np.uint8]) -> None:
-        """The bytes from entry `first` on, as many as the target holds."""
+        """Read bytes from entry `first` on, as many as the target holds."""
         begin, done = self.offset + first * self.dtype.itemsize, 0
         while done < len(target):
             count = os.preadv(self.descriptor, [target[done:]], begin + done)  # type: ignore[list-item]
@@ -78,14 +78,14 @@ class ArrayFile:
 
 
 def read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """The shape, whether the order is Fortran's, and the type of the array that follows."""
+    """Return the shape, whether the order is Fortran's, and the type of the array that follows in the stream."""
     version = np.lib.format.read_magic(stream)
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     return read(stream)
 
 
 def read_about(folder: Path) -> dict[str, Any]:
-    """What a folder says of itself, checked."""
+    """Read and check the description of a store."""
     file = folder / ABOUT
     if not file.exists():
         raise InvalidInputError(f"{folder} is no column store: it has no {ABOUT}.")
@@ -119,12 +119,12 @@ def read_about(folder: Path) -> dict[str, Any]:
 
 
 def damaged(path: Path, how: str) -> InvalidInputError:
-    """A store that is not as it was written."""
+    """Return the error about a store that is not as it was written."""
     return InvalidInputError(f"{path} is damaged: {how}.")
 
 
-def place_of(file: Path) -> tuple[int, int, int] | None:
-    """What tells a file from another one that took its name."""
+def file_stamp(file: Path) -> tuple[int, int, int] | None:
+    """Return numbers that differ if another file has taken this one's name; None if there is no file."""
     try:
         state = file.stat()
     except OSError:
@@ -133,7 +133,7 @@ def place_of(file: Path) -> tuple[int, int, int] | None:
 
 
 def load_array(content: bytes) -> NDArray[Any]:
-    """The array of a ``.npy`` file."""
+    """Return the array of a ``.npy`` file."""
     if not content.startswith(b"\x93NUMPY"):
         raise ValueError("no NumPy array")
     loaded: NDArray[Any] = np.load(io.BytesIO(content), allow_pickle=False)

@@ -1,6 +1,6 @@
-"""X in a file, column after column: read in blocks, so that memory stays small whatever the size of the file.
+"""Column stores: X in a file, column after column, which is read in blocks and so can be larger than memory.
 
-A store is a folder (docs/column-store.md says what is in it; `ellzero convert` and :class:`ellzero.ColumnWriter` write it)
+A store is a folder (docs/column-store.md describes its files; `ellzero convert` and :class:`ellzero.ColumnWriter` write it)
 or a plain ``.npy`` file in Fortran order.
 """
 
@@ -22,17 +22,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero import _core
-from ellzero.design.column_files import ABOUT, BESIDE, TYPES, ArrayFile, damaged, load_array, place_of, read_about
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.validation import as_threads
+from ellzero.design.column_files import ABOUT, SMALL_FILES, TYPES, ArrayFile, damaged, file_stamp, load_array, read_about
 from ellzero.design.store import BLOCK_BYTES, Array, Request
-from ellzero.errors import InvalidInputError
-from ellzero.validation import as_threads
 
 __all__ = ["ColumnStore", "open_columns"]
 
 READERS = 2
 """Threads that read ahead; each has a block of its own besides the one in use."""
 GAP_BYTES = 1 << 16
-"""Columns nearer than this are read together: skipping the gap would take as long."""
+"""Columns with a smaller gap between them are read together: skipping the gap would take as long as reading it."""
 
 
 def open_columns(path: str | os.PathLike[str], *, threads: int | None = None, check: bool = True) -> ColumnStore:
@@ -66,7 +66,7 @@ def open_columns(path: str | os.PathLike[str], *, threads: int | None = None, ch
 
 
 class Identity(NamedTuple):
-    """What a reference to a store remembers of it."""
+    """The data of a store, as a pickled reference remembers it."""
 
     shape: tuple[int, int]
     dtype: str
@@ -98,15 +98,15 @@ class ColumnStore:
         shape: tuple[int, ...]
         if self.path.is_dir():
             about = read_about(self.path)
-            self.beside = {name: about["checks"].get(name) for name in BESIDE if name in about["files"]}
-            self.opened = place_of(self.path / ABOUT)
+            self.small_files = {name: about["checks"].get(name) for name in SMALL_FILES if name in about["files"]}
+            self.opened = file_stamp(self.path / ABOUT)
             self.storage, self.target = str(about["storage"]), about["target"]
             files = ("X.npy",) if self.storage == "dense" else ("data.npy", "indices.npy")
             self.files = [ArrayFile(self.path / name) for name in files]
             block, checksums, shape = about["block_columns"], about["crc32"], (about["n"], about["p"])
         elif self.path.exists():
             self.storage, self.target, self.files = "dense", None, [ArrayFile(self.path)]
-            self.beside, self.opened = {}, None
+            self.small_files, self.opened = {}, None
             block, checksums, shape = None, None, self.files[0].shape
             if len(shape) != 2:
                 raise InvalidInputError(f"{self.path} must hold a matrix, got an array of {len(shape)} dimensions.")
@@ -121,7 +121,7 @@ class ColumnStore:
         self.blocks = -(-p // self.block_columns)
         if checksums is not None and len(checksums) != self.blocks:
             raise damaged(self.path, f"it has {len(checksums)} checksums for {self.blocks} blocks")
-        # Of the blocks that have not been read as a whole so far.
+        # The checksums of the blocks that have not been read as a whole so far.
         self.checksums: dict[int, int] = dict(enumerate(checksums)) if checksums is not None and check else {}
         numbers = zlib.crc32(json.dumps(checksums).encode())
         self.identity = Identity(self.shape, self.dtype.name, self.storage, numbers)
@@ -133,7 +133,7 @@ class ColumnStore:
         return f"ColumnStore({self.path.name}: {self.shape[0]} x {self.shape[1]}, {self.dtype}, {self.storage})"
 
     def _starts(self) -> NDArray[np.int64] | None:
-        """Where the entries of each column begin, for a sparse store; checks that the files fit together."""
+        """Return where the entries of each column of a sparse store begin; raise an error if the files do not fit together."""
         if self.storage == "dense":
             X = self.files[0]
             if X.shape != self.shape:
@@ -141,7 +141,7 @@ class ColumnStore:
             if not (X.fortran or 1 in X.shape):
                 raise InvalidInputError(f"{X.path} must be a matrix in Fortran order (columns one after another).")
             return None
-        starts = self._beside("indptr.npy", load_array)
+        starts = self._small_file("indptr.npy", load_array)
         lengths = {file.shape for file in self.files}
         good = (
             starts.shape == (self.shape[1] + 1,)
@@ -155,60 +155,60 @@ class ColumnStore:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all entries: what a pass reads."""
+        """Return the bytes of all entries, which one pass reads."""
         return sum(file.nbytes for file in self.files)
 
     @cached_property
     def column_bytes(self) -> NDArray[np.int64] | None:
-        """Bytes of each column of a sparse store."""
+        """Return the bytes of each column of a sparse store."""
         return None if self.starts is None else np.diff(self.starts) * sum(file.dtype.itemsize for file in self.files)
 
     @cached_property
     def names(self) -> list[str] | None:
-        """Of the columns."""
-        if "names.json" not in self.beside:
+        """Return the names of the columns, None if they have none."""
+        if "names.json" not in self.small_files:
             return None
-        names = self._beside("names.json", json.loads)
+        names = self._small_file("names.json", json.loads)
         if not isinstance(names, list) or len(names) != self.shape[1]:
             raise damaged(self.path, f"names.json does not hold {self.shape[1]} names")
         return [str(name) for name in names]
 
     @cached_property
     def y(self) -> NDArray[Any] | None:
-        """The target that was stored with X."""
-        if "y.npy" not in self.beside:
+        """Return the target that was stored with X, None if there is none."""
+        if "y.npy" not in self.small_files:
             return None
-        y: NDArray[Any] = self._beside("y.npy", load_array)
+        y: NDArray[Any] = self._small_file("y.npy", load_array)
         if y.shape != self.shape[:1]:
             raise damaged(self.path, f"y.npy has shape {y.shape} for {self.shape[0]} rows")
         return y
 
-    def _beside(self, name: str, parse: Callable[[bytes], Any]) -> Any:
-        """A small file of the folder, which must still be the one that was opened."""
-        if self.opened is None or place_of(self.path / ABOUT) != self.opened:
+    def _small_file(self, name: str, parse: Callable[[bytes], Any]) -> Any:
+        """Read a small file of the folder, which must still be the one that was opened."""
+        if self.opened is None or file_stamp(self.path / ABOUT) != self.opened:
             raise InvalidInputError(f"{self.path} has been moved or replaced since it was opened; open it again.")
         try:
             content = (self.path / name).read_bytes()
         except FileNotFoundError:
             raise damaged(self.path, f"{name} is missing") from None
-        if self.check and self.beside.get(name) not in (None, zlib.crc32(content)):
+        if self.check and self.small_files.get(name) not in (None, zlib.crc32(content)):
             raise damaged(self.path, f"{name} does not have the checksum that it was written with")
         try:
             return parse(content)
         except (ValueError, EOFError):  # JSON and Unicode errors are of the first kind
             raise damaged(self.path, f"{name} cannot be read") from None
 
-    # Reading
+    # Reading.
 
     def scan(self, requests: Sequence[Request]) -> Iterator[tuple[int, list[Array]]]:
-        """One pass over the file; blocks are read ahead while others are worked on."""
+        """Make one pass over the file; blocks are read ahead while others are worked on."""
         for block, part in self._read_ahead(range(self.blocks)):
             design = self._design(part)
             yield block * self.block_columns, [request(design, self.threads) for request in requests]
         self.passes += 1
 
     def _read_ahead(self, blocks: Sequence[int]) -> Iterator[tuple[int, list[NDArray[Any]]]]:
-        """The arrays of each block, in order. They are used again as soon as the next block is asked for."""
+        """Yield the number and the arrays of each block in order; the arrays are reused once the next block is asked for."""
         free: queue.SimpleQueue[list[NDArray[np.uint8]]] = queue.SimpleQueue()
         for _ in range(READERS + 1):
             free.put([np.empty(0, dtype=np.uint8) for _ in self.files])
@@ -224,7 +224,7 @@ class ColumnStore:
                     free.put(buffers)
 
     def _read_block(self, block: int, buffers: list[NDArray[np.uint8]]) -> list[NDArray[Any]]:
-        """The entries of a block, and for a sparse one where each column begins."""
+        """Read a block and check it against its checksum."""
         first = block * self.block_columns
         last = min(first + self.block_columns, self.shape[1])
         arrays = self._read(first, last, buffers)
@@ -235,11 +235,11 @@ class ColumnStore:
                 found = zlib.crc32(array.reshape(-1, order="A").data.cast("B"), found)
             if found != expected:
                 raise damaged(self.path, f"columns {first} to {last - 1} do not have the checksum that they were written with")
-            self.checksums.pop(block, None)  # another pass may have been as fast
+            self.checksums.pop(block, None)  # a pass of another thread may have removed it
         return arrays
 
     def _read(self, first: int, last: int, buffers: list[NDArray[np.uint8]] | None = None) -> list[NDArray[Any]]:
-        """Columns [first, last): one array of them, or entries, their rows and starts."""
+        """Read columns [first, last): one array of them, or, from a sparse store, entries, their rows and starts."""
         n = self.shape[0]
         begin, end = (first * n, last * n) if self.starts is None else map(int, self.starts[[first, last]])
         arrays = []
@@ -260,18 +260,18 @@ class ColumnStore:
         return [*arrays, (self.starts[first : last + 1] - self.starts[first]).astype(arrays[1].dtype)]
 
     def _design(self, arrays: list[NDArray[Any]]) -> _core.Design:
-        """The core's view of a block."""
+        """Return the core's view of a block."""
         if self.starts is None:
             return _core.dense(arrays[0], stride=self.shape[0])
         return _core.csc(arrays[0], arrays[1], arrays[2], rows=self.shape[0])
 
     def take(self, columns: NDArray[Any]) -> NDArray[Any]:
-        """Some columns (ascending) as a dense array."""
+        """Return some columns (ascending) as a dense array."""
         listed, out = np.asarray(columns), np.zeros((self.shape[0], len(columns)), dtype=self.dtype, order="F")
         for part in self._runs(listed):
             first, last = int(listed[part.start]), int(listed[part.stop - 1])
             for block in range(first // self.block_columns, last // self.block_columns + 1):
-                if block in self.checksums:  # before the first pass, as in a prediction: nothing has been checked so far
+                if block in self.checksums:  # a prediction takes columns before any pass has checked their blocks
                     self._read_block(block, [np.empty(0, dtype=np.uint8) for _ in self.files])
             arrays = self._read(first, last + 1)
             if self.starts is None:
@@ -284,7 +284,7 @@ class ColumnStore:
         return out
 
     def _runs(self, listed: NDArray[Any]) -> Iterator[slice]:
-        """Groups of listed columns that are near enough to be read together, of a block's size at most."""
+        """Yield groups of listed columns that are near enough to be read together, of a block's size at most."""
         if not len(listed):
             return
         if listed.min() < 0 or listed.max() >= self.shape[1] or (np.diff(listed) <= 0).any():
@@ -303,7 +303,7 @@ class ColumnStore:
             start = at
 
     def __getitem__(self, key: Any) -> Any:
-        """X[:, columns] for a slice or ascending indices."""
+        """Return X[:, columns] for a slice or ascending indices."""
         whole = isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], slice) and key[0] == slice(None)
         if not whole or np.ndim(key[1]) != (0 if isinstance(key[1], slice) else 1):
             raise InvalidInputError("a column store is read by columns: X[:, columns].")
@@ -318,30 +318,30 @@ class ColumnStore:
         return taken if self.starts is None else sparse.csc_matrix(taken)
 
     def __array__(self, *_: Any, **__: Any) -> NDArray[Any]:
-        """Refused: what wants an array would read the whole file into memory, or make an object of the store."""
+        """Raise an error: a conversion to an array would read the whole file into memory."""
         raise InvalidInputError(f"{self.path.name} is a column store, which is no array in memory; X[:, :] reads all of it.")
 
 
 class LostStore(ColumnStore):
-    """What a pickled object refers to and is no longer there, or no longer the same: all that needs no data goes on working."""
+    """A store whose file is gone or has changed since it was pickled; what needs no data, such as a model, still works."""
 
     def __init__(self, path: str, threads: int, check: bool, identity: Identity, why: str) -> None:
         self.path, self.threads, self.check, self.identity, self.why = Path(path), threads, check, identity, why
         self.shape, self.dtype, self.storage = identity.shape, np.dtype(identity.dtype), identity.storage
         self.bytes_read = self.passes = 0
         self.target, self.files, self.starts, self.checksums = None, [], None, {}
-        self.beside, self.opened = dict.fromkeys(("y.npy",)), None
+        self.small_files, self.opened = dict.fromkeys(("y.npy",)), None
         self.block_columns, self.blocks = max(1, self.shape[1]), 1
 
     def _read(self, first: int, last: int, buffers: list[NDArray[np.uint8]] | None = None) -> list[NDArray[Any]]:
         raise InvalidInputError(self.why)
 
-    def _beside(self, name: str, parse: Callable[[bytes], Any]) -> Any:
+    def _small_file(self, name: str, parse: Callable[[bytes], Any]) -> Any:
         raise InvalidInputError(self.why)
 
 
 def reopened(path: str, threads: int, check: bool, identity: Identity) -> ColumnStore:
-    """A store that was pickled, which is but a reference to its file. A model that was fitted on it works without the file."""
+    """Open the file of a pickled store, which is only a reference to it; give a :class:`LostStore` if that fails."""
     try:
         store = ColumnStore(path, threads=threads, check=check)
     except (InvalidInputError, OSError) as error:

@@ -1,4 +1,4 @@
-"""Compressed sparse column designs, float64 or float32, 32- or 64-bit indices."""
+"""Sparse designs: compressed sparse columns, float64 or float32, 32- or 64-bit indices."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero import _core
+from ellzero.base.errors import InvalidInputError
 from ellzero.design.base import Array, check_dtype, float_dtype
-from ellzero.errors import InvalidInputError
 
 __all__ = ["CscDesign"]
 
@@ -19,7 +19,7 @@ MOST_FILLED = 0.75  # with more columns than this share in use, leaving out the 
 
 
 class CscDesign:
-    """A sparse matrix stored by columns; it is never densified."""
+    """A sparse matrix stored by columns; it is never made dense."""
 
     def __init__(self, X: Any, names: list[str] | None = None) -> None:
         if X.ndim != 2:
@@ -35,16 +35,16 @@ class CscDesign:
         self.core = _core.csc(matrix.data, matrix.indices, matrix.indptr, rows=matrix.shape[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return CscDesign, (self.matrix, self.names)  # the core's view of the arrays is made anew
+        return CscDesign, (self.matrix, self.names)  # the core's view of the arrays cannot be pickled, and is made again
 
     @cached_property
     def filled(self) -> NDArray[np.int64] | None:
-        """The columns that have entries, None if (nearly) all have."""
+        """Return the columns that have entries, or None if all or nearly all have."""
         columns = np.flatnonzero(np.diff(self.matrix.indptr))
         return columns if len(columns) < MOST_FILLED * self.shape[1] else None
 
     def take(self, columns: NDArray[Any]) -> CscDesign:
-        """Some of the columns, in increasing order; where only empty ones are left out, their entries are not copied."""
+        """Return a design of some columns (ascending); where only empty columns are left out, the entries are not copied."""
         names = None if self.names is None else [self.names[j] for j in columns]
         if np.diff(self.matrix.indptr)[columns].sum() < self.matrix.nnz:
             return CscDesign(self.matrix[:, columns], names)
@@ -53,12 +53,12 @@ class CscDesign:
         return CscDesign(sparse.csc_matrix(arrays, shape=(self.shape[0], len(columns)), copy=False), names)
 
     def stored(self) -> Any:
-        """The matrix itself."""
+        """Return the matrix itself."""
         return self.matrix
 
     def matvec(self, columns: NDArray[np.int32], coef: Array) -> Array:
-        """X[:, columns] @ coef in float64."""
-        # By hand: a slice of a few columns costs scipy more than their product.
+        """Return X[:, columns] @ coef in float64."""
+        # Without scipy: its slice of a few columns takes longer than their product.
         starts, lengths = self.matrix.indptr[columns], np.diff(self.matrix.indptr)[columns]
         ends = np.cumsum(lengths)
         entries = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths)
@@ -66,12 +66,12 @@ class CscDesign:
         return np.asarray(np.bincount(self.matrix.indices[entries], weights=values, minlength=self.shape[0]), dtype=np.float64)
 
     def rmatvec(self, r: Array) -> Array:
-        """X.T @ r in float64."""
+        """Return X.T @ r in float64."""
         return np.asarray(self.matrix.T @ r, dtype=np.float64)
 
 
 def validated(matrix: Any) -> Any:
-    """The matrix with indices that the core can trust, and no entry stored twice."""
+    """Return the matrix with indices that the core can trust, and no entry stored twice."""
     n, p = matrix.shape
     indptr, indices = matrix.indptr, matrix.indices
     if len(indptr) != p + 1 or indptr[0] != 0 or np.any(np.diff(indptr) < 0) or indptr[-1] > len(indices):

@@ -1,13 +1,12 @@
-"""X as a Dask array: its blocks stay where they are, on the workers of a cluster or behind Dask's graph in this process.
+"""Dask arrays: the blocks of X stay where they are, on the workers of a cluster or behind Dask's graph in this process.
 
-A pass sends the requests to the blocks and brings back one number a column and request. Nothing of X travels but the columns
-that are taken: those of supports and candidates.
+A pass sends the requests to the blocks and brings back one number for each column and request. The only columns of X that
+travel are those that are taken: supports and candidates.
 
-Whether blocks are kept is the user's choice. Those of a persisted X are in the memory of the workers; the others are computed
-(read) anew for every pass. The core wants columns in one piece: persisted blocks that are row-major, or of a type that the core
-does not know, are converted once and the copies are kept on the workers for as long as the fit lasts, unless the workers lack
-the memory for them. An X that is column-major before it is persisted (`X.map_blocks(np.asfortranarray).persist()`) needs no
-copies.
+The blocks of a persisted X are in the memory of the workers; those of any other X are computed (or read) again for every pass.
+The core needs contiguous columns: persisted blocks that are row-major, or of a type that the core does not know, are converted
+once, and the copies stay on the workers for as long as the fit lasts, unless these lack the memory. An X that is made
+column-major before it is persisted (`X.map_blocks(np.asfortranarray).persist()`) needs no copies.
 """
 
 from __future__ import annotations
@@ -24,16 +23,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.design.base import Array, as_design, check_dtype, float_dtype
 from ellzero.design.cluster import Answer, Cluster, Engine, answered, engine_for
 from ellzero.design.dense import held_dtype
 from ellzero.design.store import Request
-from ellzero.errors import InvalidInputError
 
 __all__ = ["DaskStore"]
 
 Place = tuple[int, int]  # number of a row block, number of a column block
-INLINE_BYTES = 1 << 22  # requests that are small in all tasks together travel with them, which saves a step
+INLINE_BYTES = 1 << 22  # requests of at most this size, over all tasks, travel inside the tasks, which saves a message
 
 
 class DaskStore:
@@ -66,15 +65,15 @@ class DaskStore:
             self.connect()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return DaskStore, (self.X, False)  # a model that was fitted on X is used where the cluster is not
+        return DaskStore, (self.X, False)  # a model that was fitted on X can be used without the cluster
 
     @property
     def engine(self) -> Engine:
-        """What runs tasks on X."""
+        """Return the engine that runs tasks on X."""
         return self.found or self.connect()
 
     def connect(self) -> Engine:
-        """Find the cluster, or do without one."""
+        """Find the cluster of X, or use Dask's scheduler in this process."""
         self.found = engine_for(self.X)
         if isinstance(self.found, Cluster) and (held := persisted(self.X)):
             self.held = {place: held[place] for place in self.places}
@@ -83,13 +82,13 @@ class DaskStore:
 
     @cached_property
     def nbytes(self) -> int:
-        """What one pass reads."""
+        """Return the bytes that one pass reads."""
         if self.storage == "dense":
             return int(self.X.nbytes)
         return sum(size for _, size in self.ask(self.places, size_of))
 
     def keep_converted(self, cluster: Cluster) -> None:
-        """Hold the blocks that the core cannot use as they are in converted copies on the workers, if these have room."""
+        """Keep converted copies of the blocks that the core cannot use as they are, if the workers have room."""
         import dask
         from distributed import futures_of
 
@@ -104,7 +103,7 @@ class DaskStore:
         cluster.held += futures_of(kept)
 
     def scan(self, requests: Sequence[Request]) -> Iterator[tuple[int, list[Array]]]:
-        """One pass: the first column and the answers of each column block, as they come."""
+        """Make one pass; yield the first column and the answers of each column block, as they come."""
         split = len(self.rows) > 1
         questions = {
             i: self.packed([request.on_rows(rows) if split else request for request in requests])
@@ -119,21 +118,21 @@ class DaskStore:
                 yield self.columns[j].start, joined if split else ordered[0]
 
     def packed(self, requests: list[Request]) -> Any:
-        """Requests for a row of blocks: inside their tasks, or, where that is too much, as data that workers fetch once."""
+        """Pack the requests for a row of blocks: inside their tasks, or, if large, as data that each worker fetches once."""
         import dask
 
         data = pickle.dumps(requests, protocol=5)
         return data if len(data) * len(self.columns) <= INLINE_BYTES else dask.delayed(data, traverse=False, pure=False)
 
     def take(self, columns: NDArray[np.integer[Any]]) -> NDArray[Any]:
-        """Some of the columns, ascending, as a dense array."""
+        """Return some columns (ascending) as a dense array."""
         out = np.empty((self.shape[0], len(columns)), dtype=self.dtype, order="F")
         for rows, target, values in self.gathered(columns, dense_columns_of):
             out[rows, target] = values
         return out
 
     def __getitem__(self, key: tuple[slice, Any]) -> Any:
-        """`X[:, slice]` or `X[:, indices]` with ascending indices: an array, or a csc matrix if the blocks are sparse."""
+        """Return X[:, columns] for a slice or ascending indices: an array, or a CSC matrix if the blocks are sparse."""
         rows, wanted = key
         if rows != slice(None):
             raise InvalidInputError("X can only be read by columns: X[:, columns].")
@@ -146,7 +145,7 @@ class DaskStore:
         return sparse.hstack(stacks, format="csc") if stacks else sparse.csc_matrix((self.shape[0], 0), dtype=self.dtype)
 
     def gathered(self, columns: NDArray[Any], function: Callable[..., Any]) -> Iterator[tuple[slice, slice, Any]]:
-        """Rows, positions among the columns, and values of each block that has any of them."""
+        """Yield rows, positions among the columns, and values of each block that holds some of the columns."""
         targets = {j: slice(*np.searchsorted(columns, (block.start, block.stop)).tolist()) for j, block in self.columns.items()}
         places = [(i, j) for i, j in self.places if targets[j].start < targets[j].stop]
         local = {j: columns[targets[j]] - self.columns[j].start for _, j in places}
@@ -165,7 +164,7 @@ class DaskStore:
         function: Callable[..., Any],
         arguments: Callable[[Place], tuple[Any, ...]] = lambda _: (),
     ) -> Iterator[tuple[Place, Any]]:
-        """The function's value for each of these blocks, computed where the block is."""
+        """Yield the function's value for each of these blocks, computed where the block is."""
         import dask
 
         task = dask.delayed(signed, pure=False)
@@ -177,7 +176,7 @@ class DaskStore:
                     self.blocks[place],
                     self.shape_at(place),
                     *arguments(place),
-                    dask_key_name=f"{function.__name__}-{uuid4().hex}",  # Dask keeps how long tasks of one name take
+                    dask_key_name=f"{function.__name__}-{uuid4().hex}",  # Dask learns how long tasks with this prefix take
                 )
                 for place in some
             ]
@@ -185,19 +184,19 @@ class DaskStore:
         return self.engine.run(places, make)
 
     def shape_at(self, place: Place) -> tuple[int, int]:
-        """What the chunks say about a block."""
+        """Return the shape of a block by the array's chunks."""
         rows, columns = self.rows[place[0]], self.columns[place[1]]
         return rows.stop - rows.start, columns.stop - columns.start
 
 
 def slices(sizes: Sequence[int]) -> dict[int, slice]:
-    """Where each chunk lies, leaving out empty ones."""
+    """Return the range of each chunk by its number, without empty ones."""
     ends = np.cumsum(sizes).tolist()
     return {number: slice(end - size, end) for number, (size, end) in enumerate(zip(sizes, ends, strict=True)) if size}
 
 
 def persisted(X: Any) -> dict[Place, Any]:
-    """The futures of all blocks, if workers hold them or are about to; otherwise none."""
+    """Return the futures of all blocks if workers hold them or are about to; otherwise none."""
     from distributed import Future
 
     graph = X.__dask_graph__()
@@ -205,41 +204,41 @@ def persisted(X: Any) -> dict[Place, Any]:
     return blocks if all(isinstance(block, Future) for block in blocks.values()) else {}
 
 
-# What follows runs on the workers.
+# The functions below run on the workers.
 
 
 def signed(function: Callable[..., Any], block: Any, shape: tuple[int, int], *arguments: Any) -> Answer:
-    """The function's value for a block that is what the chunks say."""
+    """Return the function's value for a block, with the worker that computed it; the block must have the expected shape."""
     if block.shape != tuple(shape):
         raise InvalidInputError(f"X has a block of shape {block.shape} where its chunks say {tuple(shape)}.")
     return answered(function(block, *arguments))
 
 
 def answers_of(block: Any, questions: bytes) -> list[Array]:
-    """The answers to a list of requests."""
+    """Return the answers of a block to a list of requests."""
     core = as_design(block).core
     return [request(core, 1) for request in pickle.loads(questions)]
 
 
 def converted(block: Any) -> Any:
-    """The block as the core uses it."""
+    """Return the block as the core uses it."""
     return as_design(block).stored()
 
 
 def dtype_held(block: Any) -> np.dtype[Any]:
-    """The type in which the core holds a block."""
+    """Return the type in which the core holds a block."""
     return np.dtype(float_dtype(block.dtype) if sparse.issparse(block) else held_dtype(block.dtype))
 
 
 def size_of_copy(block: Any) -> int:
-    """Bytes of the copy that the core needs of a block, 0 if it needs none."""
+    """Return the bytes of the copy that the core needs of a block, 0 if it needs none."""
     dtype = dtype_held(block)
     by_columns = block.format == "csc" if sparse.issparse(block) else block.flags.f_contiguous
     return 0 if by_columns and block.dtype == dtype else size_of(block) * dtype.itemsize // block.dtype.itemsize
 
 
 def size_of(block: Any) -> int:
-    """Bytes of a block."""
+    """Return the bytes of a block."""
     if not sparse.issparse(block):
         return int(block.nbytes)
     matrix = block.tocsc()
@@ -247,11 +246,11 @@ def size_of(block: Any) -> int:
 
 
 def dense_columns_of(block: Any, columns: NDArray[Any], dtype: str) -> NDArray[Any]:
-    """Some of a block's columns."""
+    """Return some of a block's columns as an array."""
     part = block[:, columns]
     return np.asarray(part.toarray() if sparse.issparse(part) else part, dtype=dtype, order="F")
 
 
 def sparse_columns_of(block: Any, columns: NDArray[Any], dtype: str) -> Any:
-    """Some of a block's columns, with their entries only."""
+    """Return some of a block's columns as a sparse matrix."""
     return sparse.csc_matrix(block.tocsc()[:, columns], dtype=dtype)

@@ -1,4 +1,4 @@
-"""Column-major dense designs, float64, float32 or int8."""
+"""Dense designs: column-major arrays of float64, float32 or int8."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero import _core
+from ellzero.base.errors import InvalidInputError
 from ellzero.design.base import Array, check_dtype, feature_names, float_dtype
-from ellzero.errors import InvalidInputError
 
 __all__ = ["DenseDesign", "held_dtype"]
 
 BLOCK_BYTES = 1 << 24
-"""Products are computed over row blocks whose copies stay below this size."""
+"""Products are computed over blocks whose float64 copies stay below this size."""
 
 
 class DenseDesign:
@@ -27,23 +27,23 @@ class DenseDesign:
         self.core = _core.dense(self.array, stride=self.array.strides[1] // self.array.itemsize)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return DenseDesign, (self.array, self.names)  # the core's view of the array is made anew
+        return DenseDesign, (self.array, self.names)  # the core's view of the array cannot be pickled, and is made again
 
     @property
     def filled(self) -> None:
-        """Dense columns always have entries."""
+        """Return None: dense columns always have entries."""
         return
 
     def take(self, columns: NDArray[Any]) -> DenseDesign:
-        """A copy of some of the columns."""
+        """Return a copy of some of the columns."""
         return DenseDesign(self.array[:, columns], None if self.names is None else [self.names[j] for j in columns])
 
     def stored(self) -> NDArray[Any]:
-        """The array itself."""
+        """Return the array itself."""
         return self.array
 
     def matvec(self, columns: NDArray[np.int32], coef: Array) -> Array:
-        """X[:, columns] @ coef, accumulated in float64."""
+        """Return X[:, columns] @ coef, accumulated in float64."""
         n = self.shape[0]
         out = np.zeros(n)
         block = max(1, BLOCK_BYTES // (8 * max(1, len(columns))))
@@ -52,7 +52,7 @@ class DenseDesign:
         return out
 
     def rmatvec(self, r: Array) -> Array:
-        """X.T @ r, accumulated in float64."""
+        """Return X.T @ r, accumulated in float64."""
         p = self.shape[1]
         out = np.empty(p)
         block = max(1, BLOCK_BYTES // (8 * max(1, self.shape[0])))
@@ -62,12 +62,12 @@ class DenseDesign:
 
 
 def held_dtype(dtype: np.dtype[Any]) -> type[np.float64] | type[np.float32] | type[np.int8]:
-    """The type in which dense data of this type is held: genotypes and flags take a byte an entry."""
+    """Return the type in which dense data of this type is held; int8 and truth values keep one byte an entry."""
     return np.int8 if dtype.type in (np.int8, np.bool_) else float_dtype(dtype)
 
 
 def column_major(X: object) -> NDArray[Any]:
-    """X as an array with contiguous columns; a copy only where the type or the order demands one."""
+    """Return X as an array with contiguous columns; it is copied only where the type or the order demands it."""
     if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
         raise InvalidInputError("X has masked entries; fill or drop them first.")
     try:

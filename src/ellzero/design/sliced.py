@@ -1,4 +1,4 @@
-"""Arrays on disk of other libraries (Zarr, HDF5): whatever has a shape, a type, chunks, and slices that are arrays."""
+"""Arrays on disk of other libraries (Zarr, HDF5): anything with a shape, a type, chunks, and slices that are arrays."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.validation import as_threads
 from ellzero.design.base import check_dtype
 from ellzero.design.dense import DenseDesign, held_dtype
 from ellzero.design.store import BLOCK_BYTES, Array, Request
-from ellzero.errors import InvalidInputError
-from ellzero.validation import as_threads
 
 __all__ = ["SlicedStore"]
 
 LARGEST_BLOCK = 1 << 28
-"""Bytes of chunks that are read as a whole. Wider ones (chunks of rows) are read in parts, several times in a pass."""
+"""The most bytes that are read at once. Larger chunks, which hold rows, are read in parts, each several times in a pass."""
 
 
 class SlicedStore:
-    """An array that gives out columns when it is sliced; whole chunks are read at a time."""
+    """A store of an array that can be sliced by columns; whole chunks are read at a time."""
 
     storage = "dense"
     names = None
@@ -41,13 +41,13 @@ class SlicedStore:
         self.width = max(chunk, wide // chunk * chunk) if chunk * column <= LARGEST_BLOCK else max(1, LARGEST_BLOCK // column)
 
     def scan(self, requests: Sequence[Request]) -> Iterator[tuple[int, list[Array]]]:
-        """One pass, a few chunks at a time."""
+        """Make one pass, a few chunks at a time."""
         for first in range(0, self.shape[1], self.width):
             design = DenseDesign(self[:, first : first + self.width])
             yield first, [request(design.core, self.threads) for request in requests]
 
     def take(self, columns: NDArray[Any]) -> NDArray[Any]:
-        """Some columns; those of the same chunks are read together."""
+        """Return some columns (ascending); those of the same chunks are read together."""
         listed, out = np.asarray(columns), np.empty((self.shape[0], len(columns)), dtype=self.dtype, order="F")
         blocks = listed // self.width
         for block in np.unique(blocks):
@@ -57,7 +57,7 @@ class SlicedStore:
         return out
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Datasets of h5py cannot be sent to another process: it opens the file itself."""
+        """Pickle a dataset of h5py as its file and name, since it cannot be sent to another process."""
         array = self.array
         if type(array).__module__.startswith("h5py"):
             return open_hdf5, (array.file.filename, array.name)
@@ -70,7 +70,7 @@ class SlicedStore:
 
 
 def open_hdf5(path: str, name: str) -> SlicedStore:
-    """A dataset of an HDF5 file, to be read."""
+    """Open a dataset of an HDF5 file for reading."""
     import h5py
 
     return SlicedStore(h5py.File(path)[name])

@@ -1,4 +1,4 @@
-"""X that is kept elsewhere: what a storage must offer, and the questions that solvers ask of all its columns."""
+"""Stores: an X outside memory, the methods that a storage must offer, and the requests that solvers send to all its columns."""
 
 from __future__ import annotations
 
@@ -16,72 +16,72 @@ __all__ = ["BLOCK_BYTES", "Moments", "Products", "Request", "Store"]
 Array = NDArray[np.float64]
 
 BLOCK_BYTES = 1 << 24
-"""Stores are read in blocks of about this size: long enough to be read fast, short enough to hold several."""
+"""Stores are read in blocks of about this size: long enough to be read fast, short enough to hold several in memory."""
 
 
 class Request(Protocol):
-    """A question to every column, answered block by block. It is small, and can be sent to where the columns are."""
+    """A question to every column, answered block by block; it is small, and can be sent to where the columns are."""
 
     def __call__(self, block: _core.Design, threads: int) -> Array:
-        """The answers for the columns of a block, of shape (k, columns)."""
+        """Return the answers for the columns of a block, of shape (k, columns)."""
 
     def on_rows(self, rows: slice) -> Request:
-        """The part of the question for blocks that hold these rows only."""
+        """Return the part of the request for blocks that hold only these rows."""
 
     def join(self, parts: Sequence[Array]) -> Array:
-        """The answers from those of all parts, in the order of the rows."""
+        """Return the answers for whole columns from those of all parts, which are in the order of the rows."""
 
 
 class Store(Protocol):
-    """X, wherever it is kept."""
+    """X, wherever it is kept outside memory."""
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]  # of the columns that `take` returns: float64, float32 or int8
-    storage: str  # "dense" or "sparse": what a certificate's checksum is taken of
-    nbytes: int  # that a pass reads
+    storage: str  # "dense" or "sparse"; the checksum of X in a certificate depends on it
+    nbytes: int  # bytes that one pass reads
 
     @property
     def names(self) -> list[str] | None:
-        """Of the columns, where they have any."""
+        """Return the names of the columns, None if they have none."""
 
     def scan(self, requests: Sequence[Request]) -> Iterator[tuple[int, list[Array]]]:
-        """One pass over all columns: the first column of each block and what it answers to each request, in any order."""
+        """Make one pass over all columns; yield the first column of each block and its answer to each request, in any order."""
 
     def take(self, columns: NDArray[Any]) -> NDArray[Any]:
-        """Some columns (distinct, ascending) as an array of shape (n, columns) in Fortran order."""
+        """Return some columns (distinct, ascending) as an array of shape (n, columns) in Fortran order."""
 
     def __getitem__(self, key: Any) -> Any:
-        """X[:, columns] for a slice or ascending indices: an array, or a CSC matrix where the storage is sparse."""
+        """Return X[:, columns] for a slice or ascending indices: an array, or a CSC matrix where the storage is sparse."""
 
 
 @dataclass(frozen=True, eq=False)
 class Products:
-    """The products of all columns with some vectors."""
+    """Request for the products of all columns with some vectors."""
 
-    vectors: Array  # (sides, n)
+    vectors: Array  # one vector of length n in a row
 
     def __call__(self, block: _core.Design, threads: int) -> Array:
-        """The products."""
+        """Return the products of a block's columns."""
         return block.products(self.vectors, threads=threads)
 
     def on_rows(self, rows: slice) -> Products:
-        """The part of the rows."""
+        """Return the request for the vectors' entries in these rows."""
         return Products(np.ascontiguousarray(self.vectors[:, rows]))
 
     def join(self, parts: Sequence[Array]) -> Array:
-        """The sum."""
+        """Return the sum of the parts."""
         return np.sum(parts, axis=0)
 
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Mean and variance of all columns, and the share of the weights that these are of: one, or less for a part of the rows."""
+    """Request for the mean and variance of all columns, and the sum of the weights that they are taken over."""
 
     weights: Array
-    partial: bool = False  # the weights do not sum to one
+    partial: bool = False  # whether these are the weights of some rows only, which do not sum to one
 
     def __call__(self, block: _core.Design, threads: int) -> Array:
-        """The means, the variances and the share."""
+        """Return the means, the variances and the sum of the weights."""
         share = float(self.weights.sum()) if self.partial else 1.0
         if share == 0.0:
             return np.zeros((3, block.shape[1]))
@@ -89,11 +89,11 @@ class Moments:
         return np.stack([mean, variance, np.full(len(mean), share)])
 
     def on_rows(self, rows: slice) -> Moments:
-        """The part of the rows."""
+        """Return the request for the weights of these rows."""
         return Moments(np.ascontiguousarray(self.weights[rows]), partial=True)
 
     def join(self, parts: Sequence[Array]) -> Array:
-        """Means and variances of groups make those of all: the variance within the groups and that between them."""
+        """Return the moments of all rows: the variance is that within the parts plus that between their means."""
         means, variances, shares = np.stack(parts, axis=1)
         mean = (shares * means).sum(axis=0)
         return np.stack([mean, (shares * (variances + (means - mean) ** 2)).sum(axis=0), shares.sum(axis=0)])

@@ -1,4 +1,4 @@
-"""The design of an X that is kept elsewhere."""
+"""Designs of an X that is kept outside memory, and the passes over it that threads share."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from ellzero.design.store import Moments, Products, Request, Store
 __all__ = ["StoredDesign"]
 
 RESIDENT_BYTES = 1 << 28
-"""Memory for the columns that solvers work with."""
-LISTED = 256
-"""Columns that a product looks at together."""
+"""Bytes of memory for the columns that solvers work with."""
+COLUMNS_AT_A_TIME = 256
+"""The number of columns that one step of a product takes together."""
 MOST_ANSWERS = 1 << 27
-"""Bytes of answers that are waited for together."""
+"""Bytes of answers above which a pass takes no further questions."""
 PATIENCE = 0.1
-"""How long a pass waits for others who are likely to ask, as a share of the time that a pass takes."""
+"""The time that a pass waits for threads that are likely to ask, as a share of the time that the last pass took."""
 
 Take = Callable[[int, Array], bool]
 
@@ -39,8 +39,8 @@ class StoredDesign:
         self.names = names if names is not None else store.names
         self.shape: tuple[int, int] = store.shape
         self.passes = Passes(store)
-        # The core borrows the passes: Python's garbage collector cannot see what the core holds, and a store may lead back to
-        # the results that hold this design (a graph of Dask, by the globals of a function that makes blocks).
+        # A weak reference: the garbage collector cannot see what the core holds, and a store may refer to the results that hold
+        # this design (a graph of Dask does, by the globals of a function that makes blocks), which would never be freed.
         self.core = _core.stored(
             weakref.proxy(self.passes),
             rows=self.shape[0],
@@ -55,49 +55,49 @@ class StoredDesign:
 
     @property
     def filled(self) -> None:
-        """Columns without entries are not left out: a part of the columns would be a copy."""
+        """Return None: columns without entries are not left out, since a design of the others would copy them."""
         return
 
     def take(self, columns: NDArray[Any]) -> DenseDesign:
-        """Some of the columns (in ascending order), in memory."""
+        """Return a design of some columns (ascending) in memory."""
         return DenseDesign(self.store.take(columns), None if self.names is None else [self.names[j] for j in columns])
 
     def stored(self) -> Store:
-        """The store itself: its columns can be sliced."""
+        """Return the store itself, whose columns can be sliced."""
         return self.store
 
     def matvec(self, columns: NDArray[np.int32], coef: Array) -> Array:
-        """X[:, columns] @ coef, accumulated in float64."""
+        """Return X[:, columns] @ coef, accumulated in float64."""
         listed, out = np.ascontiguousarray(columns, dtype=np.int32), np.zeros(self.shape[0])
-        for start in range(0, len(listed), LISTED):
-            part = slice(start, start + LISTED)
+        for start in range(0, len(listed), COLUMNS_AT_A_TIME):
+            part = slice(start, start + COLUMNS_AT_A_TIME)
             out += np.asarray(coef[part], dtype=np.float64) @ self.core.columns(listed[part])
         return out
 
     def rmatvec(self, r: Array) -> Array:
-        """X.T @ r, accumulated in float64."""
+        """Return X.T @ r, accumulated in float64."""
         return self.core.products(np.ascontiguousarray(r, dtype=np.float64)[None])[0]
 
 
 @dataclass(eq=False)
 class Question:
-    """A request on its way, and where its answers go."""
+    """A request that waits for its answers, and the function that takes them."""
 
     request: Request
-    asker: int  # the thread
-    take: Take | None  # None once the asker wants no more
-    size: int  # bytes of the answers of all columns
+    asker: int  # the thread's number
+    take: Take | None  # hands over (first column, answers) and returns whether more are wanted; None once they are not
+    size: int  # bytes of the answers for all columns
     answered: bool = False
     given: set[int] = field(default_factory=set)  # the first columns of the blocks that have answered
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def settled(self) -> bool:
-        """Whether nothing more is to be handed over."""
+        """Return whether no more answers are to be handed over."""
         return self.answered or self.take is None
 
     def give(self, first: int, answers: Array) -> None:
-        """Hand over a block's answers, until the asker wants no more; once, though a pass that ended early is made again."""
+        """Hand over a block's answers if the asker still wants any; only once, though a pass that ended early is repeated."""
         with self.lock:
             if self.take is None or first in self.given:
                 return
@@ -106,37 +106,37 @@ class Question:
                 self.take = None
 
     def drop(self) -> None:
-        """The asker goes: nothing may be handed over from here on."""
+        """Hand over nothing from here on: the asker is gone."""
         with self.lock:
             self.take = None
 
 
 class Passes:
-    """What the core asks of a store. The pass is the cost: what several threads ask while one is under way shares the next."""
+    """Passes over a store for the core's questions; questions that several threads ask during one pass share the next."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
         self.count = 0
         self.turn = threading.Condition()
         self.waiting: list[Question] = []
-        self.leader: Question | None = None  # whose thread makes a pass
-        self.asked: dict[int, float] = {}  # when each thread asked last
-        self.seconds = 0.0  # that the last pass took
+        self.leader: Question | None = None  # the question whose thread makes the present pass
+        self.asked: dict[int, float] = {}  # the time of each thread's last question
+        self.seconds = 0.0  # the length of the last pass
 
     def products(self, vectors: Array, take: Take) -> None:
-        """Products of all columns with each of the vectors."""
+        """Hand over the products of all columns with each of the vectors."""
         self.ask(Products(vectors), len(vectors), take)
 
     def moments(self, weights: Array, take: Take) -> None:
-        """Mean and variance of all columns."""
+        """Hand over the mean and variance of all columns."""
         self.ask(Moments(weights[0]), 2, take)
 
     def columns(self, listed: NDArray[np.int32]) -> NDArray[Any]:
-        """Some columns as they are."""
+        """Return some columns as they are."""
         return np.asfortranarray(self.store.take(listed), dtype=self.store.dtype)
 
     def ask(self, request: Request, rows: int, take: Take) -> None:
-        """Returns when all columns have answered. Whoever finds no pass under way makes one, for all that wait."""
+        """Wait until all columns have answered; a thread that finds no pass under way makes one, for all that wait."""
         mine = Question(request, threading.get_ident(), take, 8 * rows * self.store.shape[1])
         try:
             with self.turn:
@@ -157,7 +157,7 @@ class Passes:
                 self.leave(mine)
 
     def leave(self, mine: Question) -> None:
-        """The asker goes, answered or not (Ctrl-C may come at any point): others go on, and do not wait for who was stopped."""
+        """Remove the question of a thread that goes, answered or not (Ctrl-C may come any time): others do not wait for it."""
         if mine in self.waiting:
             self.waiting.remove(mine)
         if not mine.answered:
@@ -167,8 +167,9 @@ class Passes:
         self.turn.notify_all()
 
     def gather(self) -> list[Question]:
-        """The questions of the next pass. Threads that asked lately are about to ask again: without a moment's patience two of
-        them would take turns, each with a pass of its own.
+        """Return the questions of the next pass, after a short wait for threads that asked during the last two.
+
+        These are about to ask again: without the wait, two threads would take turns, each with passes of its own.
         """
         end = time.monotonic() + PATIENCE * self.seconds
         with self.turn:
@@ -179,7 +180,7 @@ class Passes:
             return self.next_batch()
 
     def next_batch(self) -> list[Question]:
-        """The questions that come next, as they came and as many as memory allows; they wait until they are answered."""
+        """Return the oldest questions, as many as memory allows for their answers; they stay in the queue until answered."""
         batch: list[Question] = []
         size = 0
         for question in self.waiting:
@@ -190,7 +191,7 @@ class Passes:
         return batch
 
     def make_pass(self, mine: Question) -> None:
-        """One pass for those who wait; where it ends early, the questions of others wait for the next."""
+        """Make one pass for the waiting questions; if it ends early, those of other threads wait for the next."""
         try:
             batch, start = self.gather(), time.monotonic()
             for first, answers in self.store.scan([question.request for question in batch]):

@@ -1,1 +1,1 @@
-"""Scikit-learn's way to ellzero: estimators, cross-validation, stability selection, model files."""
+"""Estimators in the manner of scikit-learn: single fits, cross-validation, stability selection, and loading model files."""

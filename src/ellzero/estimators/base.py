@@ -1,4 +1,4 @@
-"""What all estimators share: data in, coefficients out."""
+"""The base class of all estimators: checks of the data, coefficients, predictions."""
 
 from __future__ import annotations
 
@@ -12,34 +12,36 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.validation import as_choice, as_vector, as_weights
 from ellzero.design import Design, as_design, is_stored
-from ellzero.errors import InvalidInputError
-from ellzero.estimators.choice import Choice, held_out_decision
-from ellzero.estimators.elsewhere import check_new, take_target, used_columns
+from ellzero.estimators.model_choice import ModelChoice, held_out_decision
+from ellzero.estimators.model_content import write_model
 from ellzero.estimators.refit import refit
 from ellzero.estimators.resampling import Split, make_splits, run_tasks
+from ellzero.estimators.stored_input import check_features, check_training_data, read_columns
 from ellzero.estimators.training import Training
-from ellzero.exact.methods import run_method, search_options
-from ellzero.exact.setting import SearchOptions
+from ellzero.exact.methods import run_method
+from ellzero.exact.options import SearchOptions, search_options
 from ellzero.exact.solution import ExactSolution
-from ellzero.model import Model
-from ellzero.options import path_options
-from ellzero.path import Path
-from ellzero.problem import Problem, make_problem
-from ellzero.sizes import Sizes
+from ellzero.paths.options import path_options
+from ellzero.paths.path import Path
+from ellzero.paths.sizes import Sizes
+from ellzero.problem.making import make_problem
+from ellzero.problem.model import Model
+from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions
-from ellzero.validation import as_choice, as_vector, as_weights
 
 __all__ = ["ALGORITHMS", "L0Estimator"]
 
 Array = NDArray[np.float64]
 ALGORITHMS = ("cd", "local_search", "iht", "exact")
 CALIBRATION_FOLDS = 5
-FINAL_TOLERANCE = 1e-13
+FINAL_TOLERANCE = 1e-13  # of the coefficients that the user keeps
 
 
 class L0Estimator(BaseEstimator):
-    """The base of all four estimators; subclasses say how a target is coded and how a model is chosen."""
+    """The base of all four estimators; subclasses code the target and choose the model."""
 
     coef_: Any  # an array or, after `sparsify`, a sparse matrix
     intercept_: Any
@@ -50,15 +52,15 @@ class L0Estimator(BaseEstimator):
         return tags
 
     def _prepare(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Training:
-        """Validated data as problems, one for each output; remembers what scikit-learn's conventions ask for."""
+        """Return the validated data as problems, one for each output, and set `n_features_in_` and the like."""
         as_choice("algorithm", self.algorithm, ALGORITHMS)
         if self.algorithm == "exact":
-            self._search_options()  # bad ones are refused before any work
+            self._search_options()  # so that bad ones are refused before any work
         design, target = self._data(X, y)
         n = design.shape[0]
         weight = np.ones(n) if sample_weight is None else as_vector("sample_weight", sample_weight, n)
-        as_weights(weight, len(weight))  # refuses what cannot be weights
-        self._rows = float(weight.sum())  # of which weights count as repetitions
+        as_weights(weight, len(weight))  # so that negative ones, or zeros only, are refused
+        self._rows = float(weight.sum())  # number of rows: a weight of two counts as a row twice
         targets, classes, weight = self._encode(target, weight)
         problem = make_problem(
             design,
@@ -78,43 +80,46 @@ class L0Estimator(BaseEstimator):
         return Training(problem, targets, classes, shared)
 
     def _data(self, X: Any, y: ArrayLike) -> tuple[Design, NDArray[Any]]:
-        """X and y after scikit-learn's checks; an X that is not in memory stays where it is."""
+        """Return X and y after scikit-learn's checks; an X that is not in memory stays where it is."""
         if is_stored(X):
-            return take_target(self, X, y)
+            return check_training_data(self, X, y)
         X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", y_numeric=is_regressor(self))
         names = getattr(self, "feature_names_in_", None)
         return as_design(X, None if names is None else names.tolist()), np.asarray(y)
 
     def _path_options(self, **more: Any) -> PathOptions:
-        """How paths and sizes are computed; an exact solution begins with those of local search."""
+        """Return the options of paths and sizes; an exact search starts from the models of local search."""
         algorithm = "local_search" if self.algorithm == "exact" else self.algorithm
         return path_options(**{"algorithm": algorithm, "tol": self.tol} | more)
 
     def _search_options(self) -> SearchOptions:
-        """How exact solutions are searched for; a function for progress is for fractions, which a search does not know."""
+        """Return the options of an exact search.
+
+        A user's function for progress is not passed on: it takes the share of work that is done, which a search does not know.
+        """
         shown = bool(self.progress) and not callable(self.progress)
         return search_options(bound=self.bound, gap=self.gap, time_limit=self.time_limit, n_jobs=self.n_jobs, progress=shown)
 
-    def _adopt(self, models: list[Model]) -> None:
-        """The chosen models as coefficients."""
+    def _set_coefficients(self, models: list[Model]) -> None:
+        """Set the coefficients of the chosen models."""
         self.coef_ = np.array([model.coef for model in models])
         self.intercept_ = np.array([model.intercept for model in models])
         self.support_ = np.flatnonzero((self.coef_ != 0.0).any(axis=0))
-        self.objective_ = single([model.objective for model in models])
+        self.objective_ = one_or_list([model.objective for model in models])
 
-    def _finish(
-        self, training: Training, choice: Choice, models: list[Model], searched: list[Path | Sizes], y: NDArray[Any]
+    def _set_results(
+        self, training: Training, choice: ModelChoice, models: list[Model], searched: list[Path | Sizes], y: NDArray[Any]
     ) -> None:
-        """Proofs and probabilities, where they are asked for, and the attributes of a fitted estimator."""
-        for name in ("certificate_", "solution_", "calibration_"):  # of an earlier fit
+        """Set the attributes of a fitted estimator; prove the models and calibrate probabilities where that is asked for."""
+        for name in ("certificate_", "solution_", "calibration_"):  # those of an earlier fit
             self.__dict__.pop(name, None)
         self.n_iter_ = sum(len(found) for found in searched)
         if self.algorithm == "exact":
             solutions = self._prove(training, choice, models)
             models = [solution.model for solution in solutions]
             self.n_iter_ = max(1, sum(solution.nodes for solution in solutions))
-            self.solution_ = single(solutions)
-            self.certificate_ = single([solution.certificate for solution in solutions])
+            self.solution_ = one_or_list(solutions)
+            self.certificate_ = one_or_list([solution.certificate for solution in solutions])
         else:
             models = [self._polish(problem, model) for problem, model in zip(training.problems, models, strict=True)]
         price = choice.lambda_0 or 0.0
@@ -122,19 +127,23 @@ class L0Estimator(BaseEstimator):
             replace(model, objective=problem.objective(model.support, model.values, model.intercept, price))
             for problem, model in zip(training.problems, models, strict=True)
         ]
-        self._adopt(models)
-        self.path_ = single(searched)
+        self._set_coefficients(models)
+        self.path_ = one_or_list(searched)
         if getattr(self, "probability", False) and self._loss_name() != "logistic":
-            splits = calibration_splits(training, y, self.random_state)
-            options = self._path_options()
-            tasks = [(training, choice, options, split, f"calibration fold {i + 1}") for i, split in enumerate(splits)]
-            held_out = np.full((len(y), len(models)), np.nan)
-            for (_, test), values in zip(splits, run_tasks(held_out_decision, tasks, self.n_jobs), strict=True):
-                held_out[test] = values
-            self._calibrate(training, held_out)
+            self._calibrate(training, self._held_out_decisions(training, choice, y))
+
+    def _held_out_decisions(self, training: Training, choice: ModelChoice, y: NDArray[Any]) -> Array:
+        """Return decision values of models that have not seen the row, of shape (n, outputs); nan for rows without weight."""
+        splits = calibration_splits(training, y, self.random_state)
+        options = self._path_options()
+        tasks = [(training, choice, options, split, f"calibration fold {i + 1}") for i, split in enumerate(splits)]
+        held_out = np.full((len(y), len(training.targets)), np.nan)
+        for (_, test), values in zip(splits, run_tasks(held_out_decision, tasks, self.n_jobs), strict=True):
+            held_out[test] = values
+        return held_out
 
     def _polish(self, problem: Problem, model: Model) -> Model:
-        """The model's coefficients to more digits: searches compare many models and stop at `tol`, users keep one."""
+        """Return the model with coefficients to more digits: searches compare many models and stop at `tol`, users keep one."""
         columns = model.support
         if problem.penalty.unpenalized is not None:
             columns = np.union1d(columns, np.flatnonzero(problem.penalty.unpenalized)).astype(np.int32)
@@ -142,7 +151,8 @@ class L0Estimator(BaseEstimator):
         value = problem.objective(model.support, model.values, model.intercept, 0.0)
         return precise if precise.objective < value else model
 
-    def _prove(self, training: Training, choice: Choice, models: list[Model]) -> list[ExactSolution]:
+    def _prove(self, training: Training, choice: ModelChoice, models: list[Model]) -> list[ExactSolution]:
+        """Search for the best model of each output, from the models that were found."""
         options = self._search_options()
         sizes = choice.k or (choice.largest,) * len(models)
         return [
@@ -150,17 +160,17 @@ class L0Estimator(BaseEstimator):
             for problem, k, model in zip(training.problems, sizes, models, strict=True)
         ]
 
-    def _outputs(self, X: Any) -> Array:
-        """X coef + intercept, of shape (n, outputs); only the columns that the model uses are touched."""
+    def _decision_values(self, X: Any) -> Array:
+        """Return X coef + intercept, of shape (n, outputs); only the columns that the model uses are read."""
         check_is_fitted(self)
         stored = as_design(X) if is_stored(X) else None
         if stored is not None:
-            check_new(self, stored)
+            check_features(self, stored)
         else:
             X = validate_data(self, X, accept_sparse=["csr", "csc"], dtype="numeric", reset=False)
         coef = sparse.csc_matrix(np.atleast_2d(self.coef_.toarray() if sparse.issparse(self.coef_) else self.coef_))
         used = np.flatnonzero(np.diff(coef.indptr))
-        part = X[:, used] if stored is None else used_columns(stored, used)
+        part = X[:, used] if stored is None else read_columns(stored, used)
         values = coef[:, used].toarray().T
         product = part @ values if sparse.issparse(part) else part.astype(np.float64) @ values
         return np.asarray(product) + np.atleast_1d(self.intercept_)
@@ -191,17 +201,16 @@ class L0Estimator(BaseEstimator):
         return self
 
     def _coef_shape(self) -> tuple[int, ...]:
+        """Return the shape of a dense `coef_`."""
         return (*np.atleast_1d(self.intercept_).shape, self.n_features_in_)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model as JSON; :func:`ellzero.load` reads it."""
-        from ellzero.estimators.model_file import write_model
-
         write_model(path, self)
 
 
 def calibration_splits(training: Training, y: NDArray[Any], seed: Any) -> list[Split]:
-    """Five folds of the rows that count, fewer where a class is rare."""
+    """Return five folds of the rows of positive weight, fewer where a class is rare."""
     rows = np.flatnonzero(training.problem.w)
     _, members = np.unique(y[rows], return_counts=True)
     if members.min() < 2:
@@ -210,6 +219,6 @@ def calibration_splits(training: Training, y: NDArray[Any], seed: Any) -> list[S
     return [(rows[train], rows[test]) for train, test in splits]
 
 
-def single(items: list[Any]) -> Any:
-    """The item itself if there is one output only."""
+def one_or_list(items: list[Any]) -> Any:
+    """Return the item of the only output, or the list if there are several."""
     return items[0] if len(items) == 1 else items

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.path import fit_path
+from ellzero.paths.fitting import fit_path
 
 __all__ = ["platt_scaling"]
 
@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 
 
 def platt_scaling(decision: Array, y: Array, w: Array, rows: float) -> tuple[float, float]:
-    """Slope and intercept of the log-odds as a function of held-out decision values.
+    """Return slope and intercept of the log-odds as a linear function of held-out decision values.
 
     The targets are Platt's: a little inside 0 and 1, so that values that separate the classes do not give an infinite slope.
     """

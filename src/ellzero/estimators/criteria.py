@@ -1,21 +1,21 @@
-"""Information criteria: the size of a model without cross-validation."""
+"""Information criteria, which choose the size of a model without cross-validation."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.special import gammaln
 
-from ellzero.model import Model
-from ellzero.problem import Problem
+from ellzero.problem.model import Model
+from ellzero.problem.problem import Problem
 
 __all__ = ["CRITERIA", "information_criterion"]
 
 CRITERIA = ("aic", "bic", "ebic")
-SMALLEST_SHARE = 1e-12  # of the variance: residuals below it count as this, so that a perfect fit has a finite criterion
+SMALLEST_SHARE = 1e-12  # least residual variance, as a share of that of y: a perfect fit has a finite criterion, too
 
 
 def information_criterion(name: str, problem: Problem, model: Model, rows: float) -> float:
-    """AIC, BIC or extended BIC (with gamma = 1); smaller is better.
+    """Return AIC, BIC or extended BIC (with gamma = 1) of a model; smaller is better.
 
     ``rows`` is the number of rows, repetitions by sample weights included. The deviance is twice the loss summed over rows (for
     the logistic loss minus twice the log-likelihood; hinge losses take its place as they do in the information criteria for

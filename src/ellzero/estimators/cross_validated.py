@@ -6,20 +6,22 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
 from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.progress import as_progress
+from ellzero.base.validation import as_choice, as_count, as_grid
 from ellzero.estimators.base import L0Estimator
-from ellzero.estimators.choice import Choice
-from ellzero.estimators.cross_validation import Plan, cross_validate
+from ellzero.estimators.cross_validation import CrossValidationPlan, cross_validate
+from ellzero.estimators.model_choice import ModelChoice
 from ellzero.estimators.resampling import make_splits
 from ellzero.estimators.scoring import FAST_SCORES, HeldOutScore, accepts_weights, as_scorer, scorer_name
 from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
 from ellzero.estimators.training import Training, largest_size, warn_at_limit
-from ellzero.grid import automatic_grid
-from ellzero.progress import as_progress
-from ellzero.validation import as_choice, as_count, as_grid
+from ellzero.paths.grid import automatic_grid
+from ellzero.solvers.paths import PathOptions
 
 __all__ = ["L0ClassifierCV", "L0RegressorCV"]
 
@@ -28,7 +30,7 @@ PENALTIES = ("l0", "l0l1", "l0l2")
 
 
 class CrossValidatedFit(L0Estimator):
-    """`fit` of the estimators with cross-validation."""
+    """The `fit` of estimators with cross-validation."""
 
     def fit(self, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any) -> Any:
         """Choose the penalties by cross-validation, and learn the model from all rows.
@@ -47,12 +49,7 @@ class CrossValidatedFit(L0Estimator):
         self
 
         """
-        for name, choices in (("penalty", PENALTIES), ("select", ("lambda_0", "size")), ("rule", ("best", "one_se"))):
-            as_choice(name, getattr(self, name), choices)
-        largest = None if self.max_support is None else as_count("max_support", self.max_support, 0)
-        grid = None if self.lambda_0 is None else as_grid("lambda_0", self.lambda_0)
-        if grid is not None and self.select == "size":
-            raise InvalidInputError("lambda_0 is a grid for select='lambda_0', got select='size'.")
+        self._check_settings()
         scorer = as_scorer(self.scoring)
         routed = self._routed(scorer, sample_weight, params)
         training = self._prepare(X, y, sample_weight)
@@ -60,35 +57,51 @@ class CrossValidatedFit(L0Estimator):
         splits = make_splits(self.cv, training, labels, self.random_state, **routed.splitter.split)
         options = self._path_options(n_lambda=self.n_lambda, lambda_min_ratio=self.lambda_min_ratio)
         progress = as_progress(self.progress)
-        plan = Plan(
-            shrinkage=self._shrinkage(training, options),
-            lambda_0=grid,
-            largest=largest_size(largest, training.problem),
-            select=self.select,
-            rule=self.rule,
-            scoring=scorer_name(self.scoring),
-            keep=bool(self.keep_predictions),
-        )
+        plan = self._plan(training, options)
         fast = FAST_SCORES.get(self.scoring) if isinstance(self.scoring, str) else None
         score = HeldOutScore(scorer, labels, routed.scorer.score, fast)
         results, full = cross_validate(training, plan, splits, score, options, self.n_jobs, progress)
         column, point = results.best
         chosen, fits = results.columns[column], full[column]
-        sizes = [training.problem.counted(model.support) for model in fits.models[point]]
-        warn_at_limit(max(sizes), plan.largest, training.problem)
+        warn_at_limit(fits.models[point], plan.largest, training.problem)
         self.cv_results_ = results
         self.lambda_1_, self.lambda_2_ = chosen.lambda_1, chosen.lambda_2
         self.lambda_0_ = float(fits.lambda_0[point]) if self.select == "lambda_0" else None
         self.best_score_ = float(chosen.mean[point])
-        outputs = len(training.targets)
-        choice = Choice((point,) * outputs, None) if self.select == "size" else Choice(None, self.lambda_0_, plan.largest)
-        training = training.shrunk(self.lambda_1_, self.lambda_2_)
-        self._finish(training, choice, fits.models[point], fits.searched, labels)
+        if self.select == "size":
+            choice = ModelChoice((point,) * len(training.targets), None)
+        else:
+            choice = ModelChoice(None, self.lambda_0_, plan.largest)
+        training = training.with_penalties(self.lambda_1_, self.lambda_2_)
+        self._set_results(training, choice, fits.models[point], fits.searched, labels)
         self.k_ = training.problem.counted(self.support_.astype(np.int32))
         return self
 
-    def _shrinkage(self, training: Training, options: Any) -> list[tuple[float, float]]:
-        """(lambda_1, lambda_2) of each column."""
+    def _check_settings(self) -> None:
+        """Refuse settings that are not known or contradict each other, before any work is done."""
+        for name, choices in (("penalty", PENALTIES), ("select", ("lambda_0", "size")), ("rule", ("best", "one_se"))):
+            as_choice(name, getattr(self, name), choices)
+        if self.max_support is not None:
+            as_count("max_support", self.max_support, 0)
+        if self.lambda_0 is not None:
+            as_grid("lambda_0", self.lambda_0)
+            if self.select == "size":
+                raise InvalidInputError("lambda_0 is a grid for select='lambda_0', got select='size'.")
+
+    def _plan(self, training: Training, options: PathOptions) -> CrossValidationPlan:
+        """Return the models to compare, and the rule that chooses among them."""
+        return CrossValidationPlan(
+            shrinkage=self._shrinkage(training, options),
+            lambda_0=None if self.lambda_0 is None else as_grid("lambda_0", self.lambda_0),
+            largest=largest_size(self.max_support, training.problem),
+            select=self.select,
+            rule=self.rule,
+            scoring=scorer_name(self.scoring),
+            keep=bool(self.keep_predictions),
+        )
+
+    def _shrinkage(self, training: Training, options: PathOptions) -> list[tuple[float, float]]:
+        """Return (lambda_1, lambda_2) of each column of the comparison."""
         if self.penalty == "l0":
             if self.shrinkage is not None:
                 raise InvalidInputError("shrinkage belongs to penalty='l0l1' and 'l0l2', got penalty='l0'.")
@@ -106,9 +119,7 @@ class CrossValidatedFit(L0Estimator):
         return [(float(value), 0.0) if name == "lambda_1" else (0.0, float(value)) for value in values]
 
     def _routed(self, scorer: Any, sample_weight: ArrayLike | None, params: dict[str, Any]) -> Any:
-        """What goes to the splitter and to the scorer, by scikit-learn's rules if its metadata routing is on."""
-        from sklearn import get_config
-
+        """Return the arguments of the splitter and of the scorer, by scikit-learn's rules if its metadata routing is on."""
         if get_config()["enable_metadata_routing"]:
             routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
             return Bunch(splitter=routed.splitter, scorer=routed.get("scorer", Bunch(score={})))
@@ -121,7 +132,7 @@ class CrossValidatedFit(L0Estimator):
         return Bunch(splitter=Bunch(split=params), scorer=Bunch(score=weights))
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Which metadata goes where, for scikit-learn.
+        """Return which metadata goes to the splitter and which to the scorer, for scikit-learn.
 
         Returns
         -------

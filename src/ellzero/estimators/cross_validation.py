@@ -1,4 +1,4 @@
-"""Cross-validation: fold paths on the full data's grid, and the choice among their scores."""
+"""Cross-validation: models of each fold along the grid of the full data, and the choice among their scores."""
 
 from __future__ import annotations
 
@@ -9,25 +9,28 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ellzero.errors import InvalidInputError
-from ellzero.estimators.resampling import Split, counted, parts_of, run_tasks
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.progress import ProgressCallback
+from ellzero.estimators.resampling import Split, fold_trainings, run_tasks, task_progress
 from ellzero.estimators.scoring import HeldOutScore
-from ellzero.estimators.training import Fits, Training, fit_lambdas, fit_sizes
-from ellzero.progress import ProgressCallback
+from ellzero.estimators.training import FittedPoints, Training, fit_lambda_grid, fit_size_grid
+from ellzero.plots import FoldSupports, ScoreLine, plot_scores, plot_supports
 from ellzero.solvers.paths import PathOptions
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["Column", "CrossValidation", "Plan", "cross_validate"]
+__all__ = ["Column", "CrossValidation", "CrossValidationPlan", "cross_validate"]
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """All points of one value of the second penalty: m values of lambda_0, or m sizes; F folds; C outputs.
+    """Models and scores at one value of the second penalty.
+
+    There are m points (values of lambda_0, or sizes), F folds and C outputs.
 
     Attributes
     ----------
@@ -61,14 +64,14 @@ class Column:
 
     @property
     def standard_error(self) -> Array:
-        """(m,) of the mean; zero if there is one fold only."""
+        """(m,) standard error of the mean; zero if there is one fold only."""
         folds = self.scores.shape[1]
         return np.asarray(self.scores.std(axis=1, ddof=1) / np.sqrt(folds)) if folds > 1 else np.zeros(len(self.scores))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CrossValidation:
-    """Held-out scores of all models, and which one was chosen: ``cv_results_`` of the estimators.
+    """Held-out scores of all models, and the chosen one: ``cv_results_`` of the estimators.
 
     Attributes
     ----------
@@ -96,8 +99,8 @@ class CrossValidation:
         return self.columns[self.best[0]]
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each point of each column, as a pandas data frame."""
-        import pandas as pd
+        """Return a row for each point of each column, as a pandas data frame."""
+        import pandas as pd  # optional, and slow to import
 
         frames = []
         for number, column in enumerate(self.columns):
@@ -116,16 +119,16 @@ class CrossValidation:
         return pd.concat(frames, ignore_index=True)
 
     def plot(self, ax: Axes | None = None, *, against: str = "size") -> Axes:
-        """Score against "size" or "lambda_0", with error bars and the chosen point (needs matplotlib)."""
-        from ellzero.report.plots import plot_scores
-
-        return plot_scores(self, ax, against=against)
+        """Draw the score against "size" or "lambda_0", with error bars and the chosen point (needs matplotlib)."""
+        lines = [ScoreLine(c.lambda_1, c.lambda_2, c.lambda_0, c.size, c.mean, c.standard_error) for c in self.columns]
+        return plot_scores(lines, self.best, ax, against=against, scoring=self.scoring, one_se=self.rule == "one_se")
 
     def plot_supports(self, ax: Axes | None = None, *, top: int = 30, along: bool = False) -> Axes:
-        """Which features the folds use at the chosen point or, with ``along``, at all points (needs matplotlib)."""
-        from ellzero.report.plots import plot_supports
-
-        return plot_supports(self, ax, top=top, along=along)
+        """Draw the features that each fold uses at the chosen point or, with ``along``, at all points (needs matplotlib)."""
+        column, point = self.chosen, self.best[1]
+        final = np.unique(column.coef[point].tocoo().col)
+        supports = FoldSupports(column.fold_supports, column.size, point, final, self.names)
+        return plot_supports(supports, ax, top=top, along=along, points=self.select)
 
     def __repr__(self) -> str:
         column, point = self.chosen, self.best[1]
@@ -143,21 +146,21 @@ class CrossValidation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
-    """What is compared, and how the choice is made."""
+class CrossValidationPlan:
+    """The models that are compared, and the rule that chooses among them."""
 
     shrinkage: list[tuple[float, float]]  # (lambda_1, lambda_2) of each column
-    lambda_0: Array | None  # a grid of the user's
-    largest: int
+    lambda_0: Array | None  # the user's grid; None makes one from the full data
+    largest: int  # size of the largest model that is looked at
     select: str
     rule: str
     scoring: str
-    keep: bool  # the held-out decision values
+    keep: bool  # whether held-out decision values are kept
 
 
 @dataclass(frozen=True, eq=False)
 class FoldResult:
-    """Of one column and one fold."""
+    """Scores and features of the models of one column and one fold."""
 
     scores: Array
     size: NDArray[np.int64]
@@ -167,56 +170,57 @@ class FoldResult:
 
 def cross_validate(
     training: Training,
-    plan: Plan,
+    plan: CrossValidationPlan,
     splits: list[Split],
     score: HeldOutScore,
     options: PathOptions,
     n_jobs: int | None,
     progress: ProgressCallback | None,
-) -> tuple[CrossValidation, list[Fits]]:
-    """Scores of all models, and the models of all rows.
+) -> tuple[CrossValidation, list[FittedPoints]]:
+    """Return the scores of all models, and the models of all rows.
 
-    Each fold follows the grid that the full data gave, so that scores of different folds speak of the same penalty; it starts
-    from its own rows alone, for a start from the full data's models would tell it about the rows that it is tested on.
+    Each fold follows the grid of the full data, so that its scores are about the same penalties as those of other folds. It
+    starts from its own rows alone: the full data's models know the rows that the fold is tested on.
     """
-    columns = [training.shrunk(*pair) for pair in plan.shrinkage]
+    columns = [training.with_penalties(*pair) for pair in plan.shrinkage]
     total = len(columns) * (len(splits) + 1)
-    parts = parts_of(training, splits)
-    full = run_tasks(fit_points, [(c, plan, plan.lambda_0, options) for c in columns], n_jobs, counted(progress, 0, total))
+    parts = fold_trainings(training, splits)
+    whole = [(column, plan, plan.lambda_0, options) for column in columns]
+    full = run_tasks(fit_points, whole, n_jobs, task_progress(progress, 0, total))
     tasks = [
-        (part.shrunk(*pair), training, plan, fits.lambda_0, options, test, score)
+        (part.with_penalties(*pair), training, plan, fits.lambda_0, options, test, score)
         for pair, fits in zip(plan.shrinkage, full, strict=True)
         for part, (_, test) in zip(parts, splits, strict=True)
     ]
-    results = run_tasks(score_fold, tasks, n_jobs, counted(progress, len(columns), total))
+    results = run_tasks(score_fold, tasks, n_jobs, task_progress(progress, len(columns), total))
     filled = [
         make_column(training, pair, fits, results[number * len(splits) : (number + 1) * len(splits)], splits)
         for number, (pair, fits) in enumerate(zip(plan.shrinkage, full, strict=True))
     ]
-    best = choose(
+    best = choose_point(
         [column.mean for column in filled], [column.standard_error for column in filled], [c.size for c in filled], plan.rule
     )
     names = training.problem.design.names
     return CrossValidation(plan.select, plan.rule, plan.scoring, filled, best, splits, names), full
 
 
-def fit_points(training: Training, plan: Plan, grid: Array | None, options: PathOptions) -> Fits:
-    """Models at all points."""
+def fit_points(training: Training, plan: CrossValidationPlan, grid: Array | None, options: PathOptions) -> FittedPoints:
+    """Fit models at all points of one column."""
     if plan.select == "size":
-        return fit_sizes(training, np.arange(plan.largest + 1), options)
-    return fit_lambdas(training, grid, options, plan.largest)
+        return fit_size_grid(training, np.arange(plan.largest + 1), options)
+    return fit_lambda_grid(training, grid, options, plan.largest)
 
 
 def score_fold(
     part: Training,
     training: Training,
-    plan: Plan,
+    plan: CrossValidationPlan,
     grid: Array,
     options: PathOptions,
     test: NDArray[np.int64],
     score: HeldOutScore,
 ) -> FoldResult:
-    """The models of a fold's training rows, rated on its test rows."""
+    """Fit models on a fold's training rows, and rate them on its test rows."""
     fits = fit_points(part, plan, grid, options)
     decision = fits.decision(part.problem, test)
     supports = [fits.support(point) for point in range(len(fits))]
@@ -228,9 +232,9 @@ def score_fold(
 
 
 def make_column(
-    training: Training, pair: tuple[float, float], fits: Fits, results: list[FoldResult], splits: list[Split]
+    training: Training, pair: tuple[float, float], fits: FittedPoints, results: list[FoldResult], splits: list[Split]
 ) -> Column:
-    """What the folds say of one value of the second penalty."""
+    """Gather the results of all folds at one value of the second penalty."""
     scores = np.column_stack([result.scores for result in results])
     if np.isnan(scores).any():
         fold = int(np.flatnonzero(np.isnan(scores).any(axis=0))[0])
@@ -256,8 +260,8 @@ def make_column(
     )
 
 
-def choose(means: list[Array], errors: list[Array], sizes: list[NDArray[np.int64]], rule: str) -> tuple[int, int]:
-    """The column and point of the best mean score or, with "one_se", of the smallest model within its standard error."""
+def choose_point(means: list[Array], errors: list[Array], sizes: list[NDArray[np.int64]], rule: str) -> tuple[int, int]:
+    """Return column and point of the best mean score or, with "one_se", of the smallest model within a standard error of it."""
     points = [(column, point) for column, mean in enumerate(means) for point in range(len(mean))]
     best = max(points, key=lambda at: (means[at[0]][at[1]], -sizes[at[0]][at[1]]))
     if rule == "best":

@@ -1,4 +1,4 @@
-"""The coefficients of a given support: a small convex problem, solved to high precision."""
+"""Coefficients of a given support: a small convex problem, solved to high precision."""
 
 from __future__ import annotations
 
@@ -7,24 +7,22 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.model import Model
-from ellzero.problem import Problem, restricted
-from ellzero.sizes import compute_sizes
-from ellzero.solvers.packing import make_model, to_user_scale
+from ellzero.paths.sizes import compute_sizes
+from ellzero.problem.model import Coefficients, Model, evaluate
+from ellzero.problem.problem import Problem, restricted
 from ellzero.solvers.paths import PathOptions, solve_path
+from ellzero.solvers.scales import to_user_scale
 
 __all__ = ["refit"]
 
 
 def refit(problem: Problem, columns: NDArray[np.int32], options: PathOptions) -> Model:
-    """The minimum of the objective, without lambda_0, over the coefficients of these columns."""
+    """Minimise the objective, without lambda_0, over the coefficients of these columns."""
     convex = PathOptions(lambda_0=np.zeros(1), algorithm="cd", tol=options.tol, threads=options.threads)
-    if not len(columns):  # any column will do, since none is used: X need not be read
+    if not len(columns):  # a path needs a column, but none is used: with any one of them X need not be read
         b = next(iter(compute_sizes(restricted(problem, np.zeros(1, np.int32)), np.zeros(1, np.int64), convex))).intercept
-        nothing = np.zeros(0, np.int32), np.zeros(0)
-        return make_model(problem, *nothing, b, np.nan, problem.objective(*nothing, b, 0.0))
+        return evaluate(problem, Coefficients(np.zeros(0, np.int32), np.zeros(0), b))
     inside = restricted(problem, columns)
     inside = replace(inside, penalty=replace(inside.penalty, lambda_0=0.0, unpenalized=np.ones(len(columns), dtype=bool)))
-    support, values, b = to_user_scale(inside, solve_path(inside, convex).models)[0]
-    support = columns[support]
-    return make_model(problem, support, values, b, np.nan, problem.objective(support, values, b, 0.0))
+    support, values, b = to_user_scale(inside, solve_path(inside, convex).models[0])
+    return evaluate(problem, Coefficients(columns[support], values, b))

@@ -1,4 +1,4 @@
-"""Splits of the rows, and work that is done once for each of them."""
+"""Splits of the rows, and parallel tasks, one for each of them."""
 
 from __future__ import annotations
 
@@ -17,25 +17,28 @@ from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.progress import ProgressCallback
 from ellzero.design import is_stored
 from ellzero.design.dask_array import DaskStore
-from ellzero.errors import InvalidInputError
 from ellzero.estimators.training import Training
-from ellzero.progress import ProgressCallback
 from ellzero.solvers.paths import PathOptions
 
-__all__ = ["Split", "make_splits", "parts_of", "run_tasks"]
+__all__ = ["Split", "fold_trainings", "make_splits", "run_tasks", "task_progress"]
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 Result = TypeVar("Result")
 MOST_AT_ONCE = 16
-"""Tasks that share the passes over an X that is not in memory; fewer where there are many columns."""
+"""At most so many tasks share the passes over an X that is not in memory; fewer where there are many columns."""
 COLUMN_BYTES, MOST_BYTES = 400, 1 << 29
-"""Memory that a fit takes for each column of such an X, and that all of them may take."""
+"""Memory of a fit for each column of such an X, and of all fits together."""
 
 
 def make_splits(cv: Any, training: Training, y: NDArray[Any], seed: Any, **params: Any) -> list[Split]:
-    """Rows to train on and rows to test on; a number of folds means shuffled ones, stratified where there are classes."""
+    """Return the training rows and test rows of each split.
+
+    A number of folds means shuffled folds, stratified if there are classes.
+    """
     rows = np.zeros((len(y), 1))
     cv = 5 if cv is None else cv
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
@@ -60,7 +63,7 @@ def make_splits(cv: Any, training: Training, y: NDArray[Any], seed: Any, **param
 
 
 def as_rows(rows: Any, n: int) -> NDArray[np.int64]:
-    """Numbers of rows, from numbers or a mask."""
+    """Return numbers of rows, from numbers or a mask."""
     chosen = np.asarray(rows)
     if chosen.dtype == bool and chosen.shape == (n,):
         chosen = np.flatnonzero(chosen)
@@ -72,7 +75,7 @@ def as_rows(rows: Any, n: int) -> NDArray[np.int64]:
 
 
 def folds_for(cv: int, y: NDArray[Any]) -> int:
-    """So many folds that each has all classes: no more than the rarest class has rows."""
+    """Return the number of folds: no more than the rarest class has rows, so that each fold has all classes."""
     labels, members = np.unique(y, return_counts=True)
     rarest = int(members.min())
     if rarest < 2:
@@ -90,26 +93,26 @@ def run_tasks(
     n_jobs: int | None,
     progress: Callable[[int, Result], None] | None = None,
 ) -> list[Result]:
-    """The function's value for each task's arguments, in parallel by joblib.
+    """Call the function with each task's arguments, in parallel by joblib; return the results in the order of the tasks.
 
-    The core releases the GIL, so threads share X; a backend that the user chose (Dask, Ray, processes) takes precedence. Tasks
-    that ask something of an X that is not in memory at the same time share a pass over it: unless the user says otherwise,
-    several run at once. Where X is a Dask array they stay in this process: on the cluster they would wait for workers that
-    wait for them.
+    The core releases the GIL, so tasks run in threads that share X, unless the user chose another backend (Dask, Ray,
+    processes). Tasks that read an X that is not in memory at the same time share a pass over it; so several run at once unless
+    the user says otherwise. If X is a Dask array, the tasks stay in this process: on the cluster they would occupy the
+    workers that they wait for.
     """
     crew = Crew()
-    calls = [delayed(numbered)(number, function, watched(task, crew), crew) for number, task in enumerate(tasks)]
+    calls = [delayed(run_numbered)(number, function, with_crew(task, crew), crew) for number, task in enumerate(tasks)]
     stored = [item for task in tasks for item in task if isinstance(item, Training) and is_stored(item.problem.design)]
     on_dask = type(get_active_backend(prefer="threads")[0]).__name__ == "DaskDistributedBackend"
     here = any(map(is_dask, stored))
-    if n_jobs is None and stored and (here or effective_n_jobs(None) == 1):  # joblib's own settings are the user's, too
-        n_jobs = min(len(tasks), at_once(stored[0]))
+    if n_jobs is None and stored and (here or effective_n_jobs(None) == 1):  # settings of joblib are the user's word, too
+        n_jobs = min(len(tasks), fits_at_once(stored[0]))
     parallel = Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem" if here else None, return_as="generator_unordered")
     run = parallel
     if on_dask and not here:
-        from ellzero.estimators.parcels import by_parcel
+        from ellzero.estimators.cluster_tasks import run_on_cluster  # needs cloudpickle, which is optional
 
-        run = partial(by_parcel, parallel)
+        run = partial(run_on_cluster, parallel)
     out: dict[int, Result] = {}
     try:
         for number, result in run(calls):
@@ -122,48 +125,48 @@ def run_tasks(
     return [out[number] for number in range(len(tasks))]
 
 
-def at_once(training: Training) -> int:
-    """How many fits may share the passes over an X that is not in memory."""
+def fits_at_once(training: Training) -> int:
+    """Return how many fits may share the passes over an X that is not in memory."""
     return int(np.clip(MOST_BYTES // (COLUMN_BYTES * training.problem.design.shape[1]), 1, MOST_AT_ONCE))
 
 
 def is_dask(training: Training) -> bool:
-    """Whether X is a Dask array."""
+    """Return whether X is a Dask array."""
     return isinstance(training.problem.design.stored(), DaskStore)
 
 
-def parts_of(training: Training, splits: list[Split]) -> list[Training]:
-    """The training rows of each split; an X that is not in memory is read for several of them at a time."""
+def fold_trainings(training: Training, splits: list[Split]) -> list[Training]:
+    """Return the training set of each split; an X that is not in memory is read for several of them at a time."""
 
     def part(number: int) -> Training:
         return training.on_rows(splits[number][0], f"fold {number + 1} of cv")
 
     if not is_stored(training.problem.design):
         return [part(number) for number in range(len(splits))]
-    with ThreadPoolExecutor(min(at_once(training), len(splits))) as pool:
+    with ThreadPoolExecutor(min(fits_at_once(training), len(splits))) as pool:
         return list(pool.map(part, range(len(splits))))
 
 
-def numbered(number: int, function: Callable[..., Result], task: tuple[Any, ...], crew: Crew) -> tuple[int, Result]:
-    """A result with the number of its task, since tasks end in any order."""
+def run_numbered(number: int, function: Callable[..., Result], task: tuple[Any, ...], crew: Crew) -> tuple[int, Result]:
+    """Run a task; return its number with the result, since tasks end in any order."""
     with crew:
         return number, function(*task)
 
 
-def watched(task: Iterable[Any], crew: Crew) -> tuple[Any, ...]:
-    """The task's arguments, its searches such that they end when the crew is dismissed."""
+def with_crew(task: Iterable[Any], crew: Crew) -> tuple[Any, ...]:
+    """Return the task's arguments, with searches that report to the crew and so end when it is dismissed."""
     return tuple(replace(item, progress=crew) if isinstance(item, PathOptions) else item for item in task)
 
 
 class Dismissed(Exception):
-    """Ends a task whose result nobody waits for."""
+    """Raised inside a task whose result nobody waits for, to end it."""
 
 
 class Crew:
-    """Threads of this process that work on tasks.
+    """The threads of this process that work on tasks, and a way to end them.
 
-    Joblib leaves its threads behind when the work is broken off. They would go on for nothing, and a process that ends while
-    they are in the core is aborted; so they are told to end, and the process waits for them before it does.
+    Joblib leaves its threads running after Ctrl-C or an error. Their work is for nothing, and Python aborts if it ends while
+    they are in the core. So they are told to end, and the process waits for them before it ends itself.
     """
 
     def __init__(self) -> None:
@@ -173,7 +176,7 @@ class Crew:
         self.changed = threading.Condition()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Crew, ()  # other processes end by themselves
+        return Crew, ()  # a copy in another process has no threads to end: joblib ends the process
 
     def __enter__(self) -> None:
         with self.changed:
@@ -188,25 +191,25 @@ class Crew:
             self.changed.notify_all()
 
     def __call__(self, fraction: float, lambda_0: float, support: int) -> None:
-        """What searches report to."""
+        """Take a search's report of progress; raise if the crew is dismissed, which ends the search."""
         if self.dismissed:
             raise Dismissed
 
     def dismiss(self) -> None:
-        """Nothing more is wanted."""
+        """Tell all threads to end; the process waits for them when it exits."""
         self.dismissed = True
         atexit.register(self.wait)
 
     def wait(self) -> None:
-        """Until all have left, and a moment more for what they still hold to be freed."""
+        """Wait until no thread works on a task, and a moment more for their memory to be freed."""
         with self.changed:
             self.changed.wait_for(lambda: not self.at_work)
         for thread in self.threads - {threading.current_thread()}:
             thread.join(0.5)
 
 
-def counted(progress: ProgressCallback | None, done_before: int, total: int) -> Callable[[int, Any], None] | None:
-    """Progress of one of several rounds of tasks."""
+def task_progress(progress: ProgressCallback | None, done_before: int, total: int) -> Callable[[int, Any], None] | None:
+    """Return the function that reports one of several rounds of tasks, after `done_before` of `total` tasks."""
     if progress is None:
         return None
     whole = progress

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.metrics import get_scorer
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.design import is_stored
-from ellzero.errors import InvalidInputError
-from ellzero.estimators.elsewhere import StoredRows
+from ellzero.estimators.stored_input import StoredRows
 from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
 from ellzero.estimators.training import Training
 
@@ -26,7 +26,7 @@ NEGATIVE_LOSS = "negative loss"
 
 
 def as_scorer(scoring: Any) -> Scorer | None:
-    """None is the held-out loss; otherwise scikit-learn's name of a scorer, or a function of (estimator, X, y)."""
+    """Return the scorer of a name of scikit-learn, or a function of (estimator, X, y); None stands for the held-out loss."""
     if scoring is None:
         return None
     try:
@@ -36,14 +36,14 @@ def as_scorer(scoring: Any) -> Scorer | None:
 
 
 def scorer_name(scoring: Any) -> str:
-    """How tables and plots call it."""
+    """Return the name of a score, for tables and plots."""
     if scoring is None:
         return NEGATIVE_LOSS
     return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", type(scoring).__name__)
 
 
 class HeldOutClassifier(L0ClassifierBase):
-    """What a scorer sees: a fitted classifier whose decision values are known."""
+    """A fitted classifier whose decision values are known, for a scorer to look at."""
 
     probability = False
 
@@ -52,22 +52,22 @@ class HeldOutClassifier(L0ClassifierBase):
         self.classes = self.classes_ = classes
         self.loss = loss
 
-    def _outputs(self, X: object) -> Array:
-        return of_all_rows(self.decision, X)
+    def _decision_values(self, X: object) -> Array:
+        return known_decision(self.decision, X)
 
 
 class HeldOutRegressor(L0RegressorBase):
-    """What a scorer sees: a fitted regression whose predictions are known."""
+    """A fitted regression whose predictions are known, for a scorer to look at."""
 
     def __init__(self, decision: Array) -> None:
         self.decision = decision
 
-    def _outputs(self, X: object) -> Array:
-        return of_all_rows(self.decision, X)
+    def _decision_values(self, X: object) -> Array:
+        return known_decision(self.decision, X)
 
 
-def of_all_rows(decision: Array, X: Any) -> Array:
-    """Decision values, which are known for the test rows as a whole."""
+def known_decision(decision: Array, X: Any) -> Array:
+    """Return the decision values of the test rows; refuse a scorer that asks for some of the rows only."""
     if np.shape(X)[:1] != (len(decision),):
         raise InvalidInputError("scoring must rate the model on all the rows that it is given.")
     return decision
@@ -75,22 +75,22 @@ def of_all_rows(decision: Array, X: Any) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class HeldOutScore:
-    """How decision values on the test rows of a split are rated."""
+    """A score of decision values on the test rows of a split."""
 
     scorer: Scorer | None
     y: NDArray[Any]  # as the user gave it
     params: dict[str, Any]  # for the scorer: arrays with one entry per row (sample weights), or anything else
-    fast: Callable[[Array, NDArray[np.bool_]], Array] | None = None  # the same score of many models at once, for two classes
+    fast: Callable[[Array, NDArray[np.bool_]], Array] | None = None  # computes the score of many models at once, two classes
 
     def __call__(self, training: Training, decision: Array, test: NDArray[np.int64]) -> Array:
-        """One score for each point; `decision` has shape (test rows, points, outputs)."""
+        """Return a score for each point; `decision` has shape (test rows, points, outputs)."""
         if self.scorer is None:
             return -held_out_loss(training, decision, test)
         if self.fast is not None and len(training.targets) == 1 and not self.params:
             return self.fast(decision[:, :, 0], training.targets[0][test] > 0.0)
         design, y = training.problem.design, self.y[test]
         X = StoredRows(design, test) if is_stored(design) else design.stored()[test]
-        params = {name: taken(value, len(self.y), test) for name, value in self.params.items()}
+        params = {name: on_rows(value, len(self.y), test) for name, value in self.params.items()}
         scores = np.empty(decision.shape[1])
         for point in range(decision.shape[1]):
             if point and np.array_equal(decision[:, point], decision[:, point - 1]):
@@ -100,7 +100,7 @@ class HeldOutScore:
         return scores
 
     def rate(self, view: Any, X: Any, y: NDArray[Any], params: dict[str, Any]) -> float:
-        """The scorer's word; what it asks of a model in vain is said in the user's terms."""
+        """Return the score; if the scorer needs probabilities that the loss does not have, say so in the user's terms."""
         assert self.scorer is not None
         try:
             return self.scorer(view, X, y, **params)
@@ -111,14 +111,14 @@ class HeldOutScore:
             raise InvalidInputError(problem) from error
 
     def view(self, training: Training, decision: Array) -> Any:
-        """An estimator with these decision values."""
+        """Return an estimator with these decision values."""
         if training.classes is None:
             return HeldOutRegressor(decision)
         return HeldOutClassifier(decision, training.classes, training.problem.loss.name)
 
 
 def held_out_loss(training: Training, decision: Array, test: NDArray[np.int64]) -> Array:
-    """The weighted mean loss on the test rows, the mean over outputs."""
+    """Return the weighted mean loss on the test rows, averaged over outputs; nan if no test row has a weight."""
     w = training.problem.w[test]
     if w.sum() <= 0.0:
         return np.full(decision.shape[1], np.nan)
@@ -130,7 +130,7 @@ def held_out_loss(training: Training, decision: Array, test: NDArray[np.int64]) 
 
 
 def areas(decision: Array, positive: NDArray[np.bool_]) -> Array:
-    """The area under the ROC curve of each column: the share of pairs in order, ties counted half."""
+    """Return the area under the ROC curve of each column: the share of pairs in the right order, ties counted half."""
     first, second = int(positive.sum()), int((~positive).sum())
     if not first or not second:
         return np.full(decision.shape[1], np.nan)
@@ -139,21 +139,21 @@ def areas(decision: Array, positive: NDArray[np.bool_]) -> Array:
 
 
 def accuracies(decision: Array, positive: NDArray[np.bool_]) -> Array:
-    """The share of right labels in each column."""
+    """Return the share of right labels in each column."""
     return np.asarray(((decision > 0.0) == positive[:, None]).mean(axis=0))
 
 
-# Scikit-learn's scorers take milliseconds for one model; a grid has thousands.
+# scikit-learn's scorers take milliseconds for one model, and a grid has thousands of models.
 FAST_SCORES = {"roc_auc": areas, "accuracy": accuracies}
 
 
-def taken(value: Any, rows: int, test: NDArray[np.int64]) -> Any:
-    """The test rows of what has one entry per row; anything else as it is."""
+def on_rows(value: Any, rows: int, test: NDArray[np.int64]) -> Any:
+    """Return the test rows of an argument with one entry per row; anything else as it is."""
     return np.asarray(value)[test] if np.ndim(value) > 0 and len(value) == rows else value
 
 
 def accepts_weights(scorer: Scorer) -> bool:
-    """Whether a scorer takes sample weights: those of scikit-learn do, a user's own function may not."""
+    """Return whether a scorer takes sample weights: those of scikit-learn do, a user's own function may not."""
     try:
         parameters = inspect.signature(scorer).parameters
     except (TypeError, ValueError):

@@ -1,7 +1,8 @@
 """Several outputs that use the same features: the mean of their objectives, each feature counted once.
 
-No coordinate descent moves several problems at once, so this is a search over supports: a feature enters by what all outputs
-together gain from it, leaves by what they lose, and is exchanged while that helps. Every step is judged by a refit of all.
+Coordinate descent solves one problem at a time, so this is a search over supports. The feature that enters is the one from
+which all outputs together gain most, the one that leaves is the one without which they lose least, and features are exchanged
+while that helps. A quadratic model proposes candidates; a refit of all outputs decides.
 """
 
 from __future__ import annotations
@@ -13,21 +14,21 @@ from numpy.typing import NDArray
 
 from ellzero.design import is_stored
 from ellzero.estimators.refit import refit
-from ellzero.model import Model
-from ellzero.problem import Problem
-from ellzero.sizes import Sizes
+from ellzero.paths.sizes import Sizes
+from ellzero.problem.model import Model
+from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions
 
 __all__ = ["joint_objective", "shared_sizes"]
 
 Array = NDArray[np.float64]
-ENTERING, LEAVING, SWAPPED = 5, 5, 3  # candidates that are refitted, the best by a quadratic model
+ENTERING, LEAVING, SWAPPED = 5, 5, 3  # numbers of candidates that are refitted
 MOST_SWAPS = 20
-WORTH_A_SWAP = 1e-9
+WORTH_A_SWAP = 1e-9  # relative improvement of the objective below which a swap is not made
 
 
 @dataclass(frozen=True, eq=False)
-class Joint:
+class JointModel:
     """A support with every output's model on it."""
 
     support: tuple[int, ...]  # without unpenalized features
@@ -36,9 +37,9 @@ class Joint:
 
 
 def shared_sizes(problems: list[Problem], largest: int, options: PathOptions, price: float = 0.0) -> list[Sizes]:
-    """For each output its models of 0 to `largest` features, all outputs on the same support at each size.
+    """Return the models of 0 to `largest` features of each output; at each size all outputs use the same support.
 
-    Features that cost so much that no further one can pay (losses are never negative) are not looked for.
+    The search ends at a size whose price alone exceeds the best objective so far: losses are never negative.
     """
     search = SharedSearch(problems, options)
     steps = list(range(1, largest + 1))
@@ -67,39 +68,42 @@ def shared_sizes(problems: list[Problem], largest: int, options: PathOptions, pr
 
 
 def joint_objective(by_size: list[Sizes]) -> tuple[Array, NDArray[np.int64]]:
-    """At each size the mean objective without lambda_0, and how many features any output uses and pays for."""
+    """Return the mean objective at each size, without lambda_0, and the number of features that any output pays for."""
     supports = zip(*([model.support for model in sizes] for sizes in by_size), strict=True)
     used = [by_size[0].problem.counted(np.unique(np.concatenate(outputs))) for outputs in supports]
     return np.mean([sizes.objective for sizes in by_size], axis=0), np.array(used, dtype=np.int64)
 
 
 class SharedSearch:
-    """Refits and quadratic predictions; refits are remembered."""
+    """The search over supports; it remembers the refits that it has made."""
 
     def __init__(self, problems: list[Problem], options: PathOptions) -> None:
         self.problems = problems
         self.options = options
         mask = problems[0].penalty.unpenalized
         self.always = np.zeros(0, np.int64) if mask is None else np.flatnonzero(mask)
-        self.known: dict[tuple[int, ...], Joint] = {}
+        self.known: dict[tuple[int, ...], JointModel] = {}
 
     def report(self, fraction: float, size: int) -> None:
+        """Report progress to the user."""
         if self.options.progress is not None:
             self.options.progress(fraction, 0.0, size)
 
-    def refit(self, support: tuple[int, ...]) -> Joint:
+    def refit(self, support: tuple[int, ...]) -> JointModel:
+        """Return the models of all outputs on this support."""
         if support not in self.known:
             columns = np.union1d(self.always, support).astype(np.int32)
             models = [refit(problem, columns, self.options) for problem in self.problems]
-            self.known[support] = Joint(support, models, float(np.mean([model.objective for model in models])))
+            self.known[support] = JointModel(support, models, float(np.mean([model.objective for model in models])))
         return self.known[support]
 
     def curvature(self, problem: Problem) -> Array:
+        """Return a bound on the second derivative along each coordinate, as if it were 1 for losses that have none."""
         bound = problem.loss.curvature_bound if np.isfinite(problem.loss.curvature_bound) else 1.0
         return bound * problem.square + 2.0 * problem.penalty.lambda_2
 
-    def slopes(self, joint: Joint) -> list[Array]:
-        """The gradients of all outputs; where X is not in memory, by one pass over it."""
+    def slopes(self, joint: JointModel) -> list[Array]:
+        """Return the gradients of all outputs; if X is not in memory, one pass over it computes all of them."""
         residuals = [
             problem.w * problem.loss.gradient(problem.eta(model.support, model.values, model.intercept), problem.y)
             for problem, model in zip(self.problems, joint.models, strict=True)
@@ -109,8 +113,8 @@ class SharedSearch:
         pairs = zip(self.problems, products, residuals, strict=True)
         return [problem.as_seen(product, r) for problem, product, r in pairs]
 
-    def entering(self, joint: Joint, count: int, never: tuple[int, ...] = ()) -> list[int]:
-        """The columns outside from which a step of one coordinate in every output gains most."""
+    def entering(self, joint: JointModel, count: int, never: tuple[int, ...] = ()) -> list[int]:
+        """Return the columns outside the support from which one coordinate step in every output gains most."""
         gain = np.zeros(len(self.problems[0].square))
         for problem, slope in zip(self.problems, self.slopes(joint), strict=True):
             step = np.maximum(np.abs(slope) - problem.penalty.lambda_1, 0.0)
@@ -124,8 +128,8 @@ class SharedSearch:
         order = np.argsort(-gain, kind="stable")[:count]
         return [int(j) for j in order if gain[j] > 0.0]
 
-    def leaving(self, joint: Joint, count: int) -> list[int]:
-        """The features without which a quadratic model loses least."""
+    def leaving(self, joint: JointModel, count: int) -> list[int]:
+        """Return the features without which all outputs lose least, by a quadratic model."""
         loss = dict.fromkeys(joint.support, 0.0)
         for problem, model in zip(self.problems, joint.models, strict=True):
             cost = problem.penalised(model.support, model.values) ** 2 * self.curvature(problem)[model.support]
@@ -134,18 +138,18 @@ class SharedSearch:
                     loss[j] += c
         return sorted(loss, key=lambda j: loss[j])[:count]
 
-    def grow(self, joint: Joint) -> Joint | None:
-        """The best model with one more feature, None if no feature is left that helps."""
+    def grow(self, joint: JointModel) -> JointModel | None:
+        """Return the best model with one more feature, None if no feature is left that helps."""
         grown = [self.refit(tuple(sorted({*joint.support, j}))) for j in self.entering(joint, ENTERING)]
         return min(grown, key=lambda other: other.value, default=None)
 
-    def shrink(self, joint: Joint) -> Joint:
-        """The best model with one feature less."""
+    def shrink(self, joint: JointModel) -> JointModel:
+        """Return the best model with one feature less."""
         shrunk = [self.refit(tuple(sorted({*joint.support} - {j}))) for j in self.leaving(joint, LEAVING)]
         return min(shrunk, key=lambda other: other.value)
 
-    def swap(self, joint: Joint) -> Joint:
-        """Features exchanged for others, one at a time, while that helps."""
+    def swap(self, joint: JointModel) -> JointModel:
+        """Exchange one feature for another as long as that improves the model."""
         for _ in range(MOST_SWAPS):
             others = []
             for j in self.leaving(joint, SWAPPED):

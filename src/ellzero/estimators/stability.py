@@ -1,4 +1,4 @@
-"""Stability selection: how often a feature is chosen when the data changes a little."""
+"""Stability selection: the share of random halves of the data on which each feature is chosen."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ellzero.errors import InvalidInputError
-from ellzero.estimators.choice import Choice, fit_choice
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.progress import ProgressCallback, as_progress
+from ellzero.base.validation import as_count, as_nonnegative
+from ellzero.estimators.model_choice import ModelChoice, fit_chosen_models
 from ellzero.estimators.resampling import run_tasks
 from ellzero.estimators.training import Training
-from ellzero.model import feature_name
-from ellzero.options import path_options
-from ellzero.problem import make_problem
-from ellzero.progress import ProgressCallback, as_progress
+from ellzero.paths.options import path_options
+from ellzero.plots import plot_stability
+from ellzero.problem.making import make_problem
+from ellzero.problem.model import feature_name
 from ellzero.solvers.paths import PathOptions
-from ellzero.validation import as_count, as_nonnegative
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,12 +31,12 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stability:
-    """How often each feature was chosen.
+    """Selection frequencies of all features.
 
     Attributes
     ----------
     frequency : (p,) share of the subsamples whose model uses the feature
-    n_subsamples : how many there were
+    n_subsamples : number of subsamples
     mean_size : mean number of features of their models
     names : names of the features, or None
 
@@ -47,12 +48,12 @@ class Stability:
     names: list[str] | None = None
 
     def selected(self, threshold: float = 0.6) -> NDArray[np.int64]:
-        """The features that at least this share of the subsamples chose, the most frequent first."""
+        """Return the features that at least this share of the subsamples chose, the most frequent first."""
         order = np.argsort(-self.frequency, kind="stable")
         return order[self.frequency[order] >= as_threshold(threshold)]
 
     def false_bound(self, threshold: float = 0.6) -> float:
-        """A bound on the expected number of features that are selected without being of use.
+        """Return a bound on the expected number of useless features among those selected.
 
         It is q^2 / ((2 threshold - 1) p) for models of q features on average (Meinshausen and Buehlmann's theorem, for half of
         the rows in each subsample and useless features that are exchangeable); infinite up to a threshold of one half.
@@ -61,21 +62,19 @@ class Stability:
         return self.mean_size**2 / (excess * len(self.frequency)) if excess > 0.0 else np.inf
 
     def to_frame(self) -> pd.DataFrame:
-        """The features that were ever chosen, the most frequent first, as a pandas data frame."""
-        import pandas as pd
+        """Return the features that were ever chosen, the most frequent first, as a pandas data frame."""
+        import pandas as pd  # optional, and slow to import
 
         order = np.argsort(-self.frequency, kind="stable")
         order = order[self.frequency[order] > 0.0]
         return pd.DataFrame({"feature": order, "name": [self.name(int(j)) for j in order], "frequency": self.frequency[order]})
 
     def plot(self, ax: Axes | None = None, *, threshold: float = 0.6, top: int = 30) -> Axes:
-        """The most frequent features as bars (needs matplotlib)."""
-        from ellzero.report.plots import plot_stability
-
-        return plot_stability(self, ax, threshold=threshold, top=top)
+        """Draw the most frequent features as bars (needs matplotlib)."""
+        return plot_stability(self.frequency, self.names, ax, threshold=threshold, top=top)
 
     def name(self, j: int) -> str:
-        """The name of feature j: the column's name, or x<j>."""
+        """Return the name of feature j: the column's name, or x<j>."""
         return feature_name(self.names, j)
 
     def __repr__(self) -> str:
@@ -86,7 +85,7 @@ class Stability:
 
 
 def as_threshold(threshold: float) -> float:
-    """A share of the subsamples."""
+    """Return a threshold that must be a share of the subsamples."""
     value = as_nonnegative("threshold", threshold)
     if not 0.0 < value <= 1.0:
         raise InvalidInputError(f"threshold must be above 0 and at most 1, got {threshold!r}.")
@@ -111,9 +110,10 @@ def stability_selection(
     progress: bool | ProgressCallback = False,
     **settings: Any,
 ) -> Stability:
-    """How often each feature is chosen on random halves of the rows: a feature that matters is chosen nearly always.
+    """Count how often each feature is chosen on random halves of the rows.
 
-    The halves come in complementary pairs, and each holds half of the rows of every class.
+    A feature that matters is chosen nearly always. The halves come in complementary pairs, and each holds half of the rows of
+    every class.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def stability_selection(
     """
     if k is None and lambda_0 is None:
         raise InvalidInputError("k or lambda_0 must be given.")
-    choice = Choice(
+    choice = ModelChoice(
         None if k is None else (as_count("k", k, 0),), None if lambda_0 is None else as_nonnegative("lambda_0", lambda_0)
     )
     pairs = (as_count("n_subsamples", n_subsamples, 1) + 1) // 2
@@ -169,7 +169,7 @@ def stability_selection(
 
 
 def complementary_halves(training: Training, rng: np.random.Generator) -> list[NDArray[np.int64]]:
-    """Two halves of the rows that count, without a row in common, of every class in equal parts."""
+    """Return two halves of the rows of positive weight, without a row in common; each has half of the rows of every class."""
     problem = training.problem
     counted = np.flatnonzero(problem.w)
     strata = [counted] if training.classes is None else [counted[problem.y[counted] == sign] for sign in (-1.0, 1.0)]
@@ -184,8 +184,8 @@ def complementary_halves(training: Training, rng: np.random.Generator) -> list[N
 
 
 def chosen_features(
-    training: Training, choice: Choice, options: PathOptions, rows: NDArray[np.int64], name: str
+    training: Training, choice: ModelChoice, options: PathOptions, rows: NDArray[np.int64], name: str
 ) -> NDArray[np.int32]:
-    """The features of the model of some rows."""
-    models, _ = fit_choice(training.on_rows(rows, name), choice, options)
+    """Return the features of the model that is fitted on some rows."""
+    models, _ = fit_chosen_models(training.on_rows(rows, name), choice, options)
     return models[0].support

@@ -1,4 +1,4 @@
-"""The two kinds of target: labels, and numbers."""
+"""The two kinds of estimators, by their target: classifiers for labels, regressors for numbers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.validation import as_vector
 from ellzero.estimators.base import L0Estimator
 from ellzero.estimators.calibration import platt_scaling
 from ellzero.estimators.training import Training
-from ellzero.model import Model
-from ellzero.validation import as_vector
+from ellzero.problem.model import Model
 
 __all__ = ["L0ClassifierBase", "L0RegressorBase", "class_probabilities"]
 
@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 
 
 def has_probabilities(estimator: Any) -> bool:
-    """Logistic models have them; others when they were asked for."""
+    """Return whether there are probabilities: of logistic models always, of others with ``probability=True``."""
     if estimator.loss == "logistic" or estimator.probability:
         return True
     raise AttributeError(
@@ -33,7 +33,10 @@ def has_probabilities(estimator: Any) -> bool:
 
 
 def class_probabilities(log_odds: Array) -> Array:
-    """Of two classes, from the log-odds of the second; of several, from those of each against the rest, made to sum to one."""
+    """Return the probabilities of all classes, which sum to one, of shape (n, classes).
+
+    `log_odds` has one column for two classes, that of the second; or one for each class against the rest.
+    """
     share = expit(log_odds)
     if share.shape[1] == 1:
         return np.column_stack([1.0 - share, share])
@@ -42,13 +45,13 @@ def class_probabilities(log_odds: Array) -> Array:
 
 
 class L0ClassifierBase(ClassifierMixin, L0Estimator):
-    """Labels of any kind; more than two classes are one problem each, that class against the rest."""
+    """The base of classifiers; with more than two classes, each has a problem of its own, that class against the rest."""
 
     def _loss_name(self) -> str:
         return self.loss
 
     def _encode(self, y: NDArray[Any], weight: Array) -> tuple[list[Array], NDArray[Any], Array]:
-        """The targets -1 and +1 of each output, the labels, and the weights of the rows."""
+        """Return the targets -1 and +1 of each output, the labels, and the weights of the rows."""
         check_classification_targets(y)
         counted = weight > 0.0
         self.classes_ = np.unique(y[counted])
@@ -61,6 +64,7 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
         return [np.where(code == c, 1.0, -1.0) for c in positive], self.classes_, weight
 
     def _class_weights(self, y: NDArray[Any], weight: Array) -> Array:
+        """Return the factor of each class that `class_weight` asks for."""
         if self.class_weight == "balanced":  # by weighted counts: a weight of two is a row twice
             counts = np.array([weight[y == label].sum() for label in self.classes_])
             return counts.sum() / (len(counts) * counts)
@@ -76,7 +80,7 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
         return factors
 
     def decision_function(self, X: object) -> Array:
-        """Scores: above zero is the second class, or of shape (n, classes) when there are more than two.
+        """Return scores: of two classes the second has those above zero; of more classes the largest score wins.
 
         Parameters
         ----------
@@ -87,11 +91,11 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
         (n,) or (n, classes)
 
         """
-        scores = self._outputs(X)
+        scores = self._decision_values(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: object) -> NDArray[Any]:
-        """Labels, as they were given to fit.
+        """Return predicted labels, as they were given to fit.
 
         Parameters
         ----------
@@ -107,7 +111,7 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
 
     @available_if(has_probabilities)
     def predict_proba(self, X: object) -> Array:
-        """Probabilities of the classes, in the order of `classes_`.
+        """Return the probabilities of the classes, in the order of `classes_`.
 
         Logistic models have them by themselves, others through Platt scaling (``probability=True``). With more than two
         classes, the probabilities of each class against the rest are scaled to sum to one.
@@ -121,13 +125,13 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
         (n, classes)
 
         """
-        scores = self._outputs(X)
+        scores = self._decision_values(X)
         slope, intercept = (1.0, 0.0) if self.loss == "logistic" else self.calibration_.T
         return class_probabilities(slope * scores + intercept)
 
     @available_if(has_probabilities)
     def predict_log_proba(self, X: object) -> Array:
-        """Logarithms of :meth:`predict_proba`.
+        """Return the logarithms of :meth:`predict_proba`.
 
         Parameters
         ----------
@@ -142,7 +146,7 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
             return np.log(self.predict_proba(X))
 
     def _calibrate(self, training: Training, held_out: Array) -> None:
-        """Platt scaling of each output from held-out decision values of shape (n, outputs), nan where there is none."""
+        """Set the Platt scaling of each output, from held-out decision values of shape (n, outputs), nan for rows without."""
         seen = ~np.isnan(held_out).any(axis=1) & (training.problem.w > 0.0)
         w = training.problem.w[seen]
         self.calibration_ = np.array(
@@ -154,7 +158,7 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
 
 
 class L0RegressorBase(RegressorMixin, L0Estimator):
-    """Numbers; squared error."""
+    """The base of regressors: the target is a number, the loss the squared error."""
 
     def _loss_name(self) -> str:
         return "squared_error"
@@ -162,15 +166,15 @@ class L0RegressorBase(RegressorMixin, L0Estimator):
     def _encode(self, y: NDArray[Any], weight: Array) -> tuple[list[Array], None, Array]:
         return [np.asarray(y, dtype=np.float64)], None, weight
 
-    def _adopt(self, models: list[Model]) -> None:
-        super()._adopt(models)
+    def _set_coefficients(self, models: list[Model]) -> None:
+        super()._set_coefficients(models)
         self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])
 
     def _coef_shape(self) -> tuple[int, ...]:
         return (self.n_features_in_,)
 
     def predict(self, X: object) -> Array:
-        """Predicted numbers.
+        """Return predicted numbers.
 
         Parameters
         ----------
@@ -181,4 +185,4 @@ class L0RegressorBase(RegressorMixin, L0Estimator):
         (n,)
 
         """
-        return self._outputs(X)[:, 0]
+        return self._decision_values(X)[:, 0]

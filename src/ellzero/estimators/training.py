@@ -1,4 +1,4 @@
-"""What an estimator learns from, and the models that it gets."""
+"""Training sets of estimators, and the models that are fitted on them."""
 
 from __future__ import annotations
 
@@ -10,35 +10,37 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
 from ellzero.estimators.shared_support import joint_objective, shared_sizes
-from ellzero.model import Model, coefficient_rows
-from ellzero.path import Path, compute_path, log_spaced
-from ellzero.problem import Problem, reweighted
-from ellzero.sizes import Sizes, compute_sizes
+from ellzero.paths.fitting import compute_path, log_spaced
+from ellzero.paths.path import Path
+from ellzero.paths.sizes import Sizes, compute_sizes
+from ellzero.problem.model import Model, coefficient_rows
+from ellzero.problem.problem import Problem, reweighted
 from ellzero.solvers.paths import PathOptions
 
-__all__ = ["Fits", "Training", "fit_lambdas", "fit_sizes", "largest_size", "warn_at_limit"]
+__all__ = ["FittedPoints", "Training", "fit_lambda_grid", "fit_size_grid", "largest_size", "warn_at_limit"]
 
 Array = NDArray[np.float64]
-MOST_FEATURES = 50
-ABOVE_THE_FIRST = 2.0  # the empty model is the best from the first lambda_0 of a path upwards
+MOST_FEATURES = 50  # unless the user says otherwise
+ABOVE_THE_FIRST = 2.0  # the empty model is the best at every lambda_0 above a path's first, so also at this multiple of it
 
 
 def largest_size(max_support: int | None, problem: Problem) -> int:
-    """The largest model that is looked at."""
+    """Return the size of the largest model that is looked at."""
     return min(MOST_FEATURES if max_support is None else max_support, problem.countable())
 
 
-def warn_at_limit(size: int, largest: int, problem: Problem) -> None:
-    """Say so if the chosen model may be small only because larger ones were not looked at."""
-    if size == largest < problem.countable():
+def warn_at_limit(models: list[Model], largest: int, problem: Problem) -> None:
+    """Warn if the chosen model is as large as models may be: larger ones, which were not looked at, may be better."""
+    if max(problem.counted(model.support) for model in models) == largest < problem.countable():
+        # Level 3 is the user's code that calls `fit`.
         warnings.warn(f"the chosen model has max_support = {largest} features: larger ones may be better.", stacklevel=3)
 
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """One problem per output (several for more than two classes), on the same X with the same weights."""
+    """A training set: one problem per output (several for more than two classes), all with the same X and weights."""
 
     problem: Problem  # of the first output
     targets: list[Array]  # y of each output: -1 / +1, or numbers
@@ -48,16 +50,20 @@ class Training:
     @property
     def problems(self) -> list[Problem]:
         """The problem of each output."""
-        pair = np.array([False, True]) if len(self.targets) > 1 else self.classes  # whether a row is of the output's class
+        # With several outputs, the labels of each say whether a row is of the output's class.
+        pair = np.array([False, True]) if len(self.targets) > 1 else self.classes
         return [replace(self.problem, y=y, classes=pair) for y in self.targets]
 
-    def shrunk(self, lambda_1: float, lambda_2: float) -> Training:
-        """The same data under other penalties."""
+    def with_penalties(self, lambda_1: float, lambda_2: float) -> Training:
+        """Return the training set with other penalties."""
         penalty = replace(self.problem.penalty, lambda_1=lambda_1, lambda_2=lambda_2)
         return replace(self, problem=replace(self.problem, penalty=penalty))
 
     def on_rows(self, rows: NDArray[np.int64], name: str) -> Training:
-        """Learning from some of the rows only: the others get no weight, and nothing is copied."""
+        """Return the training set of some of the rows: the others get no weight, and X is not copied.
+
+        `name` is what errors call this part of the rows.
+        """
         w = self.problem.w * np.bincount(rows, minlength=len(self.problem.w))
         if w.sum() <= 0.0:
             raise InvalidInputError(f"{name} has no training row of positive weight.")
@@ -72,36 +78,36 @@ class Training:
 
 
 @dataclass(frozen=True, eq=False)
-class Fits:
+class FittedPoints:
     """Models of one training set at several values of lambda_0, or of several sizes."""
 
     lambda_0: Array  # (m,), nan where models are chosen by their size
     models: list[list[Model]]  # m points, one model for each output
-    searched: list[Path | Sizes]  # what was computed for each output
+    searched: list[Path | Sizes]  # of each output: the path, or the sizes, that the models are from
 
     def __len__(self) -> int:
         return len(self.models)
 
     @property
     def intercept(self) -> Array:
-        """(m, outputs)."""
+        """The intercepts, of shape (m, outputs)."""
         return np.array([[model.intercept for model in models] for models in self.models])
 
     def coef(self, point: int) -> sparse.csr_matrix:
-        """(outputs, p)."""
+        """Return the coefficients at a point, of shape (outputs, p)."""
         models = self.models[point]
-        return coefficient_rows(models, models[0].n_features)
+        return coefficient_rows([model.coefficients for model in models], models[0].n_features)
 
     def support(self, point: int) -> NDArray[np.int32]:
-        """The features that any output uses."""
+        """Return the features that any output uses."""
         return np.unique(np.concatenate([model.support for model in self.models[point]]))
 
     def sizes(self, problem: Problem) -> NDArray[np.int64]:
-        """How many features that pay lambda_0 are used at each point."""
+        """Return the number of features at each point, not counting unpenalized ones."""
         return np.array([problem.counted(self.support(point)) for point in range(len(self))], dtype=np.int64)
 
     def decision(self, problem: Problem, rows: NDArray[np.int64]) -> Array:
-        """X coef + intercept on some rows, of shape (rows, m, outputs)."""
+        """Return X coef + intercept on some rows, of shape (rows, m, outputs)."""
         out = np.empty((len(rows), len(self), len(self.searched)))
         for point, models in enumerate(self.models):
             for output, model in enumerate(models):
@@ -112,13 +118,16 @@ class Fits:
         return out
 
 
-def fit_lambdas(training: Training, grid: Array | None, options: PathOptions, largest: int) -> Fits:
-    """Models along a grid of lambda_0; None chooses one: dynamically for one output, log-spaced for several."""
+def fit_lambda_grid(training: Training, grid: Array | None, options: PathOptions, largest: int) -> FittedPoints:
+    """Fit models along a grid of lambda_0.
+
+    If it is None, the path of a single output makes its own grid, and several outputs share a log-spaced one.
+    """
     problems = training.problems
     options = replace(options, max_support=largest)
     if training.shared:
         price = 0.0 if grid is None else float(grid[-1])
-        return shared_lambdas(shared_sizes(problems, largest, options, price), grid, options)
+        return choose_shared_sizes(shared_sizes(problems, largest, options, price), grid, options)
     if grid is None and len(problems) > 1:
         first = [compute_path(problem, replace(options, n_lambda=1, progress=None)).lambda_0[0] for problem in problems]
         grid = grid_below(float(max(first)), options)
@@ -126,15 +135,15 @@ def fit_lambdas(training: Training, grid: Array | None, options: PathOptions, la
         options = replace(options, lambda_0=grid)
     paths = [compute_path(problem, options) for problem in problems]
     points = inner_points(paths[0]) if grid is None else grid
-    along = [models_along(path, points, largest) for path in paths]
-    return Fits(points, [list(models) for models in zip(*along, strict=True)], list(paths))
+    along = [models_at_points(path, points, largest) for path in paths]
+    return FittedPoints(points, [list(models) for models in zip(*along, strict=True)], list(paths))
 
 
 def inner_points(path: Path) -> Array:
-    """A lambda_0 inside the interval over which each model of a dynamic path is the best.
+    """Return for each model of a dynamic path a lambda_0 inside the interval over which it is the best.
 
-    The path's own values are the upper ends of these intervals; on other rows, where the ends lie a little elsewhere, they
-    would as often as not stand for the model before.
+    The path's own values are the upper ends of these intervals. On other rows the ends lie a little lower or higher; where
+    they lie lower, the best model at the path's own value is the one before.
     """
     ends = path.lambda_0
     if len(ends) < 2 or ends[-1] <= 0.0:
@@ -146,12 +155,15 @@ def inner_points(path: Path) -> Array:
 
 
 def grid_below(first: float, options: PathOptions) -> Array:
-    """A log-spaced grid; a single zero where no feature helps at all."""
+    """Return a log-spaced grid, or a single zero if no feature helps at all."""
     return log_spaced(first, options.lambda_min_ratio, options.n_lambda) if first > 0.0 else np.zeros(1)
 
 
-def models_along(path: Path, points: Array, largest: int) -> list[Model]:
-    """The path's models; it ends before one of more than `largest` features, from there on the best that are small enough."""
+def models_at_points(path: Path, points: Array, largest: int) -> list[Model]:
+    """Return the path's model at each point.
+
+    A path ends before a model of more than `largest` features; at points beyond its end, the best model that is not larger.
+    """
     if len(path) >= len(points):
         return list(path)
     small = {size: model for size, model in path.sized.items() if size <= largest}
@@ -159,23 +171,23 @@ def models_along(path: Path, points: Array, largest: int) -> list[Model]:
     return [*path, *(small[size] for size in rest)]
 
 
-def shared_lambdas(by_size: list[Sizes], grid: Array | None, options: PathOptions) -> Fits:
-    """At each lambda_0 the size with the least mean objective, lambda_0 for each feature included."""
+def choose_shared_sizes(by_size: list[Sizes], grid: Array | None, options: PathOptions) -> FittedPoints:
+    """Choose at each lambda_0 the size with the least mean objective, including lambda_0 for each feature."""
     value, size = joint_objective(by_size)
     if grid is None:
         used = size > 0
         first = float(((value[0] - value[used]) / size[used]).max()) if used.any() else 0.0
         grid = grid_below(first, options)
     chosen = [int(np.argmin(value + lambda_0 * size)) for lambda_0 in grid]
-    return Fits(grid, [[sizes.models[at] for sizes in by_size] for at in chosen], list(by_size))
+    return FittedPoints(grid, [[sizes.models[at] for sizes in by_size] for at in chosen], list(by_size))
 
 
-def fit_sizes(training: Training, sizes: NDArray[np.int64], options: PathOptions) -> Fits:
-    """Models of at most so many features, for each of the (increasing) sizes."""
+def fit_size_grid(training: Training, sizes: NDArray[np.int64], options: PathOptions) -> FittedPoints:
+    """Fit models of at most so many features, for each of the sizes, which increase."""
     if training.shared:
         by_size = shared_sizes(training.problems, int(sizes[-1]), options)
         models = [[output.models[size] for output in by_size] for size in sizes]
     else:
         by_size = [compute_sizes(problem, sizes, options) for problem in training.problems]
         models = [list(at) for at in zip(*by_size, strict=True)]
-    return Fits(np.full(len(sizes), np.nan), models, list(by_size))
+    return FittedPoints(np.full(len(sizes), np.nan), models, list(by_size))

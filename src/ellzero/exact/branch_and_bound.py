@@ -9,36 +9,48 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from ellzero import _core
-from ellzero.exact.certificate import fingerprint_design
+from ellzero.exact.certificate import fingerprint_design, tree_arrays
 from ellzero.exact.checkpoint import Checkpoint
-from ellzero.exact.setting import (
-    SearchOptions,
-    Setting,
-    as_solution,
-    find_incumbent,
-    null_model,
-    prepare,
-    with_bound,
-)
+from ellzero.exact.incumbent import as_solution, find_incumbent, null_model
+from ellzero.exact.options import SearchOptions
+from ellzero.exact.run import Run, begin_run
 from ellzero.exact.solution import ExactSolution, relative_gap
+from ellzero.exact.status import Status
 from ellzero.exact.verifier import fingerprint_vector
-from ellzero.model import Model
-from ellzero.problem import Problem
+from ellzero.problem.model import Model
+from ellzero.problem.problem import Problem
 
 __all__ = ["branch_and_bound", "growth"]
 
 # Local search costs as much as some nodes: problems that end before need none.
 NODES_BEFORE_LOCAL_SEARCH = 32
 LONG_SEARCH = 0.1  # seconds, after which a search over swaps ends with the first better model
+ENDED: dict[_core.SearchStatus, Status | None] = {
+    _core.SearchStatus.finished: None,
+    _core.SearchStatus.time_limit: "time_limit",
+    _core.SearchStatus.node_limit: "node_limit",
+}
 
 
 class Improved(Exception):
     """A long search over swaps found a better model: what is best around that one is another search."""
+
+
+@dataclass
+class Memory:
+    """What a search remembers beside its tree; a checkpoint keeps it."""
+
+    bound: float | None  # assumed of the features that pay lambda_0
+    free_bound: float | None  # assumed of free features
+    searched: bool  # local search was done, or is not wanted
+    integral: list[int] | None  # features that may be branched on; None: all
+    iteration: int  # of Algorithm 4, from 1; 0 for plain branch and bound
 
 
 def branch_and_bound(
@@ -48,102 +60,124 @@ def branch_and_bound(
     neighbour: _core.Search | None = None,
     heuristic: bool = True,
 ) -> tuple[ExactSolution, _core.Search]:
-    """The solution, and the search that found it (a later one on a neighbouring problem can start from it).
+    """Return the solution, and the search that found it (a later one on a neighbouring problem can start from it).
 
     `starts` are models to begin with; without `heuristic` nothing else is looked for.
     """
     checkpoint = None if options.checkpoint is None else Checkpoint(options.checkpoint, signature(problem, options))
     saved = None if checkpoint is None else checkpoint.load()
     if saved is None:
-        # IGA begins with the support of local search; plain branch and bound may not need it.
-        first = "local_search" if options.method == "iga" else "cd"
-        setting = prepare(problem, options, starts, first if heuristic else None)
-        integral = np.sort(problem.paying(setting.incumbent.support)).tolist() if options.method == "iga" else None
-        kept: dict[str, Any] = {
-            "bound": setting.bound,
-            "free_bound": setting.free_bound,
-            "searched": not heuristic or options.method == "iga",
-            "integral": integral,
-            "iteration": int(options.method == "iga"),
-        }
+        run, memory = begin(problem, options, starts, heuristic)
+        search = run.search(memory.integral)
+        if neighbour is not None:
+            search.start_from(neighbour)
     else:
-        kept = saved[0]
-        setting = prepare(problem, options, [null_model(problem, options.lambda_0)], None)
-        setting.bound, setting.free_bound = kept["bound"], kept["free_bound"]
-        setting.boxed = with_bound(problem, setting.bound)
-    search = setting.search(kept["integral"])
-    if saved is not None:
+        memory = Memory(**saved[0])
+        start = null_model(problem, options.lambda_0)
+        run = Run(problem, options, start, memory.bound, memory.free_bound, time.monotonic())
+        search = run.search(memory.integral)
         search.restore(saved[1])
-    elif neighbour is not None:
-        search.start_from(neighbour)
-    status = setting.ended or run(setting, search, checkpoint, kept)
-    solution = setting.finish(
-        setting.model(search.incumbent()), search.lower_bound, status, tree=search.tree(), nodes=search.nodes
-    )
-    return solution, search
+    status = run.ended or TreeSearch(run, search, memory, checkpoint).to_the_end()
+    found = run.model(search.incumbent())
+    tree = tree_arrays(search.tree())
+    return run.finish(found, search.lower_bound, status, tree=tree, nodes=search.nodes), search
 
 
-def run(setting: Setting, search: _core.Search, checkpoint: Checkpoint | None, kept: dict[str, Any]) -> str:
-    """Search until the end or a limit; an interrupt ends it like a limit."""
-    options, boxed = setting.options, setting.boxed
+def begin(problem: Problem, options: SearchOptions, starts: Iterable[Model], heuristic: bool) -> tuple[Run, Memory]:
+    """A first solution, and what is to be remembered with it."""
+    iga = options.method == "iga"
+    # IGA begins with the support of local search; plain branch and bound may not need it.
+    first = "local_search" if iga else "cd"
+    run = begin_run(problem, options, starts, first if heuristic else None)
+    integral = np.sort(problem.paying(run.incumbent.support)).tolist() if iga else None
+    return run, Memory(run.bound, run.free_bound, not heuristic or iga, integral, int(iga))
 
-    def note() -> None:
-        size = len(kept["integral"] or ())
-        setting.note(search.objective, search.lower_bound, search.nodes, search.open, kept["iteration"], size)
 
-    def report() -> None:
-        note()
-        better = search.objective < setting.incumbent.objective * (1.0 - options.gap)
-        if options.swaps is not None and better and time.monotonic() - setting.begin > LONG_SEARCH:
-            raise Improved
-        if checkpoint is not None:
-            checkpoint.write_if_due(search, kept)
+@dataclass
+class TreeSearch:
+    """A search in the core with what Python adds to it: local search after some nodes, IGA's growing set, checkpoints."""
 
-    def go_on(node_limit: int) -> str:
-        status = search.run(seconds=setting.left(), node_limit=node_limit, report=report)
-        while status == "relaxed":
-            note()
-            if relative_gap(search.objective, search.lower_bound) <= options.gap:
-                return "finished"
-            grow(search, kept, options.grow)
-            status = search.run(seconds=setting.left(), node_limit=node_limit, report=report)
+    run: Run
+    search: _core.Search
+    memory: Memory
+    checkpoint: Checkpoint | None
+
+    def to_the_end(self) -> Status | None:
+        """Search until the end (None) or a limit; an interrupt ends it like a limit."""
+        status: Status | None
+        try:
+            status = self.stages()
+        except KeyboardInterrupt:
+            status = "interrupted"
+        except Improved:
+            status = "improved"
+        self.note()
+        if self.checkpoint is not None:
+            if status is None:
+                self.checkpoint.remove()
+            else:
+                self.checkpoint.write(self.search, asdict(self.memory))
         return status
 
-    try:
-        status = "node_limit"
-        if not kept["searched"]:
-            status = go_on(min(NODES_BEFORE_LOCAL_SEARCH, options.node_limit))
-            if status == "node_limit" and options.node_limit > NODES_BEFORE_LOCAL_SEARCH:
-                start = setting.model(search.incumbent())
-                found, ended = find_incumbent(boxed, options, [start], "local_search", setting.begin)
-                search.suggest(as_solution(boxed, found))
-                kept["searched"], status = not ended, ended or status
-        if kept["searched"]:
-            status = go_on(options.node_limit)
-    except KeyboardInterrupt:
-        status = "interrupted"
-    except Improved:
-        status = "improved"
-    note()
-    if checkpoint is not None:
-        if status == "finished":
-            checkpoint.remove()
-        else:
-            checkpoint.write(search, kept)
-    return status
+    def stages(self) -> Status | None:
+        """A few nodes, local search if they were not enough, and all other nodes."""
+        limit = self.run.options.node_limit
+        if not self.memory.searched:
+            status = self.go_on(min(NODES_BEFORE_LOCAL_SEARCH, limit))
+            if status != "node_limit" or limit <= NODES_BEFORE_LOCAL_SEARCH:
+                return status
+            if stopped := self.improve_incumbent():
+                return stopped
+        return self.go_on(limit)
 
+    def go_on(self, node_limit: int) -> Status | None:
+        """Work on the tree; where it waits for more features to branch on, let IGA's set grow."""
+        options, search = self.run.options, self.search
+        while True:
+            status = search.run(seconds=self.run.left(), node_limit=node_limit, report=self.report)
+            if status != _core.SearchStatus.relaxed:
+                return ENDED[status]
+            self.note()
+            if relative_gap(search.objective, search.lower_bound) <= options.gap:
+                return None
+            self.grow(options.grow)
 
-def grow(search: _core.Search, kept: dict[str, Any], rule: float) -> None:
-    """One more iteration of Algorithm 4: the set grows by features that the relaxation uses a fraction of."""
-    columns, shares = search.undecided_shares()
-    new = growth(columns, shares, kept["integral"], rule)
-    kept["iteration"] += 1
-    if new:
-        kept["integral"] = sorted({*kept["integral"], *new})
-        search.branch_also_on(new)
-    else:  # integral but for rounding errors: whatever is left is decided by plain branch and bound
-        kept["integral"] = None
-        search.branch_on_all()
+    def improve_incumbent(self) -> Status | None:
+        """Local search from the incumbent; how it was stopped, if it was."""
+        run = self.run
+        start = run.model(self.search.incumbent())
+        found = find_incumbent(run.boxed, run.options, [start], "local_search", run.begin)
+        self.search.suggest(as_solution(run.boxed, found.model))
+        self.memory.searched = found.ended is None
+        return found.ended
+
+    def grow(self, rule: float) -> None:
+        """Begin one more iteration of Algorithm 4: the set grows by features that the relaxation uses a fraction of."""
+        assert self.memory.integral is not None
+        columns, shares = self.search.undecided_shares()
+        new = growth(columns, shares, self.memory.integral, rule)
+        self.memory.iteration += 1
+        if new:
+            self.memory.integral = sorted({*self.memory.integral, *new})
+            self.search.branch_also_on(new)
+        else:  # integral but for rounding errors: whatever is left is decided by plain branch and bound
+            self.memory.integral = None
+            self.search.branch_on_all()
+
+    def note(self) -> None:
+        """Tell where the search stands."""
+        search, size = self.search, len(self.memory.integral or ())
+        self.run.note(search.objective, search.lower_bound, search.nodes, search.open, self.memory.iteration, size)
+
+    def report(self) -> None:
+        """Called by the core about ten times a second; raises to stop it."""
+        self.note()
+        run = self.run
+        better = self.search.objective < run.incumbent.objective * (1.0 - run.options.gap)
+        if run.options.swaps is not None and better and time.monotonic() - run.begin > LONG_SEARCH:
+            raise Improved
+        if self.checkpoint is not None:
+            self.checkpoint.write_if_due(self.search, asdict(self.memory))
 
 
 def growth(columns: Any, shares: Any, integral: Iterable[int], rule: float) -> list[int]:

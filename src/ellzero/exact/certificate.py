@@ -16,12 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ellzero import _core
+from ellzero.base.files import replacing
+from ellzero.exact.status import Status
 from ellzero.exact.verifier import digest, fingerprint_matrix, fingerprint_vector
-from ellzero.files import replacing
-from ellzero.model import Model
-from ellzero.problem import Problem
+from ellzero.problem.model import Model
+from ellzero.problem.problem import Problem
 
-__all__ = ["Certificate", "Claim", "fingerprint_design", "save_arrays"]
+__all__ = ["Certificate", "Claim", "fingerprint_design", "save_arrays", "tree_arrays"]
 
 FINGERPRINTS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 """Of the stores that were read. What is in memory may be changed by its owner between two calls, and is quickly read."""
@@ -37,7 +39,7 @@ class Claim:
     free_bound: float | None  # assumed of unpenalized features that nothing else holds
     objective: float
     lower_bound: float
-    status: str
+    status: Status
     gap_asked: float
     swap_size: int | None = None  # the bound is over swaps of at most so many features, not over all models
     home: NDArray[np.int64] | None = None  # the counted features that these swaps start from, ascending
@@ -143,6 +145,11 @@ class Certificate:
             f"Certificate({self.problem.loss.name}, objective {claim.objective:.8g}, lower bound {claim.lower_bound:.8g}{on}, "
             f"{len(self.tree['parent'])} nodes, {size:.1f} MB)"
         )
+
+
+def tree_arrays(tree: _core.Tree) -> dict[str, NDArray[Any]]:
+    """The arrays of a tree that a certificate holds."""
+    return {name: getattr(tree, name) for name in ("parent", "branch", "side", "row", "alpha")}
 
 
 def fingerprint_design(problem: Problem) -> tuple[str, str]:

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from ellzero import _core
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
 from ellzero.exact.certificate import save_arrays
+from ellzero.exact.snapshot_file import from_arrays, to_arrays
 
 __all__ = ["Checkpoint"]
 
@@ -31,27 +32,27 @@ class Checkpoint:
         self.signature = signature
         self.next_write = time.monotonic() + FIRST_SECONDS
 
-    def load(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """What was kept beside the search, and the search itself; None if there is no file yet."""
+    def load(self) -> tuple[dict[str, Any], _core.Snapshot] | None:
+        """Read what was kept beside the search, and the search itself; None if there is no file yet."""
         if not self.path.exists():
             return None
         try:
             with open(self.path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
             header = json.loads(arrays.pop("header").tobytes().decode())
-            signature = header["signature"]
+            signature, kept = header["signature"], header["kept"]
         except Exception as error:  # whatever a damaged or foreign file makes of itself
             raise InvalidInputError(f"checkpoint {str(self.path)!r} cannot be read: {error}") from None
         if signature != json.loads(json.dumps(self.signature)):
             raise InvalidInputError(
                 f"checkpoint {str(self.path)!r} belongs to another problem; remove it or name another file."
             )
-        return header["kept"], arrays
+        return kept, from_arrays(arrays)
 
     def write(self, search: _core.Search, kept: dict[str, Any]) -> None:
         """Write now."""
         start = time.monotonic()
-        save_arrays(self.path, {"signature": self.signature, "kept": kept}, search.snapshot())
+        save_arrays(self.path, {"signature": self.signature, "kept": kept}, to_arrays(search.snapshot()))
         spent = time.monotonic() - start
         self.next_write = start + max(FIRST_SECONDS, spent / WRITING_SHARE)
 

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from ellzero.exact.certificate import Certificate
 from ellzero.exact.search_log import SearchProgress
-from ellzero.model import Model
+from ellzero.exact.status import Status
+from ellzero.plots import SearchState, plot_bounds
+from ellzero.problem.model import Model
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +68,7 @@ class ExactSolution:
         return self.certificate.claim.lower_bound
 
     @property
-    def status(self) -> str:
+    def status(self) -> Status:
         """How the search ended."""
         return self.certificate.claim.status
 
@@ -118,9 +120,12 @@ class ExactSolution:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Objective and lower bound over time (needs matplotlib)."""
-        from ellzero.report.plots import plot_bounds
-
-        return plot_bounds(self, ax)
+        history = [
+            SearchState(row.seconds, row.objective, row.lower_bound, row.iteration, row.integral) for row in self.history
+        ]
+        end = SearchState(self.seconds, self.objective, self.lower_bound)
+        scope = "" if self.swap_size is None else f", swaps of at most {self.swap_size}"
+        return plot_bounds(history, end, f"{self.status}, gap {100.0 * self.gap:.2g} %{scope}", ax)
 
     def __repr__(self) -> str:
         paper = (self.objective - self.lower_bound) / self.lower_bound if self.lower_bound > 0.0 else np.inf

@@ -9,32 +9,34 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ellzero.errors import InvalidInputError
-from ellzero.exact.methods import as_start, run_method, search_options
-from ellzero.exact.search_log import SearchCallback
-from ellzero.exact.setting import (
-    SearchOptions,
-    Swaps,
-    evaluated,
-    find_incumbent,
-    has_proved_bound,
-    with_bound,
-)
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.progress import ProgressCallback
+from ellzero.base.signatures import arguments_of, passes_on
+from ellzero.base.validation import as_count
+from ellzero.exact.assumed_bounds import check_bounded, has_proved_bound, with_bound
+from ellzero.exact.incumbent import Found, as_start, find_incumbent
+from ellzero.exact.methods import run_method
+from ellzero.exact.options import ExactSettings, SearchOptions, SwapNeighbourhood, search_options
 from ellzero.exact.solution import ExactSolution
-from ellzero.model import Model
-from ellzero.problem import Problem, make_problem
-from ellzero.progress import ProgressCallback
-from ellzero.validation import as_count, as_nonnegative
+from ellzero.exact.status import Status
+from ellzero.problem.making import make_problem
+from ellzero.problem.model import Model, evaluate
+from ellzero.problem.problem import Problem
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["improve", "improve_models"]
 
 Array = NDArray[np.float64]
 
 
+@passes_on(ExactSettings, make_problem, search_options)
 def improve(
     X: object,
     y: ArrayLike,
@@ -42,24 +44,7 @@ def improve(
     *,
     swap_size: int = 2,
     lambda_0: float | None = None,
-    loss: str = "logistic",
-    lambda_1: float = 0.0,
-    lambda_2: float = 0.0,
-    method: str = "bnb",
-    backend: str = "builtin",
-    grow: float = 10,
-    bound: float | str | None = None,
-    gap: float = 1e-4,
-    time_limit: float | None = None,
-    node_limit: int | None = None,
-    fit_intercept: bool = True,
-    standardize: bool = False,
-    sample_weight: ArrayLike | None = None,
-    lower: ArrayLike | None = None,
-    upper: ArrayLike | None = None,
-    unpenalized: ArrayLike | None = None,
-    n_jobs: int | None = None,
-    progress: bool | SearchCallback = False,
+    **settings: Unpack[ExactSettings],
 ) -> ExactSolution:
     """Swap up to ``swap_size`` features for as many others while that improves a model, and prove that no such swap is left.
 
@@ -99,67 +84,41 @@ def improve(
     True
 
     """
-    problem = make_problem(
-        X,
-        y,
-        loss=loss,
-        lambda_1=lambda_1,
-        lambda_2=lambda_2,
-        fit_intercept=fit_intercept,
-        standardize=standardize,
-        sample_weight=sample_weight,
-        lower=lower,
-        upper=upper,
-        unpenalized=unpenalized,
-        n_jobs=n_jobs,
-    )
-    if lambda_0 is None and isinstance(start, Model) and np.isfinite(start.lambda_0):
+    problem = make_problem(X, y, **arguments_of(make_problem, settings))
+    if lambda_0 is None and isinstance(start, Model):
         lambda_0 = start.lambda_0
     if lambda_0 is None:
         raise InvalidInputError("lambda_0 must be given unless start is a model of a path.")
-    options = replace(
-        search_options(
-            method=method,
-            backend=backend,
-            grow=grow,
-            bound=bound,
-            gap=gap,
-            time_limit=time_limit,
-            node_limit=node_limit,
-            n_jobs=n_jobs,
-            progress=progress,
-        ),
-        lambda_0=as_nonnegative("lambda_0", lambda_0),
-    )
+    options = search_options(lambda_0=lambda_0, **arguments_of(search_options, settings))
     size = as_count("swap_size", swap_size, 1)
     first = None if start is None else as_start(problem, start, options.lambda_0, "start")
     return improve_until_proved(problem, options, first, size)
 
 
-def improve_until_proved(problem: Problem, options: SearchOptions, model: Model | None, size: int) -> ExactSolution:
+def improve_until_proved(problem: Problem, options: SearchOptions, start: Model | None, size: int) -> ExactSolution:
     """Make the best swap, again and again; the last search proves that there is none (or was stopped)."""
-    begin, nodes, ended = time.monotonic(), 0, ""
+    check_bounded(problem, options)
+    begin, nodes = time.monotonic(), 0
     # Local search must not leave the box: what it finds there is lost again, and found again, and so on.
     boxed = with_bound(problem, options.bound) if isinstance(options.bound, float) else problem
-    if model is None:
-        model, ended = find_incumbent(boxed, options, [], "local_search", begin)
+    found = Found(start) if start is not None else find_incumbent(boxed, options, [], "local_search", begin)
     while True:
-        left = 0.0 if ended else max(options.time_limit - (time.monotonic() - begin), 0.0)
-        swaps = Swaps(np.sort(problem.paying(model.support)), size)
-        solution = run_method(problem, replace(options, swaps=swaps, time_limit=left), [model], heuristic=False)
+        left = 0.0 if found.ended else max(options.time_limit - (time.monotonic() - begin), 0.0)
+        swaps = SwapNeighbourhood(np.sort(problem.paying(found.model.support)), size)
+        solution = run_method(problem, replace(options, swaps=swaps, time_limit=left), [found.model], heuristic=False)
         nodes += solution.nodes
         solution = replace(solution, nodes=nodes, seconds=time.monotonic() - begin)
+        if found.ended:
+            return with_status(solution, found.ended)
         moved = not np.array_equal(np.sort(problem.paying(solution.support)), swaps.home)
-        if ended:
-            return with_status(solution, ended)
         if solution.status != "improved" and (solution.status != "optimal" or not moved):
             return solution
-        model, ended = find_incumbent(boxed, options, [solution.model], "local_search", begin, sweep=False)
-        if ended:
-            return with_status(solution, ended)
+        found = find_incumbent(boxed, options, [solution.model], "local_search", begin, sweep=False)
+        if found.ended:
+            return with_status(solution, found.ended)
 
 
-def with_status(solution: ExactSolution, status: str) -> ExactSolution:
+def with_status(solution: ExactSolution, status: Status) -> ExactSolution:
     """A solution that another search should have followed."""
     claim = replace(solution.certificate.claim, status=status)
     return replace(solution, certificate=replace(solution.certificate, claim=claim))
@@ -175,25 +134,25 @@ def improve_models(
 ) -> list[Model]:
     """For each lambda_0 a model that no swap improves; what is found at one may be the start at another."""
     bound = None if has_proved_bound(problem) else "heuristic"
-    pool = [evaluated(problem, 0.0, model.support, model.values, model.intercept) for model in models]
+    pool = [evaluate(problem, model.coefficients) for model in models]
     grid = list(lambda_0)
     found: list[Model | None] = [None] * len(grid)
     done = 0
     while None in found:
         at = found.index(None)
         options = SearchOptions(lambda_0=grid[at], k=None, bound=bound, threads=threads)
-        start = min(pool, key=lambda model: model.objective + grid[at] * problem.counted(model.support))
+        start = min(pool, key=lambda model: model.objective_at(grid[at]))
         solution = improve_until_proved(problem, options, as_start(problem, start, grid[at]), size)
         if solution.status == "interrupted":
             raise KeyboardInterrupt
         found[at] = solution.model
-        pool.append(evaluated(problem, 0.0, solution.support, solution.model.values, solution.intercept))
+        pool.append(evaluate(problem, solution.model.coefficients))
         # What is better elsewhere is to be proved there again.
         for other, model in enumerate(found):
-            cost = pool[-1].objective + grid[other] * problem.counted(pool[-1].support)
+            cost = pool[-1].objective_at(grid[other])
             if model is not None and other != at and cost < model.objective * (1.0 - options.gap):
                 found[other] = None
         done += 1
         if progress is not None:
-            progress(min(done / len(grid), 1.0), grid[at], problem.counted(solution.support))
+            progress(min(done / len(grid), 1.0), grid[at], solution.model.size)
     return [model for model in found if model is not None]

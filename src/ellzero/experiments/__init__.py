@@ -1,15 +1,15 @@
-"""The paper's experiments, redone: ``ellzero reproduce NAME``.
+"""The paper's experiments, redone by ``ellzero reproduce NAME``; imports every room but `report` and `cli`.
 
-An experiment says which tasks it consists of, how to run one, and what the results mean beside the published ones
-(:mod:`ellzero.experiments.experiment`); :mod:`ellzero.experiments.running` does the rest.
+An experiment lists its tasks, runs one of them, and reports on the results beside the published ones
+(:mod:`ellzero.experiments.experiment`); :mod:`ellzero.experiments.running` runs all tasks and keeps their results.
 """
 
 from __future__ import annotations
 
 import importlib
 
+from ellzero.base.validation import as_choice
 from ellzero.experiments.experiment import Experiment
-from ellzero.validation import as_choice
 
 __all__ = ["EXPERIMENTS", "find"]
 
@@ -25,11 +25,11 @@ EXPERIMENTS = {
     "fig7": "real_data:FIG7",
     "rates": "rates:RATES",
 }
-"""Where each one is, in the paper's order; its module is imported when it is asked for."""
+"""The module and variable of each experiment, in the paper's order; the module is imported when it is asked for."""
 
 
 def find(name: str) -> Experiment:
-    """The experiment of that name."""
+    """Return the experiment of that name."""
     module, _, variable = EXPERIMENTS[as_choice("name", name, tuple(EXPERIMENTS))].partition(":")
     experiment: Experiment = getattr(importlib.import_module(f"ellzero.experiments.{module}"), variable)
     return experiment

@@ -11,64 +11,65 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.base.validation import as_threads
 from ellzero.datasets import make_classification
 from ellzero.exact.solve import solve
 from ellzero.exact.verifier import verify
 from ellzero.experiments.experiment import Experiment, Record, Scale, Task
 from ellzero.experiments.pictures import curve, figure, save
 from ellzero.experiments.published import TABLE3 as PRINTED
-from ellzero.experiments.tables import grouped, mean_with_error, processor, table
-from ellzero.experiments.timing import best_time, call, shown, span
-from ellzero.sizes import fit_sizes
-from ellzero.validation import as_threads
+from ellzero.measurement.markdown import processor, range_text, table, three_digits
+from ellzero.measurement.statistics import grouped, mean_with_error
+from ellzero.measurement.timing import best_time, call_in_process
+from ellzero.paths.sizes import fit_sizes
 
 __all__ = ["TABLE3", "Certification"]
 
 ROWS, TRUE, SNR = 1000, 5, 10.0
 LAMBDA_2 = 10.0
 READINGS = {"sum": LAMBDA_2 / ROWS, "mean": LAMBDA_2}
-"""What the paper's lambda_2 = 10 may mean with our loss, which is a mean over rows."""
+"""The values of our lambda_2 for the two readings of the paper's lambda_2 = 10: its loss is a sum over rows, or a mean."""
 GAP = 1e-4
 FEATURES = (10_000, 20_000, 30_000, 40_000, 50_000)
 QUICK_FEATURES = {"sum": (1_000, 2_000), "mean": (1_000,)}
 LIMIT, QUICK_LIMIT = 120.0, 5.0  # seconds of a search
-LARGER = 5  # sizes beyond the true one that lambda_0 is chosen against
-PRINTED_GAP = {50_000: 5e-4}  # of the paper's IGA, which was stopped there
+LARGER = 5  # how many sizes above the true one are considered in the choice of lambda_0
+PRINTED_GAP = {50_000: 5e-4}  # the gap at which the paper's IGA was stopped
 
 
 @dataclass(frozen=True)
-class Way:
-    """One way to a proof."""
+class ProofMethod:
+    """One method that proves optimality."""
 
     colour: str
-    options: dict[str, str | None]  # of ez.solve
+    options: dict[str, str | None]  # arguments of ez.solve
     package: str | None = None
     readings: tuple[str, ...] = tuple(READINGS)
     features: tuple[int, ...] = FEATURES
-    quick: bool = True  # takes part in quick runs
+    quick: bool = True  # whether it takes part in quick runs
 
     def takes(self, p: int, reading: str, quick: bool) -> bool:
-        """Whether it is tried on a problem."""
+        """Return whether it is tried on a problem."""
         features = QUICK_FEATURES[reading] if quick else self.features
         return reading in self.readings and p in features and (self.quick or not quick)
 
     def missing(self) -> str | None:
-        """What must be installed, None if nothing is."""
+        """Return a sentence on what must be installed, None if nothing must."""
         absent = self.package is not None and importlib.util.find_spec(self.package) is None
         return f"not run, since {self.package} is not installed." if absent else None
 
 
 WITH_M: dict[str, str | None] = {"bound": "heuristic"}
 HIGHS: dict[str, str | None] = {"backend": "highs", **WITH_M}
-WAYS = {
-    "IGA": Way("#1f5fa8", {"method": "iga", **WITH_M}),
-    "branch and bound": Way("#c0392b", {"method": "bnb", **WITH_M}),
-    "IGA, no M": Way("#5dade2", {"method": "iga", "bound": None}),
-    "branch and bound, no M": Way("#e67e22", {"method": "bnb", "bound": None}),
-    "IGA on HiGHS": Way("#7d3c98", {"method": "iga", **HIGHS}, "highspy", ("sum",), quick=False),
-    "HiGHS alone": Way("#7f8c8d", {"method": "mip", **HIGHS}, "highspy", ("sum",), FEATURES[:1], quick=False),
+PROOF_METHODS = {
+    "IGA": ProofMethod("#1f5fa8", {"method": "iga", **WITH_M}),
+    "branch and bound": ProofMethod("#c0392b", {"method": "bnb", **WITH_M}),
+    "IGA, no M": ProofMethod("#5dade2", {"method": "iga", "bound": None}),
+    "branch and bound, no M": ProofMethod("#e67e22", {"method": "bnb", "bound": None}),
+    "IGA on HiGHS": ProofMethod("#7d3c98", {"method": "iga", **HIGHS}, "highspy", ("sum",), quick=False),
+    "HiGHS alone": ProofMethod("#7f8c8d", {"method": "mip", **HIGHS}, "highspy", ("sum",), FEATURES[:1], quick=False),
 }
-"""The rows of the table. A MIP solver alone does not finish the smallest problem, so it is not tried on others."""
+"""The rows of the table. A MIP solver alone does not finish the smallest problem, so it is not tried on larger ones."""
 
 SETTING = """Hinge loss, n = {rows:,}, five of p independent features matter, SNR = 10, q = 2, no intercept (as in the paper's
 formulation), `gap={gap:g}`. "M": coefficients are assumed to be at most 1.2 times the largest of the heuristic's model, as in
@@ -84,32 +85,32 @@ SECONDS_FOR_RUNS = 5.0  # no further run begins after so many seconds
 
 @dataclass(frozen=True)
 class Certification:
-    """Ways to a proof, on wider and wider data."""
+    """The experiment of Table 3: methods that prove optimality, on more and more features."""
 
     name: str = "table3"
     title: str = "Table 3: run times to certify global optimality"
     serial: bool = True
 
     def tasks(self, scale: Scale) -> list[Task]:
-        """Small problems first."""
+        """Return all tasks, small problems first."""
         return [
             {"p": p, "repetition": repetition, "reading": reading, "method": name, "quick": scale.quick}
             for repetition in range(scale.repeats(1, 1))
             for p in (QUICK_FEATURES["sum"] if scale.quick else FEATURES)
             for reading in READINGS
-            for name, way in WAYS.items()
-            if way.takes(p, reading, scale.quick) and way.missing() is None
+            for name, method in PROOF_METHODS.items()
+            if method.takes(p, reading, scale.quick) and method.missing() is None
         ]
 
     def run(self, task: Task) -> Record:
-        """One proof, and its verification."""
+        """Make one proof and verify it, in a process of its own."""
         limit = QUICK_LIMIT if task["quick"] else LIMIT
-        # A MIP solver may not listen; making the data, choosing lambda_0 and verifying take time, too.
-        record = call(f"{__name__}:certify", task | {"limit": limit}, 2.0 * limit + 120.0)
+        # Twice the limit, since a MIP solver may overrun it; making the data, choosing lambda_0 and verifying take time, too.
+        record = call_in_process(f"{__name__}:certify", task | {"limit": limit}, 2.0 * limit + 120.0)
         return {"limit": limit} | (record or {"status": "ended from outside", "time": None})
 
     def report(self, records: list[Record], folder: Path, scale: Scale) -> str:
-        """Seconds beside the paper's, what is behind them, and what follows."""
+        """Return the seconds beside the paper's, the details of each proof, and the verdicts."""
         results = Results(grouped(records, lambda record: (record["reading"], record["method"], record["p"])))
         picture = f"{scale.label(self.name)}.png"
         results.draw(folder / picture)
@@ -123,7 +124,11 @@ class Certification:
             machine=processor(),
         )
         quick = "A quick run: fewer features than the paper's, once each, without MIP solvers." * scale.quick
-        missing = [f"{name}: {way.missing()}" for name, way in WAYS.items() if way.missing() is not None and not scale.quick]
+        missing = [
+            f"{name}: {method.missing()}"
+            for name, method in PROOF_METHODS.items()
+            if method.missing() is not None and not scale.quick
+        ]
         parts = [said, quick, *missing, f"![Seconds against p]({picture})"]
         for reading in results.readings:
             parts.append(f"**{TITLES[reading]}**, seconds{results.repetitions(reading)}:\n\n{results.seconds_table(reading)}")
@@ -136,14 +141,14 @@ class Certification:
 
 
 def draw_problem(task: Task) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """X, y and the features that matter: the same for all ways."""
+    """Draw X, y and the features that matter, which are the same for all methods."""
     random_state = np.random.default_rng([3, task["p"], task["repetition"]])
     X, y, coef = make_classification(ROWS, task["p"], TRUE, snr=SNR, random_state=random_state)
     return X, y, coef.nonzero()[0]
 
 
-def price_of_five(X: NDArray[np.float64], y: NDArray[np.int64], lambda_2: float) -> float:
-    """The middle of the lambda_0 at which, of the best models found of all sizes, that with the true size is best."""
+def lambda_0_for_true_size(X: NDArray[np.float64], y: NDArray[np.int64], lambda_2: float) -> float:
+    """Return the middle of the lambda_0 at which the true size is best among the best models found of all sizes."""
     models = fit_sizes(X, y, range(TRUE + LARGER + 1), loss="hinge", lambda_2=lambda_2, fit_intercept=False)
     values = [models[k].objective for k in range(TRUE + LARGER + 1)]
     highest = min((values[k] - values[TRUE]) / (TRUE - k) for k in range(TRUE))
@@ -152,18 +157,18 @@ def price_of_five(X: NDArray[np.float64], y: NDArray[np.int64], lambda_2: float)
 
 
 def certify(task: Task) -> Record:
-    """Solve, then verify the certificate."""
+    """Solve a problem, then verify the certificate."""
     X, y, truth = draw_problem(task)
     lambda_2 = READINGS[task["reading"]]
     options: dict[str, Any] = {
         "loss": "hinge",
-        "lambda_0": price_of_five(X, y, lambda_2),
+        "lambda_0": lambda_0_for_true_size(X, y, lambda_2),
         "lambda_2": lambda_2,
         "fit_intercept": False,
         "gap": GAP,
         "time_limit": task["limit"],
         "n_jobs": -1,
-        **WAYS[task["method"]].options,
+        **PROOF_METHODS[task["method"]].options,
     }
     solution, seconds, runs = best_time(lambda: solve(X, y, **options), 1 if task["quick"] else 3, SECONDS_FOR_RUNS)
     start = time.perf_counter()
@@ -188,46 +193,46 @@ def certify(task: Task) -> Record:
     }
 
 
-# What the proofs came to.
+# The report on the proofs.
 
 
 @dataclass(frozen=True)
 class Results:
-    """Records by reading, way and number of features."""
+    """Records by reading, method and number of features."""
 
     cells: dict[tuple[str, str, int], list[Record]]
 
     @property
     def readings(self) -> list[str]:
-        """Those with results."""
+        """Return the readings of lambda_2 with results."""
         return [reading for reading in READINGS if any(key[0] == reading for key in self.cells)]
 
     def features(self, reading: str) -> list[int]:
-        """The numbers of features, ascending."""
+        """Return the numbers of features, ascending."""
         return sorted({p for kept, _, p in self.cells if kept == reading})
 
-    def ways(self, reading: str) -> list[str]:
-        """Those with results."""
-        return [name for name in WAYS if any(key[:2] == (reading, name) for key in self.cells)]
+    def methods(self, reading: str) -> list[str]:
+        """Return the methods with results."""
+        return [name for name in PROOF_METHODS if any(key[:2] == (reading, name) for key in self.cells)]
 
     def repetitions(self, reading: str) -> str:
-        """How many data sets a number is the mean of, unless it is one."""
+        """Return how many data sets a number is the mean of; empty if it is one."""
         counts = sorted({len(cell) for key, cell in self.cells.items() if key[0] == reading})
         return "" if counts == [1] else f" (mean of {' or '.join(map(str, counts))} data sets ± standard error)"
 
     def times(self, reading: str, name: str, p: int) -> list[float]:
-        """Seconds on all data sets, empty if one of them was not finished."""
+        """Return the seconds on all data sets, none if one of them was not finished."""
         cell = self.cells.get((reading, name, p), [])
         return [record["time"] for record in cell] if all(record["status"] == "optimal" for record in cell) else []
 
     def entry(self, reading: str, name: str, p: int) -> str:
-        """Seconds, or how far the search came."""
+        """Return the seconds, or the gap that was left."""
         cell, times = self.cells.get((reading, name, p), []), self.times(reading, name, p)
         if not cell:
             return "-"
         if times:
             mean, error = mean_with_error(times)
-            return shown(mean) + (f" ± {shown(error)}" if len(times) > 1 else "")
+            return three_digits(mean) + (f" ± {three_digits(error)}" if len(times) > 1 else "")
         open_ones = [record for record in cell if record["status"] != "optimal"]
         gaps = [record["gap"] for record in open_ones if "gap" in record]
         left = f" (gap {percent(max(gaps))})" if gaps else ""
@@ -235,50 +240,50 @@ class Results:
         return (f"over {cell[0]['limit']:g}" if words <= {"time_limit"} else " and ".join(sorted(words))) + left
 
     def seconds_table(self, reading: str) -> str:
-        """The paper's table, with our rows above its own."""
+        """Return the paper's table, with our rows above its own."""
         features = self.features(reading)
-        rows = [[label(name), *(self.entry(reading, name, p) for p in features)] for name in self.ways(reading)]
+        rows = [[label(name), *(self.entry(reading, name, p) for p in features)] for name in self.methods(reading)]
         for title, printed in PRINTED.items():
             if any(p in printed for p in features):
                 rows.append([f"the paper: {title}", *(printed_entry(title, p) for p in features)])
         return table(["", *(f"p = {p:,}" for p in features)], rows)
 
     def details_table(self, reading: str) -> str:
-        """What was solved, what it came to, and whether that was verified."""
+        """Return a table of the problems, the solutions and the verification of their certificates."""
         header = ["p", "", "lambda_0", "M", "nodes", "features", "the true ones", "gap", "certificate", "seconds to verify"]
         rows = [
             [f"{p:,}", label(name), *details(self.cells[reading, name, p])]
             for p in self.features(reading)
-            for name in self.ways(reading)
+            for name in self.methods(reading)
             if (reading, name, p) in self.cells
         ]
         return table(header, rows)
 
     def draw(self, path: Path) -> None:
-        """Seconds against p, one panel a reading."""
+        """Draw the seconds against p, one panel for each reading."""
         readings = self.readings
         drawn, axes = figure(1, len(readings), (4.0 * len(readings) + 2.0, 4.2))
         for ax, reading in zip(axes[0], readings, strict=True):
-            for name in self.ways(reading):
+            for name in self.methods(reading):
                 points = [(p, self.times(reading, name, p)) for p in self.features(reading)]
                 points = [(p, times) for p, times in points if times]
                 if points:
                     means, errors = zip(*(mean_with_error(times) for _, times in points), strict=True)
-                    curve(ax, [p for p, _ in points], means, errors, label(name), WAYS[name].colour)
+                    curve(ax, [p for p, _ in points], means, errors, label(name), PROOF_METHODS[name].colour)
             for title, printed in PRINTED.items():
                 known = [(p, seconds) for p, seconds in printed.items() if p in self.features(reading) and seconds is not None]
                 if known:
                     style = "k:" if title == "IGA" else "k--"
                     ax.plot(*zip(*known, strict=True), style, marker="x", label=f"the paper: {title}")
             ax.set(yscale="log", xlabel="p", ylabel="seconds", title=TITLES[reading].split(" (")[0])
-        handles, labels = axes[0, 0].get_legend_handles_labels()  # the first panel has all ways
+        handles, labels = axes[0, 0].get_legend_handles_labels()  # the first panel has all methods
         if handles:
             axes[0, -1].legend(handles, labels, frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
         save(drawn, path)
 
     def verdicts(self) -> list[str]:
-        """What the numbers say, counted."""
-        out = [self.against_paper(reading, name) for reading in self.readings for name in self.ways(reading)]
+        """Return the conclusions, with counts."""
+        out = [self.against_paper(reading, name) for reading in self.readings for name in self.methods(reading)]
         every = [record for cell in self.cells.values() for record in cell]
         proved = [record for record in every if record["status"] == "optimal"]
         own = [record for record in every if record.get("prover", "") is None]
@@ -292,7 +297,7 @@ class Results:
         return [sentence for sentence in out if sentence]
 
     def against_paper(self, reading: str, name: str) -> str:
-        """How many times as fast as the paper's IGA; empty where the paper has no numbers."""
+        """Return how many times as fast as the paper's IGA a method is; empty where the paper has no numbers."""
         ratios, unfinished = list[float](), list[int]()
         for p in self.features(reading):
             printed, times = PRINTED["IGA"].get(p), self.times(reading, name, p)
@@ -305,11 +310,11 @@ class Results:
         if not ratios and not unfinished:
             return ""
         said = f"{label(name)}, {reading} over rows: "
-        said += f"{span(ratios)} times as fast as the paper's IGA on its machine" if ratios else "no proof"
+        said += f"{range_text(ratios)} times as fast as the paper's IGA on its machine" if ratios else "no proof"
         return said + (f"; not finished at p = {', '.join(f'{p:,}' for p in unfinished)}" if unfinished else "") + "."
 
     def agreement(self) -> str:
-        """Whether proofs of the same problem agree."""
+        """Return whether proofs of the same problem agree."""
         problems = grouped(
             (record for cell in self.cells.values() for record in cell if record["status"] == "optimal"),
             lambda record: (record["reading"], record["p"], record["repetition"]),
@@ -326,7 +331,7 @@ class Results:
 
 
 def details(cell: list[Record]) -> list[str]:
-    """The entries behind one number: of the first data set, but for counts."""
+    """Return the entries of one row of details: of the first data set, or counts over all."""
     first, count = cell[0], len(cell)
     if "gap" not in first:
         return [*["-"] * 7, first["status"]]
@@ -343,17 +348,17 @@ def details(cell: list[Record]) -> list[str]:
         ("yes" if found else "no") if count == 1 else f"{found} of {count}",
         percent(first["gap"]),
         certificate,
-        shown(first["verify_time"]),
+        three_digits(first["verify_time"]),
     ]
 
 
 def label(name: str) -> str:
-    """A row's name, which says where M is assumed."""
-    return name if WAYS[name].options["bound"] is None else f"{name}, M"
+    """Return a row's name, which says where M is assumed."""
+    return name if PROOF_METHODS[name].options["bound"] is None else f"{name}, M"
 
 
 def printed_entry(title: str, p: int) -> str:
-    """The paper's number."""
+    """Return the paper's number."""
     seconds = PRINTED[title].get(p)
     if seconds is None:
         return "over a day" if p in PRINTED[title] else "-"
@@ -361,7 +366,7 @@ def printed_entry(title: str, p: int) -> str:
 
 
 def percent(share: float) -> str:
-    """Two digits; rounding errors are zero."""
+    """Return a share in percent with two digits; rounding errors count as zero."""
     return f"{100.0 * share:.2g} %" if share > 1e-9 else "0 %"
 
 

@@ -1,33 +1,36 @@
-"""What an experiment is."""
+"""The interface of an experiment: tasks, records and reports."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-__all__ = ["Experiment", "Record", "Scale", "Task"]
+__all__ = ["Experiment", "Record", "Scale", "Task", "describe"]
+
+UNUSUAL = re.compile(r"[^A-Za-z0-9.=+_-]+")  # characters that are not used in names of files
 
 Task = dict[str, Any]
-"""Names one piece of work in JSON's scalars: a setting, a repetition, a method. All that is random is seeded by it."""
+"""The description of one piece of work in JSON's scalars (setting, repetition, method), from which the seeds follow."""
 
 Record = dict[str, Any]
-"""What a task came to: its own entries, the measures, and the "seconds" that it took."""
+"""The result of a task: the entries of the task, the measures, and the "seconds" that it took."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How much of an experiment is done."""
+    """The extent of a run: the paper's, or a quick one, with the number of repetitions."""
 
     quick: bool = False
     repetitions: int | None = None  # None: as many as in the paper, or as a quick run has
 
     def repeats(self, usual: int, quick: int) -> int:
-        """The number of repetitions where the paper has `usual` and a quick run `quick`."""
+        """Return the number of repetitions where the paper has `usual` and a quick run `quick`."""
         return self.repetitions or (quick if self.quick else usual)
 
     def label(self, name: str) -> str:
-        """What files about an experiment at this scale are called: quick ones are kept apart."""
+        """Return the stem of the names of an experiment's files; quick runs have files of their own."""
         return f"{name}-quick" if self.quick else name
 
 
@@ -36,21 +39,26 @@ class Experiment(Protocol):
 
     @property
     def name(self) -> str:
-        """What the command line calls it."""
+        """Return the name on the command line."""
 
     @property
     def title(self) -> str:
-        """What it shows, in one line."""
+        """Return a title of one line."""
 
     @property
     def serial(self) -> bool:
-        """Whether tasks run one at a time, since they are timed."""
+        """Return whether tasks run one at a time, since they are timed."""
 
     def tasks(self, scale: Scale) -> list[Task]:
-        """All work, in the order in which it is worth having; methods that are not installed are left out."""
+        """Return all tasks, the most valuable first; methods that are not installed are left out."""
 
     def run(self, task: Task) -> Record:
-        """Do one task, on one thread."""
+        """Run one task, on one thread."""
 
     def report(self, records: list[Record], folder: Path, scale: Scale) -> str:
-        """Markdown on whatever records there are, beside the paper's numbers; pictures go into the folder."""
+        """Return Markdown on the records so far, beside the paper's numbers; pictures go into the folder."""
+
+
+def describe(task: Task) -> str:
+    """Return a task in one line, which is also the name of its file."""
+    return UNUSUAL.sub("_", ",".join(f"{key}={value}" for key, value in task.items()))

@@ -1,8 +1,8 @@
-"""The synthetic experiments' common part: data, the choice among a method's models, and what is measured of it."""
+"""The paper's synthetic experiments with a "fixed design": labels to fit, to choose and to measure are for the same rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,20 +11,16 @@ from numpy.typing import NDArray
 
 from ellzero.datasets import draw_labels, make_classification
 from ellzero.experiments.experiment import Record
-from ellzero.experiments.methods.method import Fit, Method
-from ellzero.losses import LOSSES
 from ellzero.metrics import support_scores
+from ellzero.peers.method import Fit, Method
+from ellzero.peers.selection import Rule, choose
 
-__all__ = ["Data", "Setting", "choose", "loss_within", "measure", "validation_errors", "validation_loss"]
-
-Rank = tuple[float, ...]
-Rule = Callable[[Fit, Any, NDArray[np.int64], str], Rank]
-"""Ranks a model, the smallest first, by outcomes for the rows of X and a loss."""
+__all__ = ["Data", "Setting", "measure"]
 
 
 @dataclass(frozen=True)
 class Setting:
-    """How data is generated ("Experimental Setup")."""
+    """Parameters of the synthetic data (the paper's "Experimental Setup")."""
 
     p: int
     k: int
@@ -36,7 +32,7 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """One draw: rows with three independent outcomes (to fit, to choose, to measure), and new rows with theirs."""
+    """One draw: rows with three independent vectors of labels (to fit, to choose, to measure), and new rows with labels."""
 
     X: NDArray[np.float64]
     y: NDArray[np.int64]
@@ -48,7 +44,7 @@ class Data:
 
     @staticmethod
     def draw(setting: Setting, n: int, seed: tuple[int, ...]) -> Data:
-        """All methods of a repetition see the same draw: the seed does not depend on the method."""
+        """Draw the data; the seed does not depend on the method, so that all methods of a repetition see the same data."""
         shape: dict[str, Any] = {"k": setting.k, "s": setting.s, "correlation": setting.correlation, "rho": setting.rho}
         for_rows, for_choice, for_measure, for_new = (
             np.random.default_rng(part) for part in np.random.SeedSequence(seed).spawn(4)
@@ -61,51 +57,14 @@ class Data:
         return Data(X, y, y_choice, y_measure, X_new, y_new, coef)
 
 
-def validation_loss(fit: Fit, X: Any, y: NDArray[np.int64], loss: str) -> Rank:
-    """The paper's rule: the least mean loss, without penalties; of equals the smaller model."""
-    return float(np.mean(LOSSES[loss].value(fit.decision(X), y.astype(np.float64)))), len(fit.support)
-
-
-def validation_errors(fit: Fit, X: Any, y: NDArray[np.int64], loss: str) -> Rank:
-    """The fewest labels on the wrong side, then the smallest model, then the least loss.
-
-    Where labels are free of noise, the loss falls for ever as coefficients and models grow; this rule ends at the smallest
-    model that is right.
-    """
-    wrong = int(np.count_nonzero(fit.decision(X) * y <= 0.0))
-    return wrong, len(fit.support), validation_loss(fit, X, y, loss)[0]
-
-
-def loss_within(largest: int) -> Rule:
-    """The least loss among models of at most so many features; if all are larger, the least loss."""
-
-    def rank(fit: Fit, X: Any, y: NDArray[np.int64], loss: str) -> Rank:
-        return float(len(fit.support) > largest), *validation_loss(fit, X, y, loss)
-
-    return rank
-
-
-def choose(fits: Iterable[Fit], X: Any, y: NDArray[np.int64], loss: str, rules: Mapping[str, Rule]) -> dict[str, Fit]:
-    """The model that each rule prefers; fits are looked at once, as they come."""
-    best: dict[str, tuple[Rank, Fit]] = {}
-    for fit in fits:
-        for name, rule in rules.items():
-            rank = rule(fit, X, y, loss)
-            if name not in best or rank < best[name][0]:
-                best[name] = rank, fit
-    if not best:
-        raise ValueError("the method gave no model.")
-    return {name: fit for name, (_, fit) in best.items()}
-
-
 def measure(method: Method, data: Data, loss: str, rules: Mapping[str, Rule]) -> Record:
-    """Fit, choose by each rule, and compare with the truth: one entry a rule."""
+    """Fit a method, choose a model by each rule, and compare it with the truth; return one entry for each rule."""
     chosen = choose(method.fits(data.X, data.y), data.X, data.y_choice, loss, rules)
     return {rule: compare(fit, data) for rule, fit in chosen.items()}
 
 
 def compare(fit: Fit, data: Data) -> Record:
-    """A model's measures."""
+    """Return the measures of a model: AUC, and how its support compares with the true one."""
     from sklearn.metrics import roc_auc_score
 
     scores = support_scores(np.flatnonzero(data.coef), fit.support)

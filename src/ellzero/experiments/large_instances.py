@@ -1,4 +1,4 @@
-"""Table 2: which features are found among 50,000 and 100,000."""
+"""Table 2: feature selection among 50,000 and 100,000 features."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from pathlib import Path
 import numpy as np
 
 from ellzero.experiments.experiment import Experiment, Record, Scale, Task
-from ellzero.experiments.fixed_design import Data, Setting, loss_within, measure, validation_errors, validation_loss
-from ellzero.experiments.methods.grasp import GraSP
-from ellzero.experiments.methods.l1 import L1
-from ellzero.experiments.methods.mcp import MCP
-from ellzero.experiments.methods.method import Method
-from ellzero.experiments.methods.nhtp import NHTP
-from ellzero.experiments.methods.ours import L0
+from ellzero.experiments.fixed_design import Data, Setting, measure
 from ellzero.experiments.published import TABLE2 as PRINTED
-from ellzero.experiments.tables import grouped, mean_error, mean_with_error, table
+from ellzero.measurement.markdown import mean_with_error_text, table
+from ellzero.measurement.statistics import grouped, mean_with_error
+from ellzero.peers.grasp import GraSP
+from ellzero.peers.l0 import L0
+from ellzero.peers.l1 import L1
+from ellzero.peers.mcp import MCP
+from ellzero.peers.method import Method
+from ellzero.peers.nhtp import NHTP
+from ellzero.peers.selection import loss_within, validation_errors, validation_loss
 
 __all__ = ["TABLE2", "LargeInstances"]
 
@@ -41,20 +43,20 @@ TITLES = {
 
 @dataclass(frozen=True)
 class LargeInstances:
-    """Two settings, nine methods."""
+    """The experiment of Table 2: nine methods in two settings."""
 
     name: str = "table2"
     title: str = "Table 2: variable selection on larger instances"
     serial: bool = False
 
     def settings(self, quick: bool) -> dict[int, Setting]:
-        """The paper's settings, or smaller ones of the same kind."""
+        """Return the paper's settings, or smaller ones of the same kind."""
         if quick:
             return {1: Setting(2_000, 8, s=1000.0), 2: Setting(2_000, 5, s=1000.0, correlation="constant", rho=0.3)}
         return {1: Setting(50_000, 30, s=1000.0), 2: Setting(100_000, 20, s=1000.0, correlation="constant", rho=0.3)}
 
     def methods(self, quick: bool) -> dict[str, Method]:
-        """The table's rows with the paper's grids, by name."""
+        """Return the rows of the table: methods with the paper's grids, by name."""
         shrinkage = tuple(np.geomspace(1e-4, 1e-8, 2 if quick else 10).tolist())
         sizes = range(1, 31) if quick else range(1, 101)
         every: list[Method] = [
@@ -71,7 +73,7 @@ class LargeInstances:
         return {method.name: method for method in every}
 
     def tasks(self, scale: Scale) -> list[Task]:
-        """Repetition by repetition."""
+        """Return all tasks, repetition by repetition."""
         names = [name for name, method in self.methods(scale.quick).items() if method.missing() is None]
         return [
             {"setting": setting, "repetition": repetition, "method": name, "quick": scale.quick}
@@ -81,7 +83,7 @@ class LargeInstances:
         ]
 
     def run(self, task: Task) -> Record:
-        """One method on one draw."""
+        """Run one method on one draw."""
         quick = bool(task["quick"])
         seed = (2, task["setting"], task["repetition"])
         data = Data.draw(self.settings(quick)[task["setting"]], QUICK_ROWS if quick else ROWS, seed)
@@ -92,7 +94,7 @@ class LargeInstances:
         return measure(method, data, loss, rules)
 
     def report(self, records: list[Record], folder: Path, scale: Scale) -> str:
-        """Ours beside the paper's, row by row."""
+        """Return tables of our numbers beside the paper's, by setting and rule of choice."""
         cells = grouped(records, lambda record: (record["method"], record["setting"]))
         parts = [
             NOTE + " A quick run: smaller data and coarser grids, so the paper's numbers are not comparable." * scale.quick
@@ -110,7 +112,7 @@ class LargeInstances:
         return "\n\n".join(parts)
 
     def row(self, name: str, setting: int, cell: list[Record], rule: str, quick: bool) -> list[str]:
-        """One method's line."""
+        """Return the row of one method."""
         printed = [f"{mean:.1f} ± {error:.1f}" for mean, error in PRINTED[name][setting]]
         if not cell:
             why = self.methods(quick)[name].missing() or "not run"
@@ -118,11 +120,11 @@ class LargeInstances:
         false, size, true, auc = ([record[rule][key] for record in cell] for key in MEASURES)
         return [
             name,
-            mean_error(false),
+            mean_with_error_text(false),
             printed[0],
-            mean_error(size),
+            mean_with_error_text(size),
             printed[1],
-            mean_error(true),
+            mean_with_error_text(true),
             f"{np.mean(auc):.4f}",
             str(len(cell)),
             "-" if quick else verdict(false, PRINTED[name][setting][0]),
@@ -130,7 +132,7 @@ class LargeInstances:
 
 
 def verdict(false: list[int], printed: tuple[float, float]) -> str:
-    """Whether the number of false positives is the paper's, within two standard errors of the difference."""
+    """Return whether the number of false positives is the paper's, within two standard errors of the difference."""
     mean, error = mean_with_error(false)
     if abs(mean - printed[0]) <= max(2.0 * float(np.hypot(error, printed[1])), 0.05):
         return "as the paper"

@@ -1,4 +1,4 @@
-"""Pictures in one style; figures are made without pyplot, whose state is shared."""
+"""Figures in one style, made without pyplot, whose state is global."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from ellzero.files import replacing
+from ellzero.base.files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +30,7 @@ DPI = 150
 
 
 def figure(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure, Any]:
-    """A figure of that size in inches, and its axes as an array of rows and columns."""
+    """Return a figure of that size in inches, and its axes as an array of rows and columns."""
     from matplotlib.figure import Figure
 
     out = Figure(figsize=size, layout="constrained")
@@ -43,7 +43,7 @@ def figure(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure, 
 
 
 def curve(ax: Axes, x: ArrayLike, mean: ArrayLike, error: ArrayLike | None, label: str, colour: str | None = None) -> None:
-    """A line through means, with bars of one standard error."""
+    """Draw a line through means, with bars of one standard error."""
     ax.errorbar(
         x,
         mean,
@@ -60,6 +60,6 @@ def curve(ax: Axes, x: ArrayLike, mean: ArrayLike, error: ArrayLike | None, labe
 
 
 def save(drawn: Figure, path: Path) -> None:
-    """Write the picture as a whole."""
+    """Write the figure; the file is complete or not there."""
     with replacing(path) as stream:
         drawn.savefig(stream, format=path.suffix.lstrip("."), dpi=DPI)

@@ -1,4 +1,4 @@
-"""What the error rates come to: tables, slopes, verdicts and the picture."""
+"""The report on the error rates: tables, slopes, verdicts and the picture."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import numpy as np
 
 from ellzero.experiments.experiment import Record
 from ellzero.experiments.pictures import COLOURS, curve, figure, save
-from ellzero.experiments.rates import HINGE, KNOWN, L0, L1, PROOF, Sweep, fewest_rows, most_rows, population_norm
-from ellzero.experiments.tables import grouped, mean_with_error, table
+from ellzero.experiments.rates_sweeps import HINGE, KNOWN, L0, L1, PROOF, Sweep
+from ellzero.experiments.rates_theory import fewest_rows, most_rows, population_norm
+from ellzero.measurement.markdown import table
+from ellzero.measurement.statistics import grouped, mean_with_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,49 +22,49 @@ if TYPE_CHECKING:
 __all__ = ["Results", "draw", "introduction", "optimality", "slope"]
 
 Errors = dict[int, list[float]]
-"""Squared errors of the repetitions, by the value of what varies."""
+"""Squared errors of the repetitions, by the value of the quantity that varies."""
 
 LABELS = {L0: "L0", HINGE: "L0, hinge loss", L1: "L1, best lambda"}
 SHADES = {L0: ("#c0392b", "#eba79e"), L1: ("#1e8449", "#97d3ac"), HINGE: (COLOURS["MCP"], COLOURS["MCP"])}
-"""Of the first signal and of the second."""
+"""Colours for the first and the second signal."""
 
 PROVED = 1e-4
-"""The relative gap at which a solution counts as optimal, and a shortfall of the hinge's solver as none."""
+"""The relative gap below which a solution counts as optimal, and an excess of the objective as an error of the solver."""
 
 
 @dataclass(frozen=True)
 class Results:
-    """The records of one sweep, by method, signal and the value of what varies."""
+    """The records of one sweep, by method, signal and the value of the quantity that varies."""
 
     sweep: Sweep
     cells: dict[tuple[str, float, int], list[Record]]
 
     @classmethod
     def of(cls, sweep: Sweep, records: list[Record]) -> Results:
-        """Sort out what belongs to the sweep."""
+        """Return the records that belong to the sweep."""
         own = [record for record in records if record["sweep"] == sweep.varies and record["method"] != PROOF]
         return cls(sweep, grouped(own, lambda record: (record["method"], record["signal"], record[sweep.varies])))
 
     def errors(self, method: str, signal: float, above: float = 0.0) -> Errors:
-        """What is known of a method where the value of what varies exceeds a number."""
+        """Return the squared errors of a method at the values above a number."""
         source, key = (L0, "known_error") if method == KNOWN else (method, "error")
         cells = {value: self.cells.get((source, signal, value), []) for value in self.sweep.values if value > above}
         return {value: [record[key] for record in cell] for value, cell in cells.items() if cell}
 
     def rate(self, value: int, signal: float) -> float:
-        """The theorem's rate for the logistic loss."""
+        """Return the theorem's rate for the logistic loss."""
         return self.sweep.at(value, signal).rate(signal)
 
-    def least(self, signal: float) -> float:
-        """Up to this n the theorem's assumptions cannot hold."""
+    def fewest_rows(self, signal: float) -> float:
+        """Return the number of rows up to which the theorem's assumptions cannot hold."""
         return fewest_rows(self.sweep.fixed.k, self.sweep.fixed.p, signal)
 
     def fixed(self) -> str:
-        """What does not vary."""
+        """Return the quantities that do not vary, as text."""
         return ", ".join(f"{name} = {getattr(self.sweep.fixed, name):,}" for name in "npk" if name != self.sweep.varies)
 
     def section(self) -> Iterator[str]:
-        """For each signal a heading, a table and what follows from it."""
+        """Yield a heading, a table and its conclusions for each signal."""
         about = {"n": self.about_rows, "p": self.about_features, "k": self.about_size}[self.sweep.varies]
         for signal in self.sweep.signals:
             if self.errors(L0, signal):
@@ -72,7 +74,7 @@ class Results:
                 yield from self.against_l1(signal)
 
     def table(self, signal: float) -> str:
-        """One row a point."""
+        """Return the table of the sweep, one row for each value."""
         methods = [L0, KNOWN, *[HINGE] * bool(self.sweep.hinge), L1]
         header = [self.sweep.varies, "rate", *methods, "L0: true features", "L1: features (true)", "L0 / rate", "L1 / rate"]
         errors = {method: self.errors(method, signal) for method in methods}
@@ -80,7 +82,7 @@ class Results:
         for value in self.sweep.values:
             rate, k = self.rate(value, signal), self.sweep.at(value, signal).k
             ours, theirs = (self.cells.get((method, signal, value), []) for method in (L0, L1))
-            few = "\\*" if self.sweep.varies == "n" and value <= self.least(signal) else ""
+            few = "\\*" if self.sweep.varies == "n" and value <= self.fewest_rows(signal) else ""
             found = f"{mean(ours, 'found'):.1f} of {k}" if ours else "-"
             size = f"{mean(theirs, 'size'):.0f} ({mean(theirs, 'found'):.1f})" if theirs else "-"
             ratios = [f"{mean(cell, 'error') / rate:.1f}" if cell else "-" for cell in (ours, theirs)]
@@ -89,8 +91,8 @@ class Results:
         return table(header, rows)
 
     def about_rows(self, signal: float) -> Iterator[str]:
-        """Slopes against n, where the theorem's assumptions are not ruled out and for all n."""
-        least, most = self.least(signal), most_rows(self.sweep.fixed.k, self.sweep.fixed.p)
+        """Yield the slopes against n: for all n, and for those that the theorem's assumptions do not rule out."""
+        least, most = self.fewest_rows(signal), most_rows(self.sweep.fixed.k, self.sweep.fixed.p)
         yield (
             f"\\* Assumption 5 needs n > 18 pi (k log(Rp/k) + log 2) = {least:,.0f} at the very least. To the letter it also "
             f"wants n to be at most about 3 p log(p/k) / (7e) = {most:,.0f}"
@@ -111,7 +113,7 @@ class Results:
             )
 
     def about_features(self, signal: float) -> Iterator[str]:
-        """How error and rate grow with p."""
+        """Yield the growth of error and rate with p."""
         known = self.errors(L0, signal)
         if len(known) < 2:
             return
@@ -127,14 +129,14 @@ class Results:
         )
 
     def about_size(self, signal: float) -> Iterator[str]:
-        """Slopes against k."""
+        """Yield the slopes against k."""
         known = self.errors(L0, signal)
         if len(known) > 1:
             rate, _ = slope({k: [self.rate(k, signal)] for k in known})
             yield f"Verdict: the slope of log error on log k is {slope_text(known)} for L0, and {rate:.2f} for the rate."
 
     def against_l1(self, signal: float) -> Iterator[str]:
-        """By how much L1's error is larger, and where it is not."""
+        """Yield the ratios of L1's error to that of L0, and where L1 is better."""
         ours, theirs = self.errors(L0, signal), self.errors(L1, signal)
         ratios = {value: float(np.mean(theirs[value]) / np.mean(ours[value])) for value in ours if value in theirs}
         if ratios:
@@ -144,7 +146,7 @@ class Results:
 
 
 def introduction(results: Sequence[Results], quick: bool) -> str:
-    """What is fitted to what, and how often."""
+    """Return the description of the estimators and the data."""
     counts = sorted({len(cell) for result in results for cell in result.cells.values()})
     repetitions = "no" if not counts else str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     return (
@@ -160,7 +162,7 @@ def introduction(results: Sequence[Results], quick: bool) -> str:
 
 
 def optimality(records: list[Record]) -> Iterator[str]:
-    """Whether local search found the minimum that the theorem is about."""
+    """Yield how often local search found the minimum that the theorem is about."""
     fits = [record for record in records if record["method"] in (L0, HINGE)]
     proofs = [record for record in records if record["method"] == PROOF]
     if fits:
@@ -190,14 +192,14 @@ def mean(cell: list[Record], key: str) -> float:
 
 
 def with_error(values: Sequence[float]) -> str:
-    """Mean and standard error, the latter with two digits that count."""
+    """Return mean and standard error as text, the error with two significant digits."""
     middle, error = mean_with_error(values)
     digits = max(0, 1 - int(np.floor(np.log10(error if error > 0.0 else 0.1 * middle))))
     return f"{middle:.{digits}f} ± {error:.{digits}f}"
 
 
 def slope(groups: Mapping[int, Sequence[float]]) -> tuple[float, float]:
-    """Of log(mean) against log(x), by least squares, with the standard error that the spread of the repetitions gives it."""
+    """Return the least-squares slope of log(mean) against log(x), and its standard error by the spread of the repetitions."""
     x = np.log(list(groups))
     means, errors = np.transpose([mean_with_error(values) for values in groups.values()])
     weight = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
@@ -209,13 +211,13 @@ def slope_text(groups: Mapping[int, Sequence[float]]) -> str:
 
 
 def growth(first: Sequence[float], last: Sequence[float]) -> tuple[float, float]:
-    """The ratio of two means, and its standard error."""
+    """Return the ratio of two means, and its standard error."""
     (a, a_error), (b, b_error) = mean_with_error(first), mean_with_error(last)
     return b / a, b / a * float(np.hypot(a_error / a, b_error / b))
 
 
 def draw(results: Sequence[Results], path: Path) -> None:
-    """Error against n, p/k and k on logarithmic axes, with the theorem's rate as dashed lines."""
+    """Draw the error against n, p/k and k on logarithmic axes, with the theorem's rate as dashed lines."""
     drawn, axes = figure(1, len(results), (4.9 * len(results), 4.6))
     for ax, result in zip(axes[0], results, strict=True):
         panel(ax, result)
@@ -224,7 +226,7 @@ def draw(results: Sequence[Results], path: Path) -> None:
 
 
 def panel(ax: Axes, result: Results) -> None:
-    """One sweep."""
+    """Draw one sweep."""
     sweep = result.sweep
     scale = sweep.fixed.k if sweep.varies == "p" else 1
     several = len(sweep.signals) > 1
@@ -247,7 +249,7 @@ def panel(ax: Axes, result: Results) -> None:
     ax.set_title(result.fixed() + ("" if several else f", R = {sweep.signals[0]:g}"), fontsize="medium")
     if sweep.varies == "n":
         left, right = ax.get_xlim()
-        few = min(max(result.least(sweep.signals[0]), left), right)
+        few = min(max(result.fewest_rows(sweep.signals[0]), left), right)
         ax.axvspan(left, few, color="0.5", alpha=0.09, linewidth=0.0, label="too few rows for the theorem")
         ax.set_xlim(left, right)
     if ax.get_legend_handles_labels()[1]:
@@ -255,14 +257,14 @@ def panel(ax: Axes, result: Results) -> None:
 
 
 def references(result: Results) -> Iterator[tuple[str, str, dict[int, float]]]:
-    """L0's error on the true support, and the rate with the constant that fits L0's errors best (of the weaker signal)."""
+    """Yield L0's error on the true support, and the rate times the constant that fits L0's errors best (weaker signal)."""
     strong, weak = max(result.sweep.signals), min(result.sweep.signals)
     known, found = result.errors(KNOWN, strong), result.errors(L0, weak)
     if known and strong == weak:
         yield "L0, support known", ":", {value: float(np.mean(errors)) for value, errors in known.items()}
     if found:
         rates = {value: result.rate(value, weak) for value in found}
-        least = result.least(weak) if result.sweep.varies == "n" else 0.0
+        least = result.fewest_rows(weak) if result.sweep.varies == "n" else 0.0
         fitted = [value for value in found if value > least] or list(found)
         constant = float(np.exp(np.mean([np.log(np.mean(found[value]) / rates[value]) for value in fitted])))
         yield "shape of the rate", "--", {value: constant * rate for value, rate in rates.items()}

@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import train_test_split
 
+from ellzero.base.errors import DatasetError
 from ellzero.datasets import load
-from ellzero.errors import DatasetError
 from ellzero.estimators.scoring import areas
 from ellzero.experiments.experiment import Experiment, Record, Scale, Task
-from ellzero.experiments.methods.l1 import L1
-from ellzero.experiments.methods.method import Fit
 from ellzero.experiments.real_data_curves import CLAIMS, COMMON, LARGEST, OFFICIAL, UNIT, Curve
 from ellzero.experiments.real_data_report import CAUTION, CHOICE, ON_COMMON, draw, section
-from ellzero.path import fit_path
+from ellzero.paths.fitting import fit_path
+from ellzero.peers.l1 import L1
+from ellzero.peers.method import Fit
 
 __all__ = ["FIG3", "FIG5", "FIG6", "FIG7", "RealData"]
 
-SPLITS = 20  # the paper's draw is not given, so that many are made
+SPLITS = 20  # random splits; the paper does not give its own
 QUICK_SPLITS = 3
 LARGEST_SEARCHED = {"arcene": 200, "dorothea": 128, "dexter": 100}  # local search is slow for large models
 QUICK_LARGEST = 30
@@ -40,28 +40,27 @@ VALUES = {"L0L2": (1.0, 0.01, 0.1), "L0L1": (0.03, 0.003, 0.01)}
 
 @dataclass(frozen=True)
 class RealData:
-    """One penalty with one algorithm against L1."""
+    """The experiment of one figure: one penalty with one algorithm, against L1."""
 
     name: str
     title: str
     penalty: Literal["L0L1", "L0L2"]
     algorithm: Literal["cd", "local_search"]
-    main: bool = (
-        False  # the figure of the text: it has the L1 curves, which the others read, and columns with one common factor
-    )
+    # Figure 3 of the text: it computes the L1 curves, which the other figures read, and columns with one common factor.
+    main: bool = False
     serial: bool = False
 
     @property
     def method(self) -> str:
-        """As in the paper's headings."""
+        """Return the name in the paper's headings."""
         return f"{self.penalty} ({'CD' if self.algorithm == 'cd' else 'CD w. Local Search'})"
 
     def largest(self, name: str) -> int:
-        """The size at which paths end."""
+        """Return the size at which paths end."""
         return LARGEST if self.algorithm == "cd" else LARGEST_SEARCHED[name]
 
     def curves(self, name: str, quick: bool) -> list[Curve]:
-        """All lines of a data set's panel that this experiment computes."""
+        """Return the lines of a data set's panel that this experiment computes."""
         values = VALUES[self.penalty][: 2 if quick else None]
         ours = [Curve(self.method, value) for value in values]
         if not self.main:
@@ -72,7 +71,7 @@ class RealData:
         return [*ours, *lasso, Curve(self.method, CLAIMS[name].common, COMMON), Curve("L1", columns=COMMON)]
 
     def tasks(self, scale: Scale) -> list[Task]:
-        """The official split, then split by split, so that a run that is broken off has about equally many of each set."""
+        """Return the tasks split by split, the official one first, so that an interrupted run has equally many of each set."""
         names = ("arcene", "dexter") if scale.quick else tuple(CLAIMS)
         splits = [OFFICIAL, *range(scale.repeats(SPLITS, QUICK_SPLITS))]
         return [
@@ -90,16 +89,16 @@ class RealData:
         ]
 
     def run(self, task: Task) -> Record:
-        """The models of one path, judged by the rows that they have not seen."""
+        """Fit the models of one path, and return their AUC on the test rows."""
         X, y, X_test, y_test = rows_of(task["data"], task["split"])
         curve = Curve(task["method"], task["value"], task["columns"])
         largest = QUICK_LARGEST if task["quick"] else self.largest(task["data"])
         fits = self.fits(curve, X, y, largest)
-        # Single columns are wanted of the test rows.
+        # CSC, since predictions take single columns of the test rows.
         return auc_by_size(fits, sparse.csc_matrix(X_test) if sparse.issparse(X_test) else X_test, y_test)
 
     def fits(self, curve: Curve, X: Any, y: NDArray[np.int64], largest: int) -> Iterator[Fit]:
-        """The models of a curve, by increasing size."""
+        """Yield the models of a curve, by increasing size."""
         if curve.method == "L1":
             quick = largest == QUICK_LARGEST
             limit = largest if quick else LARGEST
@@ -127,20 +126,20 @@ class RealData:
             lambda_min_ratio=1e-4,
             **second,
         )
-        for model in path:
-            yield Fit(model.support.astype(np.int64), model.values, model.intercept, {"lambda_0": float(model.lambda_0)})
+        for lambda_0, model in zip(path.lambda_0, path, strict=True):
+            yield Fit(model.support.astype(np.int64), model.values, model.intercept, {"lambda_0": float(lambda_0)})
 
     def ends(self, scale: Scale) -> str:
-        """A sentence on where the paths end."""
+        """Return a sentence on where the paths end."""
         if scale.quick:
             return f"A quick run: two of the three sets, few splits, models of at most {QUICK_LARGEST} features."
         limits = ", ".join(f"{self.largest(name)} on {claim.title}" for name, claim in CLAIMS.items())
         return f"Our paths end with {limits} features, those of L1 with {LARGEST}."
 
     def report(self, records: list[Record], folder: Path, scale: Scale) -> str:
-        """The panels, a table a data set beside what the paper says of it, and whether that is reached."""
+        """Return the panels, a table for each data set beside the paper's words on it, and whether these are reached."""
         if not self.main:
-            records = records + borrowed(folder, scale)
+            records = records + l1_records(folder, scale)
         names = [name for name in CLAIMS if any(record["data"] == name for record in records)]
         picture = f"{scale.label(self.name)}.png"
         draw(records, names, folder / picture)
@@ -163,8 +162,8 @@ class RealData:
         return "\n\n".join(parts)
 
 
-def borrowed(folder: Path, scale: Scale) -> list[Record]:
-    """The L1 curves of Figure 3, if they are there: all figures compare with the same."""
+def l1_records(folder: Path, scale: Scale) -> list[Record]:
+    """Return the L1 curves of Figure 3, if there are any: all figures compare with the same ones."""
     file = folder / f"{scale.label('fig3')}.jsonl"
     if not file.exists():
         return []
@@ -174,7 +173,7 @@ def borrowed(folder: Path, scale: Scale) -> list[Record]:
 
 @lru_cache
 def labelled_rows(name: str) -> Any:
-    """A data set, or why there is none: a worker asks once, not at every task."""
+    """Return a data set, or the error if there is none: a worker tries once, not at every task."""
     try:
         return load(name)
     except DatasetError as error:
@@ -182,7 +181,7 @@ def labelled_rows(name: str) -> Any:
 
 
 def rows_of(name: str, split: str | int) -> tuple[Any, NDArray[np.int64], Any, NDArray[np.int64]]:
-    """Training and test rows with their labels."""
+    """Return training and test rows with their labels."""
     data = labelled_rows(name)
     if isinstance(data, DatasetError):
         raise data
@@ -196,13 +195,13 @@ def rows_of(name: str, split: str | int) -> tuple[Any, NDArray[np.int64], Any, N
 
 
 def mean_variance(X: Any) -> float:
-    """Of the columns."""
+    """Return the mean of the columns' variances."""
     square = X.multiply(X).mean(axis=0) if sparse.issparse(X) else np.einsum("ij,ij->j", X, X) / X.shape[0]
     return float(np.mean(np.asarray(square) - np.square(np.asarray(X.mean(axis=0)))))
 
 
 def lasso_path(X: Any, y: NDArray[np.int64]) -> Iterator[Fit]:
-    """L1 on columns as they are: glmnet's range of lambda for n < p, each solved by ellzero without lambda_0."""
+    """Yield L1 models on unscaled columns, for glmnet's range of lambda (n < p), computed by ellzero with lambda_0 = 0."""
     residual = (y > 0) - np.mean(y > 0)
     largest = float(np.max(np.abs(X.T @ residual))) / len(y)
     for value in np.geomspace(largest, 0.01 * largest, LASSO_POINTS):
@@ -211,7 +210,7 @@ def lasso_path(X: Any, y: NDArray[np.int64]) -> Iterator[Fit]:
 
 
 def auc_by_size(fits: Iterator[Fit], X: Any, y: NDArray[np.int64]) -> Record:
-    """The curve of a path that starts with the empty model."""
+    """Return sizes and AUCs of the models of a path that starts with the empty model."""
     models = list(fits)
     sizes = [len(fit.support) for fit in models]
     aucs = areas(np.column_stack([fit.decision(X) for fit in models]), y > 0).round(6).tolist()

@@ -1,4 +1,4 @@
-"""The real data sets' figures: what the paper says of each, and the lines that are drawn."""
+"""The figures on real data: the paper's claims on each data set, and the lines that are drawn."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 __all__ = ["CLAIMS", "COMMON", "LARGEST", "OFFICIAL", "UNIT", "Claim", "Curve"]
 
-LARGEST = 200  # features of L1, and of ours without local search
+LARGEST = 200  # most features of L1, and of ours without local search
 OFFICIAL = "official"
 UNIT = "unit variance"
 COMMON = "one common factor"
@@ -14,14 +14,14 @@ COMMON = "one common factor"
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper's text says of a set, and what its published code did on the official split."""
+    """The words of the paper's text on a data set, and the result of its published code on the official split."""
 
     title: str
     rows: tuple[int, int]  # of training and of test: 70 % and 20 % of the labelled rows
     peak: float
-    features: int | None  # about which the peak is
-    value: float  # of lambda_2, for that peak
-    common: float  # ours, for columns with one common factor
+    features: int | None  # the size at which the paper's peak is, about
+    value: float  # lambda_2 of that peak
+    common: float  # our lambda_2 for columns with one common factor
     words: str
     code: str = ""
 
@@ -69,6 +69,6 @@ class Curve:
 
     @property
     def label(self) -> str:
-        """For legends and tables."""
+        """Return the name in legends and tables."""
         name = "L1" if self.method == "L1" else f"{'λ₁' if self.method.startswith('L0L1') else 'λ₂'} = {self.value:g}"
         return name if self.columns == UNIT else f"{name}, {self.columns}"

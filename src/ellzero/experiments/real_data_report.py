@@ -1,9 +1,9 @@
-"""What the real data came to: a table a set beside what the paper says of it, and the panels."""
+"""The report on real data: a table for each set beside the paper's words on it, and the panels."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,11 @@ from numpy.typing import NDArray
 from ellzero.experiments.experiment import Record
 from ellzero.experiments.pictures import COLOURS, figure, save
 from ellzero.experiments.real_data_curves import CLAIMS, LARGEST, OFFICIAL, UNIT, Claim, Curve
-from ellzero.experiments.tables import grouped, table
+from ellzero.measurement.markdown import table
+from ellzero.measurement.statistics import grouped
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["CAUTION", "CHOICE", "ON_COMMON", "draw", "section"]
 
@@ -36,33 +40,33 @@ Arcene were let go on to 200 features since their AUC still rose. So these AUCs 
 
 
 def near_peak(record: Record) -> int:
-    """The smallest size whose AUC is within 0.005 of the peak."""
+    """Return the smallest size whose AUC is within 0.005 of the peak."""
     return int(
         min(size for size, auc in zip(record["sizes"], record["aucs"], strict=True) if auc >= record["peak"] - NEAR_PEAK)
     )
 
 
 def auc_at(record: Record, sizes: NDArray[np.int64]) -> Array:
-    """The AUC of the path's last model with at most so many features; NaN well beyond its end."""
+    """Return the AUC of the path's last model with at most so many features; NaN well beyond the end of the path."""
     reached = np.maximum.accumulate(record["sizes"])  # an L1 path may shrink again
     place = np.searchsorted(reached, sizes, side="right") - 1
     aucs = np.asarray(record["aucs"])[np.maximum(place, 0)]
     return np.where((place < 0) | (sizes > 1.1 * reached[-1] + 1), np.nan, aucs)
 
 
-def middle(values: list[float]) -> str:
-    """The median of AUCs, if at least half of them are there."""
+def median_text(values: list[float]) -> str:
+    """Return the median of AUCs, if at least half of them are known."""
     array = np.asarray(values)
     return f"{np.nanmedian(array):.3f}" if len(array) and np.isfinite(array).mean() >= 0.5 else "-"
 
 
 def curve_of(record: Record) -> Curve:
-    """The line to which a record belongs."""
+    """Return the line to which a record belongs."""
     return Curve(record["method"], record["value"], record["columns"])
 
 
 def ordered(records: list[Record]) -> dict[Curve, list[Record]]:
-    """Records by line: ours by value, then L1; one common factor last."""
+    """Return the records by line: ours by value, then L1; those with one common factor last."""
     lines = grouped(records, curve_of)
     return {
         line: lines[line] for line in sorted(lines, key=lambda line: (line.columns != UNIT, line.method == "L1", line.value))
@@ -70,7 +74,7 @@ def ordered(records: list[Record]) -> dict[Curve, list[Record]]:
 
 
 def section(name: str, records: list[Record], method: str) -> str:
-    """The table of one data set and what follows from it."""
+    """Return the table of one data set and its conclusions."""
     claim = CLAIMS[name]
     marks = (10, 100)
     body, sentences = [], []
@@ -82,9 +86,9 @@ def section(name: str, records: list[Record], method: str) -> str:
         cells.append(f"{sum(peak >= claim.peak - 0.0005 for peak in peaks)} of {len(peaks)}")
         for measure in (lambda record: record["peak_size"], near_peak):
             cells.append(f"{np.median([measure(record) for record in random]):.0f}" if random else "-")
-        cells += [middle([float(auc_at(record, np.array([mark]))[0]) for record in random]) for mark in marks]
+        cells += [median_text([float(auc_at(record, np.array([mark]))[0]) for record in random]) for mark in marks]
         cells += [f"{official[0]['peak']:.3f} ({official[0]['peak_size']})" if official else "-"]
-        cells += [middle([float(auc_at(record, np.array([mark]))[0]) for record in official]) for mark in marks]
+        cells += [median_text([float(auc_at(record, np.array([mark]))[0]) for record in official]) for mark in marks]
         body.append(cells)
     header = ["", "peak AUC: median", "best", f"at least {claim.peak:.2f}", "features at the peak", f"within {NEAR_PEAK} of it"]
     header += [f"AUC with {mark}" for mark in marks] + ["official split: peak (features)", *(f"with {mark}" for mark in marks)]
@@ -94,7 +98,7 @@ def section(name: str, records: list[Record], method: str) -> str:
 
 
 def verdict(claim: Claim, records: list[Record], method: str) -> str:
-    """What the line that the paper speaks of, and our best one, came to beside L1."""
+    """Return how the line that the paper speaks of, and our best one, compare with L1."""
     lines = {line: every for line, every in ordered(records).items() if any(record["split"] != OFFICIAL for record in every)}
     ours = [line for line in lines if line.method == method]
     if not ours:
@@ -112,12 +116,12 @@ def verdict(claim: Claim, records: list[Record], method: str) -> str:
         official = peaks_of(every, limit, official=True)
         text += f", {official[0]:.3f} on the official split." if official else "."
         lasso = Curve("L1", columns=line.columns)
-        out.append(text + (beside(every, lines[lasso], limit) if lasso in lines else ""))
+        out.append(text + (against_l1(every, lines[lasso], limit) if lasso in lines else ""))
     return " ".join(out)
 
 
 def peaks_of(records: list[Record], limit: int | None, official: bool = False) -> list[float]:
-    """The largest AUC of each split among models of at most `limit` features."""
+    """Return the largest AUC of each split among models of at most `limit` features."""
     return [
         max(auc for size, auc in zip(record["sizes"], record["aucs"], strict=True) if limit is None or size <= limit)
         for record in records
@@ -125,8 +129,8 @@ def peaks_of(records: list[Record], limit: int | None, official: bool = False) -
     ]
 
 
-def beside(ours: list[Record], theirs: list[Record], limit: int | None) -> str:
-    """How L1 does on the same splits, and how many features it needs for what we reach."""
+def against_l1(ours: list[Record], theirs: list[Record], limit: int | None) -> str:
+    """Return how L1 does on the same splits, and how many features it needs for the same AUC."""
     both = [(a, b) for a in ours for b in theirs if a["split"] == b["split"] != OFFICIAL]
     if not both:
         return ""
@@ -145,46 +149,51 @@ SHADES = {"low": "#1f5fa8", "middle": "#8e44ad", "high": "#c0392b"}
 
 
 def draw(records: list[Record], names: list[str], path: Path) -> None:
-    """A panel a data set: above the median of the random splits with quartiles, below the official split."""
+    """Draw two panels for each data set: the random splits (median and quartiles) above, the official split below."""
     drawn, axes = figure(2, len(names), (4.6 * len(names), 7.6))
     values = sorted({record["value"] for record in records if record["method"] != "L1"})
     shades = dict(zip(values, SHADES.values() if len(values) == 3 else (SHADES["low"], SHADES["high"]), strict=False))
     handles: dict[str, Any] = {}
     for column, name in enumerate(names):
-        claim = CLAIMS[name]
+        own = [record for record in records if record["data"] == name]
         lowest = 1.0
-        for line, every in ordered([record for record in records if record["data"] == name]).items():
+        for line, every in ordered(own).items():
             colour = COLOURS["L1"] if line.method == "L1" else shades[line.value]
-            look = {"color": colour, "linewidth": 1.7, "linestyle": "-" if line.columns == UNIT else (0, (4, 1.5))}
-            for row, official in ((0, False), (1, True)):
+            for ax, official in zip(axes[:, column], (False, True), strict=True):
                 here = [record for record in every if (record["split"] == OFFICIAL) == official]
-                if not here:
-                    continue
-                ax = axes[row, column]
-                grid = np.arange(1, max(max(record["sizes"]) for record in here) + 1)
-                aucs = np.array([auc_at(record, grid) for record in here])
-                grid, aucs = grid[shown := np.isfinite(aucs).mean(axis=0) >= 0.75], aucs[:, shown]
-                low, centre, high = np.nanquantile(aucs, (0.25, 0.5, 0.75), axis=0)
-                (handles[line.label],) = ax.plot(grid, centre, **look, zorder=3)
-                if line.columns == UNIT and len(here) > 1:
-                    ax.fill_between(grid, low, high, color=colour, alpha=0.10, linewidth=0)
-                lowest = min(lowest, float(centre[grid >= 4].min(initial=1.0)))
-        for row, title in enumerate((f"{claim.title}, random splits: median and quartiles", f"{claim.title}, official split")):
-            ax = axes[row, column]
-            ax.axhline(claim.peak, color="0.35", linewidth=0.9, linestyle=":", zorder=2)
-            ax.annotate(
-                "the paper's peak", (1.05, claim.peak), (0, 3), textcoords="offset points", color="0.35", fontsize="small"
-            )
-            ax.set_xscale("log")
-            largest = max(max(record["sizes"]) for record in records if record["data"] == name)
-            ticks = [tick for tick in (1, 2, 5, 10, 20, 50, 100, 200) if tick <= largest]
-            ax.set_xticks(ticks, [str(tick) for tick in ticks])
-            ax.minorticks_off()
-            ax.set_xlim(1, largest * 1.05)
-            ax.set_ylim(max(0.5, np.floor(20 * lowest) / 20), 1.0)
-            ax.set_title(title, fontsize="medium")
-            ax.set_xlabel("support size")
-        axes[0, column].set_ylabel("AUC" if column == 0 else "")
-        axes[1, column].set_ylabel("AUC" if column == 0 else "")
+                if here:
+                    handles[line.label], low = draw_line(ax, line, here, colour)
+                    lowest = min(lowest, low)
+        title = CLAIMS[name].title
+        for ax, words in zip(axes[:, column], ("random splits: median and quartiles", "official split"), strict=True):
+            finish_panel(ax, f"{title}, {words}", CLAIMS[name].peak, max(max(record["sizes"]) for record in own), lowest)
+            ax.set_ylabel("AUC" if column == 0 else "")
     drawn.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4, frameon=False)
     save(drawn, path)
+
+
+def draw_line(ax: Axes, line: Curve, records: list[Record], colour: str) -> tuple[Any, float]:
+    """Draw the median AUC by size, with quartiles for several splits; return the line and its lowest AUC from 4 features on."""
+    grid = np.arange(1, max(max(record["sizes"]) for record in records) + 1)
+    aucs = np.array([auc_at(record, grid) for record in records])
+    grid, aucs = grid[shown := np.isfinite(aucs).mean(axis=0) >= 0.75], aucs[:, shown]
+    low, centre, high = np.nanquantile(aucs, (0.25, 0.5, 0.75), axis=0)
+    style = "-" if line.columns == UNIT else (0, (4, 1.5))
+    (handle,) = ax.plot(grid, centre, color=colour, linewidth=1.7, linestyle=style, zorder=3)
+    if line.columns == UNIT and len(records) > 1:
+        ax.fill_between(grid, low, high, color=colour, alpha=0.10, linewidth=0)
+    return handle, float(centre[grid >= 4].min(initial=1.0))
+
+
+def finish_panel(ax: Axes, title: str, peak: float, largest: int, lowest: float) -> None:
+    """Add the paper's peak, the axes and the title to a panel."""
+    ax.axhline(peak, color="0.35", linewidth=0.9, linestyle=":", zorder=2)
+    ax.annotate("the paper's peak", (1.05, peak), (0, 3), textcoords="offset points", color="0.35", fontsize="small")
+    ax.set_xscale("log")
+    ticks = [tick for tick in (1, 2, 5, 10, 20, 50, 100, 200) if tick <= largest]
+    ax.set_xticks(ticks, [str(tick) for tick in ticks])
+    ax.minorticks_off()
+    ax.set_xlim(1, largest * 1.05)
+    ax.set_ylim(max(0.5, np.floor(20 * lowest) / 20), 1.0)
+    ax.set_title(title, fontsize="medium")
+    ax.set_xlabel("support size")

@@ -14,17 +14,18 @@ from numpy.typing import NDArray
 
 from ellzero.datasets import make_classification
 from ellzero.experiments.experiment import Experiment, Record, Scale, Task
-from ellzero.experiments.methods.nhtp import NHTP
-from ellzero.experiments.methods.rscript import SCRIPTS, has_r_package, write_problem
 from ellzero.experiments.pictures import curve, figure, save
-from ellzero.experiments.tables import grouped, mean_with_error, processor, table
-from ellzero.experiments.timing import best_time, call, finish, shown, span
-from ellzero.path import fit_path, lambda_grid
+from ellzero.measurement.markdown import processor, range_text, table, three_digits
+from ellzero.measurement.statistics import grouped, mean_with_error
+from ellzero.measurement.timing import best_time, call_in_process, run_program
+from ellzero.paths.fitting import fit_path, lambda_grid
+from ellzero.peers.nhtp import NHTP
+from ellzero.peers.rscript import SCRIPTS, has_r_package, write_problem
 
 __all__ = ["FIG4", "RunTimes"]
 
 ROWS, TRUE = 1000, 5
-LAMBDA_2 = 1e-7 / ROWS  # as if 1e-7 multiplied a sum over rows; L0Learn's own scaling makes more of it, to no visible effect
+LAMBDA_2 = 1e-7 / ROWS  # 1e-7 times a sum over rows; in L0Learn's scaling 1e-7 is more, but has no visible effect either
 TOLERANCE = 1e-6
 SECONDS_FOR_RUNS = 10.0  # no further run begins after so many seconds
 REFERENCE = "glmnet"
@@ -40,18 +41,18 @@ TOOLS: dict[str, str | None] = {
     OWN_NHTP: None,
 }
 """Each tool, and the R package that it needs."""
-SLOW = ("L0Learn 1", "L0Learn 2", "ncvreg")  # five seconds and more at p = 1,000: no part of a quick run
+SLOW = ("L0Learn 1", "L0Learn 2", "ncvreg")  # not in quick runs: they take five seconds and more at p = 1,000
 
 
 @dataclass(frozen=True)
 class Size:
-    """How much is measured."""
+    """The size of the experiment: problems, paths and repetitions."""
 
     features: tuple[int, ...]
-    points: int  # on a path, and the largest size of NHTP
+    points: int  # solutions on a path, and the largest size of NHTP
     ratio: float  # of the last lambda_0 to the first
-    runs: int  # the best of so many counts
-    limit: float  # seconds of a fit
+    runs: int  # the best of this many counts
+    limit: float  # seconds that a fit may take
 
 
 FULL = Size((1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000), points=100, ratio=1e-3, runs=3, limit=120.0)
@@ -81,40 +82,40 @@ everything else less than 70 s."""
 
 @dataclass(frozen=True)
 class RunTimes:
-    """Tools that fit paths, on wider and wider data."""
+    """The experiment of Figure 4: tools that fit paths, on more and more features."""
 
     name: str = "fig4"
     title: str = "Figure 4: run times of paths against p"
     serial: bool = True
 
     def tools(self, quick: bool) -> list[str]:
-        """Those that take part, in the order of the tables."""
+        """Return the tools that take part, in the order of the tables."""
         installed = [name for name, package in TOOLS.items() if package is None or has_r_package(package)]
         return [name for name in installed if not (quick and name in SLOW)]
 
     def tasks(self, scale: Scale) -> list[Task]:
-        """Small problems first."""
+        """Return all tasks, small problems first."""
         return [
             {"p": p, "repetition": repetition, "method": tool, "quick": scale.quick}
             for repetition in range(scale.repeats(1, 1))
-            for p in size_of(scale.quick).features
+            for p in size_for(scale.quick).features
             for tool in self.tools(scale.quick)
         ]
 
     def run(self, task: Task) -> Record:
-        """One tool on one problem; "time" is None where it takes longer than it may."""
-        limit = size_of(task["quick"]).limit
+        """Time one tool on one problem; "time" is None where it exceeds the limit."""
+        limit = size_for(task["quick"]).limit
         patience = limit + 20.0 + task["p"] / 1000  # making and sending the data takes time, too
         here = TOOLS[task["method"]] is None
-        record = call(f"{__name__}:time_here", task, patience) if here else time_in_r(task, patience)
+        record = call_in_process(f"{__name__}:time_here", task, patience) if here else time_in_r(task, patience)
         if record is None or record["time"] > limit:
             record = (record or {}) | {"time": None}
         return record | {"limit": limit}
 
     def report(self, records: list[Record], folder: Path, scale: Scale) -> str:
-        """Seconds, ratios, what the paths came to, and how that compares with the paper's words."""
+        """Return the seconds, their ratios and the lengths of the paths, beside the paper's statements."""
         results = Results(grouped(records, lambda record: (record["p"], record["method"])))
-        size = size_of(scale.quick)
+        size = size_for(scale.quick)
         picture = f"{scale.label(self.name)}.png"
         results.draw(folder / picture, f"seconds for a path of {size.points} solutions")
         parts = [
@@ -140,8 +141,8 @@ class RunTimes:
         return "\n\n".join(part for part in parts if part)
 
 
-def size_of(quick: bool) -> Size:
-    """The paper's problems, or smaller ones."""
+def size_for(quick: bool) -> Size:
+    """Return the size of the paper's experiment, or that of a quick run."""
     return QUICK if quick else FULL
 
 
@@ -149,7 +150,7 @@ def size_of(quick: bool) -> Size:
 
 
 def draw_problem(task: Task) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The same data for all tools."""
+    """Draw the data, which are the same for all tools."""
     random_state = np.random.default_rng([4, task["p"], task["repetition"]])
     X, y, _ = make_classification(ROWS, task["p"], TRUE, s=1.0, random_state=random_state)
     return X, y
@@ -158,7 +159,7 @@ def draw_problem(task: Task) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 def time_here(task: Task) -> Record:
     """Time a tool that Python can call."""
     X, y = draw_problem(task)
-    size, tool = size_of(task["quick"]), task["method"]
+    size, tool = size_for(task["quick"]), task["method"]
     if tool == OWN_NHTP:
         method = NHTP(sizes=range(1, size.points + 1), lambda_2=[LAMBDA_2])
         models, seconds, runs = best_time(lambda: [len(fit.support) for fit in method.fits(X, y)], size.runs, SECONDS_FOR_RUNS)
@@ -170,26 +171,26 @@ def time_here(task: Task) -> Record:
 
 
 def grid_of(X: NDArray[np.float64], y: NDArray[np.int64], size: Size) -> NDArray[np.float64]:
-    """The values of lambda_0."""
+    """Return the values of lambda_0."""
     return lambda_grid(X, y, n_lambda=size.points, lambda_min_ratio=size.ratio, lambda_2=LAMBDA_2)
 
 
 def time_in_r(task: Task, patience: float) -> Record | None:
-    """Time an R package; what it takes to send it the data does not count."""
+    """Time an R package inside R, without the time to send the data."""
     X, y = draw_problem(task)
-    size = size_of(task["quick"])
+    size = size_for(task["quick"])
     with tempfile.TemporaryDirectory(prefix="ellzero-") as name:
         folder = Path(name)
         write_problem(X, y, folder)
         (ROWS * grid_of(X, y, size)).tofile(folder / "grid.bin")
-        del X  # R needs the memory
+        del X  # leaves the memory to R
         words = [name, str(size.runs), str(SECONDS_FOR_RUNS), task["method"]]
         command = ["Rscript", "--vanilla", str(SCRIPTS / "run_times.R"), *words]
-        text = finish(command, patience)
+        text = run_program(command, patience)
     return None if text is None else json.loads(text.splitlines()[-1])
 
 
-# What the measurements came to.
+# The report on the measurements.
 
 
 @dataclass(frozen=True)
@@ -200,62 +201,62 @@ class Results:
 
     @property
     def features(self) -> list[int]:
-        """The numbers of features, ascending."""
+        """Return the numbers of features, ascending."""
         return sorted({p for p, _ in self.cells})
 
     @property
     def tools(self) -> list[str]:
-        """The tools with results."""
+        """Return the tools with results."""
         return [tool for tool in TOOLS if any(name == tool for _, name in self.cells)]
 
     def repetitions(self) -> str:
-        """How many data sets a number is the mean of."""
+        """Return how many data sets a number is the mean of."""
         counts = sorted({len(cell) for cell in self.cells.values()})
         return " or ".join(f"{count} data set{'s' * (count > 1)}" for count in counts)
 
     def times(self, p: int, tool: str) -> list[float]:
-        """The seconds on all data sets, empty if they were too many on one of them."""
+        """Return the seconds on all data sets, none if the limit was exceeded on one of them."""
         times = [record["time"] for record in self.cells.get((p, tool), [])]
         return [] if None in times else times
 
     def mean(self, p: int, tool: str) -> float | None:
-        """The mean of the seconds, None where there is none."""
+        """Return the mean of the seconds, None where there is none."""
         times = self.times(p, tool)
         return float(np.mean(times)) if times else None
 
     def at_least(self, p: int, tool: str) -> float | None:
-        """The limit that the tool did not keep, None if it did or was not run."""
+        """Return the limit that the tool exceeded, None if it did not or was not run."""
         return max((record["limit"] for record in self.cells.get((p, tool), []) if record["time"] is None), default=None)
 
     def seconds_entry(self, p: int, tool: str) -> str:
-        """Seconds, with a standard error where there are several data sets."""
+        """Return the seconds, with a standard error where there are several data sets."""
         limit, times = self.at_least(p, tool), self.times(p, tool)
         if limit is not None:
             return f"over {limit:g}"
         if not times:
             return "-"
         mean, error = mean_with_error(times)
-        return shown(mean) + (f" ± {shown(error)}" if len(times) > 1 else "")
+        return three_digits(mean) + (f" ± {three_digits(error)}" if len(times) > 1 else "")
 
     def ratio_entry(self, p: int, tool: str) -> str:
-        """How many times as long as the reference."""
+        """Return the seconds divided by those of the reference."""
         reference, limit, mean = self.mean(p, REFERENCE), self.at_least(p, tool), self.mean(p, tool)
         if reference is None or (limit is None and mean is None):
             return "-"
-        return f"over {shown(limit / reference)}" if limit is not None else shown((mean or 0.0) / reference)
+        return f"over {three_digits(limit / reference)}" if limit is not None else three_digits((mean or 0.0) / reference)
 
     def path_entry(self, p: int, tool: str) -> str:
-        """Length and end of the path on the first data set."""
+        """Return the length and the largest model of the path on the first data set."""
         cell = self.cells.get((p, tool), [{}])
         return f"{cell[0]['solutions']} ({cell[0]['largest']})" if "solutions" in cell[0] else "-"
 
     def table(self, title: str, entry: Callable[[int, str], str]) -> str:
-        """A row for each number of features, a column for each tool."""
+        """Return a table with a row for each number of features and a column for each tool."""
         rows = [[f"{p:,}", *(entry(p, tool) for tool in self.tools)] for p in self.features]
         return f"{title}:\n\n{table(['p', *self.tools], rows)}"
 
     def draw(self, path: Path, ylabel: str) -> None:
-        """Seconds against p on logarithmic axes."""
+        """Draw the seconds against p on logarithmic axes."""
         drawn, axes = figure(1, 1, (8.0, 4.4))
         ax = axes[0, 0]
         for tool in self.tools:
@@ -269,7 +270,7 @@ class Results:
         save(drawn, path)
 
     def verdicts(self) -> list[str]:
-        """The paper's statements, checked with our numbers where these reach."""
+        """Return the paper's statements, checked with our numbers where these exist."""
         pairs = [(OURS[0], REFERENCE), (OURS[1], REFERENCE), (OURS[0], "L0Learn 1"), (OURS[1], "L0Learn 2")]
         out = [self.against(tool, other, self.features) for tool, other in pairs]
         large = self.against("L0Learn 1", REFERENCE, [p for p in self.features if p > 40_000])
@@ -278,7 +279,7 @@ class Results:
         return [sentence for sentence in out if sentence]
 
     def against(self, tool: str, other: str, features: Sequence[int]) -> str:
-        """How two tools compare over some numbers of features; empty if there is nothing to compare."""
+        """Return how two tools compare over some numbers of features; empty if there is nothing to compare."""
         ratios = []
         bounded = False
         unfinished = [p for p in features if self.at_least(p, tool) is not None and (p, other) in self.cells]
@@ -293,25 +294,25 @@ class Results:
             return f"{tool} is not comparable with {other}{late}." if late else ""
         low, high = min(ratios), max(ratios)
         if low >= 1.0:
-            word = f"{span(ratios)} times as fast as {other}" + " (or more: it ran into the limit)" * bounded
+            word = f"{range_text(ratios)} times as fast as {other}" + " (or more: it ran into the limit)" * bounded
         elif high <= 1.0:
-            word = f"{span([1.0 / ratio for ratio in ratios])} times as slow as {other}"
+            word = f"{range_text([1.0 / ratio for ratio in ratios])} times as slow as {other}"
         else:
-            word = f"from {shown(1.0 / low)} times as slow to {shown(high)} times as fast as {other}"
+            word = f"from {three_digits(1.0 / low)} times as slow to {three_digits(high)} times as fast as {other}"
         return f"{tool} is {word}{late}."
 
     def within(self, tool: str, p: int, most: float) -> str:
-        """Whether a tool keeps the time that the paper names for its kind; empty if it was not run there."""
+        """Return whether a tool keeps the time that the paper names for its kind; empty if it was not run there."""
         mean, limit = self.mean(p, tool), self.at_least(p, tool)
         if mean is None and limit is None:
             return ""
-        took = f"{shown(mean)} s" if mean is not None else f"over {limit:g} s"
+        took = f"{three_digits(mean)} s" if mean is not None else f"over {limit:g} s"
         kept = mean is not None and mean < most
         return f"{tool} at p = {p:,}: {took}, {'within' if kept else 'not within'} the paper's {most:g} s for its kind."
 
 
 def absent(tools: Sequence[str], quick: bool) -> str:
-    """Who took no part, and why."""
+    """Return which tools took no part, and why."""
     needed = {tool: package for tool, package in TOOLS.items() if package is not None and tool not in tools}
     missing = [tool for tool, package in needed.items() if not has_r_package(package)]
     out = [f"Not installed: {', '.join(missing)} (R packages, called through Rscript)."] if missing else []

@@ -9,15 +9,17 @@ from pathlib import Path
 import numpy as np
 
 from ellzero.experiments.experiment import Experiment, Record, Scale, Task
-from ellzero.experiments.fixed_design import Data, Setting, measure, validation_loss
-from ellzero.experiments.methods.grasp import GraSP
-from ellzero.experiments.methods.l1 import L1
-from ellzero.experiments.methods.mcp import MCP
-from ellzero.experiments.methods.method import Method
-from ellzero.experiments.methods.nhtp import NHTP
-from ellzero.experiments.methods.ours import L0
+from ellzero.experiments.fixed_design import Data, Setting, measure
 from ellzero.experiments.pictures import curve, figure, save
-from ellzero.experiments.tables import grouped, mean_error, mean_with_error, table
+from ellzero.measurement.markdown import mean_with_error_text, table
+from ellzero.measurement.statistics import grouped, mean_with_error
+from ellzero.peers.grasp import GraSP
+from ellzero.peers.l0 import L0
+from ellzero.peers.l1 import L1
+from ellzero.peers.mcp import MCP
+from ellzero.peers.method import Method
+from ellzero.peers.nhtp import NHTP
+from ellzero.peers.selection import validation_loss
 
 __all__ = ["FIG1", "FIG2", "SampleSizes"]
 
@@ -35,7 +37,7 @@ DRAWN = ("auc", "f1", "support_size", "false_positives")
 
 @dataclass(frozen=True)
 class SampleSizes:
-    """p, k and s fixed, n from 100 to 1000."""
+    """The experiment of one figure: p, k and s fixed, n from 100 to 1000."""
 
     name: str
     title: str
@@ -43,12 +45,12 @@ class SampleSizes:
     serial: bool = False
 
     def setting(self, quick: bool) -> Setting:
-        """The paper's p = 1000 and 25 features, or a tenth of the work with the same share of features that matter."""
+        """Return the paper's setting, p = 1000 and 25 features that matter, or that of a quick run."""
         p, k, new_rows = (200, 8, 1000) if quick else (1000, 25, 2000)
         return Setting(p, k, s=1.0, correlation="exponential", rho=self.rho, new_rows=new_rows)
 
     def methods(self, quick: bool) -> dict[str, Method]:
-        """The curves of the figure with the paper's grids, by name; a quick run has coarser ones."""
+        """Return the methods of the figure with the paper's grids, by name; a quick run has coarser ones."""
         shrinkage = tuple(np.geomspace(100.0, 1e-4, 3 if quick else 10).tolist())
         sizes = range(1, 31) if quick else range(1, 101)
         largest = 30 if quick else 100
@@ -62,7 +64,7 @@ class SampleSizes:
         return {method.name: method for method in every}
 
     def tasks(self, scale: Scale) -> list[Task]:
-        """Repetition by repetition, so that a run that is broken off has about equally many of each n."""
+        """Return all tasks, repetition by repetition, so that an interrupted run has about equally many of each n."""
         rows = (100, 300) if scale.quick else (100, 200, 400, 600, 800, 1000)
         names = [name for name, method in self.methods(scale.quick).items() if method.missing() is None]
         return [
@@ -73,7 +75,7 @@ class SampleSizes:
         ]
 
     def run(self, task: Task) -> Record:
-        """One method on one draw."""
+        """Run one method on one draw."""
         seed = (round(100 * self.rho), task["n"], task["repetition"])
         data = Data.draw(self.setting(task["quick"]), task["n"], seed)
         method = self.methods(task["quick"])[task["method"]]
@@ -81,7 +83,7 @@ class SampleSizes:
         return out
 
     def report(self, records: list[Record], folder: Path, scale: Scale) -> str:
-        """Tables of all measures by n, the comparison of Algorithm 2 with each competitor, and the figure."""
+        """Return tables of all measures by n, and the comparison of Algorithm 2 with each competitor; draw the figure."""
         setting = self.setting(scale.quick)
         cells = grouped(records, lambda record: (record["method"], record["n"]))
         methods = [name for name in self.methods(scale.quick) if any(key[0] == name for key in cells)]
@@ -102,7 +104,7 @@ class SampleSizes:
                 [
                     name,
                     *(
-                        mean_error([record[key] for record in cells[name, n]], digits) if (name, n) in cells else "-"
+                        mean_with_error_text([record[key] for record in cells[name, n]], digits) if (name, n) in cells else "-"
                         for n in rows
                     ),
                 ]
@@ -113,7 +115,7 @@ class SampleSizes:
         return "\n\n".join(parts + [f"Left out: {'; '.join(absent)}"] * bool(absent))
 
     def comparison(self, cells: dict[tuple[str, int], list[Record]], methods: list[str], rows: list[int]) -> str:
-        """Where some competitor is better than Algorithm 2 by more than one standard error of the difference.
+        """Return where a competitor is better than Algorithm 2 by more than one standard error of the difference.
 
         Each penalty is judged by itself: the better of the two at each n would be a choice made after the fact.
         """
@@ -136,7 +138,7 @@ class SampleSizes:
     def draw(
         self, cells: dict[tuple[str, int], list[Record]], methods: list[str], rows: list[int], path: Path, quick: bool
     ) -> None:
-        """Four panels as in the paper."""
+        """Draw four panels as in the paper."""
         drawn, axes = figure(2, 2, (11.0, 8.0))
         for ax, key in zip(axes.ravel(), DRAWN, strict=True):
             for name in methods:
@@ -156,7 +158,7 @@ class SampleSizes:
 
 
 def paired(theirs: list[Record], ours: list[Record], key: str) -> tuple[float, float] | None:
-    """The mean difference over repetitions that both have, and its standard error; None for fewer than two."""
+    """Return the mean difference over common repetitions, and its standard error; None for fewer than two repetitions."""
     mine = {record["repetition"]: record[key] for record in ours}
     differences = [record[key] - mine[record["repetition"]] for record in theirs if record["repetition"] in mine]
     return mean_with_error(differences) if len(differences) > 1 else None

@@ -1,1 +1,1 @@
-"""Pictures and pages of results; matplotlib is imported when a picture is drawn."""
+"""The HTML page about a model: its summary as plain data, its sentences, and the template that shows them."""

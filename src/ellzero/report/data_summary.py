@@ -1,4 +1,4 @@
-"""What a data set is, in a few numbers; sparse data stays sparse."""
+"""A data set in a few numbers; sparse data stays sparse."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.design import Design, is_stored
-from ellzero.model import feature_name
+from ellzero.problem.model import feature_name
 
 __all__ = ["describe_classes", "describe_features", "describe_response"]
 
 Array = NDArray[np.float64]
 
 NAMED_CONSTANTS = 10
-"""So many constant columns are named, the others counted."""
+"""At most so many constant columns are named, the others are only counted."""
 
 HISTOGRAM_BINS = 20
 BLOCK_BYTES = 1 << 26
-"""Of an X that is not in memory, blocks of at most this size (as float64) are read."""
+"""An X that is not in memory is read in blocks of at most this size (as float64)."""
 
 ROUNDING = 1e-26
 """A column whose variance is this share of its mean square, or less, is constant but for rounding."""
 
 
 def describe_features(design: Design, names: list[str] | None, weight: Array) -> tuple[dict[str, Any], Array]:
-    """Size, density and constant columns of X, and the standard deviation of each column."""
+    """Return size, density and constant columns of X, and the standard deviation of each column."""
     mean, variance = design.core.moments(weight / weight.sum())
     constant = np.flatnonzero(variance <= ROUNDING * (variance + mean**2))
     n, p = design.shape
@@ -45,7 +45,7 @@ def describe_features(design: Design, names: list[str] | None, weight: Array) ->
 
 
 def count_filled(design: Design) -> int:
-    """How many entries are not zero (or, of a sparse matrix, are stored); an X that is not in memory is read in blocks."""
+    """Count the entries that are not zero (of a sparse matrix: are stored); an X that is not in memory is read in blocks."""
     X, (n, p) = design.stored(), design.shape
     step = max(1, BLOCK_BYTES // (8 * n)) if is_stored(design) else p
     blocks = (X[:, start : min(start + step, p)] for start in range(0, p, step))
@@ -53,7 +53,7 @@ def count_filled(design: Design) -> int:
 
 
 def describe_classes(codes: NDArray[np.int64], labels: list[str], weight: Array) -> list[dict[str, Any]]:
-    """Rows of each class, and the share of the weight that they have."""
+    """Return the number of rows of each class, and their share of the weight."""
     mass = np.bincount(codes, weight, len(labels))
     rows = np.bincount(codes, minlength=len(labels))
     return [
@@ -63,7 +63,7 @@ def describe_classes(codes: NDArray[np.int64], labels: list[str], weight: Array)
 
 
 def describe_response(y: Array) -> dict[str, Any]:
-    """Range, middle and a histogram of a numeric response."""
+    """Return range, middle and a histogram of a numeric response."""
     counts, edges = np.histogram(y, bins=HISTOGRAM_BINS)
     return {
         "mean": float(y.mean()),

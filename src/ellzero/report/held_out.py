@@ -1,6 +1,6 @@
-"""What held-out predictions show: confusion, ROC curves, calibration, predicted against true.
+"""Measures of held-out predictions: confusion, ROC curves, calibration, errors of a regression.
 
-Rows that no fold tested have a decision of nan and are left out by the caller; weights are those of the rows.
+The caller leaves out rows that no fold tested. Weights are those of the rows.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ ROC_POINTS = 200
 
 CALIBRATION_BINS = 10
 DIGITS = 4
-"""Of shares, which all lie between zero and one."""
+"""Decimal places of shares, which all lie between zero and one."""
 
 
 def confusion(truth: NDArray[np.int64], decision: Array, weight: Array) -> list[list[float]]:
-    """How much weight of each true class (rows) was predicted as each class (columns).
+    """Return the weight of the rows of each true class (rows of the table) that were predicted as each class (columns).
 
     `decision` has one column (the second of two classes is predicted above zero) or one per class (the largest wins).
     """
@@ -36,8 +36,8 @@ def confusion(truth: NDArray[np.int64], decision: Array, weight: Array) -> list[
 
 
 def roc(positive: NDArray[np.bool_], decision: Array, weight: Array, points: int = ROC_POINTS) -> dict[str, Any] | None:
-    """The ROC curve, thinned, and the area under the whole of it; None if only one class is there."""
-    from sklearn.metrics import auc, roc_curve
+    """Return a few points of the ROC curve, and the area under the whole of it; None if only one class is there."""
+    from sklearn.metrics import auc, roc_curve  # slow to import
 
     if not weight[positive].sum() > 0.0 or not weight[~positive].sum() > 0.0:
         return None
@@ -49,7 +49,7 @@ def roc(positive: NDArray[np.bool_], decision: Array, weight: Array, points: int
 
 
 def spread_out(place: Array, most: int) -> NDArray[np.int64]:
-    """Indices of at most `most` of some increasing places, evenly spread, with both ends."""
+    """Return indices of at most `most` places, which increase: evenly spread, with both ends."""
     if len(place) <= most:
         return np.arange(len(place))
     wanted = np.linspace(place[0], place[-1], most)
@@ -57,9 +57,10 @@ def spread_out(place: Array, most: int) -> NDArray[np.int64]:
 
 
 def calibration(positive: NDArray[np.bool_], probability: Array, weight: Array) -> dict[str, Any]:
-    """Mean prediction, share of the class and effective number of rows of bins of about as many rows each; the Brier score.
+    """Return the calibration in bins of about as many rows each, and the Brier score.
 
-    Rows of unequal weight tell as much as (sum w)^2 / sum w^2 rows of the same weight.
+    A bin has its mean prediction, the share of the class and the effective number of rows: rows of unequal weight tell as much
+    as (sum w)^2 / sum w^2 rows of the same weight.
     """
     edges = np.quantile(probability, np.linspace(0.0, 1.0, CALIBRATION_BINS + 1))
     place = np.searchsorted(edges[1:-1], probability)
@@ -74,8 +75,8 @@ def calibration(positive: NDArray[np.bool_], probability: Array, weight: Array) 
 
 
 def agreement(y: Array, predicted: Array, weight: Array) -> dict[str, float]:
-    """R^2 and the root of the mean squared error."""
-    from sklearn.metrics import r2_score
+    """Return R^2 and the root of the mean squared error."""
+    from sklearn.metrics import r2_score  # slow to import
 
     error = float(np.average((y - predicted) ** 2, weights=weight))
     return {"r2": float(r2_score(y, predicted, sample_weight=weight)), "rmse": error**0.5}

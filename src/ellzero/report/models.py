@@ -1,4 +1,4 @@
-"""The models of all sizes and what their held-out predictions show, as plain data."""
+"""Models of all sizes and measures of their held-out predictions, as plain data."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["HeldOut", "brief", "brief_list", "describe_fit", "describe_models", 
 Array = NDArray[np.float64]
 
 SCATTER_POINTS = 1000
-"""Of predicted against true; more would lie on top of each other."""
+"""At most so many points of predicted against true; more would lie on top of each other."""
 
 FEWEST_ROC_POINTS = 40
-"""Of each class's curve, however many classes share the page."""
+"""At least so many points of each class's curve, however many classes share the page."""
 
 DIGITS = 7
 """Significant digits of coefficients and predictions."""
@@ -38,17 +38,17 @@ class HeldOut:
 
 
 def brief(value: float) -> float | None:
-    """A number with as many digits as a page needs; nan and infinity, which JSON does not have, become None."""
+    """Return a number with as many digits as a page needs; nan and infinity, which JSON does not have, become None."""
     return float(f"{value:.{DIGITS}g}") if np.isfinite(value) else None
 
 
 def brief_list(values: ArrayLike) -> list[float | None]:
-    """The same for many."""
+    """Return the numbers with as many digits as a page needs."""
     return [brief(value) for value in np.asarray(values, dtype=np.float64).tolist()]
 
 
 def tested_rows(results: CrossValidation, decision: Array, y: NDArray[Any], weight: Array) -> HeldOut:
-    """What is known of the held-out rows; `y` holds the classes' numbers, or responses."""
+    """Return the held-out rows that have a weight; `y` holds the classes' numbers, or responses."""
     fold = np.full(len(y), -1)
     for number, (_, test) in enumerate(results.splits):
         fold[test] = number
@@ -57,7 +57,7 @@ def tested_rows(results: CrossValidation, decision: Array, y: NDArray[Any], weig
 
 
 def describe_models(column: Column, sizes: Iterable[int]) -> tuple[list[int], list[dict[str, Any]]]:
-    """The features that any model uses, in all or in a fold, and the models in terms of these."""
+    """Return the features that any model of all rows or of a fold uses, and the models in terms of these."""
     supports = [point.indices for point in column.coef] + [fold.indices for fold in column.fold_supports]
     used = np.unique(np.concatenate([np.zeros(0, np.int64), *supports]))
     folds = np.sum([fold[:, used].toarray() for fold in column.fold_supports], axis=0, dtype=np.float64)
@@ -85,7 +85,7 @@ def describe_models(column: Column, sizes: Iterable[int]) -> tuple[list[int], li
 
 
 def describe_fit(held_out: HeldOut, point: int, kind: str, probabilities: bool) -> dict[str, Any]:
-    """How well the models of one size did on rows that they had not seen."""
+    """Return measures of how well the models of one size predict rows that they have not seen."""
     decision = held_out.decision[:, point]
     if kind == "regression":
         predicted = decision[:, 0]
@@ -94,7 +94,7 @@ def describe_fit(held_out: HeldOut, point: int, kind: str, probabilities: bool) 
     table = confusion(held_out.y, decision, held_out.weight)
     positives = [held_out.y == 1] if kind == "binary" else [held_out.y == c for c in range(decision.shape[1])]
     points = max(FEWEST_ROC_POINTS, ROC_POINTS // len(positives))
-    ranked = by_fold(held_out, decision)
+    ranked = ranking_decisions(held_out, decision)
     out: dict[str, Any] = {
         "confusion": [[round(mass, 4) for mass in row] for row in table],
         "accuracy": float(np.trace(table) / np.sum(table)),
@@ -106,11 +106,11 @@ def describe_fit(held_out: HeldOut, point: int, kind: str, probabilities: bool) 
     return out
 
 
-def by_fold(held_out: HeldOut, decision: Array) -> Array:
-    """Decision values to rank by: an output that is constant in every fold ranks nothing.
+def ranking_decisions(held_out: HeldOut, decision: Array) -> Array:
+    """Return decision values to rank the rows by: an output that is constant in every fold becomes zero.
 
-    Such a model has no features. Its intercepts differ a little from fold to fold, lower where the fold holds more of the
-    class, and pooled they would seem to rank the rows the wrong way round.
+    Such a model has no features. Its intercepts differ a little between folds: the more rows of the class a fold holds, the
+    fewer are left to learn from, and the lower is the intercept. Pooled, they would rank the rows the wrong way round.
     """
     out = decision.copy()
     for c in range(decision.shape[1]):
@@ -120,7 +120,7 @@ def by_fold(held_out: HeldOut, decision: Array) -> Array:
 
 
 def shown_rows(held_out: HeldOut) -> NDArray[np.int64]:
-    """Rows of the scatter plot: all, or so many of them spread evenly over the responses, the extremes included."""
+    """Return the rows of the scatter plot: all, or some that are spread evenly over the responses, with both extremes."""
     order = np.argsort(held_out.y, kind="stable")
     kept = spread_out(np.arange(len(order), dtype=np.float64), SCATTER_POINTS)
     return np.sort(order[kept])

@@ -1,4 +1,4 @@
-"""One HTML file that shows a model, the path to it and what is proved of it; it loads nothing from anywhere."""
+"""The report as one HTML file, which loads nothing from anywhere."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from ellzero.base.files import replacing
 from ellzero.estimators.cross_validated import L0ClassifierCV, L0RegressorCV
-from ellzero.files import replacing
 from ellzero.report.proof import prove
 from ellzero.report.summary import summarise
 from ellzero.report.words import Words
@@ -23,12 +23,12 @@ TEMPLATE = Path(__file__).with_name("template")
 STYLES = ("theme.css", "layout.css", "parts.css", "devices.css")
 SCRIPTS = ("draw.js", "charts.js", "tables.js", "page.js")
 
-# Inside a script element only "</script" and "<!--" end or change anything; none of these can appear without "<".
+# Inside a script element only "</script" and "<!--" have a meaning; neither can appear if "<" is escaped.
 HARMLESS = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
 def render_report(summary: Mapping[str, Any]) -> str:
-    """The page that shows what :func:`ellzero.report.summary.summarise` returned."""
+    """Return the page that shows a summary of :func:`ellzero.report.summary.summarise`."""
     data = json.dumps(summary, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character, code in HARMLESS.items():
         data = data.replace(character, code)
@@ -40,13 +40,13 @@ def render_report(summary: Mapping[str, Any]) -> str:
         "data": data,
     }
     page = (TEMPLATE / "page.html").read_text("utf-8")
-    # Split first, so that nothing that is put in can be taken for a place to put something in.
+    # The page is split before anything is inserted: data that contains "{{" is never taken for a place of the template.
     first, *rest = page.split("{{")
     return first + "".join(parts[name] + text for name, text in (piece.split("}}", 1) for piece in rest))
 
 
 def joined(names: Sequence[str]) -> str:
-    """Files of the template, one after the other."""
+    """Return files of the template, one after the other."""
     return "".join((TEMPLATE / name).read_text("utf-8") for name in names)
 
 
@@ -104,7 +104,7 @@ def write_report(
 
     """
     kind = L0RegressorCV if regression else L0ClassifierCV
-    # What is proved is proved of the best model that was found, so the page looks for it where features are correlated, too.
+    # The proof is about the best model that was found. Local search finds better ones where features are correlated.
     settings = {"algorithm": "local_search", **settings}
     estimator = kind(**{**settings, "select": "size", "keep_predictions": True, "progress": progress})
     estimator.fit(X, y, sample_weight=sample_weight)

@@ -1,4 +1,4 @@
-"""What is proved of the chosen model, and the sentences that say so."""
+"""The exact search for the chosen model, and the sentences on what it proves."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ellzero.estimators.direct import L0Classifier, L0Regressor
+from ellzero.estimators.single_fit import L0Classifier, L0Regressor
 from ellzero.exact.solution import ExactSolution, relative_gap
 
 __all__ = ["Proof", "describe_proofs", "percent_above", "prove"]
 
 SAME = 1e-6
-"""Objectives that differ by this share, or less, differ by the tolerance of the fits alone."""
+"""Objectives that differ by this share, or less, differ only by the tolerance of the fits."""
 
 SMALLEST_PERCENT = 1e-6
 USELESS = 0.99
-"""Losses are not negative, so that a gap of the whole objective needs no search; larger gaps than this are written as 100 %."""
+"""A larger gap proves nothing useful: losses are not negative, so that a gap of 1 needs no search."""
 
 NAMED = 20
-"""A better model is named by its features unless there are more."""
+"""The features of a better model are named unless there are more than these."""
 
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """An exact search for one output, beside the model that the page shows."""
+    """The result of an exact search for one output, beside the model that the page shows."""
 
     objective: float  # of the model on the page
     support: NDArray[np.int64]  # its features
@@ -36,7 +36,7 @@ class Proof:
 
     @property
     def gap(self) -> float:
-        """How far from the best possible the model on the page can be."""
+        """The largest relative distance of the model on the page from the best possible objective."""
         return max(relative_gap(self.objective, self.solution.lower_bound), 0.0)
 
     @property
@@ -52,7 +52,7 @@ class Proof:
 
     @property
     def seconds(self) -> float:
-        """Of the search."""
+        """The seconds that the search took."""
         return self.solution.seconds
 
 
@@ -61,23 +61,24 @@ def prove(
 ) -> list[Proof]:
     """Search for better models than those that cross-validation chose, one for each output, with proofs.
 
-    None for models that share their features, which no search here bounds, and for a model without features.
+    The list is empty for models that share their features, which no search here bounds, and for a model without features.
     """
-    k = int(estimator.cv_results_.best[1])  # of each class; `k_` counts the features of all classes
+    k = int(estimator.cv_results_.best[1])  # features of each class; `k_` counts those of all classes together
     if getattr(estimator, "shared_support", False) or k == 0:
         return []
     kind = L0Classifier if hasattr(estimator, "classes_") else L0Regressor
     given = estimator.get_params()
     settings = {name: given[name] for name in kind().get_params() if name in given}
     outputs = len(np.atleast_1d(estimator.intercept_))
-    free = estimator.lambda_1_ == 0.0 and estimator.lambda_2_ == 0.0 and given["lower"] is None and given["upper"] is None
+    # Without shrinkage and without bounds nothing limits the coefficients, and the search needs a bound to assume.
+    unlimited = estimator.lambda_1_ == estimator.lambda_2_ == 0.0 and given["lower"] is None and given["upper"] is None
     settings.update(
         k=k,
         lambda_0=None,
         lambda_1=estimator.lambda_1_,
         lambda_2=estimator.lambda_2_,
         algorithm="exact",
-        bound="heuristic" if free and given.get("bound") is None else given.get("bound"),
+        bound="heuristic" if unlimited and given.get("bound") is None else given.get("bound"),
         time_limit=None if time_limit is None else time_limit / outputs,
         progress=progress,
     )
@@ -91,7 +92,7 @@ def prove(
 
 
 def percent_above(share: float) -> str:
-    """A share as a percentage of two digits, rounded up: what is said of a gap must be true."""
+    """Return a share as a percentage of two digits, rounded up, so that a statement about a gap stays true."""
     value = 100.0 * share
     if value <= SMALLEST_PERCENT:
         return "0 %" if value <= 0.0 else f"{SMALLEST_PERCENT:.6f} %"
@@ -101,7 +102,7 @@ def percent_above(share: float) -> str:
 
 
 def describe_proofs(proofs: Sequence[Proof], k: int, outputs: Sequence[str], why_none: str) -> dict[str, Any]:
-    """The certificate's sentence, its figures and how far it goes."""
+    """Return the certificate's sentence and its figures, as plain data."""
     if not proofs:
         return {"sentence": why_none, "short": None, "complete": False, "proved": False, "rows": [], "note": ""}
     worst = max(proof.gap for proof in proofs)
@@ -120,7 +121,7 @@ def describe_proofs(proofs: Sequence[Proof], k: int, outputs: Sequence[str], why
 
 
 def claim(proofs: Sequence[Proof], k: int, worst: float) -> str:
-    """What is proved."""
+    """Return the sentence on what is proved."""
     size = f"{k} feature{'' if k == 1 else 's'}"
     each = "" if len(proofs) == 1 else " for each class against the rest"
     better = f"no model with at most {size} is better by more than {percent_above(worst)} (of the objective)."
@@ -133,7 +134,7 @@ def claim(proofs: Sequence[Proof], k: int, worst: float) -> str:
 
 
 def assumption(proofs: Sequence[Proof]) -> list[str]:
-    """What a conditional proof rests on."""
+    """Return the sentence on the assumption of a conditional proof, if it has one."""
     bounds = [proof.solution.bound for proof in proofs if proof.solution.certificate.conditional]
     if not bounds:
         return []
@@ -143,7 +144,7 @@ def assumption(proofs: Sequence[Proof]) -> list[str]:
 
 
 def improvement(proofs: Sequence[Proof], outputs: Sequence[str]) -> list[str]:
-    """Better models that the search came across."""
+    """Return sentences on better models that the search found."""
     out = []
     for proof, label in zip(proofs, outputs, strict=True):
         if proof.improved:
@@ -157,7 +158,7 @@ def improvement(proofs: Sequence[Proof], outputs: Sequence[str]) -> list[str]:
 
 
 def figures(proof: Proof, label: str) -> dict[str, Any]:
-    """One line of the certificate's table."""
+    """Return one line of the certificate's table."""
     solution = proof.solution
     return {
         "label": label,

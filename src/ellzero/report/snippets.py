@@ -1,6 +1,6 @@
-"""How to use the model: Python and shell commands that can be copied.
+"""Python code and shell commands that use the model, to be copied from the page.
 
-The number of features is left open, since the page's slider chooses it: a snippet is the list of texts between its numbers.
+The page's slider chooses the number of features. So a snippet is a list of texts, between which the page writes that number.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ __all__ = ["code_blocks"]
 
 SHOWN = ("loss", "algorithm", "fit_intercept", "standardize", "class_weight", "shared_support", "lower", "upper", "unpenalized")
 LONGEST = 60
-"""Settings that are written in more characters are named instead."""
+"""Of a setting that is written in more characters, the code shows the name only."""
 
 
-def code_blocks(estimator: Any, direct: type, summary: dict[str, Any], labels: list[Any], words: Words) -> dict[str, Any]:
-    """Blocks of code with their titles, and the labels as Python writes them.
+def code_blocks(estimator: Any, single_fit: type, summary: dict[str, Any], labels: list[Any], words: Words) -> dict[str, Any]:
+    """Return blocks of code with their titles, and the labels as Python writes them.
 
-    `direct` is the estimator without cross-validation, which fits a model of a given size.
+    `single_fit` is the estimator without cross-validation, which fits a model of a given size.
     """
-    given, usual = estimator.get_params(), direct().get_params()
+    given, usual = estimator.get_params(), single_fit().get_params()
     shrinkage = {name: summary["selection"][name] for name in ("lambda_1", "lambda_2")}
     blocks = [
-        python_block(direct.__name__, changed_settings(given, usual, shrinkage), labels, summary["loss"] == "logistic"),
+        python_block(single_fit.__name__, changed_settings(given, usual, shrinkage), labels, summary["loss"] == "logistic"),
         *shell_blocks(given, shrinkage, summary, words),
     ]
     return {"labels": [repr(label) for label in labels], "blocks": blocks}
 
 
 def changed_settings(given: dict[str, Any], usual: dict[str, Any], shrinkage: dict[str, float]) -> str:
-    """The settings that differ from the defaults, as further arguments."""
+    """Return the settings that differ from the defaults, written as further arguments."""
     settings = [f", {name}={value:.12g}" for name, value in shrinkage.items() if value != usual[name]]
     for name in SHOWN:
         if name in given and name in usual and repr(given[name]) != repr(usual[name]):
@@ -43,19 +43,19 @@ def changed_settings(given: dict[str, Any], usual: dict[str, Any], shrinkage: di
     return "".join(settings)
 
 
-def python_block(direct: str, settings: str, labels: list[Any], probabilities: bool) -> dict[str, Any]:
-    """Fit, predict, save and load."""
+def python_block(single_fit: str, settings: str, labels: list[Any], probabilities: bool) -> dict[str, Any]:
+    """Return Python code that fits, predicts, saves and loads."""
     lines = [f"{settings}).fit(X, y)", "model.predict(new_rows)"]
     if labels and probabilities:
         lines.append(f"model.predict_proba(new_rows)  # columns: {', '.join(map(repr, labels))}")
     lines += ['model.save("model.json")', "", 'ez.load("model.json").predict(new_rows)  # later, elsewhere']
-    return {"title": "Python", "parts": [f"import ellzero as ez\n\nmodel = ez.{direct}(k=", "\n".join(lines)]}
+    return {"title": "Python", "parts": [f"import ellzero as ez\n\nmodel = ez.{single_fit}(k=", "\n".join(lines)]}
 
 
 def shell_blocks(
     given: dict[str, Any], shrinkage: dict[str, float], summary: dict[str, Any], words: Words
 ) -> list[dict[str, Any]]:
-    """The same on the command line, and the proof; nothing for settings that the command line does not have."""
+    """Return commands that fit, predict, prove and verify; none for settings that the command line does not have."""
     if given["unpenalized"] is not None or np.ndim(given["lower"]) or np.ndim(given["upper"]):
         return []
     data = shlex.join([words.source, "--target", words.target, *words.arguments])
@@ -86,7 +86,7 @@ def shell_blocks(
 
 
 def problem_options(given: dict[str, Any], loss: str, shrinkage: dict[str, float]) -> list[str]:
-    """What is minimised, as arguments of a command."""
+    """Return the arguments of a command that define the problem."""
     out = ["--loss", loss] if given.get("loss", "logistic") != "logistic" else []
     for name, value in shrinkage.items():
         out += [f"--{name.replace('_', '-')}", f"{value:.12g}"]
@@ -100,5 +100,5 @@ def problem_options(given: dict[str, Any], loss: str, shrinkage: dict[str, float
 
 
 def command(title: str, start: str, options: list[str], then: str) -> dict[str, Any]:
-    """A command with a number of features in it, and what comes after."""
+    """Return a command with a number of features in it, and the command that follows it."""
     return {"title": title, "parts": [f"{start} --k ", f" {shlex.join(options)}\n{then}"]}

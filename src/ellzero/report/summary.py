@@ -1,4 +1,4 @@
-"""What the page says, as plain data: everything that `json.dumps` can write, nothing that needs X."""
+"""The content of the page as plain data, which `json.dumps` can write."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.validation import as_feature_mask
 from ellzero.design import as_design
-from ellzero.errors import InvalidInputError
 from ellzero.estimators.cross_validation import CrossValidation
-from ellzero.estimators.direct import L0Classifier, L0Regressor
-from ellzero.model import feature_name
+from ellzero.estimators.single_fit import L0Classifier, L0Regressor
+from ellzero.problem.model import feature_name
 from ellzero.report.data_summary import describe_classes, describe_features, describe_response
 from ellzero.report.models import HeldOut, brief, brief_list, describe_fit, describe_models, shown_rows, tested_rows
 from ellzero.report.proof import Proof, describe_proofs
 from ellzero.report.snippets import code_blocks
 from ellzero.report.words import Words, headline, method_notes, name_score, selection_notes, why_no_proof
-from ellzero.validation import as_feature_mask
 
 __all__ = ["summarise"]
 
@@ -35,14 +35,14 @@ def summarise(
     proofs: Sequence[Proof] | None = None,
     words: Words | None = None,
 ) -> dict[str, Any]:
-    """All that the page shows of a fitted `L0ClassifierCV` or `L0RegressorCV`.
+    """Return the content of the page about a fitted `L0ClassifierCV` or `L0RegressorCV`.
 
     Parameters
     ----------
     estimator : fitted with ``select="size", keep_predictions=True``
     X, y, sample_weight : what it was fitted on
-    proofs : what was proved of the chosen model, one for each of its outputs (see `prove`); None if nothing was tried
-    words : what the user calls things
+    proofs : results of exact searches, one for each output of the chosen model (see `prove`); None if there was no search
+    words : names and remarks of the user
 
     Returns
     -------
@@ -62,7 +62,7 @@ def summarise(
     """
     words = words or Words()
     results: CrossValidation = estimator.cv_results_
-    column = results.columns[results.best[0]]
+    column = results.chosen
     if results.select != "size" or column.decision is None:
         raise InvalidInputError('estimator must be fitted with select="size" and keep_predictions=True.')
     loss = getattr(estimator, "loss", "squared_error")
@@ -82,22 +82,14 @@ def summarise(
         "positive": [str(label) for label in (labels[1:] if kind == "binary" else labels)],
         "shared": bool(getattr(estimator, "shared_support", False)),
         "data": {**data, "weighted": sample_weight is not None, "notes": list(words.notes)},
-        "selection": {
-            "chosen": chosen,
-            "folds": len(results.splits),
-            "rule": results.rule,
-            "lambda_1": float(column.lambda_1),
-            "lambda_2": float(column.lambda_2),
-            **name_score(results.scoring, loss),
-            **selection_notes(len(results.splits), results.rule, chosen == len(models) - 1 < design.shape[1]),
-        },
+        "selection": describe_selection(results, loss, design.shape[1]),
         "features": [describe_feature(results.names, j, float(spread[j])) for j in used],
         "models": models,
         "version": version("ellzero"),
         "date": words.date,
     }
     describe_target(summary, np.asarray(y).ravel(), weight, labels)
-    held_out = tested_rows(results, column.decision, coded(y, labels), weight)
+    held_out = tested_rows(results, column.decision, class_numbers(y, labels), weight)
     for point, model in enumerate(models):
         model.update(describe_fit(held_out, point, kind, loss == "logistic"))
     describe_tested(summary, held_out)
@@ -116,8 +108,8 @@ def summarise(
     return summary
 
 
-def coded(y: ArrayLike, labels: list[Any]) -> NDArray[Any]:
-    """Numbers of classes (-1 for labels without any weight), or the response."""
+def class_numbers(y: ArrayLike, labels: list[Any]) -> NDArray[Any]:
+    """Return the numbers of the classes (-1 for labels without any weight), or the response."""
     values = np.asarray(y).ravel()
     if not labels:
         return values.astype(np.float64)
@@ -125,14 +117,29 @@ def coded(y: ArrayLike, labels: list[Any]) -> NDArray[Any]:
     return np.array([number.get(value, -1) for value in values.tolist()], dtype=np.int64)
 
 
+def describe_selection(results: CrossValidation, loss: str, n_features: int) -> dict[str, Any]:
+    """Return the chosen point, its penalties, and the notes on how it was chosen."""
+    column, chosen = results.chosen, int(results.best[1])
+    folds, at_limit = len(results.splits), chosen == len(column.size) - 1 < n_features
+    return {
+        "chosen": chosen,
+        "folds": folds,
+        "rule": results.rule,
+        "lambda_1": float(column.lambda_1),
+        "lambda_2": float(column.lambda_2),
+        **name_score(results.scoring, loss),
+        **selection_notes(folds, results.rule, at_limit),
+    }
+
+
 def describe_feature(names: list[str] | None, j: int, spread: float) -> dict[str, Any]:
-    """What a feature is called, how a row of data names it, and its standard deviation."""
+    """Return a feature's name, its key in a row of data (the name, or the column's number) and its standard deviation."""
     return {"name": feature_name(names, j), "key": j if names is None else names[j], "spread": brief(spread)}
 
 
 def describe_target(summary: dict[str, Any], y: NDArray[Any], weight: Array, labels: list[Any]) -> None:
-    """The classes or the response, of rows that have a weight."""
-    values = coded(y, labels)[weight > 0.0]
+    """Add the classes, or the response, of the rows that have a weight."""
+    values = class_numbers(y, labels)[weight > 0.0]
     if labels:
         summary["data"]["classes"] = describe_classes(values, summary["classes"], weight[weight > 0.0])
     else:
@@ -140,7 +147,7 @@ def describe_target(summary: dict[str, Any], y: NDArray[Any], weight: Array, lab
 
 
 def describe_tested(summary: dict[str, Any], held_out: HeldOut) -> None:
-    """How many rows were held out, their responses, and what always guessing the largest class would get right."""
+    """Add the number of held-out rows, their responses, and the accuracy of always guessing the largest class."""
     summary["tested"] = len(held_out.y)
     if summary["kind"] == "regression":
         summary["truth"] = brief_list(held_out.y[shown_rows(held_out)])

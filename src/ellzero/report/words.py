@@ -17,7 +17,7 @@ LOSSES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Words:
-    """What the user calls things, and remarks on how the data came to be.
+    """Names that the user gives things, and remarks on how the data was made.
 
     Attributes
     ----------
@@ -39,12 +39,12 @@ class Words:
 
 
 def features(n: int) -> str:
-    """A number of features in words."""
+    """Return a number of features in words."""
     return f"{n:,} feature{'' if n == 1 else 's'}"
 
 
 def name_score(scoring: str, loss: str) -> dict[str, Any]:
-    """What the score is called, and -1 where less of it is better, so that losses are shown as losses."""
+    """Return the score's name, and the sign -1 for scores that are negative losses: the page shows them as losses."""
     if scoring == "negative loss":
         half = "half the " if loss == "squared_error" else ""
         return {"score_name": f"held-out {half}{LOSSES[loss]}", "sign": -1}
@@ -54,7 +54,7 @@ def name_score(scoring: str, loss: str) -> dict[str, Any]:
 
 
 def selection_notes(folds: int, rule: str, at_limit: bool) -> dict[str, str]:
-    """How the size was chosen, and how to read the chart of the folds' features."""
+    """Return the notes on how the size was chosen, and on how to read the chart of the folds' features."""
     limit = " It is the largest that was looked at: larger ones might do better (max_support)." if at_limit else ""
     chosen = "the best mean" if rule == "best" else "the smallest model within one standard error of the best mean"
     return {
@@ -71,7 +71,7 @@ def selection_notes(folds: int, rule: str, at_limit: bool) -> dict[str, str]:
 
 
 def headline(summary: dict[str, Any]) -> str:
-    """The page in a sentence or two."""
+    """Return the page in a sentence or two."""
     data, selection = summary["data"], summary["selection"]
     model = summary["models"][selection["chosen"]]
     chosen = "chosen" if selection["rule"] == "best" else "chosen, as the smallest that does about as well as the best,"
@@ -83,7 +83,7 @@ def headline(summary: dict[str, Any]) -> str:
 
 
 def used_names(summary: dict[str, Any], most: int = 6, longest: int = 90) -> str:
-    """The chosen model's features, if that is a short list of names that mean something."""
+    """Return the names of the chosen model's features, if they have names and the list is short."""
     model = summary["models"][summary["selection"]["chosen"]]
     used = sorted({f for coef in model["coef"] for f, _ in coef})
     text = ", ".join(summary["features"][f]["name"] for f in used)
@@ -91,7 +91,7 @@ def used_names(summary: dict[str, Any], most: int = 6, longest: int = 90) -> str
 
 
 def why_no_proof(k: int, shared: bool, asked: bool) -> str:
-    """Why there is no certificate."""
+    """Return the sentence on why there is no certificate."""
     if k == 0:
         return "There is only one model without features, its intercept: nothing to prove."
     if shared:
@@ -102,7 +102,7 @@ def why_no_proof(k: int, shared: bool, asked: bool) -> str:
 
 
 def method_notes(summary: dict[str, Any], *, standardize: bool, fit_intercept: bool, always: int) -> list[str]:
-    """The objective in words, what held-out means and what is proved."""
+    """Return the objective in words, the meaning of held-out, and the meaning of the certificate."""
     selection = summary["selection"]
     sums = {"lambda_1": "the sum of the absolute coefficients", "lambda_2": "the sum of the squared coefficients"}
     penalties = [f"{selection[name]:.4g} times {what}" for name, what in sums.items() if selection[name] > 0.0]

@@ -1,4 +1,4 @@
-"""Tables with named columns, as people write them: how they are read, and what their columns and targets hold.
+"""Tables with named columns: the reading of text, and the kinds of columns and targets; imports `base`.
 
 The command line and `convert` read the same files in the same way.
 """

@@ -1,4 +1,4 @@
-"""What a column of a table holds, and its values as numbers or text."""
+"""The kinds of a table's columns, and their values as numbers or text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
 from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
@@ -22,18 +22,18 @@ SHOWN = 3
 
 
 def kinds_of(frame: pd.DataFrame) -> dict[str, str]:
-    """What each column holds."""
+    """Return the kind of each column: "number", "date" or "text"."""
     types = zip(frame.columns, frame.dtypes, strict=True)
     return {name: "number" if is_plain(dtype) else kind_of(frame[name]) for name, dtype in types}
 
 
 def is_plain(dtype: Any) -> bool:
-    """Whether this is one of NumPy's own types of numbers and truth values, as nearly all columns are."""
+    """Return whether this is one of NumPy's own types of numbers and truth values, as nearly all columns are."""
     return isinstance(dtype, np.dtype) and dtype.kind in "biuf"
 
 
 def kind_of(column: pd.Series) -> str:
-    """One of "number" (also true and false), "date" and "text"."""
+    """Return the kind of a column: "number" (also true and false), "date" or "text"."""
     pandas = need("pandas")
     types = pandas.api.types
     if types.is_datetime64_any_dtype(column) or types.is_timedelta64_dtype(column):
@@ -45,12 +45,12 @@ def kind_of(column: pd.Series) -> str:
     values = column.dropna()
     if len(values) and all(hasattr(value, "year") for value in values):
         return "date"
-    # Columns of type object may hold true, false and missing ones, or whole numbers of any length.
+    # A column of type object may hold truth values with missing ones among them, or integers beyond 64 bits.
     return "number" if len(values) and all(isinstance(value, numbers.Number) for value in values) else "text"
 
 
 def as_numbers(column: pd.Series, source: str) -> NDArray[np.float64]:
-    """A column of numbers, NaN where one is missing."""
+    """Return a column as numbers, NaN where a value is missing."""
     try:
         values: NDArray[np.float64] = column.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError):
@@ -63,15 +63,15 @@ def as_numbers(column: pd.Series, source: str) -> NDArray[np.float64]:
 
 
 def refuse_infinite(values: NDArray[np.float64], name: str, source: str) -> None:
-    """Overflow somewhere else, most likely."""
+    """Raise an error if a column holds infinite values, which are most likely the result of an overflow elsewhere."""
     if np.isinf(values).any():
         raise InvalidInputError(f"column {name!r} in {source} holds infinite values.")
 
 
 def number_matrix(frame: pd.DataFrame, names: Sequence[str], source: str) -> NDArray[np.float64]:
-    """Some columns of numbers side by side, in column-major order; many of them are not looked at one by one."""
+    """Return some columns of numbers as a column-major array."""
     types = dict(zip(frame.columns, frame.dtypes, strict=True))
-    plain = [name for name in names if is_plain(types[name])]
+    plain = [name for name in names if is_plain(types[name])]  # converted together: one by one, many columns take long
     place = {name: j for j, name in enumerate(names)}
     out = np.empty((len(frame), len(names)), order="F")
     out[:, [place[name] for name in plain]] = frame[plain].to_numpy(dtype=np.float64)
@@ -83,7 +83,7 @@ def number_matrix(frame: pd.DataFrame, names: Sequence[str], source: str) -> NDA
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value converts to a number."""
+    """Return whether a value converts to a number."""
     try:
         float(value)
     except (TypeError, ValueError):
@@ -92,19 +92,19 @@ def is_number(value: Any) -> bool:
 
 
 def as_text(column: pd.Series) -> NDArray[Any]:
-    """A column as text, None where a value is missing."""
+    """Return a column as text, None where a value is missing."""
     return np.array(
         [None if missing else str(value) for value, missing in zip(column, column.isna(), strict=True)], dtype=object
     )
 
 
 def check_presence(frame: pd.DataFrame, names: list[str], source: str, option: str = "") -> None:
-    """Refuse names that are not columns, with the nearest one that is."""
+    """Raise an error if a name is not a column of the data frame; it suggests the column with the nearest name."""
     check_names(frame.columns.tolist(), names, source, option)
 
 
 def check_names(columns: list[str], names: list[str], source: str, option: str = "") -> None:
-    """The same where the columns are known by name only."""
+    """Raise an error if a name is not among the columns; it suggests the column with the nearest name."""
     known = set(columns)
     absent = [name for name in names if name not in known]
     if not absent:
@@ -117,7 +117,7 @@ def check_names(columns: list[str], names: list[str], source: str, option: str =
 
 
 def listed(names: list[str]) -> str:
-    """A few names in words: column 'a', columns 'a' and 'b', columns 'a', 'b', 'c' and 4 more."""
+    """Return a few names in words: column 'a', columns 'a' and 'b', columns 'a', 'b', 'c' and 4 more."""
     if len(names) == 1:
         return f"column {names[0]!r}"
     shown = [repr(name) for name in names[:SHOWN]]

@@ -1,11 +1,11 @@
-"""The formats of data files, and how a file's name tells its own."""
+"""The formats of data files, by the endings of their names."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
 
 __all__ = ["COMPRESSIONS", "FORMATS", "GZIP_MAGIC", "STANDARD_INPUT", "format_by_name", "inner_suffix"]
 
@@ -22,7 +22,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 
 
 def format_by_name(name: str, formats: Mapping[str, tuple[str, ...]], hint: str) -> str:
-    """The format that the file's name suggests; pipes are CSV. `hint` says how to give it where the name does not."""
+    """Return the format that a file's name suggests, CSV for pipes; `hint` tells the user how to name the format otherwise."""
     if name == STANDARD_INPUT or (os.path.exists(name) and not os.path.isfile(name)):
         return "csv"
     suffix = inner_suffix(name)
@@ -33,6 +33,6 @@ def format_by_name(name: str, formats: Mapping[str, tuple[str, ...]], hint: str)
 
 
 def inner_suffix(name: str) -> str:
-    """The ending of a file's name in small letters, that of a compression left out."""
+    """Return the ending of a file's name in lower case, without that of a compression: ".csv" for "A.CSV.gz"."""
     stem, suffix = os.path.splitext(name.lower())
     return os.path.splitext(stem)[1] if suffix in COMPRESSIONS else suffix

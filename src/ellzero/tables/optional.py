@@ -1,17 +1,17 @@
-"""Modules that are optional."""
+"""Imports of optional modules."""
 
 from __future__ import annotations
 
 import importlib
 from typing import Any
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
 
 __all__ = ["need"]
 
 
 def need(module: str, extra: str = "cli") -> Any:
-    """An optional module, or a sentence that says how to get it."""
+    """Import an optional module, or raise an error that says how to install it."""
     try:
         return importlib.import_module(module)
     except ImportError:

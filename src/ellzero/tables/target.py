@@ -1,4 +1,4 @@
-"""The target: labels that come back as they were written, or numbers of a regression."""
+"""Targets: labels, which predictions give back as they were written, or numbers of a regression."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
 from ellzero.tables.columns import as_numbers, as_text
 from ellzero.tables.optional import need
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 __all__ = ["as_labels", "as_response", "column_labels", "column_response", "is_label"]
 
-MANY = 10  # classes: more of them, with fractions, are a response and not labels
+MANY = 10  # more than this many distinct numbers, some with fractions, are taken for a regression's target, not for labels
 
 
 def column_response(column: pd.Series, source: str, decimal: str) -> NDArray[np.float64]:
-    """The numbers of a column that was read as text (CSV) or with a type of its own."""
+    """Return the numbers of a target column that was read as text (CSV) or with a type of its own (Parquet)."""
     if any(isinstance(value, str) for value in column.head(100)):
         column = column.str.replace(decimal, ".", regex=False) if decimal != "." else column
         numbers = need("pandas").to_numeric(column, errors="coerce")
@@ -32,7 +32,7 @@ def column_response(column: pd.Series, source: str, decimal: str) -> NDArray[np.
 
 
 def as_response(values: NDArray[Any], name: str) -> NDArray[np.float64]:
-    """Finite numbers."""
+    """Return the target of a regression as finite numbers."""
     if values.dtype.kind not in "fiub":
         raise InvalidInputError(f"target {name!r} must hold numbers with --regression, got type {values.dtype}.")
     refuse_missing(np.isnan(values.astype(np.float64)), name)
@@ -40,7 +40,7 @@ def as_response(values: NDArray[Any], name: str) -> NDArray[np.float64]:
 
 
 def column_labels(column: pd.Series) -> NDArray[Any]:
-    """The labels of a column that was read as text (CSV) or with a type of its own.
+    """Return the labels of a target column that was read as text (CSV) or with a type of its own (Parquet).
 
     Text becomes whole numbers, numbers or truth values if it is written as Python would write them: "7" and "1.0" do, "007" and
     "1e3" stay text, so that predictions look like the labels of the file.
@@ -59,7 +59,7 @@ def column_labels(column: pd.Series) -> NDArray[Any]:
 
 
 def is_written_as(convert: Any, word: str) -> bool:
-    """Whether Python writes this number in the same way (and NumPy holds it)."""
+    """Return whether Python writes the number in the same way, and NumPy can hold it."""
     try:
         number = convert(word)
         return repr(number) == word and abs(number) < 2**63
@@ -68,7 +68,7 @@ def is_written_as(convert: Any, word: str) -> bool:
 
 
 def as_labels(values: NDArray[Any], name: str, most: int | None = None) -> NDArray[Any]:
-    """Labels of at least two classes, and not so many that they must be something else."""
+    """Return the labels if they have at least two classes and not so many that they must be something else."""
     if values.dtype.kind == "f":
         refuse_missing(np.isnan(values), name)
     classes = np.unique(values)
@@ -89,7 +89,7 @@ def as_labels(values: NDArray[Any], name: str, most: int | None = None) -> NDArr
 
 
 def is_label(values: NDArray[Any], positive: str, name: str) -> NDArray[np.bool_]:
-    """True where the label is the one in question."""
+    """Return a mask of the rows whose label is the positive one."""
     classes = np.unique(values)
     chosen = [label for label in classes.tolist() if str(label) == positive or same_number(label, positive)]
     if not chosen:
@@ -99,7 +99,7 @@ def is_label(values: NDArray[Any], positive: str, name: str) -> NDArray[np.bool_
 
 
 def same_number(label: Any, text: str) -> bool:
-    """Whether a numeric label is this number in another spelling."""
+    """Return whether a numeric label is the number that the text spells in another way."""
     try:
         return not isinstance(label, (str, bool)) and float(text) == float(label)
     except ValueError:
@@ -107,7 +107,7 @@ def same_number(label: Any, text: str) -> bool:
 
 
 def refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
-    """A row without a target teaches nothing, and may be a mistake."""
+    """Raise an error if a row has no target: such a row teaches nothing, and may be a mistake."""
     if missing.any():
         first = int(np.argmax(missing)) + 1
         raise InvalidInputError(

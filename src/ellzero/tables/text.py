@@ -1,4 +1,4 @@
-"""Tables of text (CSV): how they are written, headers of distinct names, and what is wrong with a file in one sentence."""
+"""Tables of text (CSV): separators and encodings, checks of the header, and errors in one sentence."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
 from ellzero.tables.optional import need
 
 __all__ = ["check_header", "explained", "reading_options", "refuse_twice"]
@@ -15,22 +15,22 @@ __all__ = ["check_header", "explained", "reading_options", "refuse_twice"]
 SEPARATORS = {"tab": "\t", r"\t": "\t", "space": r"\s+", " ": r"\s+"}
 LIKELY_SEPARATORS = ";\t|,"
 LOST_INTERRUPT = "Calling read(nbytes) on source failed"
-"""What pandas makes of Ctrl-C while it reads; errors that have a value, as those of disks do, arrive as they are."""
+"""The text of the error into which pandas turns Ctrl-C while it reads: its parser loses exceptions that have no value."""
 
 
 def reading_options(kind: str, separator: str | None, encoding: str) -> dict[str, Any]:
-    """What pandas is told of a file of this kind, "csv" or "tsv"."""
+    """Return the arguments of pandas' `read_csv` for a file of this kind, "csv" or "tsv"."""
     given = separator if separator is not None else "\t" if kind == "tsv" else ","
     mark = SEPARATORS.get(given, given)
     if len(mark) != 1 and mark != r"\s+":
         raise InvalidInputError(f"separator must be one character, 'tab' or 'space', got {given!r}.")
-    known = "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding  # spreadsheets begin with a mark
+    known = "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding  # spreadsheets write a byte order mark first
     return {"sep": mark, "encoding": known, "skipinitialspace": True}
 
 
 @contextmanager
 def explained(source: str, encoding: str) -> Iterator[None]:
-    """Whatever pandas finds wrong with a table, in one sentence."""
+    """Replace the errors of pandas inside a `with` block by one sentence about the table."""
     errors = need("pandas").errors
     try:
         yield
@@ -50,17 +50,17 @@ def explained(source: str, encoding: str) -> Iterator[None]:
 
 
 def check_header(source: str, names: list[object], separator: str) -> None:
-    """One name a column, each different."""
+    """Raise an error if the header looks like one column by mistake, or if two columns have the same name."""
     if len(names) == 1:
         other = next((mark for mark in LIKELY_SEPARATORS if mark in str(names[0]) and mark != separator), None)
         if other is not None:
             word = "tab" if other == "\t" else f"'{other}'"
             raise InvalidInputError(f"{source} has a single column, {names[0]!r}; add --separator {word}.")
-    refuse_twice(source, [name for name in names if isinstance(name, str)])  # an empty name is missing
+    refuse_twice(source, [name for name in names if isinstance(name, str)])  # pandas makes NaN of an empty name
 
 
 def refuse_twice(source: str, names: list[str]) -> None:
-    """Columns are found by name."""
+    """Raise an error if two columns have the same name: columns are found by name."""
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
         raise InvalidInputError(f"{source} has more than one column named {twice!r}; give them different names.")

@@ -2,7 +2,7 @@
 // Algorithm 2).
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -30,7 +30,7 @@ class Confirmation : PathStep {
     Move find_move(Model& model, double lambda_0);
     void settle(Model& model, double lambda_0, double leaves_above, double enters_below);
 
-    std::optional<Neighbourhood> neighbourhood_;  // for q_best and exhaustive search
+    std::unique_ptr<Neighbourhood> neighbourhood_;  // for q_best and exhaustive search
 };
 
 }  // namespace ellzero

@@ -25,9 +25,9 @@ struct PathWork {
         : problem(problem), options(options), explored(beyond(options.max_support)), descent(problem), it(problem) {}
 
     void keep(const Model& model) {
-        if (model.counted <= explored) pool.insert(model);
+        if (model.size <= explored) pool.insert(model);
     }
-    void report(double fraction, double lambda_0) { report(fraction, lambda_0, it.counted); }
+    void report(double fraction, double lambda_0) { report(fraction, lambda_0, it.size); }
     void report(double fraction, double lambda_0, int size) {
         problem.X.monitor().report(stage.first + (stage.second - stage.first) * fraction, lambda_0, size);
     }

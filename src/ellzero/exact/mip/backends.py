@@ -9,15 +9,15 @@ from abc import ABC, abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
 from ellzero.exact.mip.program import Program
 
-__all__ = ["BACKENDS", "Backend", "Limits", "MipResult", "Session", "get_backend"]
+__all__ = ["BACKENDS", "Backend", "Limits", "MipResult", "MipStatus", "Session", "get_backend"]
 
 Array = NDArray[np.float64]
 BACKENDS = {"highs": "highspy", "scip": "pyscipopt", "gurobi": "gurobipy"}
@@ -29,6 +29,9 @@ LARGEST_VIOLATION = 1e-5  # relative; the tolerances that solvers are asked for 
 KEYBOARD_PATIENCE = 1.0  # the same after Ctrl-C, when somebody waits
 
 
+MipStatus = Literal["optimal", "time_limit", "interrupted", "infeasible", "precision", "failed"]
+
+
 @dataclass(frozen=True)
 class MipResult:
     """How a solver ended.
@@ -37,7 +40,7 @@ class MipResult:
     tolerances allow no better proof) or "failed".
     """
 
-    status: str
+    status: MipStatus
     x: Array | None  # the best feasible point, if any
     lower_bound: float  # on the optimum, -inf if nothing is proved, inf if there is none
     nodes: int = 0
@@ -167,7 +170,7 @@ def attend(session: Session, seconds: float, scale: float) -> MipResult:
             with suppress(Exception):  # some refuse at times (SCIP while it restarts); they are asked again
                 session.stop()
         if now > asked + (KEYBOARD_PATIENCE if interrupted else PATIENCE):
-            status = "interrupted" if interrupted else "time_limit"
+            status: MipStatus = "interrupted" if interrupted else "time_limit"
             return MipResult(status, None, -np.inf, message="the solver did not stop when asked to")
     if trouble:
         return MipResult("failed", None, -np.inf, message=one_sentence(trouble[0]))

@@ -7,12 +7,13 @@ from collections.abc import Iterable
 import numpy as np
 
 from ellzero.exact.mip.formulation import check_size, formulate
+from ellzero.exact.mip.mip_run import MipRun, check_tolerance
 from ellzero.exact.mip.outer_approximation import solve_program
-from ellzero.exact.mip.prepared import Prepared, check_tolerance
-from ellzero.exact.setting import SearchOptions, evaluated
+from ellzero.exact.options import SearchOptions
 from ellzero.exact.solution import ExactSolution
-from ellzero.model import Model
-from ellzero.problem import Problem
+from ellzero.exact.status import Status
+from ellzero.problem.model import Coefficients, Model, evaluate
+from ellzero.problem.problem import Problem
 
 __all__ = ["solve_directly"]
 
@@ -22,9 +23,9 @@ def solve_directly(
 ) -> ExactSolution:
     """The best solution and the bound that the MIP solver comes to."""
     check_size(problem.design)  # before any work
-    run = Prepared.make(problem, options, starts, heuristic)
-    if run.setting.ended:
-        return run.finish(run.setting.ended)
+    run = MipRun.make(problem, options, starts, heuristic)
+    if run.common.ended:
+        return run.finish(run.common.ended)
     try:
         return run.finish(*solve_formulation(run))
     except KeyboardInterrupt:
@@ -34,9 +35,9 @@ def solve_directly(
         return run.finish("failed", f"the formulation of {n} rows and {p} features does not fit into memory")
 
 
-def solve_formulation(run: Prepared) -> tuple[str, str]:
-    """Status and message; what is found goes to the run."""
-    options, boxed = run.setting.options, run.setting.boxed
+def solve_formulation(run: MipRun) -> tuple[Status | None, str]:
+    """Solve, tell the run what is found, and return status and message."""
+    options, boxed = run.common.options, run.common.boxed
     swaps = options.swaps
     switched = boxed.penalty.pays_lambda_0(len(run.low))
     check_tolerance(run.backend, run.low[switched], run.high[switched])
@@ -49,9 +50,9 @@ def solve_formulation(run: Prepared) -> tuple[str, str]:
         home=None if swaps is None else swaps.home.astype(np.int64),
         swap_size=0 if swaps is None else swaps.size,
     )
-    if not run.setting.left():
+    if not run.common.left():
         return "time_limit", ""
-    incumbent = run.setting.incumbent
+    incumbent = run.common.incumbent
     beta = boxed.penalised(incumbent.support, boxed.clip(incumbent.support, incumbent.values))
     rounds = 0
 
@@ -66,7 +67,7 @@ def solve_formulation(run: Prepared) -> tuple[str, str]:
         formulation.program,
         start=formulation.point(incumbent.support, beta, incumbent.intercept),
         gap=options.gap,
-        seconds=run.setting.left(),
+        seconds=run.common.left(),
         threads=options.threads,
         report=report,
     )
@@ -78,5 +79,5 @@ def solve_formulation(run: Prepared) -> tuple[str, str]:
         support, beta, intercept = formulation.solution(found.x)
         run.offer(support)
         values = beta if boxed.spread is None else beta / boxed.spread[support]
-        run.keep(evaluated(boxed, options.lambda_0, support, boxed.clip(support, values), intercept))
+        run.keep(evaluate(boxed, Coefficients(support, boxed.clip(support, values), intercept), options.lambda_0))
     return run.status_of(found), found.message

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.design import Design, is_stored
-from ellzero.errors import InvalidInputError
 from ellzero.exact.mip.program import Builder, Program
-from ellzero.problem import Problem
+from ellzero.problem.problem import Problem
 
 __all__ = ["Formulation", "check_size", "formulate"]
 

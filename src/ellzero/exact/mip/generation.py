@@ -24,13 +24,14 @@ from scipy import sparse
 
 from ellzero.exact.branch_and_bound import growth
 from ellzero.exact.mip.backends import MipResult
-from ellzero.exact.mip.prepared import Prepared
+from ellzero.exact.mip.mip_run import MipRun
 from ellzero.exact.mip.program import Builder
-from ellzero.exact.setting import SearchOptions
+from ellzero.exact.options import SearchOptions
 from ellzero.exact.solution import ExactSolution, relative_gap
-from ellzero.model import Model
-from ellzero.penalties import Penalty
-from ellzero.problem import Problem
+from ellzero.exact.status import Status
+from ellzero.problem.model import Model
+from ellzero.problem.penalties import Penalty
+from ellzero.problem.problem import Problem
 
 __all__ = ["generate_integrality"]
 
@@ -75,9 +76,9 @@ def generate_integrality(
     problem: Problem, options: SearchOptions, starts: Iterable[Model] = (), heuristic: bool = True
 ) -> ExactSolution:
     """The best solution and the bound after as many iterations as the gap needs or the time allows."""
-    run = Prepared.make(problem, options, starts, heuristic)
-    if run.setting.ended:
-        return run.finish(run.setting.ended)
+    run = MipRun.make(problem, options, starts, heuristic)
+    if run.common.ended:
+        return run.finish(run.common.ended)
     try:
         return run.finish(*Generation(run).iterate())
     except KeyboardInterrupt:
@@ -87,17 +88,17 @@ def generate_integrality(
 class Generation:
     """The iterations of Algorithm 4 and what they share: the set, the cuts and the values of what was tried."""
 
-    def __init__(self, run: Prepared) -> None:
-        self.run, self.options = run, run.setting.options
+    def __init__(self, run: MipRun) -> None:
+        self.run, self.options = run, run.common.options
         home = [] if self.options.swaps is None else self.options.swaps.home.tolist()
-        self.set = sorted({*run.setting.boxed.paying(run.setting.incumbent.support).tolist(), *home})
+        self.set = sorted({*run.common.boxed.paying(run.common.incumbent.support).tolist(), *home})
         self.duals = Duals(run)
         self.root = self.duals.relax(Decisions(), self.target)
         self.values: dict[Decisions, float] = {}
         self.iteration = 0
         self.cut = self.duals.cut(self.root, self.set)
 
-    def iterate(self) -> tuple[str, str]:
+    def iterate(self) -> tuple[Status | None, str]:
         """Solve the relaxation, grow the set, until the bound is good enough; status and message."""
         if self.root.dual is None:  # nothing is better than the incumbent
             self.run.raise_bound(self.run.objective)
@@ -114,7 +115,7 @@ class Generation:
                 break
             self.set = sorted({*self.set, *new})
             self.cut = self.duals.cut(self.root, self.set)
-        return "finished", ""
+        return None, ""
 
     def closed(self) -> bool:
         """Whether the gap is small enough."""
@@ -184,7 +185,7 @@ class Generation:
         """Solutions near a relaxed one: the set's features alone, and with the others that are nearly whole."""
         always = set(self.duals.always)
         whole = set(relaxed.columns[relaxed.shares >= 0.5].tolist()) - always
-        limit = self.run.setting.most
+        limit = self.run.most
         for chosen in (set(relaxed.decisions.inside), whole):
             if len(chosen) <= limit:
                 self.run.offer(np.array(sorted(chosen | always), dtype=np.int32))
@@ -193,27 +194,27 @@ class Generation:
 class Duals:
     """Convex problems with all columns of X, and the cuts that their dual points give."""
 
-    def __init__(self, run: Prepared) -> None:
-        problem = run.setting.boxed
+    def __init__(self, run: MipRun) -> None:
+        problem = run.common.boxed
         p = problem.design.shape[1]
-        self.run, self.problem, self.lambda_0 = run, problem, run.setting.options.lambda_0
+        self.run, self.problem, self.lambda_0 = run, problem, run.common.options.lambda_0
         self.spread = np.ones(p) if problem.spread is None else problem.spread
         counted = problem.penalty.pays_lambda_0(p)
         self.always: list[int] = np.flatnonzero(~counted).tolist()
         self.limited = counted.copy()  # what the limit on the number of features counts
         self.limited[run.excluded] = False
-        self.swaps = run.setting.options.swaps
+        self.swaps = run.common.options.swaps
         if self.swaps is not None:
             self.limited[self.swaps.home] = False
-        self.most = run.setting.options.k if self.swaps is None else self.swaps.size  # None: there is no such limit
+        self.most = run.common.options.k if self.swaps is None else self.swaps.size  # None: there is no such limit
 
     def relax(self, decisions: Decisions, enough: float) -> Relaxed:
         """The problem with some features in, some out, and the others relaxed; a bound of `enough` will do."""
         found = self.run.relaxations.solve(inside=sorted(decisions.inside), outside=sorted(decisions.outside), enough=enough)
-        if "theta" not in found:
+        if not len(found.theta):
             return Relaxed(decisions, np.inf, None, np.zeros(0, dtype=np.int64), np.zeros(0))
-        dual = Dual(found["theta"], found["mu"])
-        return Relaxed(decisions, found["bound"], dual, found["columns"].astype(np.int64), found["shares"])
+        dual = Dual(found.theta, found.mu)
+        return Relaxed(decisions, found.bound, dual, found.columns.astype(np.int64), found.shares)
 
     def cut(self, relaxed: Relaxed, chosen: list[int]) -> tuple[float, Array]:
         """The cut of a dual point in z of a set: constant and slopes; nothing is cut if there is none."""
@@ -224,7 +225,7 @@ class Duals:
 
     def constant(self, dual: Dual, features: Index) -> float:
         """A cut's value where all z of the set are zero: loss, unpenalized features, and rewards of those outside the set."""
-        w, most = self.problem.w, self.run.setting.most if self.most is None else self.most
+        w, most = self.problem.w, self.run.most if self.most is None else self.most
         u = np.divide(-dual.theta, w, out=np.zeros_like(w), where=w > 0.0)
         losses = w * np.where(w > 0.0, self.problem.loss.conjugate(u, self.problem.y), 0.0)
         s = self.gains(self.problem.design.rmatvec(dual.theta) / self.spread, slice(None))
@@ -307,7 +308,7 @@ class Master:
     def solve(self) -> MipResult:
         """By the backend."""
         run, options = self.generation.run, self.generation.options
-        return run.backend.solve(self.program, gap=INNER_GAP * options.gap, seconds=run.setting.left(), threads=options.threads)
+        return run.backend.solve(self.program, gap=INNER_GAP * options.gap, seconds=run.common.left(), threads=options.threads)
 
     def pattern(self, x: Array) -> Decisions:
         """The decision on every feature of the set."""

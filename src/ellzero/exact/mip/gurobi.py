@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import gurobipy
 import numpy as np
 from gurobipy import GRB
 from numpy.typing import NDArray
 
-from ellzero.exact.mip.backends import Array, Backend, Limits, MipResult
+from ellzero.exact.mip.backends import Array, Backend, Limits, MipResult, MipStatus
 from ellzero.exact.mip.program import Program
 
 __all__ = ["Gurobi", "make_backend"]
 
-STATUS = {
+STATUS: dict[Any, MipStatus] = {
     GRB.OPTIMAL: "optimal",
     GRB.TIME_LIMIT: "time_limit",
     GRB.INTERRUPTED: "interrupted",

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import highspy
 import numpy as np
 
-from ellzero.exact.mip.backends import Array, Backend, Limits, MipResult
+from ellzero.exact.mip.backends import Array, Backend, Limits, MipResult, MipStatus
 from ellzero.exact.mip.program import Program
 
 __all__ = ["Highs", "make_backend"]
 
-STATUS = {
+STATUS: dict[Any, MipStatus] = {
     highspy.HighsModelStatus.kOptimal: "optimal",
     highspy.HighsModelStatus.kTimeLimit: "time_limit",
     highspy.HighsModelStatus.kInterrupt: "interrupted",

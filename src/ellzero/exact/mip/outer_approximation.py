@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.exact.mip.backends import Backend, MipResult
+from ellzero.exact.mip.backends import Backend, MipResult, MipStatus
 from ellzero.exact.mip.program import Program
 
 __all__ = ["solve_program"]
@@ -140,7 +140,7 @@ class Approximation:
             if not moved:
                 return self.result("precision", "the tolerances of the solver allow no smaller gap")
 
-    def result(self, status: str, message: str = "") -> MipResult:
+    def result(self, status: MipStatus, message: str = "") -> MipResult:
         """What is known now."""
         return MipResult(status, self.x, self.lower, self.nodes, message)
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from pyscipopt import Model, exp, quicksum
 
-from ellzero.exact.mip.backends import Array, Backend, Limits, MipResult
+from ellzero.exact.mip.backends import Array, Backend, Limits, MipResult, MipStatus
 from ellzero.exact.mip.program import Program
 
 __all__ = ["Scip", "make_backend"]
 
-STATUS = {
+STATUS: dict[Any, MipStatus] = {
     "optimal": "optimal",
     "gaplimit": "optimal",
     "timelimit": "time_limit",

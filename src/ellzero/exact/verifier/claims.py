@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
 from ellzero.exact.verifier.bounds import SLACK, Problem
 from ellzero.exact.verifier.data import (
     Refused,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from ellzero.errors import InvalidInputError
+from ellzero.base.errors import InvalidInputError
 
 Array = NDArray[np.float64]
 

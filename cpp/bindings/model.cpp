@@ -1,0 +1,41 @@
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <tuple>
+
+#include "arrays.hpp"
+#include "ellzero/problem/problem.hpp"
+#include "register.hpp"
+
+namespace ellzero::bindings {
+namespace {
+
+// What a model is to another process.
+using State = std::tuple<std::vector<int32_t>, std::vector<double>, double, double, int, bool>;
+
+State state_of(const Model& model) {
+    return {model.support, model.beta, model.intercept, model.cost, model.size, model.converged};
+}
+
+void set_state(Model& model, const State& state) {
+    new (&model) Model();
+    std::tie(model.support, model.beta, model.intercept, model.cost, model.size, model.converged) = state;
+}
+
+}  // namespace
+
+void register_model(nb::module_& m) {
+    nb::class_<Model> model(m, "Model", "Coefficients on a support, in the solver's (standardised) scale, and their cost.");
+    model.def(nb::init<>())
+        .def(nb::init<const Model&>(), nb::arg("other"), "A copy.")
+        .def_rw("intercept", &Model::intercept)
+        .def_rw("cost", &Model::cost, "G: the loss with the l1 and l2 terms, without lambda_0.")
+        .def_rw("size", &Model::size, "Features that pay lambda_0.")
+        .def_rw("converged", &Model::converged)
+        .def("__getstate__", &state_of)
+        .def("__setstate__", &set_state);
+    def_array(model, "support", &Model::support);
+    def_array(model, "beta", &Model::beta);
+}
+
+}  // namespace ellzero::bindings

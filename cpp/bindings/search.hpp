@@ -1,0 +1,45 @@
+// What searches and relaxations share in Python: their options, and a problem that stays alive as long as they do.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ellzero/exact/node_solver.hpp"
+#include "problem.hpp"
+
+namespace ellzero::bindings {
+
+// The core's options with lists of columns in place of flags.
+struct BoundSearchOptions {
+    using List = std::optional<std::vector<int32_t>>;
+
+    double lambda_0 = 0.0;
+    int64_t k = 0;
+    double gap = 1e-4;
+    double free_bound = Penalty::infinity;
+    List home, integral;
+    int64_t swap_size = 0;
+    int threads = 1;
+
+    ExactOptions core(const Problem& problem) const;
+};
+
+// Keeps alive what is borrowed of a problem.
+struct Borrowed {
+    nb::object owner;
+    const BoundProblem& bound;
+    Team team;
+    Monitor monitor;
+    Columns columns;
+    Problem problem;
+
+    Borrowed(nb::object problem_object, int threads, Monitor::Check check)
+        : owner(std::move(problem_object)),
+          bound(nb::cast<const BoundProblem&>(owner)),
+          team(threads),
+          monitor(std::move(check), {}),
+          columns(bound.columns(team, monitor)),
+          problem(bound.problem(columns)) {}
+};
+
+}  // namespace ellzero::bindings

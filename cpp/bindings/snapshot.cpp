@@ -1,0 +1,134 @@
+// A search as plain data: the tree that proves its bound, its open nodes, and everything else that a later process needs.
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "arrays.hpp"
+#include "ellzero/exact/search.hpp"
+#include "register.hpp"
+
+namespace ellzero::bindings {
+namespace {
+
+using Table = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
+
+// The row of `alpha` that holds each node's dual point, or -1 if it has none.
+std::vector<int64_t> rows_of(const TreeRecord& tree) {
+    std::vector<int64_t> out;
+    int64_t rows = 0;
+    for (const auto& point : tree.alpha) out.push_back(point.empty() ? -1 : rows++);
+    return out;
+}
+
+// The dual points of all nodes, one after another.
+std::vector<float> points_of(const TreeRecord& tree) {
+    size_t total = 0;
+    for (const auto& point : tree.alpha) total += point.size();
+    std::vector<float> out;
+    out.reserve(total);
+    for (const auto& point : tree.alpha) out.insert(out.end(), point.begin(), point.end());
+    return out;
+}
+
+void set_points(TreeRecord& tree, const Vector<int64_t>& row, const Vector<float>& alpha) {
+    const std::vector<int64_t> rows = to_vector(row);
+    const auto count = std::count_if(rows.begin(), rows.end(), [](int64_t r) { return r >= 0; });
+    const int64_t n = count > 0 ? static_cast<int64_t>(alpha.size()) / count : 0;
+    tree.alpha.assign(rows.size(), {});
+    for (size_t k = 0; k < rows.size(); ++k) {
+        if (rows[k] >= count) throw std::invalid_argument("a node names a dual point that is not there");
+        if (rows[k] >= 0) tree.alpha[k].assign(alpha.data() + rows[k] * n, alpha.data() + (rows[k] + 1) * n);
+    }
+}
+
+// Boxes as a table: low, high; before them the column if the box says for which it is.
+Table table_of(const std::vector<Box>& boxes) {
+    std::vector<double> out;
+    for (const auto& [low, high] : boxes) out.insert(out.end(), {low, high});
+    return to_numpy(std::move(out), boxes.size(), 2);
+}
+
+Table table_of(const std::vector<State::Shrunk>& boxes) {
+    std::vector<double> out;
+    for (const auto& [column, low, high] : boxes) out.insert(out.end(), {static_cast<double>(column), low, high});
+    return to_numpy(std::move(out), boxes.size(), 3);
+}
+
+void register_tree(nb::module_& m) {
+    nb::class_<TreeRecord> tree(m, "Tree", "The tree as a certificate tells it: one entry per node, parents first.");
+    tree.def(nb::init<>())
+        .def_prop_ro("row", [](const TreeRecord& self) { return to_numpy(rows_of(self)); }, nb::rv_policy::move,
+                     "The place of each node's dual point in `alpha`, -1 if it has none.")
+        .def_prop_ro("alpha", [](const TreeRecord& self) { return to_numpy(points_of(self)); }, nb::rv_policy::move,
+                     "All dual points, one after another.")
+        .def("set_points", &set_points, nb::arg("row"), nb::arg("alpha"));
+    def_array(tree, "parent", &TreeRecord::parent);
+    def_array(tree, "branch", &TreeRecord::branch);
+    def_array(tree, "side", &TreeRecord::side);
+}
+
+void register_state(nb::module_& m) {
+    nb::class_<State> state(m, "State", "The region and the start that a node leaves to its children.");
+    state.def(nb::init<>())
+        .def_rw("intercept", &State::intercept)
+        .def_rw("mu", &State::mu)
+        .def_prop_rw("outside", [](const State& self) { return to_numpy(std::vector<uint64_t>(self.out.words())); },
+                     [](State& self, const Vector<uint64_t>& words) { self.out = ColumnSet(to_vector(words)); },
+                     nb::for_getter(nb::rv_policy::move), "Column j is bit j % 64 of word j / 64.")
+        .def_prop_rw("boxes", [](const State& self) { return table_of(self.boxes); },
+                     [](State& self, const Matrix<double>& table) {
+        self.boxes.clear();
+        for (size_t k = 0; k < table.shape(0); ++k)
+            self.boxes.push_back(
+                {static_cast<int32_t>(table(k, 0)), static_cast<float>(table(k, 1)), static_cast<float>(table(k, 2))});
+    }, nb::for_getter(nb::rv_policy::move), "Rows of column, low, high.");
+    def_array(state, "inside", &State::in);
+    def_array(state, "columns", &State::columns);
+    def_array(state, "beta", &State::beta);
+    def_array(state, "shares", &State::shares);
+    def_array(state, "alpha", &State::alpha);
+    def_array(state, "near", &State::near);
+}
+
+void register_node(nb::module_& m) {
+    nb::class_<Node>(m, "Node", "An open node: its parent's state and one decision.")
+        .def(nb::init<>())
+        .def_rw("id", &Node::id)
+        .def_rw("depth", &Node::depth)
+        .def_rw("bound", &Node::bound)
+        .def_rw("state", &Node::state)
+        .def_prop_rw("column", [](const Node& self) { return self.decision.column; },
+                     [](Node& self, int32_t column) { self.decision.column = column; },
+                     "The feature that was decided, -1 for none.")
+        .def_prop_rw("inside", [](const Node& self) { return self.decision.in; },
+                     [](Node& self, bool in) { self.decision.in = in; })
+        .def_rw("dives", &Node::dives)
+        .def_rw("waits", &Node::waits);
+}
+
+}  // namespace
+
+void register_snapshot(nb::module_& m) {
+    register_tree(m);
+    register_state(m);
+    register_node(m);
+    nb::class_<Search::Snapshot> snapshot(m, "Snapshot", "Everything that a later process needs to go on with a search.");
+    snapshot.def(nb::init<>())
+        .def_rw("incumbent", &Search::Snapshot::incumbent)
+        .def_rw("tree", &Search::Snapshot::tree)
+        .def_prop_rw("boxes", [](const Search::Snapshot& self) { return table_of(self.boxes); },
+                     [](Search::Snapshot& self, const Matrix<double>& table) {
+        self.boxes.clear();
+        for (size_t k = 0; k < table.shape(0); ++k) self.boxes.push_back({table(k, 0), table(k, 1)});
+    }, nb::for_getter(nb::rv_policy::move), "Rows of low, high: the root's boxes, in the numbering of the nodes.")
+        .def_rw("open", &Search::Snapshot::open)
+        .def_rw("closed", &Search::Snapshot::closed, "The least bound of closed leaves.")
+        .def_rw("nodes_done", &Search::Snapshot::nodes_done)
+        .def_rw("picks", &Search::Snapshot::picks)
+        .def_rw("rooted", &Search::Snapshot::rooted);
+    def_array(snapshot, "columns", &Search::Snapshot::columns);
+}
+
+}  // namespace ellzero::bindings

@@ -1,0 +1,386 @@
+// Bounds from dual points: below the objective of every model of their region, whatever the dual point; and close to the best
+// of them where the dual point is good.
+#include <algorithm>
+
+#include "ellzero/exact/region_bound.hpp"
+#include "ellzero/relaxation/relaxation.hpp"
+#include "problems.hpp"
+
+using namespace ellzero;
+using harness::Instance;
+using harness::Random;
+using harness::Shape;
+
+namespace {
+
+constexpr LossKind kinds[] = {LossKind::logistic, LossKind::squared_hinge, LossKind::hinge, LossKind::squared_error};
+constexpr double free_bound = 1e3;
+
+Shape random_shape(Random& random, LossKind loss) {
+    Shape out;
+    out.loss = loss;
+    out.intercept = random.coin();
+    out.standardised = random.coin();
+    out.bounded = random.coin();
+    out.unpenalized = random.coin(0.3);
+    out.lambda_1 = random.coin() ? 0.0 : random.magnitude(-4.0, -1.0);
+    // Without bounds it is lambda_2 that holds the coefficients.
+    out.lambda_2 = out.bounded && random.coin(0.3) ? 0.0 : random.magnitude(-4.0, -1.0);
+    return out;
+}
+
+DualPoint dual_at(const Instance& instance, const std::vector<double>& eta, const std::vector<int32_t>& free = {}) {
+    const Problem& problem = instance.problem();
+    std::vector<double> r(problem.rows()), d(problem.rows());
+    problem.loss.evaluate(problem.rows(), eta.data(), problem.y, problem.w, r.data(), d.data());
+    DualPoint out;
+    make_dual(problem, r, d, free, out);
+    return out;
+}
+
+// Some features in, some out, a limit on their number or a neighbourhood of a support: what a node of a tree may be.
+struct Part {
+    Part(Random& random, const Problem& problem) : lambda_0(random.magnitude(-3.0, -0.5)), k(problem.columns()) {
+        const int64_t p = problem.columns();
+        for (int32_t j = 0; j < p; ++j)
+            if (problem.penalty.counted(j) && random.coin(0.4)) decisions.push_back({j, random.coin(0.4)});
+        const int64_t kind = random.integer(0, 2);
+        if (kind == 1) k = random.integer(1, p);
+        if (kind == 2) {
+            swaps.home.resize(p);
+            for (int32_t j = 0; j < p; ++j) swaps.home[j] = problem.penalty.counted(j) && random.coin() ? 1 : 0;
+            swaps.homes = std::count(swaps.home.begin(), swaps.home.end(), 1);
+            swaps.size = random.integer(0, 2);
+        }
+    }
+
+    void leave_out_the_rest(const Problem& problem) {
+        std::vector<uint8_t> decided(problem.columns(), 0);
+        for (const Decision& decision : decisions) decided[decision.column] = 1;
+        for (int32_t j = 0; j < problem.columns(); ++j)
+            if (!decided[j] && problem.penalty.counted(j)) decisions.push_back({j, false});
+    }
+
+    // Decides one feature after the other, as a tree does. False if nothing is left.
+    bool load(Region& region, double cutoff = Penalty::infinity) const {
+        State state;
+        if (!region.load(state, {}, cutoff)) return false;
+        for (const Decision decision : decisions) {
+            region.store(state);
+            // A limit may have decided it already.
+            const auto listed = [&](const std::vector<int32_t>& columns) {
+                return std::find(columns.begin(), columns.end(), decision.column) != columns.end();
+            };
+            if (!listed(region.undecided())) {
+                if (listed(region.in()) != decision.in) return false;
+                continue;
+            }
+            if (!region.load(state, decision, cutoff)) return false;
+        }
+        return true;
+    }
+
+    // Whether a support of counted features belongs to it.
+    bool holds(const std::vector<int32_t>& support) const {
+        const auto used = [&](int32_t j) { return std::find(support.begin(), support.end(), j) != support.end(); };
+        for (const Decision& decision : decisions)
+            if (used(decision.column) != decision.in) return false;
+        if (swaps.home.empty()) return std::ssize(support) <= k;
+        int64_t left = 0, came = 0;
+        for (int32_t j = 0; j < std::ssize(swaps.home); ++j) {
+            left += swaps.home[j] && !used(j);
+            came += !swaps.home[j] && used(j);
+        }
+        return left <= swaps.size && came <= swaps.size;
+    }
+
+    // A region refers to them.
+    ExactOptions options() const { return {lambda_0, k, 0.0, free_bound, swaps, {}}; }
+
+    double lambda_0;
+    int64_t k;
+    SwapNeighbourhood swaps;
+    std::vector<Decision> decisions;
+};
+
+struct Candidate {
+    std::vector<int32_t> support;  // counted features
+    Model model;                   // with the unpenalized ones
+};
+
+// The best model of each support.
+std::vector<Candidate> all_models(const Instance& instance) {
+    const Problem& problem = instance.problem();
+    std::vector<Candidate> out;
+    for (uint32_t bits = 0; bits < 1U << problem.columns(); ++bits) {
+        std::vector<int32_t> support;
+        bool counted = true;
+        for (int32_t j = 0; j < problem.columns(); ++j)
+            if (bits >> j & 1U) {
+                support.push_back(j);
+                counted = counted && problem.penalty.counted(j);
+            }
+        if (counted) out.push_back({support, instance.fit(support)});
+    }
+    return out;
+}
+
+double objective(const Instance& instance, const Candidate& candidate, double lambda_0) {
+    return instance.cost(candidate.model) + lambda_0 * static_cast<double>(candidate.support.size());
+}
+
+// The same support with other coefficients, inside the region's boxes.
+Candidate disturbed(Random& random, Candidate candidate, const Region& region, bool intercept) {
+    Model& model = candidate.model;
+    for (size_t k = 0; k < model.beta.size(); ++k) {
+        const Box& box = region.box(model.support[k]);
+        model.beta[k] = std::clamp(model.beta[k] + random.uniform(-0.1, 0.1), box.low, box.high);
+    }
+    if (intercept) model.intercept += random.uniform(-0.1, 0.1);
+    return candidate;
+}
+
+bool within(const Region& region, const Model& model) {
+    for (size_t k = 0; k < model.beta.size(); ++k) {
+        const Box& box = region.box(model.support[k]);
+        if (model.beta[k] < box.low || model.beta[k] > box.high) return false;
+    }
+    return true;
+}
+
+// A feature whose best coefficient is zero is not used: such a model is that of a smaller support.
+bool uses_all(const Candidate& candidate) {
+    const Model& model = candidate.model;
+    return std::all_of(candidate.support.begin(), candidate.support.end(), [&](int32_t j) {
+        const auto place = std::find(model.support.begin(), model.support.end(), j) - model.support.begin();
+        return place < std::ssize(model.beta) && model.beta[place] != 0.0;
+    });
+}
+
+// The relaxation of the region over all of its columns, solved well.
+struct Solved {
+    double value;  // with lambda_0 of what is in
+    DualPoint dual;
+};
+Solved relax(const Instance& instance, const Part& part, const Region& region) {
+    const Problem& problem = instance.problem();
+    const bool hinge = problem.loss.kind == LossKind::hinge, limited = region.limited();
+    std::vector<Relaxation::Coordinate> coordinates;
+    const auto take = [&](const std::vector<int32_t>& columns, bool charged) {
+        for (const int32_t j : columns) coordinates.push_back({j, region.box(j), charged, 0.0});
+    };
+    take(region.in(), false);
+    take(region.always(), false);
+    take(region.undecided(), true);
+    Relaxation relaxation(problem);
+    relaxation.begin(coordinates, 0.0, part.lambda_0, 0.0, limited ? static_cast<double>(region.left()) : Penalty::infinity);
+    if (hinge) relaxation.smooth(0.5);
+    for (int round = 0; round < (hinge ? 300 : 1); ++round) {
+        relaxation.solve(1e-13);
+        if (hinge) relaxation.recentre(0.5);
+    }
+    std::vector<int32_t> free;
+    for (const auto& c : relaxation.coordinates())
+        if (std::find(region.always().begin(), region.always().end(), c.column) != region.always().end() &&
+            !region.free().empty())
+            free.push_back(c.column);
+    Solved out;
+    out.value = relaxation.value() + part.lambda_0 * static_cast<double>(region.in().size());
+    make_dual(problem, relaxation.residual(), relaxation.curvature(), free, out.dual);
+    return out;
+}
+
+}  // namespace
+
+TEST(dual_point_bounds_the_loss_at_all_margins) {
+    for (const LossKind kind : kinds)
+        for (int trial = 0; trial < 30; ++trial) {
+            const Instance instance(random, random_shape(random, kind));
+            const Problem& problem = instance.problem();
+            const int64_t n = problem.rows();
+            const std::vector<double> start = random.numbers(n, -3.0, 3.0);
+            const DualPoint dual = dual_at(instance, start);
+            double total = 0.0, norm = 0.0;
+            for (int64_t i = 0; i < n; ++i) {
+                total += dual.theta[i];
+                if (problem.w[i] > 0.0) norm += dual.theta[i] * dual.theta[i] / problem.w[i];
+            }
+            if (problem.intercept) CHECK(total == 0.0);
+            CHECK_NEAR(dual.norm, std::sqrt(norm), 1e-10);
+            // sum_i w_i f(eta_i) + theta_i eta_i is least where the dual point was made, and there it is the bound.
+            const Loss loss = problem.loss.smoothed(0.0);
+            const auto excess = [&](const std::vector<double>& eta) {
+                double out = loss.value(n, eta.data(), problem.y, problem.w) - dual.loss_part;
+                for (int64_t i = 0; i < n; ++i) out += dual.theta[i] * eta[i];
+                return out;
+            };
+            for (int k = 0; k < 50; ++k)
+                CHECK_AT_MOST(-1e-12, excess(random.numbers(n, -1.0, 1.0 + 0.2 * k)) / (1.0 + 0.2 * k));
+            if (!problem.intercept && kind != LossKind::hinge) CHECK_NEAR(excess(start), 0.0, 1e-6);
+        }
+}
+
+TEST(dual_point_vanishes_on_columns_that_nothing_holds) {
+    int exact = 0, trials = 0;
+    for (const LossKind kind : kinds)
+        for (int trial = 0; trial < 20; ++trial) {
+            Shape shape = random_shape(random, kind);
+            shape.bounded = false;
+            shape.unpenalized = true;
+            shape.lambda_1 = shape.lambda_2 = 0.0;
+            const Instance instance(random, shape);
+            const auto last = static_cast<int32_t>(shape.columns - 1);
+            // Margins on the bend of every loss, where all rows have room.
+            std::vector<double> eta = random.numbers(shape.rows, 0.0, 0.3);
+            for (int64_t i = 0; i < shape.rows; ++i)
+                if (kind == LossKind::hinge) eta[i] = instance.problem().y[i] * (1.0 - 1e-3 * (0.3 + eta[i]));
+            const double before = std::abs(instance.products(dual_at(instance, eta).theta)[last]);
+            const double after = std::abs(instance.products(dual_at(instance, eta, {last}).theta)[last]);
+            CHECK_AT_MOST(after, before);
+            exact += after <= 1e-14;
+            ++trials;
+        }
+    CHECK(exact >= trials * 3 / 4);  // some rows may reach the end of their domain
+}
+
+TEST(bounds_hold_for_all_models_of_a_region) {
+    int empty = 0, checked = 0;
+    for (const LossKind kind : kinds)
+        for (int trial = 0; trial < 25; ++trial) {
+            const Instance instance(random, random_shape(random, kind));
+            const Problem& problem = instance.problem();
+            const auto models = all_models(instance);
+            for (int k = 0; k < 8; ++k) {
+                const Part part(random, problem);
+                const ExactOptions options = part.options();
+                Region region(problem, options);
+                RegionBound proved(problem, region);
+                if (!part.load(region)) {
+                    ++empty;
+                    for (const Candidate& candidate : models) CHECK(!part.holds(candidate.support));
+                    continue;
+                }
+                // Dual points of good models, of bad ones, and of none.
+                const auto& chosen = models[random.integer(0, std::ssize(models) - 1)].model;
+                for (const auto& eta : {instance.margins(chosen), random.numbers(problem.rows(), -5.0, 5.0)}) {
+                    const DualPoint dual = dual_at(instance, eta, region.free());
+                    const double bound = proved.compute(dual, instance.products(dual.theta));
+                    for (const Candidate& candidate : models) {
+                        if (!part.holds(candidate.support)) continue;
+                        const Candidate other = disturbed(random, candidate, region, problem.intercept);
+                        CHECK_AT_MOST(bound, objective(instance, other, part.lambda_0) + 1e-12);
+                        if (!within(region, candidate.model)) continue;
+                        CHECK_AT_MOST(bound, objective(instance, candidate, part.lambda_0) + 1e-12);
+                        CHECK(region.contains(candidate.model) || !uses_all(candidate));
+                        ++checked;
+                    }
+                }
+            }
+        }
+    CHECK(empty > 0 && checked > 1000);
+}
+
+// The relaxation and its dual have the same value; where all is decided this is the best model's objective.
+TEST(good_dual_points_give_the_value_of_the_relaxation) {
+    int decided = 0, limited = 0;
+    for (const LossKind kind : kinds)
+        for (int trial = 0; trial < 60; ++trial) {
+            Shape shape = random_shape(random, kind);
+            shape.lambda_2 = random.magnitude(-3.0, -1.0);  // conditions are good enough to solve the relaxation well
+            const Instance instance(random, shape);
+            const Problem& problem = instance.problem();
+            Part part(random, problem);
+            part.swaps = {};
+            if (trial % 3 == 0) part.leave_out_the_rest(problem);
+            if (trial % 3 == 1) {
+                part.decisions.clear();
+                part.k = 2;
+            }
+            const ExactOptions options = part.options();
+            Region region(problem, options);
+            RegionBound proved(problem, region);
+            if (!part.load(region)) continue;
+            const Solved solved = relax(instance, part, region);
+            const double bound = proved.compute(solved.dual, instance.products(solved.dual.theta));
+            // The method of multipliers comes near; a charge that still moves keeps it from coming nearer.
+            const double missing = kind != LossKind::hinge ? 1e-5 : region.limited() ? 1e-2 : 1e-4;
+            CHECK_AT_MOST(solved.value, bound + missing);
+            // With a limit the value is that of one charge, and the bound that of the best.
+            if (!region.limited()) CHECK_AT_MOST(bound, solved.value + 1e-12);
+            limited += region.limited();
+            if (!region.undecided().empty()) continue;
+            const Candidate best{region.in(), instance.fit(region.in())};
+            // A refit of the hinge is one of the smoothed hinge.
+            CHECK_NEAR(bound, objective(instance, best, part.lambda_0), 1e-5 + 0.5 * problem.loss.smoothing);
+            ++decided;
+        }
+    CHECK(decided > 40 && limited > 40);
+}
+
+TEST(tightening_keeps_the_best_model_and_decides_others) {
+    int64_t before = 0, after = 0, closed = 0;
+    for (const LossKind kind : kinds)
+        for (int trial = 0; trial < 40; ++trial) {
+            const Instance instance(random, random_shape(random, kind));
+            const Problem& problem = instance.problem();
+            const auto models = all_models(instance);
+            const Part part(random, problem);
+            const ExactOptions options = part.options();
+            Region region(problem, options);
+            RegionBound proved(problem, region);
+            if (!part.load(region)) continue;
+            const Candidate* best = nullptr;
+            for (const Candidate& candidate : models)
+                if (part.holds(candidate.support) && within(region, candidate.model) && uses_all(candidate) &&
+                    (!best || objective(instance, candidate, part.lambda_0) < objective(instance, *best, part.lambda_0)))
+                    best = &candidate;
+            if (!best) continue;
+            const double least = objective(instance, *best, part.lambda_0);
+            const DualPoint dual = relax(instance, part, region).dual;
+            const std::vector<double> v = instance.products(dual.theta);
+            before += std::ssize(region.undecided());
+            proved.compute(dual, v);
+            CHECK(region.tighten(proved, v, least * (1.0 + 1e-9)));
+            CHECK(region.contains(best->model));
+            after += std::ssize(region.undecided());
+            // Nothing is left below a cutoff that no model reaches, or the bound says how little was missing.
+            Region other(problem, options);
+            RegionBound other_proved(problem, other);
+            CHECK(part.load(other));
+            const double bound = other_proved.compute(dual, v);
+            if (bound <= 0.0 || other.tighten(other_proved, v, 0.5 * bound)) continue;
+            ++closed;
+        }
+    CHECK(after < before * 4 / 5 && after > 0);
+    CHECK(closed > 40);
+}
+
+TEST(bounds_of_any_size_are_finite_or_minus_infinity) {
+    for (const LossKind kind : kinds)
+        for (int trial = 0; trial < 200; ++trial) {
+            Shape shape = random_shape(random, kind);
+            shape.x_size = random.magnitude(-120.0, 120.0);
+            shape.y_size = random.magnitude(-120.0, 30.0);  // dual points are kept in single precision
+            if (shape.lambda_1 > 0.0) shape.lambda_1 = random.magnitude(-120.0, 120.0);
+            if (shape.lambda_2 > 0.0) shape.lambda_2 = random.magnitude(-120.0, 120.0);
+            const Instance instance(random, shape);
+            Part part(random, instance.problem());
+            part.lambda_0 = random.magnitude(-120.0, 120.0);
+            const ExactOptions options = part.options();
+            Region region(instance.problem(), options);
+            RegionBound proved(instance.problem(), region);
+            if (!part.load(region)) continue;
+            const double size = random.magnitude(-120.0, 30.0);
+            const DualPoint dual = dual_at(instance, random.numbers(shape.rows, -size, size), region.free());
+            const double bound = proved.compute(dual, instance.products(dual.theta));
+            CHECK_AT_MOST(bound, std::numeric_limits<double>::max());
+            // Nothing but what must be: the intercept is zero, features that are in pay, and so do those that stay at home.
+            Candidate least{region.in(), {}};
+            for (int32_t j = 0; j < std::ssize(part.swaps.home); ++j)
+                if (part.swaps.home[j] &&
+                    std::find(region.undecided().begin(), region.undecided().end(), j) != region.undecided().end())
+                    least.support.push_back(j);
+            const double reached = objective(instance, least, part.lambda_0);
+            if (std::isfinite(reached)) CHECK_AT_MOST(bound, reached * (1.0 + 1e-9));
+        }
+}

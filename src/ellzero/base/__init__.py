@@ -1,0 +1,1 @@
+"""Errors, checks of arguments, safe writing of files and progress reports; imports nothing else of the package."""

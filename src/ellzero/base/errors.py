@@ -1,0 +1,19 @@
+"""The exception types of ellzero."""
+
+__all__ = ["ClusterError", "DatasetError", "EllzeroError", "InvalidInputError"]
+
+
+class EllzeroError(Exception):
+    """Base class of all errors that ellzero raises on purpose."""
+
+
+class InvalidInputError(EllzeroError, ValueError):
+    """Error about an argument that cannot be used; the message names it and says what was expected."""
+
+
+class DatasetError(EllzeroError, OSError):
+    """Error about a real dataset that could not be fetched, read or stored; the message says which file and why."""
+
+
+class ClusterError(EllzeroError, RuntimeError):
+    """Error about the workers of a cluster that are missing or cannot do their part; the message says which and why."""

@@ -1,0 +1,150 @@
+"""Checks of scalar and vector arguments; each error is one sentence that names the argument."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ellzero.base.errors import InvalidInputError
+
+__all__ = [
+    "as_bound",
+    "as_choice",
+    "as_count",
+    "as_feature_mask",
+    "as_grid",
+    "as_nonnegative",
+    "as_threads",
+    "as_vector",
+    "as_weights",
+]
+
+Array = NDArray[np.float64]
+LARGEST_COUNT = 2**31 - 1
+
+
+def as_nonnegative(name: str, value: Any) -> float:
+    """Return the value as a finite number of at least zero."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InvalidInputError(f"{name} must be a number, got {value!r}.") from None
+    if not np.isfinite(number) or number < 0.0:
+        raise InvalidInputError(f"{name} must be finite and not negative, got {value!r}.")
+    return number
+
+
+def as_count(name: str, value: Any, least: int) -> int:
+    """Return the value as an integer of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise InvalidInputError(f"{name} must be an integer of at least {least}, got {value!r}.")
+    if value > LARGEST_COUNT:
+        raise InvalidInputError(f"{name} must be at most {LARGEST_COUNT}, got {value!r}.")
+    return int(value)
+
+
+def as_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
+    """Return the value if it is one of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        raise InvalidInputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+    return value
+
+
+def as_threads(n_jobs: int | None) -> int:
+    """Return the number of threads: None is one, -1 all cores (-2 all but one, ...); never more than there are cores."""
+    if n_jobs is None:
+        return 1
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
+        raise InvalidInputError(f"n_jobs must be None or a nonzero integer, got {n_jobs!r}.")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(int(n_jobs), cores) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
+
+
+def as_vector(name: str, values: ArrayLike, length: int) -> Array:
+    """Return the values as a finite float64 vector of the given length."""
+    try:
+        vector = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInputError(f"{name} must hold real numbers.") from None
+    if vector.ndim == 2 and vector.shape[1] == 1:
+        vector = vector[:, 0]
+    if vector.shape != (length,):
+        raise InvalidInputError(f"{name} must have shape ({length},), got {vector.shape}.")
+    if not np.isfinite(vector).all():
+        raise InvalidInputError(f"{name} contains NaN or infinity.")
+    return np.ascontiguousarray(vector)
+
+
+def as_weights(sample_weight: ArrayLike | None, n: int) -> Array:
+    """Return weights that sum to one; without weights all rows count the same, and rows of weight zero not at all."""
+    if sample_weight is None:
+        return np.full(n, 1.0 / n)
+    weight = as_vector("sample_weight", sample_weight, n)
+    if (weight < 0.0).any():
+        raise InvalidInputError(f"sample_weight must not be negative, got {weight.min():g}.")
+    largest = weight.max()
+    if largest == 0.0:
+        raise InvalidInputError("sample_weight must not be zero everywhere.")
+    weight = weight / largest  # so that the sum cannot overflow
+    return weight / weight.sum()
+
+
+def as_bound(name: str, bound: ArrayLike | None, p: int, default: float) -> Array | None:
+    """Return one bound for each feature, or None if all bounds have the default, which is infinite."""
+    if bound is None:
+        return None
+    try:
+        values = np.asarray(bound, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInputError(f"{name} must be a number or one number per feature.") from None
+    if values.ndim == 0:
+        values = np.full(p, values)
+    if values.shape != (p,):
+        raise InvalidInputError(f"{name} must be a number or have shape ({p},), got {values.shape}.")
+    if np.isnan(values).any():
+        raise InvalidInputError(f"{name} contains NaN.")
+    return None if (values == default).all() else np.ascontiguousarray(values)
+
+
+def as_feature_mask(name: str, features: ArrayLike | None, p: int, names: list[str] | None) -> NDArray[np.bool_] | None:
+    """Return a mask of features, given as a mask, as indices or as names of columns; None if no feature is named."""
+    if features is None:
+        return None
+    chosen = np.asarray([features] if isinstance(features, str) else features)
+    mask = np.zeros(p, dtype=bool)
+    if chosen.size == 0:
+        return None
+    if chosen.dtype == bool:
+        if chosen.shape != (p,):
+            raise InvalidInputError(f"{name} as a mask must have shape ({p},), got {chosen.shape}.")
+        mask = chosen.copy()
+    elif chosen.ndim == 1 and chosen.dtype.kind in "iu":
+        if chosen.min() < -p or chosen.max() >= p:
+            raise InvalidInputError(f"{name} has indices outside 0..{p - 1}.")
+        mask[chosen] = True
+    elif chosen.ndim == 1 and names is not None and all(isinstance(item, str) for item in chosen.tolist()):
+        missing = [item for item in chosen.tolist() if item not in names]
+        if missing:
+            raise InvalidInputError(f"{name} has a name that is not a column of X: {missing[0]!r}.")
+        mask[[names.index(item) for item in chosen.tolist()]] = True
+    else:
+        raise InvalidInputError(f"{name} must be a boolean mask or a list of feature indices (or names of X's columns).")
+    return mask if mask.any() else None
+
+
+def as_grid(name: str, values: ArrayLike) -> Array:
+    """Return the values as a non-empty, strictly decreasing grid of numbers of at least zero."""
+    try:
+        grid = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise InvalidInputError(f"{name} must hold real numbers.") from None
+    if grid.ndim != 1 or grid.size == 0:
+        raise InvalidInputError(f"{name} must be a number or a non-empty one-dimensional grid.")
+    if not np.isfinite(grid).all() or (grid < 0.0).any():
+        raise InvalidInputError(f"{name} must be finite and not negative.")
+    if (np.diff(grid) >= 0.0).any():
+        raise InvalidInputError(f"{name} must be strictly decreasing.")
+    return grid

@@ -1,0 +1,169 @@
+"""Groups of arguments that commands share, and the types of their values."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import math
+from typing import Any
+
+__all__ = [
+    "add_classifier",
+    "add_cross_validation",
+    "add_data",
+    "add_output",
+    "add_problem",
+    "add_reading",
+    "add_search",
+    "name_list",
+    "number_list",
+]
+
+FORMATS = ("csv", "tsv", "parquet", "svmlight", "npz", "columns")
+LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error")
+
+
+def add_data(parser: argparse.ArgumentParser) -> None:
+    """Add the data file and the roles of its columns."""
+    parser.add_argument("data", help="data file or column store ('-': CSV on standard input)")
+    group = parser.add_argument_group("data")
+    group.add_argument(
+        "--target",
+        metavar="COLUMN",
+        help="what to predict; in npz files an array's name (default y) or a .npy file; column stores have their own",
+    )
+    group.add_argument(
+        "--drop", type=name_list, action="extend", default=[], metavar="A,B", help="columns to leave out (ids, dates)"
+    )
+    group.add_argument("--weight", metavar="COLUMN", help="weights of the rows")
+    group.add_argument("--impute", choices=("median",), help="fill missing numbers")
+    group.add_argument("--one-hot", action="store_true", help="code columns of text by an indicator for each category")
+    group.add_argument(
+        "--categorical", type=name_list, action="extend", default=[], metavar="A,B", help="numbers to code in this way, too"
+    )
+    add_reading(parser)
+
+
+def add_reading(parser: argparse.ArgumentParser, formats: tuple[str, ...] = FORMATS) -> None:
+    """Add the format of the data file."""
+    group = parser.add_argument_group("file format")
+    group.add_argument("--format", choices=formats, help="default: by the file's ending")
+    group.add_argument("--separator", metavar="C", help="between the fields of a CSV file (default: a comma)")
+    group.add_argument("--decimal", default=".", metavar="C", help="decimal mark of a CSV file (default: a point)")
+    group.add_argument("--encoding", default="utf-8", metavar="NAME", help="of a CSV file (default: utf-8)")
+    group.add_argument(
+        "--missing", action="append", default=[], metavar="WORD", help="another word for a missing value, such as '?'"
+    )
+
+
+def add_problem(parser: argparse.ArgumentParser, positive: bool = False, shrinkage: bool = True) -> None:
+    """Add the loss, the penalties and the constraints: the problem that is solved."""
+    group = parser.add_argument_group("model")
+    group.add_argument("--regression", action="store_true", help="the target is a number (squared error)")
+    group.add_argument(
+        "--loss", type=underscored, choices=LOSSES, metavar="NAME", help=f"{', '.join(LOSSES)} (default: logistic)"
+    )
+    if shrinkage:
+        group.add_argument("--lambda-1", type=float, default=0.0, metavar="V", help="weight of the l1 norm (default: 0)")
+        group.add_argument(
+            "--lambda-2", type=float, default=1e-3, metavar="V", help="weight of the squared l2 norm (default: 0.001)"
+        )
+    group.add_argument(
+        "--no-standardize", dest="standardize", action="store_false", help="penalties apply to columns as they are"
+    )
+    group.add_argument("--no-intercept", dest="fit_intercept", action="store_false", help="the intercept is zero")
+    group.add_argument("--lower", type=float, metavar="V", help="least coefficient (0: none is negative)")
+    group.add_argument("--upper", type=float, metavar="V", help="largest coefficient")
+    group.add_argument(
+        "--always",
+        type=name_list,
+        action="extend",
+        default=[],
+        metavar="A,B",
+        help="columns that are always in, free of charge",
+    )
+    group.add_argument("--n-jobs", type=int, metavar="N", help="threads (default: 1; -1: all cores)")
+    if positive:
+        group.add_argument("--positive", metavar="LABEL", help="tell this class from all others (needed with more than two)")
+
+
+def add_cross_validation(parser: argparse.ArgumentParser) -> Any:
+    """Add the folds, the score and the rule that chooses among the models."""
+    group = parser.add_argument_group("cross-validation")
+    group.add_argument("--cv", type=int, default=5, metavar="N", help="number of parts (default: 5)")
+    group.add_argument("--scoring", metavar="NAME", help="a scorer of scikit-learn, such as roc_auc (default: held-out loss)")
+    group.add_argument(
+        "--rule", choices=("best", "one_se"), default="best", help="the best, or the smallest within one standard error"
+    )
+    group.add_argument("--penalty", choices=("l0", "l0l1", "l0l2"), default="l0l2", help="which penalty is tried beside L0")
+    group.add_argument("--shrinkage", type=number_list, metavar="A,B", help="its values to try (default: chosen)")
+    group.add_argument("--max-support", type=int, metavar="N", help="the largest size to try")
+    return group
+
+
+def add_classifier(parser: argparse.ArgumentParser) -> None:
+    """Add the settings that only classifiers have, and the seed."""
+    group = parser.add_argument_group("classifier")
+    group.add_argument("--class-weight", choices=("balanced",), help="rare classes count as much as frequent ones")
+    group.add_argument("--shared-support", action="store_true", help="all of several classes use the same features")
+    group.add_argument("--probability", action="store_true", help="hinge losses: learn probabilities, too")
+    group.add_argument("--seed", type=int, default=0, metavar="N", help="of whatever is random (default: 0)")
+
+
+def add_search(parser: argparse.ArgumentParser, algorithm: str | None = None, default: str = "local_search") -> None:
+    """Add the algorithm, and the limits of an exact search."""
+    group = parser.add_argument_group("search")
+    if algorithm is not None:
+        algorithms = ("cd", "local_search", "iht", "exact")
+        group.add_argument("--algorithm", choices=algorithms, default=default, help=algorithm)
+    group.add_argument("--gap", type=float, default=1e-4, metavar="V", help="exact: relative gap to prove (default: 0.0001)")
+    group.add_argument("--time-limit", type=float, metavar="S", help="exact: seconds; what is found and proved is kept")
+    group.add_argument(
+        "--bound", type=bound_or_heuristic, metavar="M", help="exact: assume that no coefficient exceeds M, or 'heuristic'"
+    )
+
+
+def add_output(parser: argparse.ArgumentParser, out: str | None, plot: str | None = None, required: bool = False) -> Any:
+    """Add the files to write and the form of what is printed."""
+    group = parser.add_argument_group("running and output")
+    if out is not None:
+        group.add_argument("--out", metavar="FILE", required=required, help=out)
+    if plot is not None:
+        group.add_argument("--plot", metavar="FILE", help=plot)
+    group.add_argument("--json", action="store_true", help="print one JSON object")
+    group.add_argument("--quiet", action="store_true", help="no progress, no notes")
+    return group
+
+
+def name_list(text: str) -> list[str]:
+    """Return the names between commas; a name that contains a comma is quoted as in CSV."""
+    found = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
+    if not found:
+        raise argparse.ArgumentTypeError("names at least one column")
+    return found
+
+
+def number_list(text: str) -> list[float]:
+    """Return the numbers between commas."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be numbers between commas, got {text!r}") from None
+
+
+def underscored(text: str) -> str:
+    """Return a name with underscores, however the user wrote it: squared-hinge means squared_hinge."""
+    return text.replace("-", "_")
+
+
+def bound_or_heuristic(text: str) -> float | str:
+    """Return a positive number, or the word 'heuristic'."""
+    if text == "heuristic":
+        return text
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not value > 0.0:
+        raise argparse.ArgumentTypeError(f"must be a positive number or 'heuristic', got {text!r}")
+    return value

@@ -1,0 +1,259 @@
+"""The arguments of all commands, with their help."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib.metadata import version
+from typing import Any, NoReturn
+
+from ellzero.cli.argument_groups import (
+    add_classifier,
+    add_cross_validation,
+    add_data,
+    add_output,
+    add_problem,
+    add_reading,
+    add_search,
+    name_list,
+    number_list,
+)
+from ellzero.cli.exit_codes import BAD_INPUT
+
+__all__ = ["make_parser"]
+
+DESCRIPTION = """Linear models with few features, chosen by L0 regularisation, and proofs of how good they are.
+
+Data files are tables with named columns (CSV, Parquet), svmlight/libsvm files or npz files; '-' reads CSV from standard
+input. Columns of text and missing values need --one-hot and --impute median."""
+
+EXAMPLES = {
+    "main": """
+ellzero fit data.csv --target label --k 10 --out model.json
+ellzero predict model.json new.csv > predictions.csv
+ellzero certify data.csv --target label --k 5 --out proof.npz""",
+    "fit": """
+ellzero fit data.csv --target label --k 10 --out model.json
+ellzero fit data.csv --target label --one-hot --impute median --drop id,date --out model.json
+zcat data.csv.gz | ellzero fit - --target price --regression --json""",
+    "predict": """
+ellzero predict model.json new.csv
+ellzero predict model.json new.csv --proba --keep id --out predictions.csv""",
+    "path": """
+ellzero path data.csv --target label --plot path.svg
+ellzero path data.csv --target label --max-support 20 --out coefficients.csv
+ellzero path data.svm --loss squared_hinge --algorithm cd""",
+    "cv": """
+ellzero cv data.csv --target label --out model.json
+ellzero cv data.csv --target label --cv 10 --scoring roc_auc --rule one_se
+ellzero cv data.csv --target price --regression --select size --max-support 15 --plot cv.svg""",
+    "certify": """
+ellzero certify data.csv --target label --k 5 --out proof.npz
+ellzero certify data.csv --target label --k 5 --time-limit 600 --checkpoint run.ckpt --out proof.npz --model model.json
+ellzero certify iris.csv --target species --positive virginica --k 2 --out proof.npz""",
+    "verify": """
+ellzero verify proof.npz data.csv --target label
+ellzero verify proof.npz data.csv --target label --json""",
+    "report": """
+ellzero report data.csv --target label --out report.html
+ellzero report data.csv --target label --one-hot --impute median --rule one_se --title "Who will pay?" --out report.html
+ellzero report data.csv --target price --regression --time-limit 0 --out report.html""",
+    "convert": """
+ellzero convert data.csv --target label --out data.columns
+ellzero convert genotypes.bed --impute mode --drop-unlabelled --out genotypes.columns
+ellzero convert data.parquet --target price --regression --drop id --dtype float32 --memory 1G --out data.columns""",
+    "reproduce": """
+ellzero reproduce --list
+ellzero reproduce fig1 --quick
+ellzero reproduce table2 --reps 3 --out results""",
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one sentence, like all errors of the package."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the error in one sentence and end with the exit code of bad usage."""
+        sys.stderr.write(f"ellzero: error: {message} ('{self.prog} --help' says more)\n")
+        raise SystemExit(BAD_INPUT)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    parser = Parser(
+        prog="ellzero",
+        description=DESCRIPTION,
+        epilog=f"examples:{indented(EXAMPLES['main'])}\n\n'ellzero COMMAND --help' explains a command.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"ellzero {version('ellzero')}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
+    add_fit(add_command(commands, "fit", "fit a model and write it to a file"))
+    add_predict(add_command(commands, "predict", "predict new data with a model file"))
+    add_path(add_command(commands, "path", "fit models of all sizes"))
+    add_cv(add_command(commands, "cv", "choose a model by cross-validation"))
+    add_certify(add_command(commands, "certify", "find the best model there is, and write a proof"))
+    add_verify(add_command(commands, "verify", "check a proof against the data"))
+    add_report(add_command(commands, "report", "write a page about the best model (HTML)"))
+    add_convert(add_command(commands, "convert", "store a data file by columns, for work larger than memory"))
+    add_reproduce(add_command(commands, "reproduce", "redo an experiment of the paper"))
+    return parser
+
+
+def add_command(commands: Any, name: str, summary: str) -> argparse.ArgumentParser:
+    """Add the parser of one command, without its arguments."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=summary,
+        description=summary[0].upper() + summary[1:] + ".",
+        epilog=f"examples:{indented(EXAMPLES[name])}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    return parser
+
+
+def add_fit(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of fit."""
+    add_data(parser)
+    add_problem(parser)
+    group = parser.add_argument_group("how many features (neither --k nor --lambda-0: as --criterion says)")
+    group.add_argument("--k", type=int, metavar="N", help="at most N features")
+    group.add_argument("--lambda-0", type=float, metavar="V", help="price of a feature")
+    group.add_argument(
+        "--criterion", choices=("aic", "bic", "ebic"), default="ebic", help="what chooses the size (default: ebic)"
+    )
+    group.add_argument("--max-support", type=int, metavar="N", help="the largest size that the criterion looks at")
+    add_classifier(parser)
+    add_search(parser, "default: local_search; exact: with a proof")
+    add_output(parser, "model file to write (JSON)")
+
+
+def add_predict(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of predict."""
+    parser.add_argument("model", help="model file, as fit writes it")
+    parser.add_argument("data", help="data file; columns are found by name, others are ignored ('-': CSV on standard input)")
+    add_reading(parser)
+    parser.add_argument("--proba", action="store_true", help="also the probability of each class")
+    parser.add_argument("--decision", action="store_true", help="also the value of the linear function")
+    parser.add_argument(
+        "--keep", type=name_list, action="extend", default=[], metavar="A,B", help="columns of the data to copy"
+    )
+    add_output(parser, "CSV file to write (default: standard output)")
+
+
+def add_path(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of path."""
+    add_data(parser)
+    add_problem(parser, positive=True)
+    group = parser.add_argument_group("path")
+    group.add_argument("--lambda-0", type=number_list, metavar="A,B", help="decreasing prices of a feature (default: chosen)")
+    group.add_argument("--n-lambda", type=int, default=100, metavar="N", help="at most N points (default: 100)")
+    group.add_argument(
+        "--lambda-min-ratio", type=float, default=1e-3, metavar="V", help="last price by the first (default: 0.001)"
+    )
+    group.add_argument("--max-support", type=int, metavar="N", help="end before a model with more features")
+    algorithms = ("cd", "local_search", "iht")
+    group.add_argument("--algorithm", choices=algorithms, default="local_search", help="default: local_search; cd is faster")
+    add_output(parser, "CSV file of all coefficients to write", plot="picture of the coefficients (.svg, .png, .pdf)")
+
+
+def add_cv(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of cv."""
+    add_data(parser)
+    add_problem(parser, shrinkage=False)
+    group = add_cross_validation(parser)
+    group.add_argument(
+        "--select", choices=("lambda_0", "size"), default="lambda_0", help="compare prices or sizes (default: lambda_0)"
+    )
+    group.add_argument("--lambda-0", type=number_list, metavar="A,B", help="decreasing prices of a feature (default: chosen)")
+    add_classifier(parser)
+    add_search(parser, "of all fits (default: cd, the fastest); exact: the chosen model with a proof", default="cd")
+    add_output(parser, "model file to write (JSON)", plot="picture of the scores (.svg, .png, .pdf)")
+
+
+def add_certify(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of certify."""
+    add_data(parser)
+    add_problem(parser, positive=True)
+    group = parser.add_argument_group("how many features (one of both is needed)")
+    group.add_argument("--k", type=int, metavar="N", help="at most N features")
+    group.add_argument("--lambda-0", type=float, metavar="V", help="price of a feature")
+    add_search(parser)
+    group = parser.add_argument_group("more on the search")
+    group.add_argument("--node-limit", type=int, metavar="N", help="stop after so many nodes")
+    group.add_argument("--checkpoint", metavar="FILE", help="kept up to date, so that a run that was killed goes on")
+    group.add_argument("--method", choices=("bnb", "iga", "mip"), default="bnb", help="default: bnb, branch and bound")
+    backends = ("builtin", "highs", "scip", "gurobi")
+    group.add_argument("--backend", choices=backends, default="builtin", help="solver of iga and mip (default: builtin)")
+    group = add_output(parser, "certificate to write (npz), for 'ellzero verify'")
+    group.add_argument("--model", metavar="FILE", help="model file to write, too (JSON)")
+
+
+def add_verify(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of verify."""
+    parser.add_argument("certificate", help="certificate, as certify writes it")
+    add_data(parser)
+    parser.add_argument("--positive", metavar="LABEL", help="as it was given to certify")
+    parser.add_argument("--regression", action="store_true", help="as it was given to certify")
+    add_output(parser, None)
+
+
+def add_report(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of report."""
+    add_data(parser)
+    add_problem(parser, shrinkage=False)
+    group = add_cross_validation(parser)
+    group.add_argument("--algorithm", choices=("cd", "local_search"), default="cd", help="default: cd, the fastest")
+    add_classifier(parser)
+    group = add_output(parser, "HTML file to write (default: report.html)")
+    parser.set_defaults(out="report.html")
+    group.add_argument("--title", help="heading of the page")
+    group.add_argument(
+        "--time-limit", type=float, default=30.0, metavar="S", help="seconds for the proof (default: 30; 0: no proof)"
+    )
+
+
+def add_convert(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of convert."""
+    parser.add_argument("data", help="CSV, Parquet, svmlight, PLINK (.bed), .npy or .npz file ('-': CSV on standard input)")
+    group = parser.add_argument_group("data")
+    group.add_argument("--target", metavar="COLUMN", help="what to predict; with .npy and .npz a .npy file or an array's name")
+    group.add_argument("--target-file", metavar="FILE", help="PLINK: table with columns IID and --target (default: the .fam)")
+    group.add_argument("--regression", action="store_true", help="the target is a number, however it is written")
+    group.add_argument(
+        "--drop", type=name_list, action="extend", default=[], metavar="A,B", help="columns to leave out (ids, dates, text)"
+    )
+    group.add_argument("--drop-unlabelled", action="store_true", help="leave out rows without a target")
+    group.add_argument("--impute", choices=("median", "mean", "mode"), help="fill missing numbers by this one of their column")
+    add_reading(parser, ("csv", "tsv", "parquet", "svmlight", "plink", "npy", "npz"))
+    group = add_output(parser, "folder to make", required=True)
+    group.add_argument(
+        "--dtype",
+        choices=("float64", "float32", "int8"),
+        help="of the stored numbers (default: one that loses nothing)",
+    )
+    group.add_argument("--overwrite", action="store_true", help="replace a column store of this name")
+    group.add_argument("--memory", default="256M", metavar="SIZE", help="to work with, such as 64M or 2G (default: 256M)")
+
+
+def add_reproduce(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of reproduce."""
+    parser.add_argument("name", nargs="?", metavar="NAME", help="a table or figure (--list names them), or 'all'")
+    parser.add_argument("--list", action="store_true", help="say what there is")
+    group = parser.add_argument_group("how much")
+    group.add_argument("--quick", action="store_true", help="a small version that takes seconds to minutes")
+    group.add_argument("--reps", type=int, metavar="N", help="repetitions (default: the paper's)")
+    group.add_argument(
+        "--only", default="", metavar="TEXT", help="only tasks whose description contains this, such as method=L1"
+    )
+    group.add_argument("--no-run", action="store_true", help="only report on the results that are there")
+    group.add_argument("--jobs", type=int, metavar="N", help="processes (default: all processors; timings always use one)")
+    add_output(parser, "folder of the reports; results already in it are kept and used (default: reproduction)")
+    parser.set_defaults(out="reproduction")
+
+
+def indented(text: str) -> str:
+    """Indent the examples under their heading."""
+    return text.replace("\n", "\n  ")

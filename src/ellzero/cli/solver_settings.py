@@ -1,0 +1,93 @@
+"""Settings of solvers and estimators, from the arguments of a command."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.base.errors import InvalidInputError
+from ellzero.cli.data import Data
+
+__all__ = [
+    "check_loss",
+    "chosen_loss",
+    "classifier_settings",
+    "cross_validation_settings",
+    "encoded_target",
+    "problem_settings",
+    "search_settings",
+    "shrinkage_settings",
+]
+
+
+def check_loss(args: argparse.Namespace) -> None:
+    """Refuse --regression together with the loss of a classifier."""
+    if args.regression and args.loss not in (None, "squared_error"):
+        raise InvalidInputError(f"--regression has the loss squared_error, got --loss {args.loss}.")
+
+
+def chosen_loss(args: argparse.Namespace) -> str:
+    """Return the loss: squared error for a regression, else the one that is named, or logistic."""
+    check_loss(args)
+    return "squared_error" if args.regression else args.loss or "logistic"
+
+
+def problem_settings(args: argparse.Namespace, data: Data) -> dict[str, Any]:
+    """Return the settings of the problem, by the names that functions and estimators give them."""
+    return {
+        "standardize": args.standardize,
+        "fit_intercept": args.fit_intercept,
+        "lower": args.lower,
+        "upper": args.upper,
+        "unpenalized": data.features_of(args.always) if args.always else None,
+        "n_jobs": args.n_jobs,
+        "progress": not args.quiet,
+    }
+
+
+def shrinkage_settings(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the penalties beside L0."""
+    return {"lambda_1": args.lambda_1, "lambda_2": args.lambda_2}
+
+
+def cross_validation_settings(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings of cross-validation."""
+    return {
+        "penalty": args.penalty,
+        "shrinkage": args.shrinkage,
+        "cv": args.cv,
+        "scoring": args.scoring,
+        "rule": args.rule,
+        "max_support": args.max_support,
+        "random_state": args.seed,
+    }
+
+
+def search_settings(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the limits and the assumed bound of an exact search."""
+    return {"gap": args.gap, "time_limit": args.time_limit, "bound": args.bound}
+
+
+def classifier_settings(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings that only classifiers have; refuse them for a regression."""
+    if args.regression:
+        for option in ("class_weight", "shared_support", "probability"):
+            if getattr(args, option):
+                raise InvalidInputError(f"--{option.replace('_', '-')} is for classes, not for --regression.")
+        return {}
+    return {
+        "loss": chosen_loss(args),
+        "class_weight": args.class_weight,
+        "shared_support": args.shared_support,
+        "probability": args.probability,
+    }
+
+
+def encoded_target(args: argparse.Namespace, y: NDArray[Any]) -> NDArray[Any]:
+    """Return the target as `fit_path` and `solve` take it: with squared error they want numbers, so labels become -1 and +1."""
+    if args.regression or chosen_loss(args) != "squared_error":
+        return y
+    return np.where(y == np.unique(y)[1], 1.0, -1.0)

@@ -1,0 +1,174 @@
+"""The function `convert`: reads a data file of any known format and writes a column store."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.progress import ProgressCallback, as_progress
+from ellzero.base.validation import as_choice
+from ellzero.conversion.checking import SPARSE_TYPES, checked_contents
+from ellzero.conversion.content import DenseContent, part_report, store_dense, store_sparse
+from ellzero.conversion.folder import NewFolder
+from ellzero.conversion.plan import IMPUTE, Plan, as_bytes, format_of
+from ellzero.conversion.streams import DAMAGED
+from ellzero.design.column_files import TYPES
+from ellzero.tables.formats import STANDARD_INPUT
+
+__all__ = ["convert"]
+
+READERS = {
+    "csv": ("csv_file", "read_csv"),
+    "tsv": ("csv_file", "read_csv"),
+    "parquet": ("parquet", "read_parquet"),
+    "svmlight": ("svmlight", "read_svmlight"),
+    "plink": ("plink", "read_plink"),
+    "npy": ("arrays", "read_npy"),
+    "npz": ("arrays", "read_npz"),
+}
+
+
+def convert(
+    source: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    target: str | None = None,
+    target_file: str | os.PathLike[str] | None = None,
+    format: str | None = None,
+    dtype: str | None = None,
+    drop: str | Iterable[str] = (),
+    drop_unlabelled: bool = False,
+    regression: bool = False,
+    impute: str | None = None,
+    separator: str | None = None,
+    decimal: str = ".",
+    encoding: str = "utf-8",
+    missing: str | Iterable[str] = (),
+    overwrite: bool = False,
+    memory: int | str = "256M",
+    progress: bool | ProgressCallback = False,
+) -> Path:
+    """Convert a data file into a column store, which can be larger than memory.
+
+    The file is read once, in parts. The store is written beside its destination under a temporary name and renamed at the
+    end: whatever goes wrong, nothing is left behind.
+
+    Parameters
+    ----------
+    source : str or path
+        CSV or TSV (also .gz, .bz2, .xz, .zst; "-" is standard input), Parquet, svmlight/libsvm, PLINK (.bed with .bim and
+        .fam), .npy or .npz. svmlight and sparse .npz files become sparse stores, all others dense ones.
+    out : str or path
+        Folder to make.
+    target : str, optional
+        Column to predict. In .npz files the name of an array (default: y, if it is there) or a .npy file; for .npy files a
+        .npy file; PLINK: a column of `target_file` (default: the phenotype of the .fam file). svmlight files have their labels
+        in them. Labels stay as they are written, numbers or strings.
+    target_file : str or path, optional
+        PLINK: a table with the columns IID (and FID, if wanted) and `target`.
+    format : str, optional
+        "csv", "tsv", "parquet", "svmlight", "plink", "npy" or "npz"; None: by the file's ending.
+    dtype : "float64", "float32" or "int8", optional
+        Type of the stored numbers. None: the narrowest that loses nothing of what the source's types can hold; int8 for PLINK,
+        float64 for text. Numbers that it cannot hold are refused, but float64 may be rounded to float32.
+    drop : sequence of str
+        Columns to leave out.
+    drop_unlabelled : bool
+        Leave out rows without a target instead of refusing them (tables and PLINK).
+    regression : bool
+        The target is a number, however it is written ("0.50" is a label otherwise, and stays text).
+    impute : "median", "mean" or "mode", optional
+        Fill missing values by this number of their column; they are refused otherwise. The least of several modes is taken.
+    separator, decimal, encoding, missing
+        The way in which a table of text is written; `missing` are words for a missing value beside the usual ones.
+    overwrite : bool
+        Whether a column store of this name may be replaced.
+    memory : int or str
+        Bytes to work with, such as "256M". More is used only for vectors with one entry per row or column, for a single row of
+        text, for a sparse .npz file (which is read as a whole) and, to fill missing values, for a single column.
+    progress : bool or callable
+        True: a bar or lines on standard error; a function gets the fraction that is done (and two zeros).
+
+    Returns
+    -------
+    pathlib.Path
+        The store.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, ellzero as ez
+    >>> folder = tempfile.mkdtemp()
+    >>> np.savez(f"{folder}/data.npz", X=np.eye(4, 3), y=["a", "b", "b", "a"])
+    >>> store = ez.convert(f"{folder}/data.npz", f"{folder}/data.columns", dtype="float32")
+    >>> sorted(file.name for file in store.iterdir())
+    ['X.npy', 'about.json', 'y.npy']
+    >>> np.load(store / "X.npy", mmap_mode="r")[:, 1].tolist()
+    [0.0, 1.0, 0.0, 0.0]
+
+    """
+    name = os.fspath(source)
+    plan = Plan(
+        source=name,
+        format=format_of(name, format),
+        target=target,
+        target_file=None if target_file is None else os.fspath(target_file),
+        drop=as_tuple(drop),
+        drop_unlabelled=drop_unlabelled,
+        regression=regression,
+        impute=None if impute is None else as_choice("impute", impute, IMPUTE),
+        dtype=None if dtype is None else as_choice("dtype", np.dtype(dtype).name, TYPES),
+        separator=separator,
+        decimal=decimal,
+        encoding=encoding,
+        missing=as_tuple(missing),
+        memory=as_bytes("memory", memory),
+    )
+    if plan.source == STANDARD_INPUT and plan.format not in ("csv", "tsv", "svmlight"):
+        raise InvalidInputError(f"{plan.format} files cannot be read from standard input.")
+    with NewFolder(out, overwrite) as folder:
+        write_store(plan, folder, Meter(as_progress(progress)))
+    return Path(out)
+
+
+def write_store(plan: Plan, folder: NewFolder, meter: Meter) -> None:
+    """Read the source by the reader of its format, and write the store into the folder."""
+    module, function = READERS[plan.format]
+    read = getattr(import_module(f"ellzero.conversion.{module}"), function)
+    with ExitStack() as stack:
+        try:
+            content = read(plan, folder.path, stack, part_report(meter, 0.0, 0.5))
+        except DAMAGED as error:
+            raise InvalidInputError(f"{plan.shown} is damaged or not whole: {str(error).rstrip('.')}.") from None
+        dense = isinstance(content, DenseContent)
+        dtype = plan.dtype or (content.dtype.name if dense else "float64")
+        types = TYPES if dense else SPARSE_TYPES
+        contents = checked_contents(content.n, content.p, dtype, content.names, content.y, content.target, types)
+        rest = part_report(meter, meter.done, 1.0)  # readers of files by columns have reported nothing so far
+        if dense:
+            store_dense(content, folder, contents, plan.memory, plan.impute, rest)
+        else:
+            store_sparse(content, folder, contents, plan.memory, rest)
+
+
+class Meter:
+    """Progress of a conversion, which remembers the fraction that is done."""
+
+    def __init__(self, callback: ProgressCallback | None) -> None:
+        self.callback: Callable[[float, float, int], None] | None = callback
+        self.done = 0.0
+
+    def __call__(self, fraction: float) -> None:
+        self.done = fraction
+        if self.callback is not None:
+            self.callback(fraction, 0.0, 0)
+
+
+def as_tuple(given: str | Iterable[str]) -> tuple[str, ...]:
+    """Return one string or several as a tuple."""
+    return (given,) if isinstance(given, str) else tuple(given)

@@ -1,0 +1,82 @@
+"""The model that a user wants, by its size, by the price of a feature or by an information criterion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.estimators.criteria import information_criterion
+from ellzero.estimators.resampling import Split
+from ellzero.estimators.shared_support import joint_objective, shared_sizes
+from ellzero.estimators.training import Training, fit_lambda_grid
+from ellzero.paths.fitting import compute_path
+from ellzero.paths.path import Path
+from ellzero.paths.sizes import Sizes, compute_sizes
+from ellzero.problem.model import Model
+from ellzero.solvers.paths import PathOptions
+
+__all__ = ["ModelChoice", "fit_by_criterion", "fit_chosen_models", "held_out_decision"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """The wanted models: of at most `k` features for each output, with a price `lambda_0` for each feature, or both."""
+
+    k: tuple[int, ...] | None
+    lambda_0: float | None
+    largest: int | None = None  # if k is None, size of the largest model that is looked at; None for any size
+
+
+def fit_chosen_models(training: Training, choice: ModelChoice, options: PathOptions) -> tuple[list[Model], list[Path | Sizes]]:
+    """Fit the wanted model of each output; return the models, and the paths or sizes that they were found on."""
+    price = choice.lambda_0 or 0.0
+    if choice.k is None:
+        largest = training.problem.countable() if choice.largest is None else choice.largest
+        fits = fit_lambda_grid(training, np.array([price]), options, largest)
+        return fits.models[0], fits.searched
+    limits = [min(k, training.problem.countable()) for k in choice.k]
+    if training.shared:
+        by_size = shared_sizes(training.problems, max(limits), options, price)
+        value, size = joint_objective(by_size)
+        at = int(np.argmin(value + price * size))
+        return [sizes.models[at] for sizes in by_size], list(by_size)
+    by_size = [compute_sizes(problem, np.arange(k + 1), options) for problem, k in zip(training.problems, limits, strict=True)]
+    return [sizes.models[int(np.argmin(sizes.objective + price * sizes.support_size))] for sizes in by_size], list(by_size)
+
+
+def fit_by_criterion(
+    training: Training, criterion: str, rows: float, largest: int, options: PathOptions
+) -> tuple[list[Model], list[Path | Sizes], list[float]]:
+    """Return the models that an information criterion prefers, the paths or sizes they were found on, and its values."""
+    problems = training.problems
+    if training.shared:
+        by_size = shared_sizes(problems, largest, options)
+        values = np.array(
+            [
+                [information_criterion(criterion, problem, model, rows) for model in sizes.models]
+                for problem, sizes in zip(problems, by_size, strict=True)
+            ]
+        ).sum(axis=0)
+        at = int(np.argmin(values))
+        return [sizes.models[at] for sizes in by_size], list(by_size), [float(values[at])]
+    models, paths, best = list[Model](), list[Path | Sizes](), list[float]()
+    for problem in problems:
+        path = compute_path(problem, replace(options, max_support=largest))
+        sized = [path.sized[size] for size in sorted(path.sized) if size <= largest]
+        rated = [information_criterion(criterion, problem, model, rows) for model in sized]
+        models.append(sized[int(np.argmin(rated))])
+        paths.append(path)
+        best.append(min(rated))
+    return models, paths, best
+
+
+def held_out_decision(training: Training, choice: ModelChoice, options: PathOptions, split: Split, name: str) -> Array:
+    """Fit models on the training rows, and return their decision values on the test rows, of shape (rows, outputs)."""
+    train, test = split
+    part = training.on_rows(train, name)
+    models, _ = fit_chosen_models(part, choice, options)
+    return np.column_stack([part.problem.eta(model.support, model.values, model.intercept)[test] for model in models])

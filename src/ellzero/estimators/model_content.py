@@ -1,0 +1,43 @@
+"""Fitted estimators as the content of a model file."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
+
+__all__ = ["write_model"]
+
+
+def write_model(path: str | os.PathLike[str], estimator: Any, preparation: dict[str, Any] | None = None) -> None:
+    """Write a fitted estimator; `preparation` says how the command line made its columns from raw data."""
+    check_is_fitted(estimator)
+    names = getattr(estimator, "feature_names_in_", None)
+    content = ModelContent(
+        loss=estimator._loss_name(),
+        coef=sparse.csr_matrix(estimator.coef_),
+        intercept=np.atleast_1d(estimator.intercept_),
+        classes=getattr(estimator, "classes_", None),
+        names=None if names is None else names.tolist(),
+        settings=FitSettings(
+            k=chosen_or_given(estimator, "k"),
+            lambda_0=chosen_or_given(estimator, "lambda_0"),
+            lambda_1=chosen_or_given(estimator, "lambda_1"),
+            lambda_2=chosen_or_given(estimator, "lambda_2"),
+            fit_intercept=estimator.fit_intercept,
+            standardize=estimator.standardize,
+        ),
+        calibration=getattr(estimator, "calibration_", None),
+        preparation=preparation,
+    )
+    write_model_file(path, content)
+
+
+def chosen_or_given(estimator: Any, name: str) -> Any:
+    """Return a penalty as cross-validation chose it, or else as the user gave it."""
+    return getattr(estimator, f"{name}_", getattr(estimator, name, None))

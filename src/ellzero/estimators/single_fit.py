@@ -1,0 +1,261 @@
+"""Estimators that fit one model: of a given size or price per feature, or chosen by an information criterion."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ellzero.base.validation import as_choice, as_count, as_nonnegative
+from ellzero.estimators.base import L0Estimator
+from ellzero.estimators.criteria import CRITERIA
+from ellzero.estimators.model_choice import ModelChoice, fit_by_criterion, fit_chosen_models
+from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
+from ellzero.estimators.training import largest_size, warn_at_limit
+
+__all__ = ["L0Classifier", "L0Regressor"]
+
+
+class SingleFit(L0Estimator):
+    """The `fit` of estimators without cross-validation."""
+
+    def fit(self, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
+        """Learn a model with few features.
+
+        Parameters
+        ----------
+        X : (n, p) array, data frame, sparse matrix, column store or Dask array
+        y : (n,) labels or, for a regression, numbers
+        sample_weight : (n,), optional
+            Not negative; a weight of two counts as a row twice, zero drops a row.
+
+        Returns
+        -------
+        self
+
+        """
+        lambda_0 = None if self.lambda_0 is None else as_nonnegative("lambda_0", self.lambda_0)
+        k = None if self.k is None else as_count("k", self.k, 0)
+        largest = None if self.max_support is None else as_count("max_support", self.max_support, 0)
+        as_choice("criterion", self.criterion, CRITERIA)
+        training = self._prepare(X, y, sample_weight)
+        training = training.with_penalties(as_nonnegative("lambda_1", self.lambda_1), as_nonnegative("lambda_2", self.lambda_2))
+        options = self._path_options(n_jobs=self.n_jobs, progress=self.progress)
+        self.__dict__.pop("criterion_", None)  # of an earlier fit
+        outputs = len(training.targets)
+        if k is None and lambda_0 is None:
+            largest = largest_size(largest, training.problem)
+            models, searched, values = fit_by_criterion(training, self.criterion, self._rows, largest, options)
+            self.criterion_ = sum(values)
+            sizes = [training.problem.counted(model.support) for model in models]
+            warn_at_limit(models, largest, training.problem)
+            choice = ModelChoice((max(sizes),) * outputs if training.shared else tuple(sizes), None)
+        else:
+            choice = ModelChoice(None if k is None else (k,) * outputs, lambda_0)
+            models, searched = fit_chosen_models(training, choice, options)
+        self._set_results(training, choice, models, searched, np.asarray(y))
+        return self
+
+
+class L0Classifier(SingleFit, L0ClassifierBase):
+    """A linear classifier that uses few features.
+
+    Minimises ``sum_i w_i f(x_i . beta + b, y_i) + lambda_0 ||beta||_0 + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2``, with at
+    most ``k`` features if that is given. More than two classes are learnt one against the rest.
+
+    Parameters
+    ----------
+    loss : {"logistic", "squared_hinge", "hinge", "squared_error"}
+    k : int, optional
+        The largest number of features (of each class, if there are more than two; not counting unpenalized ones).
+    lambda_0 : float, optional
+        What a feature must improve the objective by. With neither ``k`` nor ``lambda_0``, ``criterion`` chooses the size.
+    lambda_1, lambda_2 : float
+        Weights of the l1 norm and of the squared l2 norm, of the standardised coefficients with ``standardize``.
+    algorithm : {"local_search", "cd", "iht", "exact"}
+        As in :func:`ellzero.fit_path`; "exact" proves how good the model is, see :func:`ellzero.solve`.
+    criterion : {"ebic", "bic", "aic"}
+        Chooses the size if neither ``k`` nor ``lambda_0`` is given; see the user guide.
+    max_support : int, optional
+        The largest size that the criterion looks at; 50 by default. There is a warning if the chosen model is that large.
+    shared_support : bool
+        With more than two classes: all classes use the same features, and each is counted once.
+    probability : bool
+        Gives the other losses than the logistic one `predict_proba`, by Platt scaling on five held-out folds. As with other
+        calibrated scores, the most probable class need not be the predicted one.
+    class_weight : dict, "balanced" or None
+        Factors of the rows' weights by class; "balanced" gives all classes the same total weight. Probabilities follow these
+        weights, too.
+    fit_intercept : bool
+    standardize : bool
+        Columns are centred and scaled on the fly, and the penalties apply to the standardised coefficients. `coef_` is always
+        on the scale of X.
+    lower, upper : number or (p,), optional
+        Bounds on the coefficients.
+    unpenalized : mask, indices or column names, optional
+        Features that are always in the model.
+    bound, gap, time_limit :
+        Of ``algorithm="exact"``, as in :func:`ellzero.solve`.
+    tol : float
+        Relative tolerance on the objective.
+    n_jobs : int, optional
+        Threads.
+    random_state : int
+        Seed of the folds of ``probability``.
+    progress : bool
+        Report to standard error.
+
+    Attributes
+    ----------
+    classes_ : (classes,) the labels
+    coef_ : (1, p), or (classes, p) with more than two classes; see `sparsify`
+    intercept_ : (1,) or (classes,)
+    support_ : indices of the features that the model uses
+    path_ : Path or, with ``k``, Sizes: the models that were found on the way
+    objective_ : what was minimised
+    criterion_ : value of the criterion, if it chose
+    solution_, certificate_ : of ``algorithm="exact"``: an ExactSolution and its proof
+    n_iter_ : how many models the path has, or how many nodes were searched
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Notes
+    -----
+    With more than two classes `path_`, `objective_`, `solution_` and `certificate_` are lists with one entry for each class;
+    the certificate of class c is verified with ``y == classes_[c]`` as the target.
+
+    Examples
+    --------
+    >>> import ellzero as ez
+    >>> X, y, truth = ez.datasets.make_classification(300, 100, 3, s=3.0, random_state=0)
+    >>> model = ez.L0Classifier(k=3).fit(X, y)
+    >>> model.support_.tolist() == truth.nonzero()[0].tolist()
+    True
+    >>> ez.L0Classifier().fit(X, y).support_.tolist()  # the size is chosen by the extended BIC
+    [0, 33, 66]
+
+    """
+
+    def __init__(
+        self,
+        loss: str = "logistic",
+        *,
+        k: int | None = None,
+        lambda_0: float | None = None,
+        lambda_1: float = 0.0,
+        lambda_2: float = 1e-3,
+        algorithm: str = "local_search",
+        criterion: str = "ebic",
+        max_support: int | None = None,
+        shared_support: bool = False,
+        probability: bool = False,
+        class_weight: Any = None,
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        lower: Any = None,
+        upper: Any = None,
+        unpenalized: Any = None,
+        bound: Any = None,
+        gap: float = 1e-4,
+        time_limit: float | None = None,
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        progress: Any = False,
+    ) -> None:
+        self.loss = loss
+        self.k = k
+        self.lambda_0 = lambda_0
+        self.lambda_1 = lambda_1
+        self.lambda_2 = lambda_2
+        self.algorithm = algorithm
+        self.criterion = criterion
+        self.max_support = max_support
+        self.shared_support = shared_support
+        self.probability = probability
+        self.class_weight = class_weight
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.lower = lower
+        self.upper = upper
+        self.unpenalized = unpenalized
+        self.bound = bound
+        self.gap = gap
+        self.time_limit = time_limit
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.progress = progress
+
+
+class L0Regressor(SingleFit, L0RegressorBase):
+    """A linear regression that uses few features.
+
+    Minimises half the mean squared error plus ``lambda_0 ||beta||_0 + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2``, with at
+    most ``k`` features if that is given.
+
+    Parameters
+    ----------
+    k, lambda_0, lambda_1, lambda_2, algorithm, criterion, max_support, fit_intercept, standardize, lower, upper, unpenalized,
+    bound, gap, time_limit, tol, n_jobs, progress :
+        As in :class:`ellzero.L0Classifier`.
+
+    Attributes
+    ----------
+    coef_ : (p,)
+    intercept_ : float
+    support_, path_, objective_, criterion_, solution_, certificate_, n_iter_, n_features_in_, feature_names_in_ :
+        As in :class:`ellzero.L0Classifier`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import ellzero as ez
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 50))
+    >>> y = X[:, 3] - 2.0 * X[:, 7] + 0.1 * rng.standard_normal(100)
+    >>> ez.L0Regressor().fit(X, y).support_.tolist()
+    [3, 7]
+
+    """
+
+    def __init__(
+        self,
+        *,
+        k: int | None = None,
+        lambda_0: float | None = None,
+        lambda_1: float = 0.0,
+        lambda_2: float = 1e-3,
+        algorithm: str = "local_search",
+        criterion: str = "ebic",
+        max_support: int | None = None,
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        lower: Any = None,
+        upper: Any = None,
+        unpenalized: Any = None,
+        bound: Any = None,
+        gap: float = 1e-4,
+        time_limit: float | None = None,
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        progress: Any = False,
+    ) -> None:
+        self.k = k
+        self.lambda_0 = lambda_0
+        self.lambda_1 = lambda_1
+        self.lambda_2 = lambda_2
+        self.algorithm = algorithm
+        self.criterion = criterion
+        self.max_support = max_support
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.lower = lower
+        self.upper = upper
+        self.unpenalized = unpenalized
+        self.bound = bound
+        self.gap = gap
+        self.time_limit = time_limit
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.progress = progress

@@ -1,0 +1,79 @@
+"""Checks of an X that is not in memory: scikit-learn's own checks would read all of it, these read nothing.
+
+NaN and infinity are refused when the columns are read: by the statistics of a fit, and by predictions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import is_regressor
+from sklearn.utils.validation import validate_data
+
+from ellzero.base.errors import InvalidInputError
+from ellzero.design import Design, as_design
+
+__all__ = ["StoredRows", "check_features", "check_training_data", "read_columns"]
+
+BLOCK_BYTES = 1 << 26
+
+
+def check_training_data(estimator: Any, X: object, y: ArrayLike) -> tuple[Design, NDArray[Any]]:
+    """Return the design and the checked target of a fit; set the estimator's number of features and their names."""
+    design = as_design(X)
+    values = np.asarray(validate_data(estimator, X="no_validation", y=y, y_numeric=is_regressor(estimator)))
+    if len(values) != design.shape[0]:
+        raise InvalidInputError(f"y must have shape ({design.shape[0]},) like the rows of X, got {values.shape}.")
+    estimator.n_features_in_ = design.shape[1]
+    if design.names is not None:
+        estimator.feature_names_in_ = np.array(design.names, dtype=object)
+    return design, values
+
+
+def check_features(estimator: Any, design: Design) -> None:
+    """Refuse data whose features are not those of the fit."""
+    expected, names = estimator.n_features_in_, getattr(estimator, "feature_names_in_", None)
+    if design.shape[1] != expected:
+        raise InvalidInputError(
+            f"X has {design.shape[1]} features, but {type(estimator).__name__} is expecting {expected} features as input."
+        )
+    if names is not None and design.names is not None and design.names != names.tolist():
+        raise InvalidInputError("X must have the columns that the model was fitted on, in the same order.")
+
+
+def read_columns(design: Design, columns: NDArray[Any]) -> Any:
+    """Read some columns into memory."""
+    if not len(columns):
+        return np.zeros((design.shape[0], 0))
+    part = design.take(columns).stored()
+    values = part.data if sparse.issparse(part) else part
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise InvalidInputError("X contains NaN or infinity in a column that the model uses.")
+    return part
+
+
+class StoredRows:
+    """Some rows of an X that is not in memory, for a scorer; they are read only if it looks at them, which few scorers do."""
+
+    ndim = 2
+
+    def __init__(self, design: Design, rows: NDArray[np.int64]) -> None:
+        self.design = design
+        self.rows = rows
+        self.shape = (len(rows), design.shape[1])
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return the rows as an array; X is read in blocks of columns."""
+        n, p = self.design.shape
+        step = max(1, BLOCK_BYTES // (8 * n))
+        parts = []
+        for start in range(0, p, step):
+            part = self.design.take(np.arange(start, min(start + step, p))).stored()
+            parts.append((part.toarray() if sparse.issparse(part) else part)[self.rows])
+        return np.concatenate(parts, axis=1).astype(dtype or parts[0].dtype, copy=False)

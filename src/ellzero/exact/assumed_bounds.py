@@ -1,0 +1,71 @@
+"""Bounds on the coefficients that an exact search assumes, where the problem itself proves none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ellzero.base.errors import InvalidInputError
+from ellzero.exact.options import SearchOptions
+from ellzero.problem.model import Model
+from ellzero.problem.problem import Problem
+
+__all__ = ["assumed_bound", "assumed_free_bound", "check_bounded", "has_proved_bound", "with_bound"]
+
+HEURISTIC_FACTOR = 1.2  # the paper's M, times the largest coefficient of the first model
+# Unpenalized features that neither a penalty nor bounds hold are assumed to stay below this many times their largest
+# coefficient (or one): no dual point is orthogonal to them to the last digit.
+FREE_FACTOR = 10.0
+
+
+def check_bounded(problem: Problem, options: SearchOptions) -> None:
+    """Refuse a search in which nothing would limit the coefficients, before any work is done for it."""
+    if options.bound is None and not has_proved_bound(problem):
+        raise InvalidInputError(
+            "lambda_2 must be positive (add, for example, lambda_2=1e-3), or lower and upper finite: nothing else limits "
+            "the coefficients; bound=M or bound='heuristic' assumes a limit instead of proving one."
+        )
+
+
+def assumed_bound(problem: Problem, options: SearchOptions, incumbent: Model) -> float | None:
+    """The bound on |beta_j| that is assumed, None if the penalties and bounds prove one."""
+    if isinstance(options.bound, str):
+        beta = np.abs(problem.penalised(incumbent.support, incumbent.values))
+        return HEURISTIC_FACTOR * float(beta.max(initial=0.0)) or 1.0
+    return options.bound
+
+
+def has_proved_bound(problem: Problem) -> bool:
+    """Whether penalties or bounds limit all coefficients that pay lambda_0."""
+    penalty = problem.penalty
+    if penalty.lambda_1 > 0.0 or penalty.lambda_2 > 0.0 or problem.countable() == 0:
+        return True
+    counted = penalty.pays_lambda_0(problem.design.shape[1])
+    return all(side is not None and np.isfinite(side[counted]).all() for side in (penalty.lower, penalty.upper))
+
+
+def assumed_free_bound(problem: Problem, incumbent: Model) -> float | None:
+    """The bound that is assumed of free features: unpenalized ones that no penalty and no bounds hold."""
+    penalty = problem.penalty
+    if penalty.unpenalized is None or penalty.lambda_1 > 0.0 or penalty.lambda_2 > 0.0:
+        return None
+    held = [side is not None and np.isfinite(side[penalty.unpenalized]).all() for side in (penalty.lower, penalty.upper)]
+    if all(held):
+        return None
+    beta = np.abs(problem.penalised(incumbent.support, incumbent.values))
+    largest = float(beta[penalty.unpenalized[incumbent.support]].max(initial=0.0))
+    return FREE_FACTOR * max(largest, 1.0)
+
+
+def with_bound(problem: Problem, bound: float | None) -> Problem:
+    """The problem with |beta_j| <= bound for the features that pay lambda_0."""
+    if bound is None:
+        return problem
+    penalty, p = problem.penalty, problem.design.shape[1]
+    limit = np.full(p, bound) if problem.spread is None else bound / problem.spread
+    if penalty.unpenalized is not None:
+        limit[penalty.unpenalized] = np.inf
+    low = -limit if penalty.lower is None else np.maximum(penalty.lower, -limit)
+    high = limit if penalty.upper is None else np.minimum(penalty.upper, limit)
+    return replace(problem, penalty=replace(penalty, lower=low, upper=high))

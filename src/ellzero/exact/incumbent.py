@@ -1,0 +1,95 @@
+"""Solutions that an exact search starts from."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ellzero import _core
+from ellzero.base.errors import InvalidInputError
+from ellzero.exact.options import SearchOptions
+from ellzero.exact.status import Status
+from ellzero.problem.model import Coefficients, Model, evaluate
+from ellzero.problem.problem import Problem
+from ellzero.solvers.paths import PathOptions, solve_path
+from ellzero.solvers.scales import to_core_scale, to_user_scale
+
+__all__ = ["TOLERANCE", "Found", "as_solution", "as_start", "find_incumbent", "null_model"]
+
+TOLERANCE = 1e-8  # of the models that a search starts from
+
+
+class OutOfTime(Exception):
+    """The time limit came before the heuristic's end."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best model of a heuristic; `ended` is "time_limit" or "interrupted" if it was stopped, None otherwise."""
+
+    model: Model
+    ended: Status | None = None
+
+
+def find_incumbent(
+    problem: Problem, options: SearchOptions, starts: list[Model], algorithm: str | None, begin: float, sweep: bool = True
+) -> Found:
+    """Find the best model that an algorithm reaches, also (without `sweep` only) from `starts`.
+
+    Without an algorithm the best of `starts` is taken. Time counts from `begin`, by the clock of `time.monotonic`.
+    """
+
+    def check() -> None:
+        if time.monotonic() - begin > options.time_limit:
+            raise OutOfTime
+
+    most = problem.countable() if options.k is None else min(options.k, problem.countable())
+    models = [start for start in starts if start.size <= most]
+    ended: Status | None = None
+    if algorithm is not None or not models:
+        grid = np.array([options.lambda_0]) if options.k is None else np.zeros(0)
+        wanted = PathOptions(lambda_0=grid, algorithm=algorithm or "cd", tol=TOLERANCE, threads=options.threads, check=check)
+        if options.k is not None:
+            wanted = wanted.for_sizes(tuple(range(1, most + 1)) if most else (0,), len(problem.y))
+        try:
+            found = solve_path(problem, wanted, seeds=to_core_scale(problem, starts), sweep=sweep)
+            reached = [to_user_scale(problem, model) for model in [*found.models, *found.by_size]]
+            models += [evaluate(problem, at, options.lambda_0) for at in reached if problem.counted(at.support) <= most]
+            if found.stopped is not None:
+                raise found.stopped
+        except OutOfTime:
+            ended = "time_limit"
+        except KeyboardInterrupt:
+            ended = "interrupted"
+    return Found(min([*models, null_model(problem, options.lambda_0)], key=lambda model: model.objective), ended)
+
+
+def null_model(problem: Problem, lambda_0: float) -> Model:
+    """The model without features, but for those that bounds hold away from zero."""
+    every = np.arange(problem.design.shape[1], dtype=np.int32)
+    values = problem.clip(every, np.zeros(len(every)))
+    support = np.flatnonzero(values).astype(np.int32)
+    return evaluate(problem, Coefficients(support, values[support], 0.0), lambda_0)
+
+
+def as_start(problem: Problem, start: Model | ArrayLike, lambda_0: float, name: str = "warm_start") -> Model:
+    """A caller's model, moved inside the problem's bounds and evaluated."""
+    if isinstance(start, Model):
+        if start.n_features != problem.design.shape[1]:
+            raise InvalidInputError(f"{name} must have {problem.design.shape[1]} coefficients, got {start.n_features}.")
+        support, values, intercept = start.coefficients
+    else:
+        support, values = problem.split(start, name)
+        intercept = 0.0
+    intercept = intercept if problem.fit_intercept else 0.0
+    return evaluate(problem, Coefficients(support, problem.clip(support, values), intercept), lambda_0)
+
+
+def as_solution(problem: Problem, model: Model) -> _core.Model:
+    """A model inside the problem's bounds, as the core takes it."""
+    values = problem.clip(model.support, model.values)
+    cost = problem.objective(model.support, values, model.intercept, 0.0)
+    return to_core_scale(problem, [replace(model, values=values, cost=cost)])[0]

@@ -1,0 +1,113 @@
+"""The options of an exact search: what is to be solved beside the problem itself, how, and for how long."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.validation import as_choice, as_count, as_nonnegative, as_threads
+from ellzero.exact.search_log import SearchCallback, as_search_log
+from ellzero.problem.making import ProblemSettings
+
+__all__ = ["NO_LIMIT", "ExactSettings", "SearchOptions", "SwapNeighbourhood", "search_options"]
+
+METHODS = {"bnb": ("builtin",), "iga": ("builtin", "highs", "scip", "gurobi"), "mip": ("highs", "scip", "gurobi")}
+NO_LIMIT = 2**62
+
+
+@dataclass(frozen=True, eq=False)
+class SwapNeighbourhood:
+    """The models that a swap leads to: at most `size` features of `home` leave, at most `size` others come."""
+
+    home: NDArray[np.int32]
+    size: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SearchOptions:
+    """Checked options of one search."""
+
+    lambda_0: float
+    k: int | None
+    swaps: SwapNeighbourhood | None = None  # None: all models
+    method: str = "bnb"
+    backend: str = "builtin"
+    grow: float = 10  # IGA's set: by so many features, or by those whose z is at least this share
+    bound: float | str | None = None
+    gap: float = 1e-4
+    time_limit: float = np.inf
+    node_limit: int = NO_LIMIT
+    checkpoint: Any = None
+    threads: int = 1
+    progress: SearchCallback | None = None
+
+
+class SearchSettings(TypedDict, total=False):
+    """The arguments that say how an exact search works; `search_options` has their defaults and checks them."""
+
+    method: str
+    backend: str
+    grow: float
+    bound: float | str | None
+    gap: float
+    time_limit: float | None
+    node_limit: int | None
+    n_jobs: int | None
+    progress: bool | SearchCallback
+
+
+class ExactSettings(ProblemSettings, SearchSettings, total=False):
+    """The arguments of :func:`ellzero.solve` that other functions take, too."""
+
+
+def search_options(
+    *,
+    lambda_0: float | None = None,
+    k: int | None = None,
+    method: str = "bnb",
+    backend: str = "builtin",
+    grow: float = 10,
+    bound: float | str | None = None,
+    gap: float = 1e-4,
+    time_limit: float | None = None,
+    node_limit: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    n_jobs: int | None = None,
+    progress: bool | SearchCallback = False,
+) -> SearchOptions:
+    """Check the options of a search."""
+    as_choice("method", method, tuple(METHODS))
+    as_choice("backend", backend, METHODS["iga"])
+    if backend not in METHODS[method]:
+        raise InvalidInputError(
+            f"backend must be one of {', '.join(map(repr, METHODS[method]))} for method={method!r}, got {backend!r}."
+        )
+    if backend != "builtin":
+        for name, value in (("node_limit", node_limit), ("checkpoint", checkpoint)):
+            if value is not None:
+                raise InvalidInputError(f"{name} belongs to backend='builtin', got backend={backend!r}.")
+    if as_nonnegative("grow", grow) == 0.0 or (grow > 1.0 and grow != int(grow)):
+        raise InvalidInputError(f"grow must be a number of features or a share between 0 and 1, got {grow!r}.")
+    if isinstance(bound, str):
+        as_choice("bound", bound, ("heuristic",))
+    elif bound is not None and as_nonnegative("bound", bound) == 0.0:
+        raise InvalidInputError("bound must be positive.")
+    return SearchOptions(
+        lambda_0=0.0 if lambda_0 is None else as_nonnegative("lambda_0", lambda_0),
+        k=None if k is None else as_count("k", k, 0),
+        method=method,
+        backend=backend,
+        grow=grow,
+        bound=bound if bound is None or isinstance(bound, str) else float(bound),
+        gap=as_nonnegative("gap", gap),
+        time_limit=np.inf if time_limit is None else as_nonnegative("time_limit", time_limit),
+        node_limit=NO_LIMIT if node_limit is None else as_count("node_limit", node_limit, 0),
+        checkpoint=checkpoint,
+        threads=as_threads(n_jobs),
+        progress=as_search_log(progress),
+    )

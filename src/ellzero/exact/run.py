@@ -1,0 +1,135 @@
+"""One run of an exact method: what is known when it begins, how it reports, and its result with the proof."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero import _core
+from ellzero.exact.assumed_bounds import assumed_bound, assumed_free_bound, check_bounded, with_bound
+from ellzero.exact.certificate import Certificate, Claim
+from ellzero.exact.incumbent import TOLERANCE, as_solution, find_incumbent
+from ellzero.exact.options import SearchOptions
+from ellzero.exact.search_log import SearchProgress
+from ellzero.exact.solution import ExactSolution, relative_gap
+from ellzero.exact.status import Status
+from ellzero.problem.model import Coefficients, Model, evaluate
+from ellzero.problem.problem import Problem
+from ellzero.solvers.fields import core_object
+from ellzero.solvers.paths import core_problem
+from ellzero.solvers.scales import to_user_scale
+
+__all__ = ["Run", "begin_run"]
+
+
+@dataclass
+class Run:
+    """The problem and the options of a run, and what is known so far."""
+
+    problem: Problem
+    options: SearchOptions
+    incumbent: Model
+    bound: float | None  # assumed of the features that pay lambda_0
+    free_bound: float | None  # assumed of free features
+    begin: float  # by the clock of time.monotonic
+    ended: Status | None = None  # if the end came before the search
+    history: list[SearchProgress] = field(default_factory=list)
+    boxed: Problem = field(init=False)  # with the assumed bound
+
+    def __post_init__(self) -> None:
+        self.boxed = with_bound(self.problem, self.bound)
+
+    def left(self) -> float:
+        """Seconds until the time limit."""
+        return max(self.options.time_limit - (time.monotonic() - self.begin), 0.0)
+
+    def core_problem(self) -> _core.Problem:
+        """The problem with the assumed bound, as the core takes it."""
+        return core_problem(self.boxed, TOLERANCE)
+
+    def core_options(self, integral: Iterable[int] | None = None) -> _core.SearchOptions:
+        """The options as the core takes them; `integral` are the features that may be branched on, all if None."""
+        options, swaps = self.options, self.options.swaps
+        return core_object(
+            _core.SearchOptions,
+            lambda_0=options.lambda_0,
+            k=self.problem.design.shape[1] if options.k is None else options.k,
+            gap=options.gap,
+            free_bound=self.free_bound,
+            home=None if swaps is None else swaps.home.tolist(),
+            swap_size=None if swaps is None else swaps.size,
+            integral=None if integral is None else list(integral),
+            threads=options.threads,
+        )
+
+    def search(self, integral: Iterable[int] | None = None) -> _core.Search:
+        """Branch and bound from the incumbent."""
+        return _core.Search(self.core_problem(), self.core_options(integral), as_solution(self.boxed, self.incumbent))
+
+    def model(self, found: _core.Model) -> Model:
+        """The core's model on the user's scale and inside the bounds, evaluated by the referee."""
+        support, values, intercept = to_user_scale(self.boxed, found)
+        at = Coefficients(support, self.boxed.clip(support, values), intercept)
+        return evaluate(self.boxed, at, self.options.lambda_0)
+
+    def note(
+        self, objective: float, lower_bound: float, nodes: int, still_open: int, iteration: int = 0, integral: int = 0
+    ) -> None:
+        """Tell the caller where the run stands, and remember it if something changed."""
+        gap = relative_gap(objective, lower_bound)
+        now = SearchProgress(objective, lower_bound, gap, nodes, still_open, time.monotonic() - self.begin, iteration, integral)
+        here = (objective, lower_bound, iteration)
+        known = [(row.objective, row.lower_bound, row.iteration) for row in self.history[-1:]]
+        if known != [here] or not still_open:
+            self.history.append(now)
+        if self.options.progress is not None:
+            self.options.progress(now)
+
+    def finish(
+        self,
+        model: Model,
+        lower_bound: float,
+        status: Status | None,
+        *,
+        tree: dict[str, NDArray[Any]],
+        nodes: int,
+        prover: str | None = None,
+        message: str = "",
+    ) -> ExactSolution:
+        """The result with its proof. `status` is None if the search came to its end."""
+        options = self.options
+        # No loss or penalty is negative: zero is a bound even before the first node.
+        lower_bound = min(max(lower_bound, 0.0), model.objective)
+        if relative_gap(model.objective, lower_bound) <= options.gap:
+            status = "optimal"
+        claim = Claim(
+            lambda_0=options.lambda_0,
+            k=options.k,
+            bound=self.bound,
+            free_bound=self.free_bound,
+            objective=model.objective,
+            lower_bound=lower_bound,
+            status=status or "precision",
+            gap_asked=options.gap,
+            swap_size=None if options.swaps is None else options.swaps.size,
+            home=None if options.swaps is None else options.swaps.home.astype(np.int64),
+            prover=prover,
+        )
+        # A model chosen by its size alone has no lambda_0.
+        by_size = options.k is not None and options.lambda_0 == 0.0
+        certificate = Certificate(self.problem, claim, replace(model, lambda_0=None if by_size else options.lambda_0), tree)
+        return ExactSolution(certificate, nodes, time.monotonic() - self.begin, self.history, message)
+
+
+def begin_run(problem: Problem, options: SearchOptions, starts: Iterable[Model], algorithm: str | None) -> Run:
+    """Find a first solution by `algorithm` from `starts` (None: the best of these), and the bounds assumed with it."""
+    check_bounded(problem, options)
+    begin = time.monotonic()
+    found = find_incumbent(problem, options, list(starts), algorithm, begin)
+    bound, free_bound = assumed_bound(problem, options, found.model), assumed_free_bound(problem, found.model)
+    return Run(problem, options, found.model, bound, free_bound, begin, found.ended)

@@ -1,1 +1,0 @@
-"""Ways to fit sparse classifiers, ours and others', behind one protocol."""

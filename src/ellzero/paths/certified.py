@@ -1,0 +1,179 @@
+"""Proofs for all points of a path, or for all sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.base.errors import InvalidInputError
+from ellzero.exact.branch_and_bound import branch_and_bound
+from ellzero.exact.incumbent import as_start
+from ellzero.exact.options import SearchOptions, search_options
+from ellzero.exact.search_log import SearchCallback
+from ellzero.exact.solution import ExactSolution
+from ellzero.paths.path import Path
+from ellzero.paths.sizes import Sizes
+from ellzero.problem.model import Model
+from ellzero.problem.problem import Problem
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["CertifiedPath", "certify_path"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CertifiedPath:
+    """A path or a list of sizes with a proof for each point.
+
+    Attributes
+    ----------
+    solutions : list of ExactSolution, one per point
+    lambda_0, k : (m,) what each point was solved for; 0 and -1 where it does not apply
+    objective, lower_bound, gap : (m,)
+    status : list of str
+
+    """
+
+    solutions: list[ExactSolution]
+
+    def __len__(self) -> int:
+        return len(self.solutions)
+
+    def __getitem__(self, index: int) -> ExactSolution:
+        return self.solutions[index]
+
+    @property
+    def lambda_0(self) -> Array:
+        """The penalty of each point; zero for sizes."""
+        return np.array([solution.certificate.claim.lambda_0 for solution in self.solutions])
+
+    @property
+    def k(self) -> NDArray[np.int64]:
+        """The largest number of features of each point; -1 where there is no limit."""
+        limits = [solution.certificate.claim.k for solution in self.solutions]
+        return np.array([-1 if limit is None else limit for limit in limits], dtype=np.int64)
+
+    @property
+    def objective(self) -> Array:
+        """Recomputed from the raw data."""
+        return np.array([solution.objective for solution in self.solutions])
+
+    @property
+    def lower_bound(self) -> Array:
+        """What is proved at each point."""
+        return np.array([solution.lower_bound for solution in self.solutions])
+
+    @property
+    def gap(self) -> Array:
+        """The proved relative gaps."""
+        return np.array([solution.gap for solution in self.solutions])
+
+    @property
+    def status(self) -> list[str]:
+        """How each point ended."""
+        return [solution.status for solution in self.solutions]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per point, as a pandas data frame."""
+        import pandas as pd
+
+        columns: dict[str, Any] = {
+            "lambda_0": self.lambda_0,
+            "k": self.k,
+            "support_size": [len(solution.support) for solution in self.solutions],
+            "objective": self.objective,
+            "lower_bound": self.lower_bound,
+            "gap": self.gap,
+            "status": self.status,
+            "nodes": [solution.nodes for solution in self.solutions],
+            "seconds": [solution.seconds for solution in self.solutions],
+        }
+        return pd.DataFrame(columns)
+
+    def __repr__(self) -> str:
+        lines = [f"{'point':>12} {'features':>8} {'objective':>14} {'lower bound':>14} {'gap':>9}  status"]
+        for solution in self.solutions:
+            claim = solution.certificate.claim
+            point = f"k = {claim.k}" if claim.k is not None else f"{claim.lambda_0:.6g}"
+            lines.append(
+                f"{point:>12} {len(solution.support):8d} {solution.objective:14.8g} {solution.lower_bound:14.8g} "
+                f"{solution.gap:9.2e}  {solution.status}"
+            )
+        return "\n".join(lines)
+
+
+def certify_path(
+    path: Path | Sizes,
+    *,
+    bound: float | str | None = None,
+    gap: float = 1e-4,
+    time_limit: float | None = None,
+    node_limit: int | None = None,
+    n_jobs: int | None = None,
+    progress: bool | SearchCallback = False,
+) -> CertifiedPath:
+    """Prove how good every model of a path (or of a list of sizes) is, and improve those that are not the best.
+
+    Neighbours share their work: each search starts from the models of all points and from its neighbour's relaxation.
+
+    Parameters
+    ----------
+    path : what :func:`fit_path` or :func:`fit_sizes` returned (sizes without ``max_norm``)
+    bound, gap, node_limit, n_jobs, progress :
+        As in :func:`solve`, for each point.
+    time_limit : seconds for each point
+
+    Returns
+    -------
+    CertifiedPath
+        Ctrl-C ends it with the points that are done and the one it was at.
+
+    Examples
+    --------
+    >>> import ellzero as ez
+    >>> X, y, truth = ez.datasets.make_classification(200, 60, 3, s=3.0, random_state=0)
+    >>> proofs = ez.certify_path(ez.fit_sizes(X, y, [1, 2, 3], lambda_2=0.01))
+    >>> proofs.k.tolist(), proofs.status
+    ([1, 2, 3], ['optimal', 'optimal', 'optimal'])
+
+    """
+    common = search_options(
+        bound=bound, gap=gap, time_limit=time_limit, node_limit=node_limit, n_jobs=n_jobs, progress=progress
+    )
+    if isinstance(path, Sizes):
+        if path.max_norm is not None:
+            raise InvalidInputError(
+                "path must be a list of sizes without max_norm: no bound is proved under a norm constraint."
+            )
+        points = [replace(common, k=int(size)) for size in path.sizes]
+    elif isinstance(path, Path):
+        points = [replace(common, lambda_0=float(value)) for value in path.lambda_0]
+    else:
+        raise InvalidInputError(f"path must be what fit_path or fit_sizes returned, got {type(path).__name__}.")
+    problem = path.problem
+    models = list(path) if isinstance(path, Sizes) else [*path, *path.sized.values()]
+    known = [as_start(problem, model, 0.0) for model in models]
+    solutions: list[ExactSolution] = []
+    neighbour = None
+    for options in points:
+        starts = best_start(problem, known, options)
+        solution, neighbour = branch_and_bound(problem, options, starts, neighbour, heuristic=False)
+        solutions.append(solution)
+        known.append(as_start(problem, solution.model, 0.0))
+        if solution.status == "interrupted":
+            break
+    return CertifiedPath(solutions)
+
+
+def best_start(problem: Problem, known: list[Model], options: SearchOptions) -> list[Model]:
+    """The best of some models at one point; none if all have too many features."""
+    allowed = [model for model in known if options.k is None or model.size <= options.k]
+    if not allowed:
+        return []
+    return [as_start(problem, min(allowed, key=lambda model: model.objective_at(options.lambda_0)), options.lambda_0)]

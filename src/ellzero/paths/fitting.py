@@ -1,0 +1,183 @@
+"""Fit a regularisation path."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ellzero import _core
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.progress import ProgressCallback
+from ellzero.base.signatures import arguments_of, passes_on
+from ellzero.base.validation import as_count
+from ellzero.exact.swaps import improve_models
+from ellzero.paths.options import PathSettings, path_options
+from ellzero.paths.path import Path, make_path
+from ellzero.problem.making import make_problem
+from ellzero.problem.problem import Problem
+from ellzero.solvers.paths import PathOptions, solve_path
+from ellzero.solvers.scales import to_core_scale
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = ["compute_path", "fit_path", "lambda_grid", "log_spaced"]
+
+Array = NDArray[np.float64]
+
+
+@passes_on(PathSettings, make_problem, path_options)
+def fit_path(
+    X: object,
+    y: ArrayLike,
+    *,
+    lambda_0: ArrayLike | None = None,
+    n_lambda: int = 100,
+    lambda_min_ratio: float = 1e-3,
+    max_support: int | None = None,
+    algorithm: str = "cd",
+    swap_size: int = 1,
+    **settings: Unpack[PathSettings],
+) -> Path:
+    """Models for a decreasing sequence of lambda_0, each a fixed point of coordinate descent, or better.
+
+    Minimises ``sum_i w_i f(eta_i, y_i) + lambda_0 ||beta||_0 + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2`` with
+    ``eta = X beta + b`` and weights that sum to one. A forward sweep adds features, a backward sweep takes them out again
+    by their true cost, and every lambda_0 gets the better of both, descended until no coordinate step improves it.
+
+    Parameters
+    ----------
+    X : array, data frame, sparse matrix, column store or Dask array of shape (n, p)
+        Column-major float64 or float32 arrays and CSC matrices are used without a copy; row-major arrays and other sparse
+        formats are converted once. X is never written to.
+    y : (n,)
+        Two labels of any kind or, for ``loss="squared_error"``, numbers.
+    loss : {"logistic", "squared_hinge", "hinge", "squared_error"}
+    lambda_0 : None, a number, or a decreasing grid
+        None chooses the grid dynamically: it starts where the first feature enters, and each next value is just below the
+        largest one at which the support can change. See :func:`lambda_grid` for a log-spaced grid.
+    lambda_1, lambda_2 : float
+        Weights of the l1 norm and of the squared l2 norm.
+    n_lambda, lambda_min_ratio :
+        The dynamic grid has at most ``n_lambda`` points and ends at ``lambda_min_ratio`` of its first.
+    max_support : int, optional
+        The path ends before a model with more features.
+    algorithm : {"cd", "local_search", "iht"}
+        Coordinate descent (Algorithm 1); coordinate descent, then features exchanged for others while that improves the
+        models (Algorithm 2), which takes several times as long and is nowhere worse on the same grid; or iterative hard
+        thresholding, the classical method that both improve on (slow; its dynamic grid is log-spaced below its own largest
+        lambda_0).
+    swaps : {"ranked", "q_best", "exhaustive"}
+        Where local search looks. "ranked": a quadratic model predicts, for all pairs of a feature and a column, what their
+        exchange followed by a refit does, and the most promising are tried. "q_best" then also solves the one-dimensional
+        problem of Algorithm 3 for each feature with the ``q`` steepest columns in its place, "exhaustive" with all columns: no
+        single removal, swap or addition (the new coefficient and the intercept optimised, the others held) then improves any
+        model of the path (Theorem 2).
+    q : int, optional
+        Candidates per feature of "q_best"; None takes 5 % of the columns.
+    improvement : {"best", "first"}
+        Of "q_best" and "exhaustive": make the best swap of all, or that of the first feature that has one.
+    swap_size : int
+        Local search then also looks for swaps of up to so many features for as many others, all coefficients fitted anew, by an
+        exact search at every lambda_0: no such swap improves the models that are returned (by more than 1e-4 of their
+        objective). It may take long for large problems; :func:`improve` does it for one model, with a time limit and a
+        certificate. Where nothing else limits the coefficients, those of the models that are
+        compared are limited to 1.2 times the largest.
+    fit_intercept : bool
+        The intercept is never penalised.
+    standardize : bool
+        Centre and scale the columns on the fly (scale only, without an intercept); the penalties then apply to the
+        standardised coefficients. Coefficients and bounds stay on the scale of X.
+    sample_weight : (n,), optional
+        Non-negative; zero drops a row.
+    lower, upper : number or (p,), optional
+        Bounds on the coefficients; they must contain zero for features that lambda_0 penalises.
+    unpenalized : mask, indices or column names, optional
+        Features that are always in the model and do not pay lambda_0.
+    tol : float
+        Relative tolerance on the objective.
+    n_jobs : int, optional
+        Threads; None is one, -1 all cores. The result does not depend on it.
+    progress : bool or function
+        True reports to standard error; a function is called with (fraction done, lambda_0, features).
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> import ellzero as ez
+    >>> X, y, truth = ez.datasets.make_classification(200, 50, 3, s=3.0, random_state=0)
+    >>> path = ez.fit_path(X, y, max_support=5)
+    >>> path.at_support(3).support.tolist() == truth.nonzero()[0].tolist()
+    True
+
+    """
+    options = path_options(
+        lambda_0=lambda_0,
+        n_lambda=n_lambda,
+        lambda_min_ratio=lambda_min_ratio,
+        max_support=max_support,
+        algorithm=algorithm,
+        swap_size=swap_size,
+        **arguments_of(path_options, settings),
+    )
+    problem = make_problem(X, y, **arguments_of(make_problem, settings))
+    return compute_path(problem, options)
+
+
+def compute_path(problem: Problem, options: PathOptions) -> Path:
+    """Compute the path of a validated problem."""
+    shown = options.progress
+    if shown is not None and options.swap_size > 1:
+        options = replace(options, progress=lambda done, at, size: shown(0.5 * done, at, size))
+    found = solve_path(problem, options)
+    if options.progress is not None:
+        models = found.models
+        last, size = (float(found.lambda_0[-1]), len(models[-1].support)) if models else (0.0, 0)
+        options.progress(1.0, last, size)
+    path = make_path(problem, options, found)
+    return path if options.swap_size == 1 else with_swaps(path, found, shown)
+
+
+def with_swaps(path: Path, found: _core.PathResult, progress: ProgressCallback | None) -> Path:
+    """Improve the models of a path until no swap of the size asked for improves one."""
+    watch = None if progress is None else lambda done, at, size: progress(0.5 + 0.5 * done, at, size)
+    known = [*path, *path.sized.values()]
+    models = improve_models(path.problem, path.lambda_0, known, path.options.swap_size, path.options.threads, watch)
+    found.models = to_core_scale(path.problem, models)
+    found.by_size = [*found.by_size, *found.models]
+    return make_path(path.problem, path.options, found)
+
+
+@passes_on(PathSettings, make_problem, path_options)
+def lambda_grid(
+    X: object, y: ArrayLike, *, n_lambda: int = 100, lambda_min_ratio: float = 1e-3, **settings: Unpack[PathSettings]
+) -> Array:
+    """A log-spaced grid from the largest lambda_0 at which a feature enters down to ``lambda_min_ratio`` of it.
+
+    ``settings`` are those of :func:`fit_path` that define the problem (``loss``, ``lambda_1``, ``lambda_2``, ...).
+
+    Examples
+    --------
+    >>> import ellzero as ez
+    >>> X, y, _ = ez.datasets.make_classification(100, 20, 3, random_state=0)
+    >>> grid = ez.lambda_grid(X, y, n_lambda=10)
+    >>> len(grid), round(float(grid[-1] / grid[0]), 6)
+    (10, 0.001)
+
+    """
+    n_lambda = as_count("n_lambda", n_lambda, 1)
+    first = fit_path(X, y, n_lambda=1, lambda_min_ratio=lambda_min_ratio, **settings).lambda_0[0]
+    return log_spaced(float(first), lambda_min_ratio, n_lambda)
+
+
+def log_spaced(first: float, ratio: float, count: int) -> Array:
+    """A grid from the largest lambda_0 down to a share of it."""
+    if first <= 0.0:
+        raise InvalidInputError("X has no column that improves on the intercept, so there is no grid.")
+    return np.geomspace(first, first * ratio, count) if count > 1 else np.array([first])

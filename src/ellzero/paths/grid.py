@@ -1,0 +1,174 @@
+"""Paths over a second penalty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ellzero import _core
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.progress import ProgressCallback
+from ellzero.base.signatures import arguments_of, passes_on
+from ellzero.base.validation import as_grid
+from ellzero.paths.options import SolverSettings, path_options
+from ellzero.paths.path import Path, make_path
+from ellzero.problem.making import DataSettings, make_problem
+from ellzero.problem.problem import Problem
+from ellzero.solvers.paths import PathOptions, solve_path
+from ellzero.solvers.scales import to_user_scale
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from typing_extensions import Unpack
+
+__all__ = ["PathGrid", "fit_grid"]
+
+Array = NDArray[np.float64]
+SHRINKAGE_POINTS = 10
+SHRINKAGE_RATIO = 1e-4
+RIDGE_OVER_CURVATURE = 10.0  # there the ridge outweighs the loss; noisy data asks for that much
+
+
+class GridSettings(DataSettings, SolverSettings, total=False):
+    """The arguments of a path that a grid takes as they are."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PathGrid:
+    """Paths for several values of lambda_1 or lambda_2, from the largest down."""
+
+    name: str  # "lambda_1" or "lambda_2"
+    values: Array
+    paths: list[Path]
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def __getitem__(self, index: int) -> Path:
+        return self.paths[index]
+
+    def __iter__(self) -> Iterator[Path]:
+        return iter(self.paths)
+
+    def to_frame(self) -> pd.DataFrame:
+        """All points of all paths, as a pandas data frame."""
+        import pandas as pd
+
+        frames = [path.to_frame().assign(**{self.name: value}) for value, path in zip(self.values, self.paths, strict=True)]
+        return pd.concat(frames, ignore_index=True)
+
+    def __repr__(self) -> str:
+        lines = [f"grid of {len(self)} paths over {self.name}", f"{self.name:>12} {'points':>7} {'features':>9}"]
+        for value, path in zip(self.values, self.paths, strict=True):
+            lines.append(f"{value:12.6g} {len(path):7d} {path.support_size.max(initial=0):9d}")
+        return "\n".join(lines)
+
+
+@passes_on(GridSettings, make_problem, path_options)
+def fit_grid(
+    X: object,
+    y: ArrayLike,
+    *,
+    lambda_1: ArrayLike | str = 0.0,
+    lambda_2: ArrayLike | str = 0.0,
+    lambda_0: ArrayLike | None = None,
+    n_lambda: int = 100,
+    lambda_min_ratio: float = 1e-3,
+    max_support: int | None = None,
+    algorithm: str = "cd",
+    **settings: Unpack[GridSettings],
+) -> PathGrid:
+    """Paths over a second penalty: exactly one of ``lambda_1`` and ``lambda_2`` is a decreasing grid or ``"auto"``.
+
+    Neighbouring paths warm-start each other in both directions: down the grid, each path starts from the models of the one
+    above; then back up, each is improved by the models of the one below.
+
+    Parameters
+    ----------
+    lambda_1, lambda_2 : number, decreasing grid, or "auto"
+        "auto" takes ten values, log-spaced over four decades: lambda_1 from where all coefficients vanish, lambda_2 from ten
+        times the largest curvature of a column.
+    settings :
+        The other arguments of :func:`fit_path`.
+
+    Returns
+    -------
+    PathGrid
+
+    Examples
+    --------
+    >>> import ellzero as ez
+    >>> X, y, _ = ez.datasets.make_classification(100, 30, 3, random_state=0)
+    >>> grid = ez.fit_grid(X, y, lambda_2=[0.1, 0.01, 0.001], max_support=5)
+    >>> [len(path) > 0 for path in grid]
+    [True, True, True]
+
+    """
+    options = path_options(
+        lambda_0=lambda_0,
+        n_lambda=n_lambda,
+        lambda_min_ratio=lambda_min_ratio,
+        max_support=max_support,
+        algorithm=algorithm,
+        **arguments_of(path_options, settings),
+    )
+    names = [
+        name for name, value in (("lambda_1", lambda_1), ("lambda_2", lambda_2)) if isinstance(value, str) or np.ndim(value) > 0
+    ]
+    if len(names) != 1:
+        raise InvalidInputError("lambda_1 or lambda_2 must be a grid or 'auto', and the other one a number.")
+    name = names[0]
+    scalars: dict[str, Any] = {"lambda_1": lambda_1, "lambda_2": lambda_2} | {name: 0.0}
+    problem = make_problem(X, y, **scalars, **arguments_of(make_problem, settings))
+    chosen = lambda_1 if name == "lambda_1" else lambda_2
+    if isinstance(chosen, str):
+        if chosen != "auto":
+            raise InvalidInputError(f"{name} must be a number, a grid or 'auto', got {chosen!r}.")
+        values = automatic_grid(problem, name, options)
+    else:
+        values = as_grid(name, chosen)
+
+    problems = [replace(problem, penalty=problem.penalty.with_shrinkage(name, float(value))) for value in values]
+    count = len(problems)
+    found: list[_core.PathResult] = []
+    for k, at in enumerate(problems):
+        part = replace(options, progress=partial_progress(options.progress, k, count))
+        found.append(solve_path(at, part, seeds=found[-1].by_size if found else ()))
+    for k in range(count - 2, -1, -1):
+        if len(found[k].lambda_0) == 0 or options.algorithm == "iht":
+            continue
+        again = replace(options, lambda_0=found[k].lambda_0, progress=None)
+        seeds = [*found[k].by_size, *found[k + 1].by_size]
+        polished = solve_path(problems[k], again, seeds=seeds, sweep=False)
+        polished.reads += found[k].reads
+        found[k] = polished
+    if options.progress is not None:
+        options.progress(1.0, 0.0, 0)
+    return PathGrid(name, values, [make_path(at, options, core) for at, core in zip(problems, found, strict=True)])
+
+
+def partial_progress(progress: ProgressCallback | None, part: int, parts: int) -> ProgressCallback | None:
+    """Progress of one of several equal parts."""
+    if progress is None:
+        return None
+    whole = progress
+    return lambda fraction, lambda_0, support: whole((part + 0.99 * fraction) / parts, lambda_0, support)
+
+
+def automatic_grid(problem: Problem, name: str, options: PathOptions, count: int = SHRINKAGE_POINTS) -> Array:
+    """Values over four decades below the point where the second penalty decides alone."""
+    if name == "lambda_2":
+        first = problem.loss.curvature_bound if np.isfinite(problem.loss.curvature_bound) else 1.0
+        first *= RIDGE_OVER_CURVATURE * float(problem.square.max(initial=0.0))
+    else:
+        null_only = replace(options, algorithm="cd", swaps="ranked", lambda_0=np.zeros(0), n_lambda=1, progress=None)
+        null = solve_path(problem, null_only).models
+        r = problem.w * problem.loss.gradient(problem.eta(*to_user_scale(problem, null[0])), problem.y)
+        first = float(np.abs(problem.slopes(r)).max(initial=0.0))
+    if first <= 0.0:
+        raise InvalidInputError("X has no column that improves on the intercept, so there is no grid.")
+    return np.geomspace(first, first * SHRINKAGE_RATIO, count)

@@ -1,0 +1,171 @@
+"""Models of given sizes under a bound on the norm of their coefficients: the estimator of the paper's error bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ellzero.base.errors import InvalidInputError
+from ellzero.paths.by_size import best_by_size
+from ellzero.problem.model import Coefficients, Model, evaluate
+from ellzero.problem.problem import Problem
+from ellzero.solvers.paths import PathOptions, solve_path
+from ellzero.solvers.scales import to_core_scale
+
+__all__ = ["UNBOUNDED_SHARE", "bound_norms"]
+
+# Rounds of search and change of the multiplier under a norm constraint, and steps of a search for the multiplier.
+MOST_ROUNDS = 10
+MULTIPLIER_STEPS = 100
+SAME_MULTIPLIER = 1e-6  # multipliers of one model found from two sides, relative
+CLOSE_MULTIPLIERS = 1e-2  # multipliers between which no search is worth its time, relative
+FIRST_MULTIPLIER = 1e-6
+CLOSE_NORM = 1e-9  # to the radius, relative
+CLOSE_BRACKET = 1e-12  # of multipliers, relative
+WORTH_A_CHANGE = 1e-9  # of the cost, relative
+ALL_BUT_ZERO = 1e30  # a multiplier under which every free coefficient vanishes
+UNBOUNDED_SHARE = 0.3  # of the progress: the models without the bound
+
+
+def bound_norms(
+    problem: Problem, options: PathOptions, found: dict[int, Model], wanted: tuple[int, ...], radius: float
+) -> dict[int, Model]:
+    """The best models of at most the wanted (increasing) sizes with ||beta||_2 <= radius, by their true size.
+
+    `found` are the best models without the bound.
+    """
+    search = NormBound(problem, options, radius)
+    out: dict[int, Model] = {}
+    smaller: list[Model] = []
+    for count, size in enumerate(wanted):
+        # Under the bound more features may be worth having than without it: growing from a smaller model then finds them.
+        best = search.best_of_size(size, found[max(k for k in found if k <= size)], smaller[-1:])
+        if best.size not in out or best.cost < out[best.size].cost:
+            out[best.size] = best
+        smaller.append(best)
+        if options.progress is not None:
+            options.progress(UNBOUNDED_SHARE + (1.0 - UNBOUNDED_SHARE) * (count + 1) / len(wanted), 0.0, size)
+    return out
+
+
+@dataclass(frozen=True)
+class NormBound:
+    """Minimise G subject to ||beta||_2 <= radius.
+
+    On a support S the constrained minimum is that of G + mu ||beta||^2 with the right multiplier mu: lambda_2 + mu takes the
+    place of lambda_2. If the best model at some mu has that very multiplier, no support has a lower constrained minimum (weak
+    duality). Supports may disagree, though: the best one at the mu of S may want another mu. Then the search goes on between
+    multipliers at which the best model is too long and those at which it is not.
+    """
+
+    problem: Problem
+    options: PathOptions
+    radius: float
+
+    def best_of_size(self, size: int, start: Model, smaller: list[Model]) -> Model:
+        """The best model of at most so many features, searched for from `start` and from models of smaller sizes."""
+        best, multiplier = self.on_support(start)
+        fits = {best.support.tobytes(): (best, multiplier)}
+        # At `low` the best model is too long (at 0 it is, or nothing is to do), at `high` it is not.
+        low, high = 0.0, np.inf
+        for _ in range(MOST_ROUNDS if multiplier > 0.0 else 0):
+            candidate = self.best_at(multiplier, size, [best, start, *smaller])
+            key = candidate.support.tobytes()
+            if key not in fits:
+                fits[key] = self.on_support(candidate)
+            other, its_multiplier = fits[key]
+            if other.cost < best.cost * (1.0 - WORTH_A_CHANGE):
+                best = other
+            if abs(its_multiplier - multiplier) <= SAME_MULTIPLIER * multiplier:
+                break  # no support has a lower constrained minimum
+            low, high = (multiplier, high) if its_multiplier > multiplier else (low, multiplier)
+            if high <= low * (1.0 + CLOSE_MULTIPLIERS):
+                break
+            multiplier = its_multiplier if low < its_multiplier < high else float(np.sqrt(max(low, 0.1 * high) * high))
+        return best
+
+    def best_at(self, multiplier: float, size: int, starts: list[Model]) -> Model:
+        """The best model of at most so many features at a given multiplier."""
+        there = self.at_multiplier(multiplier)
+        wanted = replace(self.options, sizes=(size,), progress=None)
+        found = solve_path(there, wanted, seeds=to_core_scale(self.problem, starts), sweep=False)
+        sized = best_by_size(there, found.by_size)
+        return min((sized[k] for k in sized if k <= size), key=lambda model: model.cost)
+
+    def at_multiplier(self, multiplier: float) -> Problem:
+        """The problem with the multiplier in its ridge penalty."""
+        penalty = self.problem.penalty
+        return replace(self.problem, penalty=replace(penalty, lambda_2=penalty.lambda_2 + multiplier))
+
+    def on_support(self, model: Model) -> tuple[Model, float]:
+        """The constrained minimum on the model's support, and its multiplier."""
+        refits = Refits(self, model)
+        fit, norm = refits.at(0.0)
+        if norm <= self.radius:
+            return fit, 0.0
+        if self.radius == 0.0 and not self.problem.held_away_from_zero():
+            return self.without_features(refits.options), 0.0
+        # 1 / norm is nearly linear in the multiplier: secant steps on it, inside a bracket whose upper end is feasible.
+        low, low_norm, high = 0.0, norm, FIRST_MULTIPLIER
+        while True:
+            fit, norm = refits.at(high)
+            if norm <= self.radius:
+                break
+            low, low_norm = high, norm
+            high *= 10.0
+            if high > ALL_BUT_ZERO:
+                raise InvalidInputError(f"max_norm = {self.radius:g} leaves no model.")
+        for step in range(MULTIPLIER_STEPS):
+            if norm >= self.radius * (1.0 - CLOSE_NORM) or high - low <= CLOSE_BRACKET * high:
+                break
+            share = (1.0 / self.radius - 1.0 / low_norm) / (1.0 / norm - 1.0 / low_norm)
+            # A little to the feasible side, and every third step halves the bracket: neither end may stay for ever.
+            middle = low + (high - low) * min(share * (1.0 + 1e-8) + 1e-12, 1.0 - 1e-3)
+            if step % 3 == 2:
+                middle = halfway(low, high)
+            trial, its_norm = refits.at(middle)
+            if its_norm <= self.radius:
+                fit, norm, high = trial, its_norm, middle
+            else:
+                low, low_norm = middle, its_norm
+        return fit, high
+
+    def without_features(self, options: PathOptions) -> Model:
+        """The model whose coefficients all vanish: an intercept."""
+        alone = replace(options, sizes=(0,), max_support=0)
+        empty = solve_path(self.at_multiplier(ALL_BUT_ZERO), alone, sweep=False)
+        intercept = best_by_size(self.problem, empty.by_size)[0].intercept
+        return evaluate(self.problem, Coefficients(np.zeros(0, dtype=np.int32), np.zeros(0), intercept))
+
+
+class Refits:
+    """Minima on one support at changing multipliers; each starts from the last."""
+
+    def __init__(self, bound: NormBound, model: Model) -> None:
+        self.bound = bound
+        self.last = model
+        self.options = replace(
+            bound.options, algorithm="cd", swaps="ranked", q=None, sizes=(model.size,), max_support=model.size, progress=None
+        )
+        self.allowed = set(model.support.tolist())
+        always = bound.problem.penalty.unpenalized
+        if always is not None:
+            self.allowed |= set(np.flatnonzero(always).tolist())
+
+    def at(self, multiplier: float) -> tuple[Model, float]:
+        """The minimum at a multiplier, and its norm; its cost is G, without the multiplier's term."""
+        problem = self.bound.problem
+        there = self.bound.at_multiplier(multiplier)
+        found = solve_path(there, self.options, seeds=to_core_scale(problem, [self.last]), sweep=False)
+        fits = best_by_size(there, found.by_size).values()
+        self.last = min((fit for fit in fits if set(fit.support.tolist()) <= self.allowed), key=lambda fit: fit.cost)
+        out = evaluate(problem, self.last.coefficients)
+        return out, float(np.linalg.norm(problem.penalised(out.support, out.values)))
+
+
+def halfway(low: float, high: float) -> float:
+    """A point well inside a bracket of multipliers, whose ends may be of different orders of magnitude."""
+    if low > 0.1 * high:
+        return float(np.sqrt(low * high))
+    return 0.1 * high if low == 0.0 else 0.5 * (low + high)

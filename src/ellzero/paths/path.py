@@ -1,0 +1,174 @@
+"""The result of a path: models along a decreasing grid of lambda_0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ellzero import _core
+from ellzero.base.validation import as_count
+from ellzero.paths.by_size import ModelsBySize
+from ellzero.plots import plot_path
+from ellzero.problem.model import Coefficients, Model, coefficient_rows, make_model
+from ellzero.problem.problem import Problem
+from ellzero.solvers.paths import PathOptions
+from ellzero.solvers.scales import to_user_scale
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["Path", "make_path"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Path:
+    """Models along a decreasing grid of lambda_0.
+
+    Attributes
+    ----------
+    lambda_0 : (m,) decreasing
+    coef : (m, p) scipy.sparse CSR matrix, on the scale of X
+    intercept : (m,)
+    cost : (m,) G, the objective without its lambda_0 term, recomputed from the raw data
+    objective : (m,) P = cost + lambda_0 * support_size
+    support_size : (m,) number of nonzero coefficients that pay lambda_0
+    converged : (m,) bool, False where rounding kept a fit from its tolerance (rare; seen with the hinge under bounds)
+    lambda_1, lambda_2 : the other penalties
+    reads : how often X was read, in units of the whole of X
+    problem : the data and settings; it keeps a reference to X and y
+    options : how the path was computed
+    by_size : the best model known of each size
+
+    """
+
+    lambda_0: Array
+    coef: sparse.csr_matrix
+    intercept: Array
+    cost: Array
+    support_size: NDArray[np.int64]
+    converged: NDArray[np.bool_]
+    reads: float
+    problem: Problem
+    options: PathOptions
+    by_size: ModelsBySize
+
+    @property
+    def objective(self) -> Array:
+        """P of each model, lambda_0 included."""
+        return self.cost + self.lambda_0 * self.support_size
+
+    @property
+    def sized(self) -> dict[int, Model]:
+        """The best model known of each size, by size; `at_support` adds to it."""
+        return self.by_size.models
+
+    @property
+    def lambda_1(self) -> float:
+        """Weight of the l1 norm."""
+        return self.problem.penalty.lambda_1
+
+    @property
+    def lambda_2(self) -> float:
+        """Weight of the squared l2 norm."""
+        return self.problem.penalty.lambda_2
+
+    def __len__(self) -> int:
+        return len(self.lambda_0)
+
+    def __getitem__(self, index: int) -> Model:
+        """The model at one lambda_0."""
+        m = len(self)
+        if not isinstance(index, (int, np.integer)):
+            raise TypeError(f"the index of a path must be an integer, got {index!r}.")
+        if not -m <= index < m:
+            raise IndexError(f"the path has {m} points, index {index} is outside.")
+        index %= m
+        start, stop = self.coef.indptr[index : index + 2]
+        at = Coefficients(self.coef.indices[start:stop], self.coef.data[start:stop], float(self.intercept[index]))
+        return make_model(
+            self.problem,
+            at,
+            cost=float(self.cost[index]),
+            lambda_0=float(self.lambda_0[index]),
+            objective=float(self.objective[index]),
+        )
+
+    def __iter__(self) -> Iterator[Model]:
+        return (self[index] for index in range(len(self)))
+
+    def at_support(self, k: int) -> Model:
+        """The best model with exactly k features (not counting unpenalized ones).
+
+        Sizes between those of ``support_size`` are there too: the sweeps pass through them. Larger ones are fitted when
+        asked for, from the path's models and by the path's algorithm; :func:`fit_sizes` does that for many sizes at once.
+        """
+        return self.by_size.at(as_count("k", k, 0))
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per lambda_0, as a pandas data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "lambda_0": self.lambda_0,
+                "support_size": self.support_size,
+                "objective": self.objective,
+                "intercept": self.intercept,
+                "converged": self.converged,
+            }
+        )
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Coefficients against lambda_0, with the model size above (needs matplotlib)."""
+        return plot_path(self.lambda_0, self.coef, self.support_size, self.problem.design.names, ax)
+
+    def __repr__(self) -> str:
+        shown = range(len(self)) if len(self) <= 12 else [*range(6), -1, *range(len(self) - 5, len(self))]
+        lines = [
+            f"{self.problem.loss.name} path: {len(self)} points, {self.problem.design.shape[0]} rows, "
+            f"{self.problem.design.shape[1]} features, lambda_1 = {self.lambda_1:g}, lambda_2 = {self.lambda_2:g}",
+            f"{'lambda_0':>12} {'features':>9} {'objective':>14}",
+        ]
+        for k in shown:
+            lines.append(
+                f"{'...':>12}"
+                if k < 0
+                else f"{self.lambda_0[k]:12.6g} {self.support_size[k]:9d} {self.objective[k]:14.8g}"
+                + ("" if self.converged[k] else "  (not converged)")
+            )
+        return "\n".join(lines)
+
+
+def make_path(problem: Problem, options: PathOptions, found: _core.PathResult) -> Path:
+    """The user's view of the core's result, with every cost recomputed."""
+    models = found.models
+    rows = [to_user_scale(problem, model) for model in models]
+    # Neighbouring points often share a model: its loss is computed once.
+    known: dict[bytes, float] = {}
+    cost = np.empty(len(rows))
+    for k, at in enumerate(rows):
+        key = at.support.tobytes() + at.values.tobytes() + np.float64(at.intercept).tobytes()
+        if key not in known:
+            known[key] = problem.objective(*at, 0.0)
+        cost[k] = known[key]
+    options = replace(options, progress=None)
+    return Path(
+        lambda_0=found.lambda_0,
+        coef=coefficient_rows(rows, problem.design.shape[1]),
+        intercept=np.array([at.intercept for at in rows]),
+        cost=cost,
+        support_size=np.array([problem.counted(at.support) for at in rows], dtype=np.int64),
+        converged=np.array([model.converged for model in models], dtype=bool),
+        reads=found.reads,
+        problem=problem,
+        options=options,
+        by_size=ModelsBySize(problem, options, found.by_size),
+    )

@@ -1,0 +1,215 @@
+"""The best model of each size: min G(beta) subject to ||beta||_0 <= k."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.signatures import arguments_of, passes_on
+from ellzero.base.validation import as_count, as_nonnegative
+from ellzero.paths.by_size import best_by_size
+from ellzero.paths.norm_bound import UNBOUNDED_SHARE, bound_norms
+from ellzero.paths.options import PathSettings, path_options
+from ellzero.plots import plot_sizes
+from ellzero.problem.making import make_problem
+from ellzero.problem.model import Model, coefficient_rows
+from ellzero.problem.problem import Problem
+from ellzero.solvers.paths import PathOptions, solve_path
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from typing_extensions import Unpack
+
+__all__ = ["Sizes", "fit_sizes"]
+
+Array = NDArray[np.float64]
+# A model must be better than the next smaller one by this share of it to count as one of its size.
+WORTH_A_FEATURE = 1e-10
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sizes:
+    """One model for each wanted number of features.
+
+    Attributes
+    ----------
+    sizes : (m,) increasing
+    coef : (m, p) scipy.sparse CSR matrix, on the scale of X
+    intercept : (m,)
+    objective : (m,) G, without any lambda_0 term, recomputed from the raw data
+    support_size : (m,) number of features (not counting unpenalized ones): at most ``sizes``, fewer where no feature improves
+    reached : (m,) bool, ``support_size == sizes``
+    problem : the data and settings; it keeps a reference to X and y
+    max_norm : the bound on ||beta||_2, or None
+
+    """
+
+    sizes: NDArray[np.int64]
+    models: list[Model]
+    problem: Problem
+    max_norm: float | None
+
+    @property
+    def coef(self) -> sparse.csr_matrix:
+        """All coefficients, one row per size."""
+        return coefficient_rows([model.coefficients for model in self.models], self.problem.design.shape[1])
+
+    @property
+    def intercept(self) -> Array:
+        """One intercept per size."""
+        return np.array([model.intercept for model in self.models])
+
+    @property
+    def objective(self) -> Array:
+        """G of each model."""
+        return np.array([model.objective for model in self.models])
+
+    @property
+    def support_size(self) -> NDArray[np.int64]:
+        """How many features each model has."""
+        return np.array([model.size for model in self.models], dtype=np.int64)
+
+    @property
+    def reached(self) -> NDArray[np.bool_]:
+        """Whether each model has as many features as were asked for."""
+        return np.asarray(self.support_size == self.sizes)
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    def __iter__(self) -> Iterator[Model]:
+        return iter(self.models)
+
+    def __getitem__(self, k: int) -> Model:
+        """The model for size k."""
+        place = np.flatnonzero(self.sizes == k)
+        if not len(place):
+            raise KeyError(f"size {k!r} was not asked for.")
+        return self.models[int(place[0])]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per size, as a pandas data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "size": self.sizes,
+                "support_size": self.support_size,
+                "objective": self.objective,
+                "intercept": self.intercept,
+                "reached": self.reached,
+            }
+        )
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Objective against the number of features (needs matplotlib)."""
+        return plot_sizes(self.sizes, self.objective, self.reached, ax)
+
+    def __repr__(self) -> str:
+        n, p = self.problem.design.shape
+        norm = "" if self.max_norm is None else f", norm at most {self.max_norm:g}"
+        penalty = self.problem.penalty
+        lines = [
+            f"{self.problem.loss.name} models of {len(self)} sizes, {n} rows, {p} features, lambda_1 = {penalty.lambda_1:g}, "
+            f"lambda_2 = {penalty.lambda_2:g}{norm}",
+            f"{'size':>6} {'objective':>14}",
+        ]
+        for size, has, value in zip(self.sizes, self.support_size, self.objective, strict=True):
+            note = "" if has == size else f"  ({has} features: none of {size} was found that is better)"
+            lines.append(f"{size:6d} {value:14.8g}{note}")
+        return "\n".join(lines)
+
+
+@passes_on(PathSettings, make_problem, path_options)
+def fit_sizes(
+    X: object,
+    y: ArrayLike,
+    sizes: Iterable[int] | int,
+    *,
+    algorithm: str = "local_search",
+    max_norm: float | None = None,
+    **settings: Unpack[PathSettings],
+) -> Sizes:
+    """The best model found with at most k features, for each k in ``sizes``.
+
+    Minimises ``G = sum_i w_i f(eta_i, y_i) + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2`` subject to ``||beta||_0 <= k``.
+    All sizes are searched together: a good model of one size starts the search at its neighbours.
+
+    Parameters
+    ----------
+    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized :
+        The problem, as in :func:`fit_path`.
+    sizes : integers of at least 0
+        Numbers of features, not counting unpenalized ones.
+    algorithm : {"local_search", "cd", "iht"}
+        Swaps between models of all sizes; without them; or, as in the paper's procedure, the sizes that a path of coordinate
+        descent skips by iterative hard thresholding.
+    swaps, q, improvement :
+        Where local search looks, as in :func:`fit_path`; with ``swaps="exhaustive"`` no single swap improves a returned model.
+    max_norm : float, optional
+        Also require ``||beta||_2 <= max_norm`` (of all coefficients, unpenalized features included; of the standardised ones
+        with ``standardize``): the estimator of the paper's error bounds. It keeps coefficients finite where the classes can be
+        separated. Each size is then solved for its own multiplier, which takes several times as long.
+    tol, n_jobs, progress :
+        As in :func:`fit_path`.
+
+    Returns
+    -------
+    Sizes
+        A size that cannot be reached, because X has no more columns or no further feature improves the model, holds the best
+        smaller model; its ``reached`` is False.
+
+    Examples
+    --------
+    >>> import ellzero as ez
+    >>> X, y, truth = ez.datasets.make_classification(200, 50, 3, s=3.0, random_state=0)
+    >>> models = ez.fit_sizes(X, y, range(1, 6), lambda_2=1e-3)
+    >>> models.support_size.tolist(), models[3].support.tolist()
+    ([1, 2, 3, 4, 5], [0, 16, 33])
+
+    """
+    options = path_options(algorithm=algorithm, **arguments_of(path_options, settings))
+    wanted = as_sizes(sizes)
+    radius = None if max_norm is None or max_norm == np.inf else as_nonnegative("max_norm", max_norm)
+    problem = make_problem(X, y, **arguments_of(make_problem, settings))
+    return compute_sizes(problem, wanted, options, radius)
+
+
+def compute_sizes(problem: Problem, wanted: NDArray[np.int64], options: PathOptions, radius: float | None = None) -> Sizes:
+    """The models of these (increasing) sizes of a validated problem."""
+    inside = tuple(int(size) for size in np.unique(np.minimum(wanted, problem.countable())))
+    sweep = options.for_sizes(inside, len(problem.y))
+    if radius is not None and options.progress is not None:
+        whole = options.progress
+        sweep = replace(sweep, progress=lambda fraction, at, size: whole(UNBOUNDED_SHARE * fraction, at, size))
+    found = best_by_size(problem, solve_path(problem, sweep).by_size)
+    if radius is not None:
+        found = bound_norms(problem, replace(sweep, progress=options.progress), found, inside, radius)
+    models = []
+    for size in wanted:
+        best = min(found)
+        for k in sorted(k for k in found if k <= size):
+            if found[k].cost < found[best].cost * (1.0 - WORTH_A_FEATURE):
+                best = k
+        models.append(found[best])
+    if options.progress is not None:
+        options.progress(1.0, 0.0, int(inside[-1]))
+    return Sizes(wanted, models, problem, radius)
+
+
+def as_sizes(sizes: Iterable[int] | int) -> NDArray[np.int64]:
+    """Increasing, without repetition."""
+    try:
+        listed: list[Any] = [sizes] if isinstance(sizes, (int, np.integer)) else list(sizes)
+    except TypeError:
+        raise InvalidInputError(f"sizes must hold integers, got {sizes!r}.") from None
+    if not listed:
+        raise InvalidInputError("sizes must hold at least one number of features.")
+    return np.unique([as_count("sizes", size, 0) for size in listed]).astype(np.int64)

@@ -1,0 +1,19 @@
+"""Pictures of results, drawn from plain numbers: the functions know no result class, and results pass their own numbers."""
+
+from ellzero.plots.bounds import SearchState, plot_bounds
+from ellzero.plots.path import plot_path, plot_sizes
+from ellzero.plots.scores import ScoreLine, plot_scores
+from ellzero.plots.stability import plot_stability
+from ellzero.plots.supports import FoldSupports, plot_supports
+
+__all__ = [
+    "FoldSupports",
+    "ScoreLine",
+    "SearchState",
+    "plot_bounds",
+    "plot_path",
+    "plot_scores",
+    "plot_sizes",
+    "plot_stability",
+    "plot_supports",
+]

@@ -1,0 +1,37 @@
+"""Axes to draw on, and labels that do not overlap; matplotlib is imported when something is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["axes_for", "far_apart", "log_axis"]
+
+
+def axes_for(ax: Axes | None, width: float = 8.0, height: float = 4.5) -> Axes:
+    """Return the given axes, or those of a new figure of that size in inches."""
+    import matplotlib.pyplot as plt  # optional, and slow to import
+
+    return plt.subplots(figsize=(width, height), layout="constrained")[1] if ax is None else ax
+
+
+def log_axis(ax: Axes) -> None:
+    """Make the x axis logarithmic, with plain numbers at 1, 2 and 5."""
+    from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter  # optional, and slow to import
+
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    ax.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+
+
+def far_apart(places: Iterable[float], spacing: float) -> list[int]:
+    """Return indices of places (which increase) that are at least `spacing` from each other; the last one is always there."""
+    ordered, shown = list(places), list[int]()
+    for k in reversed(range(len(ordered))):
+        if not shown or ordered[shown[-1]] - ordered[k] >= spacing:
+            shown.append(k)
+    return shown[::-1]

@@ -1,0 +1,175 @@
+"""Held-out scores of cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.base.validation import as_choice
+from ellzero.plots.axes import axes_for, far_apart, log_axis
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["ScoreLine", "plot_scores"]
+
+Array = NDArray[np.float64]
+
+ALL_BARS = 3
+"""With more lines than this only the chosen one has error bars: the others would hide it."""
+
+SIZE_SPACING = 0.05
+"""Sizes above the plot are written at least this share of its width apart."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreLine:
+    """Scores of the models that share one value of the second penalty.
+
+    Attributes
+    ----------
+    lambda_1, lambda_2 : the second penalty; at most one of them is positive
+    lambda_0 : (m,) decreasing
+    size : (m,) number of features
+    mean, standard_error : (m,) of the held-out scores over the folds
+
+    """
+
+    lambda_1: float
+    lambda_2: float
+    lambda_0: Array
+    size: NDArray[np.int64]
+    mean: Array
+    standard_error: Array
+
+    @property
+    def label(self) -> str:
+        """The second penalty, for the legend."""
+        parts = [f"$\\lambda_{k}$ = {value:.3g}" for k, value in ((1, self.lambda_1), (2, self.lambda_2)) if value > 0.0]
+        return ", ".join(parts) or "no second penalty"
+
+
+def plot_scores(
+    lines: Sequence[ScoreLine],
+    chosen: tuple[int, int],
+    ax: Axes | None = None,
+    *,
+    against: str = "size",
+    scoring: str = "score",
+    one_se: bool = False,
+) -> Axes:
+    """Draw held-out scores against lambda_0 or size: a line for each value of the second penalty, the chosen point marked.
+
+    Error bars are one standard error over the folds.
+
+    Parameters
+    ----------
+    lines : one for each value of the second penalty
+    chosen : index of a line and of the point on it
+    ax : where to draw; None makes a figure
+    against : {"size", "lambda_0"}
+    scoring : name of the score, for the y axis
+    one_se : True draws a dashed line one standard error below the best mean score
+
+    """
+    as_choice("against", against, ("lambda_0", "size"))
+    ax = axes_for(ax)
+    number, point = chosen
+    places = [line.size if against == "size" else line.lambda_0 for line in lines]
+    draw_lines(ax, lines, places, number)
+    best = lines[number]
+    mark_choice(ax, places[number][point], best.mean[point], int(best.size[point]))
+    if one_se:
+        draw_threshold(ax, lines)
+    if against == "size":
+        label_sizes(ax)
+    else:
+        label_lambdas(ax, lines, best)
+    ax.set_ylabel(f"held-out score ({scoring})")
+    ax.grid(axis="y", color="0.92", linewidth=0.8)
+    ax.set_axisbelow(True)
+    draw_legend(ax, [line.label for line in lines])
+    return ax
+
+
+def draw_lines(ax: Axes, lines: Sequence[ScoreLine], places: Sequence[NDArray[Any]], chosen: int) -> None:
+    """Draw each line at its places; the chosen one is the thickest."""
+    colours = shades(len(lines))
+    for k, line in enumerate(lines):
+        style: dict[str, Any] = {"color": colours[k], "label": line.label, "markersize": 3.5, "marker": "o"}
+        order = np.argsort(places[k], kind="stable")
+        x, mean = places[k][order], line.mean[order]
+        if k == chosen or len(lines) <= ALL_BARS:
+            error = line.standard_error[order]
+            emphasis: dict[str, Any] = {"linewidth": 1.8, "zorder": 4} if k == chosen else {"linewidth": 1.2, "zorder": 3}
+            ax.errorbar(x, mean, yerr=error, elinewidth=1.0, capsize=2.5, **style, **emphasis)
+        else:
+            ax.plot(x, mean, linewidth=1.0, alpha=0.8, zorder=2, **style)
+
+
+def label_sizes(ax: Axes) -> None:
+    """Write whole numbers of features below the plot."""
+    from matplotlib.ticker import MaxNLocator  # optional, and slow to import
+
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_xlabel("features in the model")
+
+
+def label_lambdas(ax: Axes, lines: Sequence[ScoreLine], chosen: ScoreLine) -> None:
+    """Write lambda_0 below the plot, decreasing, and the sizes of the chosen line's models above it."""
+    if all(line.lambda_0[-1] > 0.0 for line in lines):
+        log_axis(ax)
+    ax.invert_xaxis()
+    ax.set_xlabel(r"$\lambda_0$ (decreasing)")
+    changes = np.flatnonzero(np.diff(chosen.size, prepend=-1))
+    place = -np.log(chosen.lambda_0) if chosen.lambda_0[-1] > 0.0 else -chosen.lambda_0
+    width = max(float(place[-1] - place[0]), 1e-300)
+    shown = changes[far_apart(place[changes] / width, SIZE_SPACING)]
+    top = ax.secondary_xaxis("top")
+    top.set_xticks(chosen.lambda_0[shown], [str(size) for size in chosen.size[shown]])
+    top.minorticks_off()
+    top.set_xlabel("features in the model")
+
+
+def draw_legend(ax: Axes, wanted: list[str]) -> None:
+    """List the lines in their order, which matplotlib would change (lines without error bars first), then the rest."""
+    handles, labels = ax.get_legend_handles_labels()
+    order = sorted(range(len(labels)), key=lambda k: wanted.index(labels[k]) if labels[k] in wanted else len(wanted))
+    place = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+    ax.legend([handles[k] for k in order], [labels[k] for k in order], frameon=False, fontsize="small", **place)
+
+
+def mark_choice(ax: Axes, x: float, y: float, size: int) -> None:
+    """Draw a ring around the chosen point."""
+    ax.plot(
+        [x],
+        [y],
+        linestyle="none",
+        marker="o",
+        markersize=11.0,
+        markerfacecolor="none",
+        markeredgecolor="C3",
+        markeredgewidth=2.0,
+        zorder=6,
+        label=f"chosen: {size} {'feature' if size == 1 else 'features'}",
+    )
+
+
+def draw_threshold(ax: Axes, lines: Sequence[ScoreLine]) -> None:
+    """Draw the score one standard error below the best mean score."""
+    means = [np.max(line.mean, initial=-np.inf, where=~np.isnan(line.mean)) for line in lines]
+    best = lines[int(np.argmax(means))]
+    top = int(np.nanargmax(best.mean))
+    level = best.mean[top] - best.standard_error[top]
+    ax.axhline(level, color="0.35", linestyle="--", linewidth=1.0, zorder=1, label="best less one standard error")
+
+
+def shades(count: int) -> list[Any]:
+    """Return colours from dark to light that can be told apart on white, for an ordered set of lines."""
+    from matplotlib import colormaps  # optional, and slow to import
+
+    return [colormaps["viridis"](share) for share in np.linspace(0.0, 0.85, count)] if count > 1 else ["C0"]

@@ -1,0 +1,112 @@
+"""From a caller's arguments to a validated problem."""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.validation import as_bound, as_feature_mask, as_nonnegative, as_threads, as_vector, as_weights
+from ellzero.design import as_design
+from ellzero.problem.losses import Loss, get_loss
+from ellzero.problem.penalties import Penalty
+from ellzero.problem.problem import Problem, column_statistics
+
+__all__ = ["DataSettings", "ProblemSettings", "make_problem"]
+
+Array = NDArray[np.float64]
+LARGEST_RESPONSE = 1e150
+
+
+class DataSettings(TypedDict, total=False):
+    """The arguments, beside X and y, that say which loss is minimised over which coefficients."""
+
+    loss: str
+    fit_intercept: bool
+    standardize: bool
+    sample_weight: ArrayLike | None
+    lower: ArrayLike | None
+    upper: ArrayLike | None
+    unpenalized: ArrayLike | None
+
+
+class ProblemSettings(DataSettings, total=False):
+    """The arguments that every function that fits takes: `make_problem` has their defaults and checks them."""
+
+    lambda_1: float
+    lambda_2: float
+
+
+def make_problem(
+    X: object,
+    y: ArrayLike,
+    *,
+    loss: str = "logistic",
+    lambda_1: float = 0.0,
+    lambda_2: float = 0.0,
+    fit_intercept: bool = True,
+    standardize: bool = False,
+    sample_weight: ArrayLike | None = None,
+    lower: ArrayLike | None = None,
+    upper: ArrayLike | None = None,
+    unpenalized: ArrayLike | None = None,
+    n_jobs: int | None = None,
+) -> Problem:
+    """Validate everything that is shared by all entry points."""
+    the_loss = get_loss(loss)
+    design = as_design(X)
+    n, p = design.shape
+    if n == 0:
+        raise InvalidInputError("X has no rows.")
+    if p == 0:
+        raise InvalidInputError("X has no columns.")
+    if p >= 2**31:
+        raise InvalidInputError(f"X has {p} columns, at most 2^31 - 1 are supported.")
+    w = as_weights(sample_weight, n)
+    classes: NDArray[Any] | None = None
+    if the_loss.is_classification:
+        target, classes = encode_labels(y, n, w, the_loss)
+    else:
+        target = as_vector("y", y, n)
+        if np.abs(target).max() > LARGEST_RESPONSE:
+            raise InvalidInputError("y contains values too large to square.")
+    mean, spread, square = column_statistics(design, w, bool(fit_intercept), bool(standardize), as_threads(n_jobs))
+    low, high = as_bound("lower", lower, p, -np.inf), as_bound("upper", upper, p, np.inf)
+    mask = as_feature_mask("unpenalized", unpenalized, p, design.names)
+    check_bounds(low, high, mask)
+    penalty = Penalty(0.0, as_nonnegative("lambda_1", lambda_1), as_nonnegative("lambda_2", lambda_2), low, high, mask)
+    return Problem(design, target, w, the_loss, penalty, bool(fit_intercept), classes, mean, spread, square)
+
+
+def encode_labels(y: ArrayLike, n: int, w: Array, loss: Loss) -> tuple[Array, NDArray[Any]]:
+    """Labels as -1 / +1, and the two labels in that order."""
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.shape != (n,):
+        raise InvalidInputError(f"y must have shape ({n},) like the rows of X, got {labels.shape}.")
+    if labels.dtype.kind in "fc" and not np.isfinite(labels).all():
+        raise InvalidInputError("y contains NaN or infinity.")
+    try:
+        classes = np.unique(labels[w > 0.0])
+    except TypeError:
+        raise InvalidInputError("y must hold labels of one type.") from None
+    if len(classes) != 2:
+        where = "" if (w > 0.0).all() else " with positive sample_weight"
+        raise InvalidInputError(f"y must have exactly two classes for loss={loss.name!r}, got {len(classes)}{where}.")
+    return np.where(labels == classes[1], 1.0, -1.0), classes
+
+
+def check_bounds(lower: Array | None, upper: Array | None, unpenalized: NDArray[np.bool_] | None) -> None:
+    """Bounds must be ordered and, for features that lambda_0 can switch off, contain zero."""
+    low = -np.inf if lower is None else lower
+    high = np.inf if upper is None else upper
+    if np.any(low > high):
+        raise InvalidInputError("lower must not exceed upper.")
+    counted = True if unpenalized is None else ~unpenalized
+    if np.any((np.asarray(low) > 0.0) & counted):
+        raise InvalidInputError("lower must be at most 0 for features that lambda_0 penalises.")
+    if np.any((np.asarray(high) < 0.0) & counted):
+        raise InvalidInputError("upper must be at least 0 for features that lambda_0 penalises.")

@@ -1,0 +1,150 @@
+"""One fitted model, on the user's scale and with the user's labels."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import expit
+
+from ellzero.base.errors import InvalidInputError
+from ellzero.design import as_design
+from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
+from ellzero.problem.problem import Problem
+
+__all__ = ["Coefficients", "Model", "coefficient_rows", "evaluate", "feature_name", "make_model"]
+
+Array = NDArray[np.float64]
+
+
+def feature_name(names: list[str] | None, j: int) -> str:
+    """What feature j is called: the column's name, or x<j>."""
+    return f"x{j}" if names is None else names[j]
+
+
+class Coefficients(NamedTuple):
+    """One solution on the scale of X: the features with a nonzero coefficient, their coefficients, the intercept."""
+
+    support: NDArray[np.int32]
+    values: Array
+    intercept: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Model:
+    """A linear model with few features: what ``path[i]`` and ``path.at_support(k)`` return.
+
+    Attributes
+    ----------
+    support : indices of the features with a nonzero coefficient
+    values : their coefficients, on the scale of X
+    intercept : float
+    n_features : the number of columns of X
+    cost : G, the loss with the l1 and l2 terms but without lambda_0, recomputed from the raw data
+    size : the number of features that pay lambda_0
+    lambda_0 : the penalty it was chosen at; None for a model chosen by its size
+    objective : P at lambda_0; the cost, for a model chosen by its size
+
+    """
+
+    support: NDArray[np.int32]
+    values: Array
+    intercept: float
+    n_features: int
+    cost: float
+    size: int
+    lambda_0: float | None
+    objective: float
+    loss: str
+    classes: NDArray[Any] | None
+    names: list[str] | None = None
+
+    @property
+    def coefficients(self) -> Coefficients:
+        """Support, values and intercept."""
+        return Coefficients(self.support, self.values, self.intercept)
+
+    def objective_at(self, lambda_0: float) -> float:
+        """P at any lambda_0, up to rounding: the cost and lambda_0 for each feature that pays it."""
+        return self.cost + lambda_0 * self.size
+
+    @property
+    def coef(self) -> Array:
+        """All coefficients, dense, of shape (p,)."""
+        out = np.zeros(self.n_features)
+        out[self.support] = self.values
+        return out
+
+    def decision_function(self, X: object) -> Array:
+        """X coef + intercept, of shape (n,)."""
+        design = as_design(X)
+        if design.shape[1] != self.n_features:
+            raise InvalidInputError(f"X must have {self.n_features} columns, got {design.shape[1]}.")
+        if self.names is not None and design.names is not None and design.names != self.names:
+            raise InvalidInputError("X must have the columns that the model was fitted on, in the same order.")
+        return design.matvec(self.support, self.values) + self.intercept
+
+    def predict(self, X: object) -> NDArray[Any]:
+        """The user's labels (or numbers, for a regression)."""
+        eta = self.decision_function(X)
+        return eta if self.classes is None else self.classes[(eta > 0.0).astype(int)]
+
+    def predict_proba(self, X: object) -> Array:
+        """Probabilities of the two classes in the order of `classes`, of shape (n, 2); logistic loss only."""
+        if self.loss != "logistic":
+            raise InvalidInputError(f"predict_proba needs loss='logistic', this model has loss={self.loss!r}.")
+        second = expit(self.decision_function(X))
+        return np.column_stack([1.0 - second, second])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model as JSON; :func:`ellzero.load` reads it, as an estimator that predicts the same."""
+        write_model_file(path, self.file_content(FitSettings(lambda_0=self.lambda_0)))
+
+    def file_content(self, settings: FitSettings) -> ModelContent:
+        """Return what the model's file holds; `settings` are those of the fit, as far as they are known."""
+        return ModelContent(
+            loss=self.loss,
+            coef=coefficient_rows([self.coefficients], self.n_features),
+            intercept=np.array([self.intercept]),
+            classes=self.classes,
+            names=self.names,
+            settings=settings,
+        )
+
+    def feature_name(self, j: int) -> str:
+        """The name of feature j: the column's name, or x<j>."""
+        return feature_name(self.names, j)
+
+    def __repr__(self) -> str:
+        order = np.argsort(-np.abs(self.values))
+        lines = [f"{self.loss} model with {len(self.support)} of {self.n_features} features, intercept {self.intercept:.4g}"]
+        width = max((len(self.feature_name(int(self.support[k]))) for k in order), default=0)
+        lines += [f"  {self.feature_name(int(self.support[k])):<{width}}  {self.values[k]: .6g}" for k in order]
+        return "\n".join(lines)
+
+
+def make_model(problem: Problem, at: Coefficients, *, cost: float, lambda_0: float | None, objective: float) -> Model:
+    """A model, with its labels and names, whose cost and objective are known."""
+    n_features, size = problem.design.shape[1], problem.counted(at.support)
+    return Model(*at, n_features, cost, size, lambda_0, objective, problem.loss.name, problem.classes, problem.design.names)
+
+
+def evaluate(problem: Problem, at: Coefficients, lambda_0: float | None = None) -> Model:
+    """The model with the cost and the objective that the referee gives it."""
+    loss = problem.mean_loss(*at)
+    cost = loss + problem.penalty_value(at.support, at.values, 0.0)
+    objective = cost if lambda_0 is None else loss + problem.penalty_value(at.support, at.values, lambda_0)
+    return make_model(problem, at, cost=cost, lambda_0=lambda_0, objective=objective)
+
+
+def coefficient_rows(rows: Sequence[Coefficients], p: int) -> sparse.csr_matrix:
+    """The coefficients of solutions with p features, one row each."""
+    starts = np.cumsum([0] + [len(row.support) for row in rows])
+    columns = np.concatenate([np.zeros(0, np.int32)] + [row.support for row in rows])
+    values = np.concatenate([np.zeros(0)] + [row.values for row in rows])
+    return sparse.csr_matrix((values, columns, starts), shape=(len(rows), p))

@@ -1,0 +1,272 @@
+"""The format of model files: JSON that any program can read; reading it runs no code. docs/model-file.md describes it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.files import replacing
+from ellzero.base.validation import as_count, as_nonnegative
+from ellzero.problem.losses import get_loss
+
+__all__ = ["FitSettings", "ModelContent", "read_model_file", "write_model_file"]
+
+Array = NDArray[np.float64]
+FORMAT = "ellzero model"
+VERSION = 1
+FLAGS = ("fit_intercept", "standardize")
+PENALTIES = ("k", "lambda_0", "lambda_1", "lambda_2")
+LABEL_KINDS = {"U": "string", "b": "boolean", "i": "integer", "u": "integer", "f": "number"}
+LABEL_TYPES: dict[str, Any] = {"string": str, "boolean": bool, "integer": np.int64, "number": np.float64}
+JSON_TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "boolean": (bool,), "integer": (int,), "number": (int, float)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitSettings:
+    """The settings that a model was fitted with; None where they are not known."""
+
+    k: int | None = None
+    lambda_0: float | None = None
+    lambda_1: float | None = None
+    lambda_2: float | None = None
+    fit_intercept: bool | None = None
+    standardize: bool | None = None
+
+    def known(self) -> dict[str, Any]:
+        """Return the settings that are known, by name."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ModelContent:
+    """Everything that a model file holds.
+
+    Attributes
+    ----------
+    loss : its name
+    coef : (outputs, p) sparse matrix, on the scale of X; more than two classes have one output each, all others one in all
+    intercept : (outputs,)
+    classes : the labels, in order; None for a regression
+    names : names of the p features, if they have any
+    settings : FitSettings
+    calibration : (outputs, 2), slope and intercept of the log-odds, for losses that have no probabilities of their own
+    preparation : how the command line made the columns of X from raw data, as plain JSON
+
+    """
+
+    loss: str
+    coef: sparse.csr_matrix
+    intercept: Array
+    classes: NDArray[Any] | None
+    names: list[str] | None
+    settings: FitSettings
+    calibration: Array | None = None
+    preparation: dict[str, Any] | None = None
+
+
+def write_model_file(path: str | os.PathLike[str], model: ModelContent) -> None:
+    """Write a model as JSON; the file appears as a whole or not at all."""
+    text = json.dumps(to_json(model), indent=1, ensure_ascii=False, allow_nan=False)
+    with replacing(path) as stream:
+        stream.write(text.encode() + b"\n")
+
+
+def to_json(model: ModelContent) -> dict[str, Any]:
+    """Return the content as JSON has it, entries in the order of the format's description."""
+    coef = model.coef.copy()
+    coef.eliminate_zeros()
+    coef.sort_indices()
+    settings = model.settings
+    content: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "estimator": "L0Regressor" if model.classes is None else "L0Classifier",
+        "loss": model.loss,
+        "penalties": {
+            "k": None if settings.k is None else int(settings.k),
+            **{name: as_float(getattr(settings, name)) for name in PENALTIES[1:]},
+        },
+        **{name: as_flag(getattr(settings, name)) for name in FLAGS},
+        "n_features": int(coef.shape[1]),
+        "feature_names": None if model.names is None else [str(name) for name in model.names],
+        "classes": None if model.classes is None else labels_to_json(model.classes),
+        "outputs": [
+            {
+                "intercept": float(intercept),
+                "features": coef.indices[start:stop].tolist(),
+                "coefficients": coef.data[start:stop].tolist(),
+            }
+            for intercept, start, stop in zip(model.intercept, coef.indptr[:-1], coef.indptr[1:], strict=True)
+        ],
+        "calibration": None if model.calibration is None else model.calibration.tolist(),
+    }
+    if model.preparation is not None:
+        content["preparation"] = model.preparation
+    return content
+
+
+def as_float(value: Any) -> float | None:
+    """Return a number as JSON has it, None if it is not known."""
+    return None if value is None else float(value)
+
+
+def as_flag(value: Any) -> bool | None:
+    """Return a truth value as JSON has it, None if it is not known."""
+    return None if value is None else bool(value)
+
+
+def labels_to_json(labels: NDArray[Any]) -> dict[str, Any]:
+    """Return labels with the name of their type, which JSON alone would lose."""
+    each = labels.tolist() if labels.dtype == object else labels[:1]
+    kinds = {LABEL_KINDS.get(np.asarray(label).dtype.kind) for label in each}
+    if len(kinds) != 1 or None in kinds:
+        raise InvalidInputError("only labels that are strings, numbers or booleans can be saved.")
+    return {"type": kinds.pop(), "values": labels.tolist()}
+
+
+def read_model_file(path: str | os.PathLike[str]) -> ModelContent:
+    """Read a model file and check every entry of it."""
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInputError(f"{path} is not a model file: {error}.") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise InvalidInputError(f"{path} is not a model file: its format is not {FORMAT!r}.")
+    version = content.get("version")
+    if type(version) is not int or version != VERSION:
+        raise InvalidInputError(f"{path} has version {version!r}; this ellzero reads version {VERSION}.")
+    try:
+        return from_json(content)
+    except Malformed as error:
+        raise InvalidInputError(f"{path} is malformed: {error}.") from None
+
+
+class Malformed(Exception):
+    """An entry of a file that is missing or has a wrong value; the message names it."""
+
+
+def refuse_constant(name: str) -> Any:
+    """Refuse NaN and infinity, which Python's JSON reader would take and the format does not have."""
+    raise ValueError(f"it contains {name}")
+
+
+def entry(content: dict[str, Any], name: str, *types: type) -> Any:
+    """Return an entry that must be there, of one of these types."""
+    if name not in content:
+        raise Malformed(f"{name} is missing")
+    value = content[name]
+    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+        raise Malformed(f"{name} has the wrong type")
+    return value
+
+
+def from_json(content: dict[str, Any]) -> ModelContent:
+    """Return the content of a file after checking that its entries are sound and fit together."""
+    kind = entry(content, "estimator", str)
+    if kind not in ("L0Classifier", "L0Regressor"):
+        raise Malformed(f"estimator {kind!r} is not known")
+    loss = entry(content, "loss", str)
+    settings = settings_from_json(content)
+    if kind == "L0Classifier":
+        as_valid(get_loss, loss)
+    elif loss != "squared_error" or any(content.get(name) is not None for name in ("classes", "calibration")):
+        raise Malformed("a regression has squared errors, no classes and no calibration")
+    p = as_valid(as_count, "n_features", entry(content, "n_features", int), 1)
+    names = entry(content, "feature_names", list, type(None))
+    if names is not None and (len(names) != p or not all(isinstance(name, str) for name in names)):
+        raise Malformed("feature_names must have one string for each feature")
+    outputs = [output_from_json(output, p) for output in entry(content, "outputs", list)]
+    classes = labels_from_json(entry(content, "classes", dict)) if kind == "L0Classifier" else None
+    expected = 1 if classes is None or len(classes) == 2 else len(classes)
+    if len(outputs) != expected:
+        raise Malformed(f"outputs must have {expected} entries, has {len(outputs)}")
+    return ModelContent(
+        loss=loss,
+        coef=sparse.vstack([coef for coef, _ in outputs], format="csr"),
+        intercept=np.array([intercept for _, intercept in outputs]),
+        classes=classes,
+        names=names,
+        settings=settings,
+        calibration=calibration_from_json(content, expected),
+        preparation=entry({"preparation": None} | content, "preparation", dict, type(None)),
+    )
+
+
+def settings_from_json(content: dict[str, Any]) -> FitSettings:
+    """Return the settings of the fit, as far as the file knows them."""
+    settings = {name: entry(content, name, bool, type(None)) for name in FLAGS}
+    penalties = entry(content, "penalties", dict)
+    for name in PENALTIES:
+        value = entry(penalties, name, int, float, type(None))
+        check = partial(as_count, least=0) if name == "k" else as_nonnegative
+        settings[name] = None if value is None else as_valid(check, name, value)
+    return FitSettings(**settings)
+
+
+def calibration_from_json(content: dict[str, Any], outputs: int) -> Array | None:
+    """Return slope and intercept of the log-odds of each output, None if the file has none."""
+    pairs = entry(content, "calibration", list, type(None))
+    if pairs is None:
+        return None
+    if content["loss"] == "logistic":
+        raise Malformed("calibration belongs to other losses than the logistic one")
+    if len(pairs) != outputs or not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+        raise Malformed("calibration must have a slope and an intercept for each output")
+    return np.array([[finite(value, "calibration") for value in pair] for pair in pairs])
+
+
+def as_valid(check: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what a check of arguments returns; a wrong value is the file's fault, not the caller's."""
+    try:
+        return check(*arguments)
+    except (InvalidInputError, OverflowError) as error:
+        raise Malformed(str(error).rstrip(".")) from None
+
+
+def output_from_json(output: Any, p: int) -> tuple[sparse.csr_matrix, float]:
+    """Return the coefficients of one output, of shape (1, p), and its intercept."""
+    if not isinstance(output, dict):
+        raise Malformed("outputs must hold objects")
+    features, values = entry(output, "features", list), entry(output, "coefficients", list)
+    if len(features) != len(values):
+        raise Malformed("features and coefficients must have the same length")
+    if not all(type(j) is int and 0 <= j < p for j in features) or len(set(features)) < len(features):
+        raise Malformed(f"features must be different indices below {p}")
+    numbers = np.array([finite(value, "coefficients") for value in values], dtype=np.float64)
+    columns = np.array(features, dtype=np.int32)
+    row = sparse.csr_matrix((numbers, columns, np.array([0, len(columns)])), shape=(1, p))
+    return row, finite(output.get("intercept"), "intercept")
+
+
+def finite(value: Any, name: str) -> float:
+    """Return a number that must be finite."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= sys.float_info.max:
+        raise Malformed(f"{name} must hold finite numbers")
+    return float(value)
+
+
+def labels_from_json(content: dict[str, Any]) -> NDArray[Any]:
+    """Return labels with the type that they were saved with."""
+    kind, values = entry(content, "type", str), entry(content, "values", list)
+    if kind not in LABEL_TYPES:
+        raise Malformed(f"classes of type {kind!r} are not known")
+    if len(set(map(str, values))) < max(2, len(values)) or not all(type(value) in JSON_TYPES[kind] for value in values):
+        raise Malformed(f"classes must have at least two different values of type {kind}")
+    if kind == "number":
+        values = [finite(value, "classes") for value in values]
+    try:
+        return np.array(values, dtype=LABEL_TYPES[kind])
+    except OverflowError:
+        raise Malformed("classes has an integer that is too large") from None

@@ -1,0 +1,65 @@
+"""The public referee."""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from ellzero.base.validation import as_nonnegative
+from ellzero.problem.making import make_problem
+
+__all__ = ["objective"]
+
+
+def objective(
+    X: object,
+    y: ArrayLike,
+    coef: ArrayLike | sparse.spmatrix,
+    intercept: float = 0.0,
+    *,
+    loss: str = "logistic",
+    lambda_0: float = 0.0,
+    lambda_1: float = 0.0,
+    lambda_2: float = 0.0,
+    sample_weight: ArrayLike | None = None,
+    unpenalized: ArrayLike | None = None,
+    standardize: bool = False,
+    fit_intercept: bool = True,
+) -> float:
+    """The value of what the solvers minimise, from the user's coefficients: the referee.
+
+    Parameters
+    ----------
+    X : array, data frame, sparse matrix, column store or Dask array of shape (n, p)
+    y : labels (two classes) or, for ``loss="squared_error"``, numbers, of shape (n,)
+    coef : (p,) array or a sparse row of shape (1, p), on the scale of X
+    intercept : float
+    standardize : bool
+        Whether the penalties apply to the coefficients of standardised columns.
+    fit_intercept : bool
+        Only matters with ``standardize``: without an intercept, columns are scaled but not centred.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import ellzero as ez
+    >>> round(ez.objective([[1.0], [-1.0]], [1, 0], [2.0], loss="hinge", lambda_0=0.1), 6)
+    0.1
+
+    """
+    problem = make_problem(
+        X,
+        y,
+        loss=loss,
+        lambda_1=lambda_1,
+        lambda_2=lambda_2,
+        fit_intercept=fit_intercept,
+        standardize=standardize,
+        sample_weight=sample_weight,
+        unpenalized=unpenalized,
+    )
+    support, values = problem.split(coef)
+    return problem.objective(support, values, float(intercept), as_nonnegative("lambda_0", lambda_0))

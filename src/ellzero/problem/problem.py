@@ -1,0 +1,164 @@
+"""One problem, one owner of the objective.
+
+    P(b, beta) = sum_i w_i f(eta_i, y_i) + lambda_0 ||beta||_0 + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2,   eta = X beta + b
+
+`w` are the sample weights divided by their sum. With `standardize`, beta refers to the standardised columns
+(x_j - mean_j) / spread_j; the coefficients that users see refer to X itself: coef_j = beta_j / spread_j.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.validation import as_vector
+from ellzero.design import Design
+from ellzero.problem.losses import Loss
+from ellzero.problem.penalties import Penalty
+
+__all__ = ["Problem", "column_statistics", "restricted", "reweighted"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Validated data, loss and penalty (without lambda_0) of one fit."""
+
+    design: Design
+    y: Array  # -1 / +1, or the response of a regression
+    w: Array  # sums to one
+    loss: Loss
+    penalty: Penalty  # on the user's scale: bounds apply to coef
+    fit_intercept: bool
+    classes: NDArray[Any] | None  # the user's two labels, in the order -1, +1
+    mean: Array | None  # of each column, None without an intercept: columns are centred if there is one
+    spread: Array | None  # of each column, None if columns are not scaled
+    square: Array  # sum_i w_i z_ij^2 of the columns as the solvers see them
+
+    def split(self, coef: ArrayLike | sparse.spmatrix, name: str = "coef") -> tuple[NDArray[np.int32], Array]:
+        """Indices and values of the nonzero coefficients of one model."""
+        if sparse.issparse(coef):
+            row = sparse.coo_matrix(coef)
+            if row.shape not in ((1, self.design.shape[1]), (self.design.shape[1], 1)):
+                raise InvalidInputError(f"{name} must hold {self.design.shape[1]} coefficients, got shape {row.shape}.")
+            dense_index = row.col if row.shape[0] == 1 else row.row
+            order = np.argsort(dense_index)
+            return dense_index[order].astype(np.int32), np.asarray(row.data, dtype=np.float64)[order]
+        vector = as_vector(name, np.ravel(np.asarray(coef)), self.design.shape[1])
+        support = np.flatnonzero(vector).astype(np.int32)
+        return support, vector[support]
+
+    def eta(self, support: NDArray[np.int32], coef: Array, intercept: float) -> Array:
+        """X coef + intercept."""
+        return self.design.matvec(support, coef) + intercept
+
+    def slopes(self, r: Array) -> Array:
+        """The products of all columns, as the solvers see them, with a vector of rows."""
+        return self.as_seen(self.design.rmatvec(r), r)
+
+    def as_seen(self, products: Array, r: Array) -> Array:
+        """The products of the user's columns with a vector of rows, as those of the columns that the solvers see."""
+        if self.mean is not None:
+            products = products - self.mean * r.sum()
+        return products if self.spread is None else products / self.spread
+
+    def penalised(self, support: NDArray[np.int32], coef: Array) -> Array:
+        """The coefficients as the penalty sees them: on the standardised scale if there is one."""
+        return coef if self.spread is None else coef * self.spread[support]
+
+    def objective(self, support: NDArray[np.int32], coef: Array, intercept: float, lambda_0: float) -> float:
+        """P at the user's coefficients, from the raw data: the referee of every reported number."""
+        return self.mean_loss(support, coef, intercept) + self.penalty_value(support, coef, lambda_0)
+
+    def mean_loss(self, support: NDArray[np.int32], coef: Array, intercept: float) -> float:
+        """sum_i w_i f(eta_i, y_i)."""
+        return float(self.w @ self.loss.value(self.eta(support, coef, intercept), self.y))
+
+    def penalty_value(self, support: NDArray[np.int32], coef: Array, lambda_0: float) -> float:
+        """lambda_0 ||beta||_0 + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2 of the penalised coefficients."""
+        mask = self.penalty.unpenalized
+        on_support = Penalty(
+            lambda_0,
+            self.penalty.lambda_1,
+            self.penalty.lambda_2,
+            unpenalized=None if mask is None else mask[support],
+        )
+        return on_support.value(self.penalised(support, coef))
+
+    def clip(self, support: NDArray[np.int32], coef: Array) -> Array:
+        """Coefficients moved back inside the bounds that rounding (of a change of scale) took them out of."""
+        low = -np.inf if self.penalty.lower is None else self.penalty.lower[support]
+        high = np.inf if self.penalty.upper is None else self.penalty.upper[support]
+        return np.clip(coef, low, high)
+
+    def held_away_from_zero(self) -> bool:
+        """Whether bounds forbid that all coefficients vanish."""
+        lower, upper = self.penalty.lower, self.penalty.upper
+        return bool((lower is not None and (lower > 0.0).any()) or (upper is not None and (upper < 0.0).any()))
+
+    def countable(self) -> int:
+        """How many features of X could pay lambda_0: no model is larger."""
+        return self.counted(np.arange(self.design.shape[1], dtype=np.int32))
+
+    def counted(self, support: NDArray[np.int32]) -> int:
+        """How many of these features pay lambda_0."""
+        return len(self.paying(support))
+
+    def paying(self, support: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Those of these features that pay lambda_0."""
+        mask = self.penalty.unpenalized
+        return support if mask is None else support[~mask[support]]
+
+
+def column_statistics(
+    design: Design, w: Array, fit_intercept: bool, standardize: bool, threads: int
+) -> tuple[Array | None, Array | None, Array]:
+    """Means, spreads (None where not applied) and weighted squares of the columns as the solvers see them; one read of X.
+
+    With an intercept, columns are always centred (inside dot and axpy): since the intercept is free this changes no
+    objective, and a coordinate step that takes the intercept along reaches strictly better fixed points.
+    """
+    mean, variance = design.core.moments(w, threads=threads)
+    with np.errstate(over="ignore", invalid="ignore"):
+        square = variance + mean**2
+    if not np.isfinite(square).all():
+        bad = int(np.flatnonzero(~np.isfinite(square))[0])
+        column = design.matvec(np.array([bad], dtype=np.int32), np.ones(1))
+        problem = "NaN or infinity" if not np.isfinite(column).all() else "values too large to square"
+        raise InvalidInputError(f"X contains {problem} (column {bad}).")
+    if fit_intercept:
+        # A constant column leaves only rounding errors behind: it is centred to zero and must not be blown up.
+        square = np.where(variance <= 1e-26 * square, 0.0, variance)
+    spread = np.where(square > 0.0, np.sqrt(square), 1.0) if standardize else None
+    seen = (square > 0.0).astype(np.float64) if standardize else square
+    return mean if fit_intercept else None, spread, seen
+
+
+def reweighted(problem: Problem, w: Array, threads: int = 1) -> Problem:
+    """The same rows with other weights (that sum to one), some of them zero: a part of the data without a copy of it."""
+    standardized = problem.spread is not None
+    mean, spread, square = column_statistics(problem.design, w, problem.fit_intercept, standardized, threads)
+    return replace(problem, w=w, mean=mean, spread=spread, square=square)
+
+
+def restricted(problem: Problem, columns: NDArray[Any]) -> Problem:
+    """The problem on some columns only."""
+
+    def part(values: Any) -> Any:
+        return None if values is None else np.ascontiguousarray(values[columns])
+
+    penalty = problem.penalty
+    return replace(
+        problem,
+        design=problem.design.take(columns),
+        mean=part(problem.mean),
+        spread=part(problem.spread),
+        square=part(problem.square),
+        penalty=replace(penalty, lower=part(penalty.lower), upper=part(penalty.upper), unpenalized=part(penalty.unpenalized)),
+    )

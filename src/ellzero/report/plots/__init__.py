@@ -1,8 +1,0 @@
-"""Pictures of results, one file a result."""
-
-from ellzero.report.plots.bounds import plot_bounds
-from ellzero.report.plots.cross_validation import plot_scores, plot_supports
-from ellzero.report.plots.path import plot_path, plot_sizes
-from ellzero.report.plots.stability import plot_stability
-
-__all__ = ["plot_bounds", "plot_path", "plot_scores", "plot_sizes", "plot_stability", "plot_supports"]

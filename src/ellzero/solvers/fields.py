@@ -1,0 +1,25 @@
+"""Objects of the core from values of Python: fields of the same name, and enums from their names."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TypeVar
+
+__all__ = ["core_object"]
+
+T = TypeVar("T")
+
+
+def core_object(kind: type[T], **values: object) -> T:
+    """A new object of a class of the core, with these fields set; None leaves a field at the core's default.
+
+    >>> from ellzero import _core
+    >>> core_object(_core.PathOptions, algorithm="local_search", n_lambda=None).n_lambda
+    100
+    """
+    out = kind()
+    for name, value in values.items():
+        default = getattr(out, name)
+        if value is not None:
+            setattr(out, name, type(default)[value] if isinstance(default, Enum) else value)  # type: ignore[index]
+    return out

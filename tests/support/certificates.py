@@ -1,0 +1,47 @@
+"""Certificates of several kinds, their parts, and what the verifier says of parts that were changed."""
+
+import types
+
+import numpy as np
+
+import ellzero as ez
+from ellzero.exact.verifier import digest
+from support.problems import random_problem, target
+
+X, RESPONSE, WEIGHT = random_problem(7, n=60, p=20, density=0.8)
+Y = target(RESPONSE, "logistic")
+PLAIN = {"loss": "logistic", "lambda_0": 0.01, "k": 4, "lambda_2": 0.01, "gap": 1e-5, "n_jobs": 1}
+BASES = {
+    "large tree": {**PLAIN, "k": None, "sample_weight": WEIGHT, "lower": -0.6, "upper": 0.6},
+    "weighted box": {**PLAIN, "sample_weight": WEIGHT, "lower": -0.6, "upper": 0.6},
+    "standardized": {**PLAIN, "standardize": True, "unpenalized": [2]},
+    "conditional": {**PLAIN, "lambda_2": 0.0, "bound": 1.0},
+    "truncated": {**PLAIN, "k": None, "lambda_0": 0.005, "node_limit": 5},
+}
+SOLVED = {}
+# Of the verifier's reasons.
+PROVES, VALUE, COVER = "the tree proves the lower bound", "the solution's objective is", "children that do not cover it"
+
+
+def base(name):
+    """The solution and a copy of the certificate's parts; solved once."""
+    if name not in SOLVED:
+        SOLVED[name] = ez.solve(X, Y, **BASES[name])
+    sol = SOLVED[name]
+    return sol, dict(sol.certificate.header), {key: np.array(value) for key, value in sol.certificate.arrays.items()}
+
+
+def check(header, arrays, X=X, y=Y, sign=True):
+    """What the verifier says of these parts, with a checksum made anew or the one that is there."""
+    if sign:
+        header["digest"] = digest(header, arrays)
+    return ez.verify(types.SimpleNamespace(header=header, arrays=arrays), X, y)
+
+
+def leaves_of(arrays):
+    return np.setdiff1d(np.arange(len(arrays["parent"])), arrays["parent"])
+
+
+def points_of_leaves(arrays):
+    rows = arrays["row"][leaves_of(arrays)]
+    return rows[rows >= 0]

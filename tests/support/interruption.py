@@ -1,0 +1,41 @@
+"""Ctrl-C in a program of its own."""
+
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+PROMPT = 10.0
+"""Seconds: on an idle machine all stop within one, but tests share theirs; what they stop would run for minutes."""
+
+
+GUROBI = ("\n", "Interrupt request received\n")
+"""Gurobi catches the signal itself, and says so."""
+
+
+def interrupt(code, seconds, verdict):
+    """Run code that says when it is solving, and interrupt it: it must say so promptly, and then its verdict.
+
+    The code runs in the folder of the tests, and can import what tests share.
+    """
+    command, here = [sys.executable, "-c", textwrap.dedent(code)], Path(__file__).parents[1]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=here) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "solving\n"
+        time.sleep(seconds)
+        child.send_signal(signal.SIGINT)
+        sent = time.monotonic()
+        while (said := child.stdout.readline()) in GUROBI:
+            pass
+        assert said == "interrupted\n"
+        assert time.monotonic() - sent < PROMPT
+        assert child.stdout.readline() == f"{verdict}\n"
+        assert child.wait(timeout=30) == 0
+
+
+def listening(argv):
+    """The command line as a program that listens to Ctrl-C: a background job, as tests may be, starts with it ignored."""
+    handled = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    return [sys.executable, "-c", f"{handled}; from ellzero.cli import main; sys.exit(main())", *map(str, argv)]

@@ -1,0 +1,34 @@
+"""The benchmarks stand beside the paper's experiments: they share lower rooms, and import nothing of each other."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FILES = sorted((ROOT / "benchmarks").glob("**/*.py"))
+
+
+def imported(file):
+    """Yield the names of all modules that a file imports, at its top or inside functions."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def test_there_are_benchmarks():
+    assert len(FILES) > 10
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_no_benchmark_imports_the_experiments(file):
+    assert not [name for name in imported(file) if f"{name}.".startswith("ellzero.experiments.")]
+
+
+def test_no_experiment_imports_the_benchmarks():
+    files = sorted((ROOT / "src" / "ellzero" / "experiments").glob("**/*.py"))
+    assert len(files) > 5
+    for file in files:
+        assert not [name for name in imported(file) if name.split(".")[0] == "benchmarks"], file
