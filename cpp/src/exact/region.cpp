@@ -49,7 +49,7 @@ bool Region::load(const State& state, Decision decision, double cutoff) {
     const int64_t p = problem_.columns();
     box_ = root_;
     status_.assign(p, Status::undecided);
-    for (int64_t j = 0; j < p; ++j)
+    for (int32_t j = 0; j < p; ++j)
         if (state.out.test(j)) status_[j] = Status::out;
     in_ = state.in;
     if (decision.made()) {
@@ -61,8 +61,8 @@ bool Region::load(const State& state, Decision decision, double cutoff) {
     for (const auto& [j, low, high] : state.boxes)
         box_[j] = {std::max(box_[j].low, static_cast<double>(low)), std::min(box_[j].high, static_cast<double>(high))};
     undecided_.clear();
-    for (int64_t j = 0; j < p; ++j)
-        if (status_[j] == Status::undecided) undecided_.push_back(static_cast<int32_t>(j));
+    for (int32_t j = 0; j < p; ++j)
+        if (status_[j] == Status::undecided) undecided_.push_back(j);
     return settle(cutoff);
 }
 
@@ -70,7 +70,7 @@ void Region::store(State& state) const {
     const int64_t p = problem_.columns();
     state.in = in_;
     state.out = ColumnSet(p);
-    for (int64_t j = 0; j < p; ++j)
+    for (int32_t j = 0; j < p; ++j)
         if (status_[j] == Status::out) state.out.insert(j);
     state.boxes.clear();
     // A box matters once it is narrower than the envelope's knee (a wider one follows again from the cutoff).

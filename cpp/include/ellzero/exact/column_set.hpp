@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -12,12 +13,12 @@ class ColumnSet {
   public:
     // An empty set without room: nothing can be inserted.
     ColumnSet() = default;
-    explicit ColumnSet(int64_t columns) : words_((columns + bits - 1) / bits, 0) {}
+    explicit ColumnSet(int64_t columns) : words_((columns + 63) / 64, 0) {}
     // Column j is bit j % 64 of word j / 64, as checkpoints keep it.
     explicit ColumnSet(std::vector<uint64_t> words) : words_(std::move(words)) {}
 
-    bool test(int64_t j) const { return j / bits < std::ssize(words_) && ((words_[j / bits] >> (j % bits)) & 1) != 0; }
-    void insert(int64_t j) { words_.at(j / bits) |= uint64_t{1} << (j % bits); }
+    bool test(int32_t j) const { return word(j) < words_.size() && ((words_[word(j)] >> bit(j)) & 1) != 0; }
+    void insert(int32_t j) { words_.at(word(j)) |= uint64_t{1} << bit(j); }
     // The number of columns in the set.
     int64_t size() const {
         int64_t count = 0;
@@ -27,7 +28,9 @@ class ColumnSet {
     const std::vector<uint64_t>& words() const { return words_; }
 
   private:
-    static constexpr int64_t bits = 64;
+    static size_t word(int32_t j) { return static_cast<uint32_t>(j) >> 6; }
+    static int bit(int32_t j) { return j & 63; }
+
     std::vector<uint64_t> words_;
 };
 
