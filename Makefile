@@ -16,6 +16,10 @@ test: $(VENV)/.built
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 # Less than a minute, for use while one works: all but clang-tidy and the slow tests.
+QUICK := tests/test_architecture.py tests/test_core.py tests/unit --ignore=tests/unit/test_bounds.py --ignore=tests/unit/test_criteria.py \
+    tests/contract/test_designs.py tests/reference/test_algorithm_1.py tests/reference/test_enumeration.py \
+    tests/reference/test_sizes.py tests/api/test_bad_input.py tests/api/test_cli_errors.py tests/api/test_exact_solution.py \
+    tests/api/test_model_file.py tests/api/test_path_object.py
 check: style types
 	$(BIN)/ctest --test-dir $(BUILD) --output-on-failure
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile $(QUICK)
@@ -74,6 +78,7 @@ sanitize: TESTS = tests/unit tests/contract tests/property tests/api/test_bad_in
     tests/api/test_stored_passes.py tests/reference/test_algorithm_1.py tests/reference/test_hard_thresholding.py \
     tests/reference/test_sizes.py tests/reference/test_exact.py tests/reference/test_swaps.py
 sanitize-threads: SANITIZERS = thread
+sanitize-threads: RUN_UNIT = setarch -R
 sanitize-threads: RUN = LD_PRELOAD="$$(gcc -print-file-name=libtsan.so)" TSAN_OPTIONS=log_path=build/races OPENBLAS_NUM_THREADS=1 setarch -R
 sanitize-threads: TESTS = tests/property/test_paths.py tests/api/test_stored.py tests/api/test_stored_passes.py \
     tests/api/test_stored_estimators.py tests/api/test_exact_limits.py tests/api/test_certified_paths.py
@@ -82,7 +87,8 @@ sanitize sanitize-threads: $(VENV)/.built
 	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" > \
 	    $$(build/$@/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/tools.pth
 	build/$@/bin/python -m pip install --quiet --force-reinstall --no-build-isolation --no-deps -C build-dir=build/$@-objects \
-	    -C cmake.define.ELLZERO_SANITIZE=$(SANITIZERS) -C install.strip=false .
+	    -C cmake.define.ELLZERO_SANITIZE=$(SANITIZERS) -C cmake.define.ELLZERO_TESTS=ON -C install.strip=false .
+	$(RUN_UNIT) $(BIN)/ctest --test-dir build/$@-objects --output-on-failure
 	$(RUN) build/$@/bin/python -c "import ellzero._core as c; assert '$@' in c.__file__, c.__file__"
 	$(RUN) build/$@/bin/python -m pytest -p no:cacheprovider $(TESTS) -k "not mip and not highs and not scip and not gurobi and not memory_stays_bounded"
 

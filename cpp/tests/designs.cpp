@@ -11,7 +11,7 @@ using harness::Random;
 
 namespace {
 
-// Columns that another program keeps, one of which is slow: here they lie in memory.
+// Columns that another program keeps: here they lie in memory.
 template <class T>
 class Elsewhere : public Source {
   public:
@@ -32,6 +32,24 @@ class Elsewhere : public Source {
     int64_t rows_;
     std::unique_ptr<Design> inner_;
     mutable Team team_{1};
+};
+
+// A source of columns (j, j, j) that counts what is fetched.
+class Counted : public Source {
+  public:
+    explicit Counted(int64_t& fetched) : fetched_(fetched) {}
+    void all_products(const double*, int64_t, const Design::Take&, Monitor&) const override {}
+    void all_moments(const double*, const Design::Take&, Monitor&) const override {}
+    void fetch(std::span<const int32_t> columns, const std::function<void(int64_t, const void*)>& to) const override {
+        fetched_ += std::ssize(columns);
+        for (size_t k = 0; k < columns.size(); ++k) {
+            const std::vector<double> values(3, columns[k]);
+            to(static_cast<int64_t>(k), values.data());
+        }
+    }
+
+  private:
+    int64_t& fetched_;
 };
 
 // A matrix of small integers, exact in all types, in every storage.
@@ -245,4 +263,24 @@ TEST(designs_copy_and_list_columns) {
                 for (int64_t i = 0; i < n; ++i) CHECK(full[i] == view.X.at(i, list[c]));
             }
     });
+}
+
+TEST(stored_columns_stay_at_hand_while_there_is_room) {
+    constexpr int64_t columns = 6000, room = 256;
+    int64_t fetched = 0;
+    const auto design = make_stored<double>(std::make_unique<Counted>(fetched), {3, columns, nullptr, 0});
+    std::vector<int32_t> rows;
+    std::vector<double> values;
+    const auto first = [&](int32_t j) { return design->entries(j, rows, values).values[0]; };
+    for (int repeat = 0; repeat < 2; ++repeat)
+        for (int32_t j = 0; j < room; ++j) CHECK(first(j) == j);
+    CHECK(fetched == room);
+    const std::vector<int32_t> used = {7, 70};
+    const auto held = design->hold(used);
+    for (int32_t j = 0; j < columns; ++j) CHECK(first(j) == j);
+    CHECK(fetched == columns);
+    for (const int32_t j : used) CHECK(first(j) == j);
+    CHECK(fetched == columns);  // those in use were not given up
+    for (int32_t j = 200; j < room; ++j) CHECK(first(j) == j);
+    CHECK(fetched == columns + room - 200);  // the others were
 }

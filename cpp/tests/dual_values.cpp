@@ -40,13 +40,17 @@ DualPoint dual_at(const Instance& instance, const std::vector<double>& eta, cons
 
 // Some features in, some out, a limit on their number or a neighbourhood of a support: what a node of a tree may be.
 struct Part {
-    Part(Random& random, const Problem& problem) : lambda_0(random.magnitude(-3.0, -0.5)), k(problem.columns()) {
+    Part(Random& random, const Problem& problem) {
         const int64_t p = problem.columns();
+        options.lambda_0 = random.magnitude(-3.0, -0.5);
+        options.k = p;
+        options.free_bound = free_bound;
         for (int32_t j = 0; j < p; ++j)
             if (problem.penalty.counted(j) && random.coin(0.4)) decisions.push_back({j, random.coin(0.4)});
         const int64_t kind = random.integer(0, 2);
-        if (kind == 1) k = random.integer(1, p);
+        if (kind == 1) options.k = random.integer(1, p);
         if (kind == 2) {
+            SwapNeighbourhood& swaps = options.swaps;
             swaps.home.resize(p);
             for (int32_t j = 0; j < p; ++j) swaps.home[j] = problem.penalty.counted(j) && random.coin() ? 1 : 0;
             swaps.homes = std::count(swaps.home.begin(), swaps.home.end(), 1);
@@ -85,7 +89,8 @@ struct Part {
         const auto used = [&](int32_t j) { return std::find(support.begin(), support.end(), j) != support.end(); };
         for (const Decision& decision : decisions)
             if (used(decision.column) != decision.in) return false;
-        if (swaps.home.empty()) return std::ssize(support) <= k;
+        const SwapNeighbourhood& swaps = options.swaps;
+        if (!swaps.limits()) return std::ssize(support) <= options.k;
         int64_t left = 0, came = 0;
         for (int32_t j = 0; j < std::ssize(swaps.home); ++j) {
             left += swaps.home[j] && !used(j);
@@ -94,12 +99,7 @@ struct Part {
         return left <= swaps.size && came <= swaps.size;
     }
 
-    // A region refers to them.
-    ExactOptions options() const { return {lambda_0, k, 0.0, free_bound, swaps, {}}; }
-
-    double lambda_0;
-    int64_t k;
-    SwapNeighbourhood swaps;
+    ExactOptions options;
     std::vector<Decision> decisions;
 };
 
@@ -173,7 +173,8 @@ Solved relax(const Instance& instance, const Part& part, const Region& region) {
     take(region.always(), false);
     take(region.undecided(), true);
     Relaxation relaxation(problem);
-    relaxation.begin(coordinates, 0.0, part.lambda_0, 0.0, limited ? static_cast<double>(region.left()) : Penalty::infinity);
+    relaxation.begin(coordinates, 0.0, part.options.lambda_0, 0.0,
+                     limited ? static_cast<double>(region.left()) : Penalty::infinity);
     if (hinge) relaxation.smooth(0.5);
     for (int round = 0; round < (hinge ? 300 : 1); ++round) {
         relaxation.solve(1e-13);
@@ -185,7 +186,7 @@ Solved relax(const Instance& instance, const Part& part, const Region& region) {
             !region.free().empty())
             free.push_back(c.column);
     Solved out;
-    out.value = relaxation.value() + part.lambda_0 * static_cast<double>(region.in().size());
+    out.value = relaxation.value() + part.options.lambda_0 * static_cast<double>(region.in().size());
     make_dual(problem, relaxation.residual(), relaxation.curvature(), free, out.dual);
     return out;
 }
@@ -252,9 +253,7 @@ TEST(bounds_hold_for_all_models_of_a_region) {
             const auto models = all_models(instance);
             for (int k = 0; k < 8; ++k) {
                 const Part part(random, problem);
-                const ExactOptions options = part.options();
-                Region region(problem, options);
-                RegionBound proved(problem, region);
+                Region region(problem, part.options);
                 if (!part.load(region)) {
                     ++empty;
                     for (const Candidate& candidate : models) CHECK(!part.holds(candidate.support));
@@ -264,13 +263,13 @@ TEST(bounds_hold_for_all_models_of_a_region) {
                 const auto& chosen = models[random.integer(0, std::ssize(models) - 1)].model;
                 for (const auto& eta : {instance.margins(chosen), random.numbers(problem.rows(), -5.0, 5.0)}) {
                     const DualPoint dual = dual_at(instance, eta, region.free());
-                    const double bound = proved.compute(dual, instance.products(dual.theta));
+                    const double bound = RegionBound(problem, region).compute(dual, instance.products(dual.theta));
                     for (const Candidate& candidate : models) {
                         if (!part.holds(candidate.support)) continue;
                         const Candidate other = disturbed(random, candidate, region, problem.intercept);
-                        CHECK_AT_MOST(bound, objective(instance, other, part.lambda_0) + 1e-12);
+                        CHECK_AT_MOST(bound, objective(instance, other, part.options.lambda_0) + 1e-12);
                         if (!within(region, candidate.model)) continue;
-                        CHECK_AT_MOST(bound, objective(instance, candidate, part.lambda_0) + 1e-12);
+                        CHECK_AT_MOST(bound, objective(instance, candidate, part.options.lambda_0) + 1e-12);
                         CHECK(region.contains(candidate.model) || !uses_all(candidate));
                         ++checked;
                     }
@@ -278,6 +277,33 @@ TEST(bounds_hold_for_all_models_of_a_region) {
             }
         }
     CHECK(empty > 0 && checked > 1000);
+}
+
+TEST(regions_beyond_their_limits_are_empty) {
+    const Instance instance(random, Shape{.lambda_2 = 0.1});
+    ExactOptions options{.lambda_0 = 0.1};
+    State came;
+    came.in = {0, 3, 4};
+    for (int64_t k = 0; k <= 6; ++k) {
+        options.k = k;
+        Region region(instance.problem(), options);
+        CHECK(region.load(came, {}, Penalty::infinity) == (k >= 3));
+    }
+    ExactOptions one = options, two = options;
+    one.swaps = {{1, 1, 1, 0, 0, 0}, 3, 1};
+    two.swaps = {{1, 1, 1, 0, 0, 0}, 3, 2};
+    Region near(instance.problem(), one), far(instance.problem(), two);
+    CHECK(far.load(came, {}, Penalty::infinity));  // two features came
+    CHECK(!near.load(came, {}, Penalty::infinity));
+    State left;
+    CHECK(far.load({}, {0, false}, Penalty::infinity));
+    far.store(left);
+    CHECK(near.load(left, {}, Penalty::infinity));
+    CHECK(far.load(left, {1, false}, Penalty::infinity));
+    far.store(left);
+    CHECK(!near.load(left, {}, Penalty::infinity));  // two have left
+    // Two features stay at home, whichever leaves: they alone cost 0.2.
+    CHECK(near.load({}, {}, 0.21) && !near.load({}, {}, 0.19));
 }
 
 // The relaxation and its dual have the same value; where all is decided this is the best model's objective.
@@ -290,18 +316,16 @@ TEST(good_dual_points_give_the_value_of_the_relaxation) {
             const Instance instance(random, shape);
             const Problem& problem = instance.problem();
             Part part(random, problem);
-            part.swaps = {};
+            part.options.swaps = {};
             if (trial % 3 == 0) part.leave_out_the_rest(problem);
             if (trial % 3 == 1) {
                 part.decisions.clear();
-                part.k = 2;
+                part.options.k = 2;
             }
-            const ExactOptions options = part.options();
-            Region region(problem, options);
-            RegionBound proved(problem, region);
+            Region region(problem, part.options);
             if (!part.load(region)) continue;
             const Solved solved = relax(instance, part, region);
-            const double bound = proved.compute(solved.dual, instance.products(solved.dual.theta));
+            const double bound = RegionBound(problem, region).compute(solved.dual, instance.products(solved.dual.theta));
             // The method of multipliers comes near; a charge that still moves keeps it from coming nearer.
             const double missing = kind != LossKind::hinge ? 1e-5 : region.limited() ? 1e-2 : 1e-4;
             CHECK_AT_MOST(solved.value, bound + missing);
@@ -311,7 +335,7 @@ TEST(good_dual_points_give_the_value_of_the_relaxation) {
             if (!region.undecided().empty()) continue;
             const Candidate best{region.in(), instance.fit(region.in())};
             // A refit of the hinge is one of the smoothed hinge.
-            CHECK_NEAR(bound, objective(instance, best, part.lambda_0), 1e-5 + 0.5 * problem.loss.smoothing);
+            CHECK_NEAR(bound, objective(instance, best, part.options.lambda_0), 1e-5 + 0.5 * problem.loss.smoothing);
             ++decided;
         }
     CHECK(decided > 40 && limited > 40);
@@ -325,30 +349,30 @@ TEST(tightening_keeps_the_best_model_and_decides_others) {
             const Problem& problem = instance.problem();
             const auto models = all_models(instance);
             const Part part(random, problem);
-            const ExactOptions options = part.options();
-            Region region(problem, options);
-            RegionBound proved(problem, region);
+            Region region(problem, part.options);
             if (!part.load(region)) continue;
             const Candidate* best = nullptr;
             for (const Candidate& candidate : models)
                 if (part.holds(candidate.support) && within(region, candidate.model) && uses_all(candidate) &&
-                    (!best || objective(instance, candidate, part.lambda_0) < objective(instance, *best, part.lambda_0)))
+                    (!best ||
+                     objective(instance, candidate, part.options.lambda_0) < objective(instance, *best, part.options.lambda_0)))
                     best = &candidate;
             if (!best) continue;
-            const double least = objective(instance, *best, part.lambda_0);
+            const double least = objective(instance, *best, part.options.lambda_0);
             const DualPoint dual = relax(instance, part, region).dual;
             const std::vector<double> v = instance.products(dual.theta);
             before += std::ssize(region.undecided());
+            RegionBound proved(problem, region);
             proved.compute(dual, v);
             CHECK(region.tighten(proved, v, least * (1.0 + 1e-9)));
             CHECK(region.contains(best->model));
             after += std::ssize(region.undecided());
             // Nothing is left below a cutoff that no model reaches, or the bound says how little was missing.
-            Region other(problem, options);
-            RegionBound other_proved(problem, other);
+            Region other(problem, part.options);
             CHECK(part.load(other));
-            const double bound = other_proved.compute(dual, v);
-            if (bound <= 0.0 || other.tighten(other_proved, v, 0.5 * bound)) continue;
+            RegionBound again(problem, other);
+            const double bound = again.compute(dual, v);
+            if (bound <= 0.0 || other.tighten(again, v, 0.5 * bound)) continue;
             ++closed;
         }
     CHECK(after < before * 4 / 5 && after > 0);
@@ -365,22 +389,20 @@ TEST(bounds_of_any_size_are_finite_or_minus_infinity) {
             if (shape.lambda_2 > 0.0) shape.lambda_2 = random.magnitude(-120.0, 120.0);
             const Instance instance(random, shape);
             Part part(random, instance.problem());
-            part.lambda_0 = random.magnitude(-120.0, 120.0);
-            const ExactOptions options = part.options();
-            Region region(instance.problem(), options);
-            RegionBound proved(instance.problem(), region);
+            part.options.lambda_0 = random.magnitude(-120.0, 120.0);
+            Region region(instance.problem(), part.options);
             if (!part.load(region)) continue;
             const double size = random.magnitude(-120.0, 30.0);
             const DualPoint dual = dual_at(instance, random.numbers(shape.rows, -size, size), region.free());
-            const double bound = proved.compute(dual, instance.products(dual.theta));
+            const double bound = RegionBound(instance.problem(), region).compute(dual, instance.products(dual.theta));
             CHECK_AT_MOST(bound, std::numeric_limits<double>::max());
             // Nothing but what must be: the intercept is zero, features that are in pay, and so do those that stay at home.
             Candidate least{region.in(), {}};
-            for (int32_t j = 0; j < std::ssize(part.swaps.home); ++j)
-                if (part.swaps.home[j] &&
+            for (int32_t j = 0; j < std::ssize(part.options.swaps.home); ++j)
+                if (part.options.swaps.home[j] &&
                     std::find(region.undecided().begin(), region.undecided().end(), j) != region.undecided().end())
                     least.support.push_back(j);
-            const double reached = objective(instance, least, part.lambda_0);
+            const double reached = objective(instance, least, part.options.lambda_0);
             if (std::isfinite(reached)) CHECK_AT_MOST(bound, reached * (1.0 + 1e-9));
         }
 }

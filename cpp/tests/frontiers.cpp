@@ -97,6 +97,29 @@ TEST(frontier_follows_a_dive_whatever_its_bound) {
     CHECK(drain(frontier) == std::vector<int64_t>({5, 3, 6}));
 }
 
+TEST(frontier_begins_a_dive_at_every_sixteenth_pick) {
+    for (int64_t picks = 0; picks < 40; ++picks) {
+        Frontier frontier;
+        frontier.restore({node_of(1, 0.1)}, picks);
+        const Node parent = frontier.take();
+        frontier.add_children(parent, node_of(2, 0.2), node_of(3, 0.9));
+        CHECK(frontier.ready());
+        CHECK((frontier.take().id == 3) == (picks % 16 == 0));
+    }
+}
+
+TEST(frontier_continues_a_dive_whatever_the_number_of_picks) {
+    Frontier frontier;
+    Node diving = node_of(1, 0.5);
+    diving.dives = true;
+    frontier.restore({node_of(2, 0.1), diving}, 5);
+    CHECK(frontier.ready());
+    const Node parent = frontier.take();
+    CHECK(parent.id == 1 && frontier.snapshot().picks == 5);
+    frontier.add_children(parent, node_of(3, 0.6), node_of(4, 0.9));
+    CHECK(drain(frontier) == std::vector<int64_t>({4, 2, 3}));
+}
+
 TEST(frontier_lets_nodes_wait) {
     Frontier frontier;
     frontier.restore({node_of(1, 0.1), node_of(2, 0.5)}, 0);
@@ -109,7 +132,9 @@ TEST(frontier_lets_nodes_wait) {
     CHECK_NEAR(frontier.lower_bound(), 0.3, 0.0);
     frontier.wake([](int32_t j) { return j == 7; });  // those that use column 7, and those that use none
     CHECK(frontier.best_waiting()->id == 4);
-    CHECK(drain(frontier) == std::vector<int64_t>({3}));
+    CHECK(frontier.ready());
+    const Node woken = frontier.take();
+    CHECK(woken.id == 3 && !woken.waits && !frontier.ready());
     frontier.wake([](int32_t) { return true; });
     CHECK(frontier.best_waiting() == nullptr);
     CHECK(drain(frontier) == std::vector<int64_t>({4, 2, 5}));
