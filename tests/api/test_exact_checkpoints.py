@@ -7,6 +7,7 @@ import sys
 import textwrap
 import time
 
+import numpy as np
 import pytest
 from support.exact_problems import LONG_SETTINGS, RESPONSE, WEIGHT, X, Y, long_problem
 from support.problems import LOSSES, target
@@ -122,6 +123,18 @@ def test_a_damaged_checkpoint(tmp_path, content):
     ez.solve(X, Y, lambda_0=0.005, lambda_2=0.003, node_limit=1, checkpoint=path)
     path.write_bytes(path.read_bytes()[:-100] if content is None else content)
     with pytest.raises(ez.InvalidInputError, match=r"checkpoint .* cannot be read"):
+        ez.solve(X, Y, lambda_0=0.005, lambda_2=0.003, checkpoint=path)
+
+
+@pytest.mark.parametrize("missing", ["node.bound", "node.state", "state.beta.starts", "tree.alpha", "incumbent.cost"])
+def test_a_checkpoint_of_another_version(tmp_path, missing):
+    path = tmp_path / "search.npz"
+    ez.solve(X, Y, lambda_0=0.005, lambda_2=0.003, node_limit=1, checkpoint=path)
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    del arrays[missing]
+    np.savez(path, **arrays)
+    with pytest.raises(ez.InvalidInputError, match=r"checkpoint .* cannot be read: it is damaged, or another version"):
         ez.solve(X, Y, lambda_0=0.005, lambda_2=0.003, checkpoint=path)
 
 

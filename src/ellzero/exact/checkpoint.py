@@ -47,7 +47,12 @@ class Checkpoint:
             raise InvalidInputError(
                 f"checkpoint {str(self.path)!r} belongs to another problem; remove it or name another file."
             )
-        return kept, from_arrays(arrays)
+        try:
+            return kept, from_arrays(arrays)
+        except (KeyError, ValueError, TypeError, IndexError):
+            raise InvalidInputError(
+                f"checkpoint {str(self.path)!r} cannot be read: it is damaged, or another version of ellzero wrote it."
+            ) from None
 
     def write(self, search: _core.Search, kept: dict[str, Any]) -> None:
         """Write the search, and choose the time of the next write."""
