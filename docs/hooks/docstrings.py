@@ -2,9 +2,12 @@
 
 Cross-references become links. Arguments that are described together are listed one by one, so that each has its own default.
 Where an argument or attribute has one line, ``name : what it is``, that line is its description and not its type.
+Functions that pass settings on show them with their defaults, as help() does.
 """
 
+import inspect
 import re
+from importlib import import_module
 
 import griffe
 
@@ -20,6 +23,19 @@ class Docstrings(griffe.Extension):
         """Called for everything that was found in the sources."""
         if obj.docstring:
             obj.docstring.value = rewritten(obj.docstring.value)
+
+    def on_function_instance(self, *, func, **_):
+        """Called for every function: those that pass settings on get the signature that they have at run time."""
+        if any(decorator.callable_path.endswith("passes_on") for decorator in func.decorators):
+            function = getattr(import_module(func.module.path), func.name)
+            func.parameters = griffe.Parameters(*map(shown, inspect.signature(function).parameters.values()))
+
+
+def shown(parameter):
+    """A parameter as the reference pages show it."""
+    kind = griffe.ParameterKind[parameter.kind.name.lower()]
+    default = None if parameter.default is parameter.empty else repr(parameter.default)
+    return griffe.Parameter(parameter.name, kind=kind, default=default)
 
 
 def rewritten(text):
