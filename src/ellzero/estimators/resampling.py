@@ -114,13 +114,17 @@ def run_tasks(
 
         run = partial(run_on_cluster, parallel)
     out: dict[int, Result] = {}
+    results = run(calls)
     try:
-        for number, result in run(calls):
+        for number, result in results:
             out[number] = result
             if progress is not None:
                 progress(len(out), result)
     except BaseException:  # Ctrl-C, or an error of one task
         crew.dismiss()
+        with warnings.catch_warnings():  # joblib warns of tasks that it could not cancel: the crew ends them
+            warnings.simplefilter("ignore")
+            results.close()
         raise
     return [out[number] for number in range(len(tasks))]
 
