@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 import ellzero as ez
 from benchmarks.cases import gaussian
+from benchmarks.processes import THREAD_VARIABLES
 from benchmarks.tools import resident
-from ellzero.measurement.timing import THREAD_VARIABLES
 
 ROOT = Path(__file__).parent.parent
 GAP = 1e-4

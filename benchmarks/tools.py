@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from benchmarks.cases import Case
-from ellzero.measurement.timing import THREAD_VARIABLES, best_time
+from benchmarks.processes import THREAD_VARIABLES
+from ellzero.measurement.timing import best_time
 from ellzero.peers.rscript import SCRIPTS, write_problem
 
 Array = NDArray[np.float64]

@@ -64,11 +64,12 @@ def to_arrays(snapshot: _core.Snapshot) -> Arrays:
     out |= {"tree.row": tree.row, "tree.alpha": tree.alpha}
     nodes = snapshot.open
     # Both children of a node share the state of their parent, which is written once.
-    states = [node.state for node in nodes]
-    places = {id(state): k for k, state in enumerate({id(state): state for state in states}.values())}
-    put(out, "state", list({id(state): state for state in states}.values()))
+    of_node = [node.state for node in nodes]
+    states = {id(state): state for state in of_node}
+    places = {key: k for k, key in enumerate(states)}
+    put(out, "state", list(states.values()))
     put(out, "node", nodes, without=("state",))
-    out["node.state"] = np.array([places[id(state)] for state in states], dtype=np.int64)
+    out["node.state"] = np.array([places[id(state)] for state in of_node], dtype=np.int64)
     return out
 
 
