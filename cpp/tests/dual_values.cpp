@@ -384,7 +384,7 @@ TEST(bounds_of_any_size_are_finite_or_minus_infinity) {
         for (int trial = 0; trial < 200; ++trial) {
             Shape shape = random_shape(random, kind);
             shape.x_size = random.magnitude(-120.0, 120.0);
-            shape.y_size = random.magnitude(-120.0, 30.0);  // dual points are kept in single precision
+            shape.y_size = random.magnitude(-120.0, 120.0);
             if (shape.lambda_1 > 0.0) shape.lambda_1 = random.magnitude(-120.0, 120.0);
             if (shape.lambda_2 > 0.0) shape.lambda_2 = random.magnitude(-120.0, 120.0);
             const Instance instance(random, shape);
@@ -392,7 +392,7 @@ TEST(bounds_of_any_size_are_finite_or_minus_infinity) {
             part.options.lambda_0 = random.magnitude(-120.0, 120.0);
             Region region(instance.problem(), part.options);
             if (!part.load(region)) continue;
-            const double size = random.magnitude(-120.0, 30.0);
+            const double size = random.magnitude(-120.0, 120.0);
             const DualPoint dual = dual_at(instance, random.numbers(shape.rows, -size, size), region.free());
             const double bound = RegionBound(instance.problem(), region).compute(dual, instance.products(dual.theta));
             CHECK_AT_MOST(bound, std::numeric_limits<double>::max());

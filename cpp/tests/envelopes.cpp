@@ -110,6 +110,7 @@ TEST(gain_is_the_largest_over_any_box) {
     CHECK(gain(0.5, all, Penalty{1.0, 0.0}) == 0.0);
     CHECK(std::isinf(gain(1.5, all, Penalty{1.0, 0.0})));
     CHECK_NEAR(gain(3.0, all, Penalty{1.0, 0.5}), 2.0, 1e-15);
+    CHECK(std::isinf(gain(1e10, all, Penalty{0.0, 1e-300})));
 }
 
 TEST(share_of_the_charge_is_that_of_the_perspective) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ellzero/data/kernels.hpp"
 
@@ -52,7 +53,7 @@ double conjugate_term(LossKind loss, double alpha, double y) {
 void balance(std::vector<double>& theta) {
     double total = 0.0;
     for (const double t : theta) total += std::abs(t);
-    if (total == 0.0) return;
+    if (total == 0.0 || !std::isfinite(total)) return;
     const double grid = std::ldexp(1.0, std::ilogb(total) + 1 - bits_of_grid);
     double excess = 0.0;
     for (double& t : theta) {
@@ -62,7 +63,7 @@ void balance(std::vector<double>& theta) {
     if (excess == 0.0) return;
     std::vector<int32_t> order;
     for (size_t i = 0; i < theta.size(); ++i)
-        if (theta[i] * excess > 0.0) order.push_back(static_cast<int32_t>(i));
+        if (theta[i] != 0.0 && std::signbit(theta[i]) == std::signbit(excess)) order.push_back(static_cast<int32_t>(i));
     const auto larger = [&](int32_t a, int32_t b) { return std::abs(theta[a]) > std::abs(theta[b]); };
     // One entry is nearly always enough.
     std::iter_swap(order.begin(), std::min_element(order.begin(), order.end(), larger));
@@ -134,11 +135,19 @@ void centre(const Problem& problem, std::vector<double>& alpha) {
         if ((problem.y[i] > 0.0) == heavy) alpha[i] *= factor;
 }
 
+// A response may be larger than a float is: there any finite number will do.
+float in_single(double alpha) {
+    constexpr double largest = std::numeric_limits<float>::max();
+    return static_cast<float>(std::clamp(alpha, -largest, largest));
+}
+
 // alpha in single precision, followed by what that lost of each entry if `with_rest` is set.
 std::vector<float> rounded(const std::vector<double>& alpha, bool with_rest) {
-    std::vector<float> out(alpha.begin(), alpha.end());
+    std::vector<float> out;
+    out.reserve((with_rest ? 2 : 1) * alpha.size());
+    for (const double a : alpha) out.push_back(in_single(a));
     if (with_rest)
-        for (size_t i = 0; i < alpha.size(); ++i) out.push_back(static_cast<float>(alpha[i] - static_cast<double>(out[i])));
+        for (size_t i = 0; i < alpha.size(); ++i) out.push_back(in_single(alpha[i] - static_cast<double>(out[i])));
     return out;
 }
 

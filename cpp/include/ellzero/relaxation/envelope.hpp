@@ -20,7 +20,8 @@ inline double gain(double v, const Box& box, const Penalty& penalty) {
     double at = 0.0;
     if (pull > 0.0) at = std::copysign(penalty.lambda_2 > 0.0 ? pull / (2.0 * penalty.lambda_2) : Penalty::infinity, v);
     at = std::clamp(at, box.low, box.high);
-    return std::isinf(at) ? Penalty::infinity : v * at - penalty.value(at);
+    const double out = v * at - penalty.value(at);
+    return std::isnan(out) ? Penalty::infinity : out;  // infinity less infinity: the gain is beyond all numbers
 }
 
 // On each side of zero the envelope is a straight line up to its knee, where it meets the penalty, charge included; beyond the
