@@ -344,8 +344,10 @@ TEST(good_dual_points_give_the_value_of_the_relaxation) {
 TEST(tightening_keeps_the_best_model_and_decides_others) {
     int64_t before = 0, after = 0, closed = 0;
     for (const LossKind kind : kinds)
-        for (int trial = 0; trial < 40; ++trial) {
-            const Instance instance(random, random_shape(random, kind));
+        for (int trial = 0; trial < 80; ++trial) {
+            Shape shape = random_shape(random, kind);
+            if (trial % 2 == 0 && shape.bounded) shape.lambda_2 = random.magnitude(-300.0, -4.0);
+            const Instance instance(random, shape);
             const Problem& problem = instance.problem();
             const auto models = all_models(instance);
             const Part part(random, problem);

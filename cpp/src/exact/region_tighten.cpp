@@ -17,7 +17,9 @@ double positive_beyond(double v, double rest, const Penalty& penalty) {
     if (a == 0.0) return b > 0.0 ? std::max(-rest / b, 0.0) : Penalty::infinity;
     const double square = b * b - 4.0 * a * rest;
     if (square < 0.0) return 0.0;
-    return std::max((-b + std::sqrt(square)) / (2.0 * a), 0.0);
+    // Where b > 0, its difference to the square root would lose all digits of a small lambda_2.
+    const double root = std::sqrt(square);
+    return std::max(b > 0.0 ? -2.0 * rest / (b + root) : (root - b) / (2.0 * a), 0.0);
 }
 
 }  // namespace
