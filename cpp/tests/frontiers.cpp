@@ -54,8 +54,7 @@ class Walk {
         const bool full = next > 400;
         if (full || random.coin(0.1)) return;
         if (node.id > 20 && node.id < 100000 && random.coin(0.1)) {
-            // Beyond all others: a dive that was given up for a waiting node would be a dive again after a snapshot.
-            frontier.add_waiting(node_of(node.id + 100000, node.bound + random.uniform(100.0, 101.0), {1}));
+            frontier.add_waiting(node_of(node.id + 100000, node.bound + random.uniform(0.0, 0.3), {1}));
             return;
         }
         Node out = node_of(next++, node.bound + random.uniform(0.0, 0.2));

@@ -20,6 +20,7 @@ void Frontier::set_root(Node root) {
 bool Frontier::ready() {
     // A dive whose bound is no better than that of a node that waits returns to the queue.
     if (dive_ && !worth_going_on(*dive_)) {
+        dive_->dives = false;
         queue_.insert(std::move(*dive_));
         dive_.reset();
     }
@@ -39,7 +40,8 @@ Node Frontier::take() {
 void Frontier::put_back() {
     for (auto& [id, node] : in_work_) {
         if (!node.dives) --picks_;
-        queue_.insert(std::move(node));
+        if (node.dives && !dive_) dive_ = std::move(node);
+        else queue_.insert(std::move(node));
     }
     in_work_.clear();
 }
