@@ -1,8 +1,8 @@
 """Exact arithmetic: rational numbers, and balls around the logarithms of the logistic loss. Slow, without any rounding margin.
 
 A float64 number is a rational number. So are the products of X with a dual point, which are sums of integers here; sums and
-quotients of rational numbers are rational. Logarithms are enclosed to 128 bits (Arb, by python-flint), square roots by integers, and both
-are rounded to the disadvantage of the certificate.
+quotients of rational numbers are rational. Logarithms are enclosed to 128 bits (Arb, by python-flint), square roots by
+integers, and both are rounded to the disadvantage of the certificate.
 """
 
 from __future__ import annotations

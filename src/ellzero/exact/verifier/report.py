@@ -91,9 +91,10 @@ def verify(
         "float64" bounds its rounding errors. "exact" repeats the proof with rational numbers, and with balls around logarithms:
         much slower, without any margin (``pip install 'ellzero[exact]'``).
     loss, lambda_0, lambda_1, lambda_2, k, swap_size, fit_intercept, standardize, lower, upper, unpenalized, sample_weight :
-        The problem that you mean, as you would state it to :func:`solve`; what you leave out has its default there. A certificate about another problem is not valid for you, and the reasons say where it differs. Without any of these,
-        read ``report.problem``, which says in words what the certificate is about. ``bound`` and ``free_bound``, which a proof
-        may assume, are compared only if you state them; ``report.conditional`` tells whether it assumes any.
+        The problem that you mean, as you would state it to :func:`solve`; what you leave out has its default there. A
+        certificate about another problem is not valid for you, and the reasons say where it differs. Without any of these, read
+        ``report.problem``, which says in words what the certificate is about. ``bound`` and ``free_bound``, which a proof may
+        assume, are compared only if you state them; ``report.conditional`` tells whether it assumes any.
     expect : mapping
         The same settings, in a mapping. An empty one stands for the defaults.
 

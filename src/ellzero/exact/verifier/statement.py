@@ -17,9 +17,7 @@ Arrays = dict[str, NDArray[Any]]
 LONGEST_LIST = 8  # features that are named one by one
 LONGEST_LABEL = 40  # characters of a label that are shown
 AGREEMENT = 1e-9  # relative; weights are divided by their sum, which rounds
-DEFAULTS: dict[
-    str, Any
-] = {  # those of ellzero.solve; `bound` and `free_bound` are assumptions, and compared only if they are stated
+DEFAULTS: dict[str, Any] = {  # those of ellzero.solve
     "loss": "logistic",
     "lambda_0": 0.0,
     "lambda_1": 0.0,
@@ -33,7 +31,7 @@ DEFAULTS: dict[
     "unpenalized": None,
     "sample_weight": None,
 }
-ASSUMPTIONS = ("bound", "free_bound")
+ASSUMPTIONS = ("bound", "free_bound")  # compared only if they are stated
 
 
 def describe(header: Header, arrays: Arrays) -> list[str]:
@@ -98,9 +96,7 @@ def differences(header: Header, arrays: Arrays, expected: Mapping[str, Any], nam
     unknown = set(expected) - set(DEFAULTS) - set(ASSUMPTIONS)
     if unknown:
         known = ", ".join([*DEFAULTS, *ASSUMPTIONS])
-        raise InvalidInputError(
-            f"verify expects settings of the problem, got {min(map(str, unknown))!r:.40}; known are {known}."
-        )
+        raise InvalidInputError(f"verify compares settings of the problem ({known}), got {min(map(str, unknown))!r:.40}.")
     wanted = {**DEFAULTS, **expected}
     if wanted["lambda_0"] is None:
         wanted["lambda_0"] = 0.0
