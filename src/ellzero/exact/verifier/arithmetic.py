@@ -47,9 +47,9 @@ class Float64:
         """Return a float64 number as a number of this arithmetic."""
         return value
 
-    def finite(self, values: Array) -> NDArray[np.bool_]:
+    def finite(self, values: Any) -> NDArray[np.bool_]:
         """Return which numbers are finite."""
-        return np.isfinite(values)
+        return np.asarray(np.isfinite(values))
 
     def above(self, value: Any, size: Any) -> Any:
         """Return an upper bound of a number that was computed from parts of this total size."""
