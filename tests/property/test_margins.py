@@ -1,4 +1,4 @@
-"""The rounding margins of the verifier, against exact arithmetic: what float64 proves and removes, rational numbers do as well."""
+"""The rounding margins of the verifier, against exact arithmetic: what float64 proves and removes, rational numbers do too."""
 
 from dataclasses import replace
 

@@ -45,7 +45,8 @@ class Exact(Float64):
 
     def finite(self, values: Any) -> NDArray[np.bool_]:
         """Return which numbers are finite."""
-        return np.asarray(np.frompyfunc(lambda each: not isinstance(each, float) or math.isfinite(each), 1, 1)(values), dtype=bool)
+        finite = np.frompyfunc(lambda each: not isinstance(each, float) or math.isfinite(each), 1, 1)
+        return np.asarray(finite(values), dtype=bool)
 
     def above(self, value: Any, size: Any) -> Any:
         """Return the number, which is exact."""
