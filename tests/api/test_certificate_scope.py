@@ -1,4 +1,4 @@
-"""What a certificate is about: only what its header asks for counts, the report says it in words, and a reader states his own."""
+"""What a certificate is about: only what its header asks for counts, and a report says it in words; a reader states his own."""
 
 import types
 
