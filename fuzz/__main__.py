@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fuzz.records import Record
-from fuzz.running.pool import run_tasks
+from fuzz.running.pool import Task, run_tasks
 from fuzz.running.results import ResultsFile
 from fuzz.running.summary import summary
 
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"seeds {first} to {first + chosen.cases - 1}, {len(seeds)} to run, {chosen.jobs} workers, results in {chosen.results}")
     begin, records = time.monotonic(), []
     try:
-        for record in run_tasks([(chosen.only or "", seed) for seed in seeds], "fuzz.subjects.all:run", chosen.jobs, chosen.seconds):
+        for record in run_tasks([Task(chosen.only or "", seed) for seed in seeds], "fuzz.subjects.all:run", chosen.jobs, chosen.seconds):
             results.add(record)
             records.append(record)
             show(record, len(records), len(seeds), begin, chosen.quiet)

@@ -40,6 +40,7 @@ class Finding:
     kind: str
     severity: str
     words: str
+    model: tuple[list[float], float] | None = None  # coefficients and intercept of a model that proves it
 
 
 @dataclass
@@ -52,11 +53,11 @@ class Record:
     counts: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
 
-    def find(self, kind: str, severity: str, words: str) -> None:
+    def find(self, kind: str, severity: str, words: str, model: tuple[list[float], float] | None = None) -> None:
         """Add a finding."""
         if severity not in SEVERITIES:
             raise ValueError(f"no severity is called {severity!r}.")
-        self.findings.append(Finding(kind, severity, words))
+        self.findings.append(Finding(kind, severity, words, model))
 
     def count(self, name: str) -> None:
         """Count something that is no finding but worth a line of the summary."""

@@ -141,7 +141,8 @@ class Sizes:
         centre = w @ X if fit_intercept else np.zeros(X.shape[1])
         deviation = X - centre
         self.spread = np.sqrt(w @ np.square(deviation / np.abs(deviation).max(initial=1e-300)))
-        self.spread = np.maximum(self.spread * np.abs(deviation).max(initial=1e-300), 1e-300)
+        self.spread = self.spread * np.abs(deviation).max(initial=1e-300)
+        self.spread = np.where(self.spread > 1e-290, self.spread, 1.0)  # of constant columns
         target = y - w @ y if loss == "squared_error" and fit_intercept else y
         self.response = float(np.sqrt(w @ np.square(target))) if loss == "squared_error" else 1.0
         self.response = min(max(self.response, 1e-140), 1e140)
@@ -175,7 +176,7 @@ def draw_shrinkage(rng: Generator, size: Sizes) -> tuple[float, float]:
 
 def clipped(penalty: float) -> float:
     """Return a penalty that is a number: those out of range become zero or very large."""
-    return 0.0 if np.isnan(penalty) else min(float(penalty), 1e300)
+    return 0.0 if np.isnan(penalty) else min(float(penalty), 1e290)
 
 
 def draw_box(rng: Generator, size: Sizes, p: int, unpenalized: tuple[int, ...]) -> tuple[Array | None, Array | None]:
@@ -203,5 +204,5 @@ def draw_box(rng: Generator, size: Sizes, p: int, unpenalized: tuple[int, ...]) 
 def draw_bound(rng: Generator, size: Sizes, lambda_1: float, lambda_2: float) -> float | None:
     """Return an assumed bound where nothing else limits the coefficients, and now and then elsewhere."""
     if lambda_1 == 0.0 and lambda_2 == 0.0 or rng.random() < 0.1:
-        return float(min(max(np.median(size.penalised) * power(rng, -1.0, 2.0), 1e-300), 1e300))
+        return float(min(max(np.median(size.penalised) * power(rng, -1.0, 2.0), 1e-290), 1e290))
     return None

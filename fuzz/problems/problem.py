@@ -32,6 +32,7 @@ class Problem:
     upper: Array | None = None
     unpenalized: tuple[int, ...] = ()
     bound: float | None = None  # an assumed bound of the coefficients, for exact searches
+    free_bound: float | None = None  # one of unpenalized features, which the package may assume by itself
     kind: str = ""  # of data, in words
 
     @property

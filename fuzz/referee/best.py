@@ -26,7 +26,7 @@ ROUGH, CAREFUL = 12, 40  # steps of their fits
 
 @dataclass(frozen=True, eq=False)
 class Best:
-    """The best model found: its objective in long double, its coefficients and its intercept."""
+    """The best model found: its objective, rounded up, its coefficients and its intercept."""
 
     value: Any
     coef: Long
@@ -74,6 +74,6 @@ def convex_fit(problem: Problem, support: NDArray[np.int64], long: LongProblem |
 
 def _least(long: LongProblem, scaled: ScaledProblem, beta: Array) -> Best:
     coef, intercept = scaled.models(beta)
-    values = long.values(coef, intercept)
+    values = long.upper_values(coef, intercept)
     at = int(np.argmin(np.nan_to_num(values, nan=np.inf)))
     return Best(values[at], coef[at], intercept[at])

@@ -62,9 +62,9 @@ class LongProblem:
         self.spread = self._spread() if problem.standardize else np.ones(p, LONG)
         self.low = np.full(p, -np.inf, LONG) if problem.lower is None else problem.lower.astype(LONG)
         self.high = np.full(p, np.inf, LONG) if problem.upper is None else problem.upper.astype(LONG)
-        if problem.bound is not None:
-            reach = np.where(self.counted, LONG(problem.bound), np.inf) / self.spread
-            self.low, self.high = np.maximum(self.low, -reach), np.minimum(self.high, reach)
+        bound, free = (np.inf if value is None else LONG(value) for value in (problem.bound, problem.free_bound))
+        reach = np.where(self.counted, bound, free) / self.spread
+        self.low, self.high = np.maximum(self.low, -reach), np.minimum(self.high, reach)
 
     def _spread(self) -> Long:
         """Return the root mean square of each column, about its mean if there is an intercept; one for a constant column."""
@@ -76,25 +76,34 @@ class LongProblem:
         """Return P of several models: `coef` has one row and `intercept` one entry for each."""
         coef = np.asarray(coef, dtype=LONG)
         eta = coef @ self.X.T + np.asarray(intercept, dtype=LONG)[:, None]
+        return self._losses(eta) + self._penalties(coef)
+
+    def upper_values(self, coef: Long, intercept: Long, unit: float | None = None) -> Long:
+        """Return upper bounds of P that hold whatever was lost to rounding, here or in a float64 evaluation (by its `unit`)."""
+        coef, intercept = np.asarray(coef, dtype=LONG), np.asarray(intercept, dtype=LONG)[:, None]
+        small = LONG(np.finfo(LONG).eps if unit is None else unit)
+        eta = coef @ self.X.T + intercept
+        error = (coef.shape[1] + 8) * small * (np.abs(coef) @ np.abs(self.X).T + np.abs(intercept))
+        return (self._losses(eta, error) + self._penalties(coef)) * (1 + (len(self.w) + 32) * small)
+
+    def _losses(self, eta: Long, error: Long | None = None) -> Long:
+        """Return the weighted sum of losses; the largest one, if each eta may be off by an error."""
         alive = self.w > 0
-        losses = loss_values(self.loss, eta[:, alive], self.target[alive]) @ self.w[alive]
-        beta = coef * self.spread
-        size = np.count_nonzero((coef != 0) & self.counted, axis=1)
-        return losses + self.lambda_0 * size + self.lambda_1 * np.abs(beta).sum(1) + self.lambda_2 * np.square(beta).sum(1)
+        ends = [eta] if error is None else [eta - error, eta + error]  # losses are convex in eta
+        worst = np.stack([loss_values(self.loss, at[:, alive], self.target[alive]) for at in ends]).max(0)
+        return worst @ self.w[alive]
+
+    def _penalties(self, coef: Long) -> Long:
+        beta, size = coef * self.spread, np.count_nonzero((coef != 0) & self.counted, axis=1)
+        return self.lambda_0 * size + self.lambda_1 * np.abs(beta).sum(1) + self.lambda_2 * np.square(beta).sum(1)
 
     def value(self, coef: Long, intercept: float) -> Any:
         """Return P of one model."""
         return self.values(np.asarray(coef)[None], np.array([intercept]))[0]
 
-    def rounding(self, coef: Long, intercept: float) -> Any:
-        """Return a bound of the error that evaluating P of a model in float64 may have."""
-        coef = np.asarray(coef, dtype=LONG)
-        eta = self.X @ coef + LONG(intercept)
-        error = (len(coef) + 8) * LONG(2.0**-52) * (np.abs(self.X) @ np.abs(coef) + abs(LONG(intercept)))
-        around = [loss_values(self.loss, eta + side * error, self.target) for side in (-1, 0, 1)]
-        alive = self.w > 0
-        change = np.maximum(abs(around[0] - around[1]), abs(around[2] - around[1]))[alive] @ self.w[alive]
-        return change + (len(self.w) + 16) * LONG(2.0**-52) * self.value(coef, intercept)
+    def upper_value(self, coef: Long, intercept: float, unit: float | None = None) -> Any:
+        """Return an upper bound of P of one model, as `upper_values` does."""
+        return self.upper_values(np.asarray(coef)[None], np.array([intercept]), unit)[0]
 
     def outside(self, coef: Long, slack: float = 1e-9) -> bool:
         """Return whether coefficients violate the box by more than a share `slack` of its bounds."""

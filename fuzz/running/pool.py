@@ -20,12 +20,20 @@ from typing import Any
 
 from fuzz.records import Record
 
-__all__ = ["Task", "run_tasks"]
+__all__ = ["Task", "run_apart", "run_tasks"]
 
-Task = tuple[str, int]  # a subject ("" to have it drawn) and a seed
 AT_ONCE = 4  # tasks that wait in a worker's pipe
-MEMORY = 1.5e9  # bytes of address space, beyond what it has at the start, that a worker may take
+MEMORY = 4e9  # bytes of address space, beyond what it has at the start, that a worker may take
 GROWTH = 400e6  # bytes of resident memory by which one small case may raise the peak
+
+
+@dataclass(frozen=True)
+class Task:
+    """A piece of work: a subject ("" to have it drawn) and a seed, and the case itself if it is not to be drawn."""
+
+    subject: str
+    seed: int
+    case: Any = None
 
 
 @dataclass
@@ -43,7 +51,7 @@ def run_tasks(
 ) -> Iterator[Record]:
     """Yield the record of every task, in the order in which they end.
 
-    `work` names the function ("module:name") that turns a subject and a seed into a record. A case may take `seconds`; a worker is
+    `work` names the function ("module:name") that turns a task into a record. A case may take `seconds`; a worker is
     replaced after so many cases.
     """
     left, context = iter(tasks), get_context("forkserver")
@@ -70,6 +78,31 @@ def run_tasks(
     finally:
         for worker in workers:
             end(worker)
+
+
+@contextlib.contextmanager
+def run_apart(work: str, seconds: float) -> Iterator[Callable[[Task], Record]]:
+    """Yield a function that runs one task in a process of its own, which is started anew whenever it was lost."""
+    context = get_context("forkserver")
+    context.set_forkserver_preload([work.split(":")[0]])
+    worker = begin(context, work)
+
+    def run(task: Task) -> Record:
+        nonlocal worker
+        send(worker, [task])
+        while True:
+            ready = wait([worker.pipe], timeout=0.5)
+            records, alive = take(worker, bool(ready), seconds)
+            if not alive:
+                end(worker)
+                worker = begin(context, work)
+            if records:
+                return records[0]
+
+    try:
+        yield run
+    finally:
+        end(worker)
 
 
 def begin(context: Any, work: str) -> Worker:
@@ -119,8 +152,8 @@ def lost(worker: Worker, kind: str, words: str) -> list[Record]:
     """Return the record of the case in the hands of a worker that is gone; there is none if it was idle."""
     if not worker.tasks:
         return []
-    (subject, seed), worker.tasks = worker.tasks[0], worker.tasks[1:]
-    record = Record(subject, seed, seconds=time.monotonic() - worker.since)
+    task, worker.tasks = worker.tasks[0], worker.tasks[1:]
+    record = Record(task.subject, task.seed, seconds=time.monotonic() - worker.since)
     record.find(kind, "critical", words)
     return [record]
 
@@ -143,15 +176,15 @@ def serve(pipe: Connection, work: str) -> None:
     """Work on the tasks that come through a pipe, until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     module, name = work.split(":")
-    function: Callable[[str, int], Record] = getattr(import_module(module), name)
+    function: Callable[[Task], Record] = getattr(import_module(module), name)
     limit_memory()
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
-            before, (subject, seed) = peak_memory(), pipe.recv()
+            before, task = peak_memory(), pipe.recv()
             try:
-                record = function(subject, seed)
+                record = function(task)
             except Exception:
-                record = Record(subject, seed)
+                record = Record(task.subject, task.seed)
                 record.find("the fuzzer itself failed", "critical", traceback.format_exc(limit=-4))
             if peak_memory() - before > GROWTH:
                 record.find("memory", "high", f"the peak grew by {(peak_memory() - before) / 1e6:.0f} MB")

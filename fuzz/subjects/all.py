@@ -16,22 +16,24 @@ import ellzero as ez
 from fuzz.problems.drawing import draw_problem
 from fuzz.problems.problem import Problem
 from fuzz.records import Case, Record, skeleton
-from fuzz.subjects.exact import draw_solve, judge_solve
+from fuzz.running.pool import Task
+from fuzz.subjects.exact import SOLVE_CALLS, draw_solve, judge_solve
 
 __all__ = ["SUBJECTS", "Subject", "draw_case", "judge", "run"]
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A part of the public face: how often it is drawn, its options for a problem, and its judgement."""
+    """A part of the public face: how often it is drawn, its options for a problem, its judgement, and its calls."""
 
     share: float
     draw: Callable[[np.random.Generator, Problem], tuple[Problem, dict[str, Any]]]
     judge: Callable[[Case, Record], None]
+    calls: str  # lines that call the package, for a script; X, y, settings, form and options are defined, Z is X as it is stored
     largest_p: int = 8
 
 
-SUBJECTS: dict[str, Subject] = {"solve": Subject(30.0, draw_solve, judge_solve)}
+SUBJECTS: dict[str, Subject] = {"solve": Subject(30.0, draw_solve, judge_solve, SOLVE_CALLS)}
 
 
 def draw_case(seed: int, only: str | None = None) -> Case:
@@ -46,9 +48,9 @@ def draw_case(seed: int, only: str | None = None) -> Case:
     return Case(name, seed, problem, options)
 
 
-def run(subject: str, seed: int) -> Record:
-    """Draw a case and judge it; an empty name has the subject drawn."""
-    return judge(draw_case(seed, subject or None))
+def run(task: Task) -> Record:
+    """Judge the case of a task, which is drawn unless the task has it."""
+    return judge(draw_case(task.seed, task.subject or None) if task.case is None else task.case)
 
 
 def judge(case: Case) -> Record:

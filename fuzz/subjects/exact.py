@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,16 @@ from fuzz.problems.storages import draw_storage, fitting, stored
 from fuzz.records import Case, Record
 from fuzz.subjects.judging import Referee, check_bound, check_model, check_report
 
-__all__ = ["draw_solve", "judge_solve"]
+__all__ = ["SOLVE_CALLS", "draw_solve", "judge_solve"]
 
 SECONDS = 5.0  # of one search
+SEARCH = ("gap", "n_jobs", "method", "node_limit")  # the options that `solve` takes as they are
+SOLVE_CALLS = """
+search = {name: options[name] for name in ("gap", "n_jobs", "method", "node_limit") if options.get(name) is not None}
+solution = ez.solve(Z, y, **settings, **form, **search)
+print(solution)
+print(ez.verify(solution.certificate, Z, y))
+"""
 
 
 def draw_solve(rng: np.random.Generator, problem: Problem) -> tuple[Problem, dict[str, Any]]:
@@ -37,13 +45,14 @@ def draw_solve(rng: np.random.Generator, problem: Problem) -> tuple[Problem, dic
 
 def judge_solve(case: Case, record: Record) -> None:
     """Solve, and check the solution and its proof."""
-    problem, options, referee = case.problem, case.options, Referee(case.problem)
-    search = {name: options[name] for name in ("gap", "n_jobs", "method", "node_limit") if name in options}
+    problem, options = case.problem, case.options
+    search = {name: options[name] for name in SEARCH if options.get(name) is not None}
     if options.get("warm_start"):
-        search["warm_start"] = np.clip(np.ones(problem.X.shape[1]), referee.long.low, referee.long.high).astype(float)
+        search["warm_start"] = np.clip(np.ones(problem.X.shape[1]), problem.lower, problem.upper)
     arguments = {**problem.settings(), **problem.form(), **search, "time_limit": SECONDS}
     with stored(problem.X, options["storage"], options["chunk"]) as X:
         solution = ez.solve(X, problem.y, **arguments)
+        referee = Referee(replace(problem, free_bound=solution.certificate.claim.free_bound))
         check_solution(record, referee, "solve", solution)
         report = ez.verify(solution.certificate, X, problem.y)
         check_report(record, referee, "verify", report)
@@ -100,7 +109,8 @@ def check_other_storage(
         return
     with stored(problem.X, storage, options["chunk"]) as X:
         other = ez.solve(X, problem.y, **arguments)
-        check_solution(record, referee, f"solve ({storage})", other)
+        assumed = replace(problem, free_bound=other.certificate.claim.free_bound)
+        check_solution(record, Referee(assumed), f"solve ({storage})", other)
         report = ez.verify(solution.certificate, X, problem.y)
         check_report(record, referee, f"verify ({storage})", report, must_hold=False)
         own = ez.verify(solution.certificate, problem.X, problem.y)

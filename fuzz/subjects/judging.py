@@ -42,7 +42,7 @@ class Referee:
             inside = np.clip(np.asarray(coef, dtype=np.longdouble), self.long.low, self.long.high)
             size = np.count_nonzero((inside != 0) & self.long.counted)
             if self.problem.k is None or size <= self.problem.k:
-                value = self.long.value(inside, intercept)
+                value = self.long.upper_value(inside, intercept)
                 if np.isfinite(value):
                     self.shown.append(Best(value, inside, intercept))
 
@@ -69,7 +69,8 @@ def check_model(record: Record, referee: Referee, what: str, coef: Any, intercep
     if objective is None:
         return
     with np.errstate(all="ignore"):
-        value, rounding = long.value(coef, intercept), long.rounding(coef, intercept)
+        value = long.value(coef, intercept)
+        rounding = long.upper_value(coef, intercept, 2.0**-52) - value
     if not np.isfinite(objective):
         severity = "high" if value < 1e290 else "low"
         record.find("objective not finite", severity, f"{what}: {objective!r}, in long double {value!r}")
@@ -87,7 +88,7 @@ def check_bound(record: Record, referee: Referee, what: str, lower_bound: float)
         share = float(excess / abs(best.value)) if best.value else np.inf
         severity = "critical" if not share < 1e-6 else "high"
         words = f"{what}: {lower_bound!r}, but a model has {float(best.value)!r} (excess {share:.2g} of it)"
-        record.find("false bound", severity, f"{words}: {best.coef.astype(float).tolist()}, {float(best.intercept)!r}")
+        record.find("false bound", severity, words, (best.coef.astype(float).tolist(), float(best.intercept)))
 
 
 def check_report(record: Record, referee: Referee, what: str, report: ez.VerificationReport, must_hold: bool = True) -> None:
