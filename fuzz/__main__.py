@@ -47,10 +47,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     done = results.done()
     first = chosen.seed if chosen.seed is not None else max(done, default=-1) + 1
     seeds = [seed for seed in range(first, first + chosen.cases) if seed not in done]
-    print(f"seeds {first} to {first + chosen.cases - 1}, {len(seeds)} to run, {chosen.jobs} workers, results in {chosen.results}")
+    print(
+        f"seeds {first} to {first + chosen.cases - 1}, {len(seeds)} to run, {chosen.jobs} workers, results in {chosen.results}"
+    )
     begin, records = time.monotonic(), []
     try:
-        for record in run_tasks([Task(chosen.only or "", seed) for seed in seeds], "fuzz.subjects.all:run", chosen.jobs, chosen.seconds):
+        for record in run_tasks(
+            [Task(chosen.only or "", seed) for seed in seeds], "fuzz.subjects.all:run", chosen.jobs, chosen.seconds
+        ):
             results.add(record)
             records.append(record)
             show(record, len(records), len(seeds), begin, chosen.quiet)
