@@ -213,7 +213,7 @@ class Csc : public InMemory {
                 }
                 for (Index k = starts_[j]; k < starts_[j + 1]; ++k) work[rows_of_[k]] = 0.0;
             }
-        }, size * bytes() / (entry_bytes * columns()) * size);
+        }, static_cast<int64_t>(entries_per_column() * static_cast<double>(size) * static_cast<double>(size)));
         for (int64_t a = 0; a < size; ++a) sums[a] = (sums[a] - mean[a] * total) * scale[a];
     }
 

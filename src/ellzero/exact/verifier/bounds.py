@@ -116,7 +116,7 @@ class Problem:
         beta = np.abs(numbers(coef[support]) * numbers(self.spread[support]))
         penalties = np.where(self.counted[support], self.lambda_0, 0) + (self.lambda_1 * beta + self.lambda_2 * (beta * beta))
         value, upper = self.arithmetic.objective(self.loss, columns, coef[support], intercept, self.y, self.w, penalties)
-        require(math.isfinite(value) and math.isfinite(upper), "the objective of the solution is not finite.")
+        require(self.arithmetic.finite(value) and self.arithmetic.finite(upper), "the objective of the solution is not finite.")
         return value, upper
 
     def scale(self, objective: float) -> float:
@@ -193,7 +193,7 @@ class Problem:
         entered, rise_in[coming], rise_out[coming] = best_departures(net[coming], enter)
         left, rise_out[going], rise_in[going] = best_departures(-net[going], leave)
         bound = self.arithmetic.sum_below(np.concatenate((point.terms, -net[~coming], -entered, -left)), point.gauge)
-        if not math.isfinite(bound):
+        if not self.arithmetic.finite(bound):
             return -math.inf, state
         if bound > upper:
             return math.inf, None

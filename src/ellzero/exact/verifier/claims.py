@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from typing import Any
@@ -11,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import one_line
+from ellzero.base.reading import Archive, Form, Malformed, parse_json
 from ellzero.exact.verifier.arithmetic import Float64
 from ellzero.exact.verifier.bounds import Problem
 from ellzero.exact.verifier.data import (
@@ -55,6 +56,9 @@ KINDS: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {  # (ty
     (INTEGERS, ("at home",)): ("home",),
 }
 ARRAYS = {name: form for form, names in KINDS.items() for name in names}
+# The arrays of a file: type and dimensions are known before an array is read.
+FORMS = {name: Form(types[0][0], shape if shape else None) for name, (types, shape) in ARRAYS.items()}
+FORMS |= {"header": Form("u", ("letters",)), "classes": Form("iufbU", ("two",))}
 NEEDED = {"parent", "branch", "side", "row", "alpha", "support", "coef", "intercept"}
 OPTIONAL = {"alpha_rest", "weights", "lower", "upper", "unpenalized"}
 RANGES: dict[str, tuple[int, str]] = {"parent": (-1, "nodes"), "branch": (-1, "p"), "row": (-1, "points"), "side": (0, "two")}
@@ -69,13 +73,18 @@ def load(certificate: Any) -> tuple[Header, Arrays]:
     try:
         if not is_path:
             return dict(certificate.header), {name: np.asarray(array) for name, array in certificate.arrays.items()}
-        with open(certificate, "rb") as stream, np.load(stream, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        return dict(json.loads(arrays.pop("header").tobytes().decode())), arrays
+        if os.path.exists(certificate) and not os.path.isfile(certificate):
+            raise Malformed("it is no file")
+        with open(certificate, "rb") as stream, Archive(stream) as archive:
+            arrays = archive.read_all(FORMS)
+        header = parse_json(arrays.pop("header").tobytes()) if "header" in arrays else None
+        if not isinstance(header, dict):
+            raise Malformed("it has no header")
+        return header, arrays
     except FileNotFoundError:
         raise
-    except Exception as error:  # a damaged file fails in many ways (zip, zlib, npy, UTF-8, JSON): all mean the same
-        raise Refused(f"this cannot be read as a certificate: {type(error).__name__}: {error}") from None
+    except Exception as error:  # of an object that is no certificate, many
+        raise Refused(f"this cannot be read as a certificate: {one_line(error)}.") from None
 
 
 def check_header(header: Header, arrays: Arrays) -> None:

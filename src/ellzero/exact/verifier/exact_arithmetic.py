@@ -43,9 +43,10 @@ class Exact(Float64):
         """Return a float64 number as a rational number."""
         return Fraction(value)
 
-    def finite(self, values: Array) -> NDArray[np.bool_]:
+    def finite(self, values: Any) -> NDArray[np.bool_]:
         """Return which numbers are finite."""
-        return np.array([isinstance(each, (int, Fraction)) or math.isfinite(each) for each in values], dtype=bool)
+        finite = np.frompyfunc(lambda each: not isinstance(each, float) or math.isfinite(each), 1, 1)
+        return np.asarray(finite(values), dtype=bool)
 
     def above(self, value: Any, size: Any) -> Any:
         """Return the number, which is exact."""
@@ -112,10 +113,8 @@ def integers(values: Array) -> tuple[list[list[int]], int]:
     """Return a matrix as integers times a power of two, and its exponent."""
     parts, exponents = np.frexp(values)
     whole = (parts * 2.0**53).astype(np.int64)
-    exponents = np.where(whole == 0, np.iinfo(exponents.dtype).max, exponents)
-    least = int(exponents.min(initial=np.iinfo(exponents.dtype).max))
-    shifts = np.where(whole == 0, 0, exponents - least)
-    rows = zip(whole.tolist(), shifts.tolist(), strict=True)
+    least = int(exponents[whole != 0].min()) if whole.any() else 0
+    rows = zip(whole.tolist(), np.where(whole == 0, 0, exponents - least).tolist(), strict=True)
     return [[number << shift for number, shift in zip(*row, strict=True)] for row in rows], least - 53
 
 
@@ -191,8 +190,8 @@ def dual_below(name: str, theta: Fraction, y: Fraction, w: Fraction) -> Fraction
     if name == "hinge" or size == w:
         return size if name == "hinge" else Fraction(0)
     with flint.ctx.workprec(BITS):
-        ratio, rest = ball(size / w), ball((w - size) / w)
-        return w * fraction((-(ratio * ratio.log() + rest * rest.log())).lower())
+        share = ball(min(size, w - size) / w)
+        return w * fraction((-(share * share.log() + (1 - share) * (-share).log1p())).lower())
 
 
 def ball(value: Fraction) -> Any:
