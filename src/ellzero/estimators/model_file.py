@@ -52,15 +52,19 @@ def fitted_estimator(content: ModelContent) -> L0Estimator:
     estimator: Any
     if content.classes is None:
         estimator = L0Regressor(**content.settings.known())
+    else:
+        probability = content.calibration is not None
+        estimator = L0Classifier(content.loss, probability=probability, **content.settings.known())
+    settings = dict(vars(estimator))
+    if content.classes is None:
         estimator.coef_, estimator.intercept_ = coef[0], float(content.intercept[0])
     else:
-        estimator = L0Classifier(content.loss, **content.settings.known())
         estimator.coef_, estimator.intercept_, estimator.classes_ = coef, content.intercept, content.classes
     estimator.support_ = np.flatnonzero((coef != 0.0).any(axis=0))
     estimator.n_features_in_ = coef.shape[1]
     if content.names is not None:
         estimator.feature_names_in_ = np.array(content.names, dtype=object)
     if content.calibration is not None:
-        estimator.set_params(probability=True)
         estimator.calibration_ = content.calibration
+    estimator._end_fit(settings)
     return estimator
