@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import whole_imports
 from ellzero.base.quoting import in_words, one_line
 from ellzero.base.reading import LEAST_ALLOWED, Malformed, check_shape, most_bytes
 from ellzero.base.validation import as_threads
@@ -110,6 +111,7 @@ def stored_bytes(array: Any) -> int:
 
 def open_hdf5(path: str, name: str) -> SlicedStore:
     """Open a dataset of an HDF5 file for reading."""
-    import h5py
+    with whole_imports():
+        import h5py
 
     return SlicedStore(h5py.File(path)[name])

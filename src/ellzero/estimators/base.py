@@ -51,6 +51,29 @@ class L0Estimator(BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    def _fit_whole(self, *data: Any) -> Any:
+        """Learn into a copy that has no results yet, and take its state over in one step when all of it is there.
+
+        So an error or Ctrl-C in the middle changes nothing: an estimator that was fitted before keeps its whole model.
+        """
+        fresh = object.__new__(type(self))
+        learnt = vars(self).get("_learnt", frozenset())
+        settings = {name: value for name, value in vars(self).items() if name not in learnt}
+        fresh.__dict__.update(settings)
+        fresh._learn(*data)
+        fresh._end_fit(settings)
+        self.__dict__ = fresh.__dict__
+        return self
+
+    def _end_fit(self, settings: dict[str, Any]) -> None:
+        """Note the settings of a fit, and the names of all that it learnt: the next fit does without these."""
+        self._settings = settings
+        self._learnt = frozenset({*vars(self), "_learnt"} - set(settings))
+
+    def _as_fitted(self, name: str) -> Any:
+        """Return a setting as the model was fitted with it: the user may have changed it since."""
+        return vars(self).get("_settings", {}).get(name, getattr(self, name, None))
+
     def _prepare(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Training:
         """Return the validated data as problems, one for each output, and set `n_features_in_` and the like."""
         as_choice("algorithm", self.algorithm, ALGORITHMS)
@@ -111,8 +134,6 @@ class L0Estimator(BaseEstimator):
         self, training: Training, choice: ModelChoice, models: list[Model], searched: list[Path | Sizes], y: NDArray[Any]
     ) -> None:
         """Set the attributes of a fitted estimator; prove the models and calibrate probabilities where that is asked for."""
-        for name in ("certificate_", "solution_", "calibration_"):  # those of an earlier fit
-            self.__dict__.pop(name, None)
         self.n_iter_ = sum(len(found) for found in searched)
         if self.algorithm == "exact":
             solutions = self._prove(training, choice, models)

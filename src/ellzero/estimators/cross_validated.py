@@ -49,6 +49,10 @@ class CrossValidatedFit(L0Estimator):
         self
 
         """
+        return self._fit_whole(X, y, sample_weight, params)
+
+    def _learn(self, X: object, y: ArrayLike, sample_weight: ArrayLike | None, params: dict[str, Any]) -> None:
+        """Set the results of a fit."""
         self._check_settings()
         scorer = as_scorer(self.scoring)
         routed = self._routed(scorer, sample_weight, params)
@@ -75,7 +79,6 @@ class CrossValidatedFit(L0Estimator):
         training = training.with_penalties(self.lambda_1_, self.lambda_2_)
         self._set_results(training, choice, fits.models[point], fits.searched, labels)
         self.k_ = training.problem.counted(self.support_.astype(np.int32))
-        return self
 
     def _check_settings(self) -> None:
         """Refuse settings that are not known or contradict each other, before any work is done."""

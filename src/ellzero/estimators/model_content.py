@@ -29,8 +29,8 @@ def write_model(path: str | os.PathLike[str], estimator: Any, preparation: dict[
             lambda_0=chosen_or_given(estimator, "lambda_0"),
             lambda_1=chosen_or_given(estimator, "lambda_1"),
             lambda_2=chosen_or_given(estimator, "lambda_2"),
-            fit_intercept=estimator.fit_intercept,
-            standardize=estimator.standardize,
+            fit_intercept=estimator._as_fitted("fit_intercept"),
+            standardize=estimator._as_fitted("standardize"),
         ),
         calibration=getattr(estimator, "calibration_", None),
         preparation=preparation,
@@ -40,4 +40,4 @@ def write_model(path: str | os.PathLike[str], estimator: Any, preparation: dict[
 
 def chosen_or_given(estimator: Any, name: str) -> Any:
     """Return a penalty as cross-validation chose it, or else as the user gave it."""
-    return getattr(estimator, f"{name}_", getattr(estimator, name, None))
+    return getattr(estimator, f"{name}_", estimator._as_fitted(name))

@@ -60,9 +60,13 @@ def fitted_estimator(content: ModelContent) -> L0Estimator:
     estimator: Any
     if content.classes is None:
         estimator = L0Regressor(**content.settings.known())
+    else:
+        probability = content.calibration is not None
+        estimator = L0Classifier(content.loss, probability=probability, **content.settings.known())
+    settings = dict(vars(estimator))
+    if content.classes is None:
         estimator.intercept_ = float(content.intercept[0])
     else:
-        estimator = L0Classifier(content.loss, **content.settings.known())
         estimator.intercept_, estimator.classes_ = content.intercept, content.classes
     estimator.coef_ = coef
     estimator.support_ = np.unique(coef.indices).astype(np.int64)
@@ -72,6 +76,6 @@ def fitted_estimator(content: ModelContent) -> L0Estimator:
     if content.names is not None:
         estimator.feature_names_in_ = np.array(content.names, dtype=object)
     if content.calibration is not None:
-        estimator.set_params(probability=True)
         estimator.calibration_ = content.calibration
+    estimator._end_fit(settings)
     return estimator

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import whole_imports
 from ellzero.base.progress import ProgressCallback
 from ellzero.design import is_stored
 from ellzero.design.dask_array import DaskStore
@@ -82,7 +83,7 @@ def folds_for(cv: int, y: NDArray[Any]) -> int:
         raise InvalidInputError(f"cv needs at least two rows of each class, y has one of class {labels[members.argmin()]!s}.")
     if rarest < cv:
         warnings.warn(
-            f"cv = {rarest} folds instead of {cv}: class {labels[members.argmin()]!s} has no more rows.", stacklevel=4
+            f"cv = {rarest} folds instead of {cv}: class {labels[members.argmin()]!s} has no more rows.", stacklevel=6
         )
     return min(cv, rarest)
 
@@ -110,7 +111,8 @@ def run_tasks(
     parallel = Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem" if here else None, return_as="generator_unordered")
     run = parallel
     if on_dask and not here:
-        from ellzero.estimators.cluster_tasks import run_on_cluster  # needs cloudpickle, which is optional
+        with whole_imports():
+            from ellzero.estimators.cluster_tasks import run_on_cluster  # needs cloudpickle, which is optional
 
         run = partial(run_on_cluster, parallel)
     out: dict[int, Result] = {}
@@ -175,7 +177,7 @@ class Crew:
 
     def __init__(self) -> None:
         self.dismissed = False
-        self.at_work = 0
+        self.at_work = set[threading.Thread]()
         self.threads = set[threading.Thread]()
         self.changed = threading.Condition()
 
@@ -186,12 +188,12 @@ class Crew:
         with self.changed:
             if self.dismissed:
                 raise Dismissed
-            self.at_work += 1
+            self.at_work.add(threading.current_thread())
             self.threads.add(threading.current_thread())
 
     def __exit__(self, *_: object) -> None:
         with self.changed:
-            self.at_work -= 1
+            self.at_work.discard(threading.current_thread())
             self.changed.notify_all()
 
     def __call__(self, fraction: float, lambda_0: float, support: int) -> None:
@@ -205,10 +207,14 @@ class Crew:
         atexit.register(self.wait)
 
     def wait(self) -> None:
-        """Wait until no thread works on a task, and a moment more for their memory to be freed."""
+        """Wait until no other thread works on a task, and a moment more for their memory to be freed.
+
+        The thread that waits does no work, though it may be counted: Ctrl-C can come just before it would no longer be.
+        """
+        here = {threading.current_thread()}
         with self.changed:
-            self.changed.wait_for(lambda: not self.at_work)
-        for thread in self.threads - {threading.current_thread()}:
+            self.changed.wait_for(lambda: self.at_work <= here)
+        for thread in self.threads - here:
             thread.join(0.5)
 
 

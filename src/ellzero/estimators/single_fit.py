@@ -35,6 +35,10 @@ class SingleFit(L0Estimator):
         self
 
         """
+        return self._fit_whole(X, y, sample_weight)
+
+    def _learn(self, X: object, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
+        """Set the results of a fit."""
         lambda_0 = None if self.lambda_0 is None else as_nonnegative("lambda_0", self.lambda_0)
         k = None if self.k is None else as_count("k", self.k, 0)
         largest = None if self.max_support is None else as_count("max_support", self.max_support, 0)
@@ -42,7 +46,6 @@ class SingleFit(L0Estimator):
         training = self._prepare(X, y, sample_weight)
         training = training.with_penalties(as_nonnegative("lambda_1", self.lambda_1), as_nonnegative("lambda_2", self.lambda_2))
         options = self._path_options(n_jobs=self.n_jobs, progress=self.progress)
-        self.__dict__.pop("criterion_", None)  # of an earlier fit
         outputs = len(training.targets)
         if k is None and lambda_0 is None:
             largest = largest_size(largest, training.problem)
@@ -55,7 +58,6 @@ class SingleFit(L0Estimator):
             choice = ModelChoice(None if k is None else (k,) * outputs, lambda_0)
             models, searched = fit_chosen_models(training, choice, options)
         self._set_results(training, choice, models, searched, np.asarray(y))
-        return self
 
 
 class L0Classifier(SingleFit, L0ClassifierBase):

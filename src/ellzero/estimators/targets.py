@@ -25,11 +25,10 @@ Array = NDArray[np.float64]
 
 def has_probabilities(estimator: Any) -> bool:
     """Return whether there are probabilities: of logistic models always, of others with ``probability=True``."""
-    if estimator.loss == "logistic" or estimator.probability:
+    loss = estimator._as_fitted("loss")
+    if loss == "logistic" or estimator._as_fitted("probability"):
         return True
-    raise AttributeError(
-        f"predict_proba needs loss='logistic' or probability=True, this estimator has loss={estimator.loss!r}."
-    )
+    raise AttributeError(f"predict_proba needs loss='logistic' or probability=True, this estimator has loss={loss!r}.")
 
 
 def class_probabilities(log_odds: Array) -> Array:
@@ -48,7 +47,8 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
     """The base of classifiers; with more than two classes, each has a problem of its own, that class against the rest."""
 
     def _loss_name(self) -> str:
-        return self.loss
+        loss: str = self._as_fitted("loss")
+        return loss
 
     def _encode(self, y: NDArray[Any], weight: Array) -> tuple[list[Array], NDArray[Any], Array]:
         """Return the targets -1 and +1 of each output, the labels, and the weights of the rows."""
@@ -126,7 +126,7 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
 
         """
         scores = self._decision_values(X)
-        slope, intercept = (1.0, 0.0) if self.loss == "logistic" else self.calibration_.T
+        slope, intercept = (1.0, 0.0) if self._loss_name() == "logistic" else self.calibration_.T
         return class_probabilities(slope * scores + intercept)
 
     @available_if(has_probabilities)

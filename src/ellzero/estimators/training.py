@@ -34,8 +34,8 @@ def largest_size(max_support: int | None, problem: Problem) -> int:
 def warn_at_limit(models: list[Model], largest: int, problem: Problem) -> None:
     """Warn if the chosen model is as large as models may be: larger ones, which were not looked at, may be better."""
     if max(problem.counted(model.support) for model in models) == largest < problem.countable():
-        # Level 3 is the user's code that calls `fit`.
-        warnings.warn(f"the chosen model has max_support = {largest} features: larger ones may be better.", stacklevel=3)
+        # Level 5 is the user's code that calls `fit`.
+        warnings.warn(f"the chosen model has max_support = {largest} features: larger ones may be better.", stacklevel=5)
 
 
 @dataclass(frozen=True, eq=False)
