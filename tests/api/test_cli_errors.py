@@ -114,7 +114,7 @@ def test_files(run, tmp_path, monkeypatch):
         (["bad.npz"], "bad.npz cannot be read as npz: it is no archive of arrays"),
         (["bad.svm"], "bad.svm cannot be read as svmlight (lines of 'label index:value ...')"),
         (["bytes.csv", "--target", "y"], "is not utf-8 text"),
-        (["noX.npz"], "noX.npz has no array X; it has Z."),
+        (["noX.npz"], "noX.npz has no array X; it has 'Z'."),
         (["vector.npz"], "X in vector.npz must be a matrix of numbers, got shape (3,)"),
         (["objects.npz"], "holds Python objects; save numbers and strings"),
         (["short.npz"], "'y' has shape (2,), the matrix has 3 rows"),

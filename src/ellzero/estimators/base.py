@@ -189,10 +189,14 @@ class L0Estimator(BaseEstimator):
             check_features(self, stored)
         else:
             X = validate_data(self, X, accept_sparse=["csr", "csc"], dtype="numeric", reset=False)
-        coef = sparse.csc_matrix(np.atleast_2d(self.coef_.toarray() if sparse.issparse(self.coef_) else self.coef_))
-        used = np.flatnonzero(np.diff(coef.indptr))
+        if sparse.issparse(self.coef_):
+            used = np.unique(self.coef_.indices).astype(np.int64)
+            values = self.coef_[:, used].toarray().T
+        else:
+            coef = np.atleast_2d(self.coef_)
+            used = np.flatnonzero((coef != 0.0).any(axis=0))
+            values = np.ascontiguousarray(coef[:, used]).T
         part = X[:, used] if stored is None else read_columns(stored, used)
-        values = coef[:, used].toarray().T
         product = part @ values if sparse.issparse(part) else part.astype(np.float64) @ values
         return np.asarray(product) + np.atleast_1d(self.intercept_)
 
