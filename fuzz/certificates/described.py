@@ -33,7 +33,6 @@ class Described:
             return None
         return best_model(self.long.problem, self.long, self.near)
 
-
     def null(self) -> float:
         """Return the loss of the best model without features."""
         problem = replace(self.long.problem, lambda_0=0.0, k=0, unpenalized=(), lower=None, upper=None, standardize=False)

@@ -170,7 +170,10 @@ def tricks_with_points(problem: Problem, null: Draft) -> Iterator[tuple[str, Dra
     yield "a dual point of 3e38", changed(null, {"alpha": huge})
     yield "a dual point of -3e38", changed(null, {"alpha": -huge})
     yield "a dual point of NaN", changed(null, {"alpha": np.full_like(alpha, np.nan)})
-    yield "infinities that cancel", changed(null, {"alpha": np.full_like(alpha, np.inf), "alpha_rest": np.full_like(alpha, -np.inf)})
+    yield (
+        "infinities that cancel",
+        changed(null, {"alpha": np.full_like(alpha, np.inf), "alpha_rest": np.full_like(alpha, -np.inf)}),
+    )
     yield "digits that cancel", changed(null, {"alpha": huge, "alpha_rest": (alpha - huge).astype(np.float32)})
     yield "digits of 1e308", changed(null, {"alpha_rest": np.full(alpha.shape, 1e308)})
     yield "digits in long double", changed(null, {"alpha_rest": np.zeros(alpha.shape, np.longdouble)})
@@ -202,7 +205,10 @@ def tricks_with_trees(null: Draft, true: Draft) -> Iterator[tuple[str, Draft]]:
     yield "a row that is not there", changed(null, tree([-1], [-1], [0], [7]))
     depth = 400
     yield "a long chain", changed(null, tree([*range(-1, depth)], [-1] * (depth + 1), [0] * (depth + 1), [0] * (depth + 1)))
-    yield "the true tree, the null model", changed(null, {name: true.arrays[name] for name in ("parent", "branch", "side", "row", "alpha")})
+    yield (
+        "the true tree, the null model",
+        changed(null, {name: true.arrays[name] for name in ("parent", "branch", "side", "row", "alpha")}),
+    )
     first = {name: true.arrays[name][:1] for name in ("parent", "branch", "side", "row")}
     yield "the root of the true tree", changed(true, {**first}, lower_bound=true.header["objective"], status="optimal")
     yield "the true tree, the wrong way round", changed(true, {"alpha": true.arrays["alpha"][::-1].copy()}, status="optimal")
@@ -252,7 +258,10 @@ def tricks_with_data(problem: Problem, null: Draft) -> Iterator[tuple[str, Draft
             other.arrays["intercept"] = other.arrays["intercept"] * unit
             other.header["objective"] = other.header["lower_bound"] = null.header["objective"] * unit * unit
             yield f"y in units of {unit:g}", other
-            yield f"y in units of {unit:g}, no dual point", changed(other, {"alpha": null.arrays["alpha"][:0], "row": np.array([-1])})
+            yield (
+                f"y in units of {unit:g}, no dual point",
+                changed(other, {"alpha": null.arrays["alpha"][:0], "row": np.array([-1])}),
+            )
     heavy = null.copy()
     heavy.X = heavy.X.copy()
     heavy.X[0, 0] = 1e300

@@ -17,7 +17,22 @@ Generator = np.random.Generator
 Change = Callable[[Generator, Draft], str]
 FACTORS = (2.0, 0.5, 1.0 + 1e-9, 1.0 - 1e-9, 1.1, 0.9, 10.0, 0.1, 1e6, 1e-6, 1e100, 1e-100, -1.0)
 ODD_NUMBERS = (0.0, -0.0, 1.0, -1.0, math.nan, math.inf, -math.inf, 5e-324, 1e-310, 1e-160, 1e160, 1.7e308, 2**31, 2**63, -5)
-ODD_VALUES: tuple[Any, ...] = (None, True, False, "", "x", "1", [], [1.0], {}, "optimal", "logistic", "nan", 10**400, "A" * 3000)
+ODD_VALUES: tuple[Any, ...] = (
+    None,
+    True,
+    False,
+    "",
+    "x",
+    "1",
+    [],
+    [1.0],
+    {},
+    "optimal",
+    "logistic",
+    "nan",
+    10**400,
+    "A" * 3000,
+)
 WORDS = {
     "loss": ("logistic", "squared_hinge", "hinge", "squared_error"),
     "status": ("optimal", "time_limit", "node_limit", "interrupted", "precision", "failed", "improved"),

@@ -107,7 +107,9 @@ def draw_labels(rng: Generator, signal: Array) -> NDArray[Any]:
 
 def draw_weight(rng: Generator, n: int, y: NDArray[Any], loss: str) -> Array | None:
     """Return weights: none, equal, random, with zeros, tiny or denormal ones; both classes keep some weight."""
-    kind = rng.choice(["none", "equal", "random", "zeros", "tiny", "denormal", "wide"], p=[0.5, 0.05, 0.15, 0.1, 0.1, 0.05, 0.05])
+    kind = rng.choice(
+        ["none", "equal", "random", "zeros", "tiny", "denormal", "wide"], p=[0.5, 0.05, 0.15, 0.1, 0.1, 0.05, 0.05]
+    )
     if kind == "none":
         return None
     weight = rng.uniform(0.1, 2.0, n)

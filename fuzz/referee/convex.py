@@ -110,7 +110,9 @@ class ScaledProblem:
         All terms are w max(0, c - a x): the l1 norm is 2 max(0, x) - x, and a bound has an infinite weight. A primal-dual
         interior-point method keeps the multipliers (shares of the weights) between 0 and 1, and both slacks positive.
         """
-        shrunk, above, below = (np.flatnonzero(has) for has in (self.lambda_1 > 0.0, np.isfinite(self.low), np.isfinite(self.high)))
+        shrunk, above, below = (
+            np.flatnonzero(has) for has in (self.lambda_1 > 0.0, np.isfinite(self.low), np.isfinite(self.high))
+        )
         margins, unit = self.Z * self.target[:, None], np.eye(free.shape[1])
         A = np.concatenate([margins, -unit[shrunk], unit[above], -unit[below]])
         c = np.concatenate([np.ones(len(margins)), np.zeros(len(shrunk)), self.low[above], -self.high[below]])

@@ -67,7 +67,9 @@ class LongProblem:
         self.counted = problem.counted()
         p = self.X.shape[1]
         self.mean = self.w @ self.X / self.w.sum()
-        self.spread = np.ones(p, LONG) if not problem.standardize else self.own_spread() if spread is None else spread.astype(LONG)
+        self.spread = (
+            np.ones(p, LONG) if not problem.standardize else self.own_spread() if spread is None else spread.astype(LONG)
+        )
         self.low = np.full(p, -np.inf, LONG) if problem.lower is None else problem.lower.astype(LONG)
         self.high = np.full(p, np.inf, LONG) if problem.upper is None else problem.upper.astype(LONG)
         bound, free = (np.inf if value is None else LONG(value) for value in (problem.bound, problem.free_bound))

@@ -21,7 +21,9 @@ SECONDS = 60.0  # that a case may take
 def add_arguments(parser: argparse.ArgumentParser, results: Path) -> None:
     """Add the arguments that all commands have."""
     parser.add_argument("--seed", type=int, help="the first seed; without it, the one after the last of the results file")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="worker processes (default: one for each processor)")
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, help="worker processes (default: one for each processor)"
+    )
     parser.add_argument("--results", type=Path, default=results, help=f"the results file (default {results})")
     parser.add_argument("--fresh", action="store_true", help="remove the results file first")
     parser.add_argument("--seconds", type=float, default=SECONDS, help=f"that a case may take (default {SECONDS:g})")

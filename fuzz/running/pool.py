@@ -46,9 +46,7 @@ class Worker:
     since: float = 0.0
 
 
-def run_tasks(
-    tasks: Iterable[Task], work: str, jobs: int, seconds: float, replace_after: int = 2000
-) -> Iterator[Record]:
+def run_tasks(tasks: Iterable[Task], work: str, jobs: int, seconds: float, replace_after: int = 2000) -> Iterator[Record]:
     """Yield the record of every task, in the order in which they end.
 
     `work` names the function ("module:name") that turns a task into a record. A case may take `seconds`; a worker is

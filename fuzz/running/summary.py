@@ -38,7 +38,9 @@ def findings_table(records: Sequence[Record]) -> list[str]:
     if not found:
         return ["no findings"]
     lines = [f"{sum(map(len, found.values()))} findings"]
-    for (severity, kind, subject), all_of_them in sorted(found.items(), key=lambda item: (SEVERITIES.index(item[0][0]), item[0])):
+    for (severity, kind, subject), all_of_them in sorted(
+        found.items(), key=lambda item: (SEVERITIES.index(item[0][0]), item[0])
+    ):
         seeds = ", ".join(str(record.seed) for record, _ in all_of_them[:SHOWN])
         more = ", ..." if len(all_of_them) > SHOWN else ""
         lines.append(f"{severity:<9}{len(all_of_them):6d}  {subject}: {kind} (seeds {seeds}{more})")

@@ -29,7 +29,9 @@ class Subject:
     share: float
     draw: Callable[[np.random.Generator, Problem], tuple[Problem, dict[str, Any]]]
     judge: Callable[[Case, Record], None]
-    calls: str  # lines that call the package, for a script; X, y, settings, form and options are defined, Z is X as it is stored
+    calls: (
+        str  # lines that call the package, for a script; X, y, settings, form and options are defined, Z is X as it is stored
+    )
     largest_p: int = 8
 
 

@@ -121,5 +121,3 @@ def check_other_storage(
         if abs(other.objective - solution.objective) > allowed * abs(solution.objective) + 1e-300:
             words = f"{options['storage']} {solution.objective!r}, {storage} {other.objective!r}"
             record.find("storages differ", "medium", f"solve: {words}")
-
-

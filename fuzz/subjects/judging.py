@@ -75,7 +75,9 @@ def check_model(record: Record, referee: Referee, what: str, coef: Any, intercep
         severity = "high" if value < 1e290 else "low"
         record.find("objective not finite", severity, f"{what}: {objective!r}, in long double {value!r}")
     elif abs(objective - value) > 4 * rounding + 1e-9 * abs(value) + 1e-300:
-        record.find("objective wrong", "high", f"{what}: {objective!r}, in long double {value!r}, rounding {float(rounding):.2g}")
+        record.find(
+            "objective wrong", "high", f"{what}: {objective!r}, in long double {value!r}, rounding {float(rounding):.2g}"
+        )
 
 
 def check_bound(record: Record, referee: Referee, what: str, lower_bound: float) -> None:

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any, TextIO
 
+from ellzero.base.imports import whole_imports
+
 __all__ = ["ProgressCallback", "as_progress"]
 
 ProgressCallback = Callable[[float, float, int], None]
@@ -65,7 +67,8 @@ def reporter(stream: TextIO) -> ProgressCallback:
     if not stream.isatty():
         return Lines(stream)
     try:
-        from tqdm import tqdm
+        with whole_imports():
+            from tqdm import tqdm
     except ImportError:
         return Lines(stream)
     return Bar(stream, tqdm)

@@ -7,7 +7,6 @@ command is called, so that ``ellzero --help`` answers at once.
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 import warnings
@@ -15,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ellzero.base.errors import EllzeroError
+from ellzero.base.imports import import_whole
 from ellzero.cli.exit_codes import BAD_INPUT, INTERRUPTED
 from ellzero.cli.parser import make_parser
 
@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = show_warning
-            code = importlib.import_module(f"ellzero.cli.{args.command}").run(args)
+            code = import_whole(f"ellzero.cli.{args.command}").run(args)
             sys.stdout.flush()
             return int(code)
     except BrokenPipeError:

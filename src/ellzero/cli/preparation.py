@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import whole_imports
 from ellzero.tables.columns import as_text, check_presence, kinds_of, listed, number_matrix
 from ellzero.tables.optional import need
 from ellzero.tables.text import refuse_twice
@@ -107,13 +108,15 @@ class TablePreparation:
             names = [self.numbers[j] for j in np.flatnonzero(absent)]
             what = f"{listed(names)} {'has' if len(names) == 1 else 'have'} missing values"
             raise InvalidInputError(f"{what}{UNKNOWN_MEDIANS}" if new else f"{what}; {ADVICE}, or leave out with --drop.")
-        from sklearn.impute import SimpleImputer  # slow to import
+        with whole_imports():
+            from sklearn.impute import SimpleImputer  # slow to import
 
         return np.asfortranarray(SimpleImputer(strategy="median").fit(np.array([self.medians])).transform(numbers))
 
     def encoded(self, text: NDArray[Any]) -> Any:
         """Return the indicators as a sparse matrix; all are zero for a category that is not known."""
-        from sklearn.preprocessing import OneHotEncoder  # slow to import
+        with whole_imports():
+            from sklearn.preprocessing import OneHotEncoder  # slow to import
 
         known = [np.array(values, dtype=object) for values in self.categories.values()]
         encoder = OneHotEncoder(categories=known, drop="if_binary", handle_unknown="ignore")
@@ -168,7 +171,8 @@ class MatrixPreparation:
         if self.medians is None:
             what = f"{source} has missing values (NaN), the first in {self.place(X, np.isnan)}"
             raise InvalidInputError(f"{what}{UNKNOWN_MEDIANS}" if new else f"{what}; {ADVICE}.")
-        from sklearn.impute import SimpleImputer  # slow to import
+        with whole_imports():
+            from sklearn.impute import SimpleImputer  # slow to import
 
         # scikit-learn refuses to fit on a sparse matrix with stored zeros, which medians may be: fit on an array.
         return SimpleImputer(strategy="median").fit(np.array([self.medians])).transform(X)
@@ -205,7 +209,8 @@ def learn_table(frame: pd.DataFrame, source: str, *, impute: bool, one_hot: bool
 
 def learn_matrix(X: Any, first: int, *, impute: bool) -> MatrixPreparation:
     """Learn the medians of a matrix if they are wanted."""
-    from sklearn.impute import SimpleImputer  # slow to import
+    with whole_imports():
+        from sklearn.impute import SimpleImputer  # slow to import
 
     medians = None
     if impute:
@@ -216,7 +221,8 @@ def learn_matrix(X: Any, first: int, *, impute: bool) -> MatrixPreparation:
 
 def learn_medians(frame: pd.DataFrame, numbers: list[str], source: str) -> tuple[float, ...]:
     """Return the median of each column."""
-    from sklearn.impute import SimpleImputer  # slow to import
+    with whole_imports():
+        from sklearn.impute import SimpleImputer  # slow to import
 
     if not numbers:
         return ()

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import whole_imports
 from ellzero.cli.files import open_input
 from ellzero.design.column_store import ColumnStore, open_columns
 from ellzero.tables.formats import FORMATS as TABLES
@@ -145,7 +146,8 @@ def read_svmlight(source: str, content: str | io.BytesIO, how: Reading) -> Matri
 
     Indices begin at `how.first`; if that is None, at 1 in files in which no feature has the index 0, at 0 in others.
     """
-    from sklearn.datasets import load_svmlight_file  # slow to import
+    with whole_imports():
+        from sklearn.datasets import load_svmlight_file  # slow to import
 
     wanted = None if how.n_features is None else how.n_features + (how.first or 0)
     try:

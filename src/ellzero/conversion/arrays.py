@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import whole_imports
 from ellzero.conversion.content import DenseContent, Report, SparseContent, narrowest
 from ellzero.conversion.plan import Plan
 from ellzero.conversion.transposing import DenseTiles
@@ -140,7 +141,8 @@ def header(file: IO[bytes], plan: Plan) -> tuple[tuple[int, int], bool, np.dtype
 
 def sparse_matrix(plan: Plan, y: NDArray[Any] | None) -> SparseContent:
     """Read a matrix that scipy.sparse.save_npz wrote."""
-    from scipy import sparse
+    with whole_imports():
+        from scipy import sparse
 
     try:
         X = sparse.csc_matrix(sparse.load_npz(plan.source))

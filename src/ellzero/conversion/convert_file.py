@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import import_whole
 from ellzero.base.progress import ProgressCallback, as_progress
 from ellzero.base.validation import as_choice
 from ellzero.conversion.checking import SPARSE_TYPES, checked_contents
@@ -139,7 +139,7 @@ def convert(
 def write_store(plan: Plan, folder: NewFolder, meter: Meter) -> None:
     """Read the source by the reader of its format, and write the store into the folder."""
     module, function = READERS[plan.format]
-    read = getattr(import_module(f"ellzero.conversion.{module}"), function)
+    read = getattr(import_whole(f"ellzero.conversion.{module}"), function)
     with ExitStack() as stack:
         try:
             content = read(plan, folder.path, stack, part_report(meter, 0.0, 0.5))

@@ -11,6 +11,7 @@ from typing import IO, Any
 import numpy as np
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import whole_imports
 from ellzero.conversion.content import Report, SparseContent
 from ellzero.conversion.labels import whole_numbers
 from ellzero.conversion.plan import Plan
@@ -73,7 +74,8 @@ def line_blocks(stream: IO[bytes], size: int) -> Iterator[bytes]:
 
 def parsed(text: bytes, plan: Plan, line: int) -> tuple[Any, Any]:
     """Parse some lines; `line` is the number of lines before them, for errors."""
-    from sklearn.datasets import load_svmlight_file
+    with whole_imports():
+        from sklearn.datasets import load_svmlight_file
 
     try:
         return load_svmlight_file(io.BytesIO(text), zero_based=True)

@@ -15,6 +15,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.base.imports import whole_imports
+
 __all__ = ["DenseTiles", "SparseTiles"]
 
 
@@ -105,7 +107,8 @@ class SparseTiles:
 
     def block(self, first: int, last: int) -> Any:
         """Return columns first to last - 1; tiles are read from top to bottom, so that the rows of a column are sorted."""
-        from scipy import sparse
+        with whole_imports():
+            from scipy import sparse
 
         counts = self.counts[first:last]
         indptr = np.append(0, np.cumsum(counts))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import whole_imports
 from ellzero.base.validation import as_threads
 from ellzero.design.base import check_dtype
 from ellzero.design.dense import DenseDesign, held_dtype
@@ -71,6 +72,7 @@ class SlicedStore:
 
 def open_hdf5(path: str, name: str) -> SlicedStore:
     """Open a dataset of an HDF5 file for reading."""
-    import h5py
+    with whole_imports():
+        import h5py
 
     return SlicedStore(h5py.File(path)[name])

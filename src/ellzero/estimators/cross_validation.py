@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import whole_imports
 from ellzero.base.progress import ProgressCallback
 from ellzero.estimators.resampling import Split, fold_trainings, run_tasks, task_progress
 from ellzero.estimators.scoring import HeldOutScore
@@ -100,7 +101,8 @@ class CrossValidation:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each point of each column, as a pandas data frame."""
-        import pandas as pd  # optional, and slow to import
+        with whole_imports():
+            import pandas as pd  # optional, and slow to import
 
         frames = []
         for number, column in enumerate(self.columns):

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import whole_imports
 from ellzero.base.progress import ProgressCallback
 from ellzero.design import is_stored
 from ellzero.design.dask_array import DaskStore
@@ -110,7 +111,8 @@ def run_tasks(
     parallel = Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem" if here else None, return_as="generator_unordered")
     run = parallel
     if on_dask and not here:
-        from ellzero.estimators.cluster_tasks import run_on_cluster  # needs cloudpickle, which is optional
+        with whole_imports():
+            from ellzero.estimators.cluster_tasks import run_on_cluster  # needs cloudpickle, which is optional
 
         run = partial(run_on_cluster, parallel)
     out: dict[int, Result] = {}

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import whole_imports
 from ellzero.base.progress import ProgressCallback, as_progress
 from ellzero.base.validation import as_count, as_nonnegative
 from ellzero.estimators.model_choice import ModelChoice, fit_chosen_models
@@ -63,7 +64,8 @@ class Stability:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the features that were ever chosen, the most frequent first, as a pandas data frame."""
-        import pandas as pd  # optional, and slow to import
+        with whole_imports():
+            import pandas as pd  # optional, and slow to import
 
         order = np.argsort(-self.frequency, kind="stable")
         order = order[self.frequency[order] > 0.0]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from ellzero.base.imports import whole_imports
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -13,14 +15,16 @@ __all__ = ["axes_for", "far_apart", "log_axis"]
 
 def axes_for(ax: Axes | None, width: float = 8.0, height: float = 4.5) -> Axes:
     """Return the given axes, or those of a new figure of that size in inches."""
-    import matplotlib.pyplot as plt  # optional, and slow to import
+    with whole_imports():
+        import matplotlib.pyplot as plt  # optional, and slow to import
 
     return plt.subplots(figsize=(width, height), layout="constrained")[1] if ax is None else ax
 
 
 def log_axis(ax: Axes) -> None:
     """Make the x axis logarithmic, with plain numbers at 1, 2 and 5."""
-    from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter  # optional, and slow to import
+    with whole_imports():
+        from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter  # optional, and slow to import
 
     ax.set_xscale("log")
     ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ellzero.base.imports import whole_imports
 from ellzero.plots.axes import axes_for, far_apart, log_axis
 from ellzero.problem.model import feature_name
 
@@ -86,7 +87,8 @@ def plot_sizes(sizes: NDArray[np.int64], objective: Array, reached: NDArray[np.b
     ax : where to draw; None makes a figure
 
     """
-    from matplotlib.ticker import MaxNLocator  # optional, and slow to import
+    with whole_imports():
+        from matplotlib.ticker import MaxNLocator  # optional, and slow to import
 
     ax = axes_for(ax)
     ax.plot(sizes, objective, color="C0", linewidth=1.2, zorder=1)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ellzero.base.imports import whole_imports
 from ellzero.plots.axes import axes_for, far_apart
 from ellzero.problem.model import feature_name
 
@@ -88,7 +89,8 @@ def most_used(supports: FoldSupports, along: bool) -> NDArray[np.int64]:
 
 def draw_folds(supports: FoldSupports, features: NDArray[np.int64], ax: Axes) -> None:
     """Draw a square for each feature and fold, and at the right how many folds use the feature."""
-    from matplotlib.colors import ListedColormap  # optional, and slow to import
+    with whole_imports():
+        from matplotlib.colors import ListedColormap  # optional, and slow to import
 
     used = np.stack([fold[[supports.chosen]].toarray().ravel()[features] for fold in supports.folds], axis=1)
     folds = used.shape[1]
@@ -113,7 +115,8 @@ def draw_folds(supports: FoldSupports, features: NDArray[np.int64], ax: Axes) ->
 
 def draw_shares(supports: FoldSupports, features: NDArray[np.int64], ax: Axes) -> None:
     """Draw features by points, shaded by the share of folds that use the feature; the chosen point is outlined."""
-    from matplotlib.colors import LinearSegmentedColormap  # optional, and slow to import
+    with whole_imports():
+        from matplotlib.colors import LinearSegmentedColormap  # optional, and slow to import
 
     share = np.mean([fold.toarray()[:, features].T for fold in supports.folds], axis=0)
     points = share.shape[1]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
+from scipy.special import xlog1py, xlogy
 
 from ellzero.exact.verifier.data import products
 
@@ -140,9 +140,10 @@ def dual_terms(name: str, theta: Array, y: Array, w: Array) -> tuple[Array, Arra
     if name == "hinge":
         return size, size
     if name == "logistic":
-        ratio, rest = size / divisor, (w - size) / divisor
-        entropy = -w * (xlogy(ratio, ratio) + xlogy(rest, rest))
-        return entropy, np.abs(entropy) + w
+        # The smaller of the two shares has all its digits, and log1p needs no more than that.
+        share = np.maximum(np.minimum(size, w - size), 0.0) / divisor
+        entropy = -(xlogy(share, share) + xlog1py(1.0 - share, -share))
+        return w * entropy, w * (entropy + share)
     # Divided first: a square could underflow where the quotient does not.
     if name == "squared_error":
         linear, square = theta * y, size * (size / divisor) / 2.0

@@ -190,8 +190,8 @@ def dual_below(name: str, theta: Fraction, y: Fraction, w: Fraction) -> Fraction
     if name == "hinge" or size == w:
         return size if name == "hinge" else Fraction(0)
     with flint.ctx.workprec(BITS):
-        ratio, rest = ball(size / w), ball((w - size) / w)
-        return w * fraction((-(ratio * ratio.log() + rest * rest.log())).lower())
+        share = ball(min(size, w - size) / w)
+        return w * fraction((-(share * share.log() + (1 - share) * (-share).log1p())).lower())
 
 
 def ball(value: Fraction) -> Any:
