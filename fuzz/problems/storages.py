@@ -16,7 +16,7 @@ from scipy import sparse
 import ellzero as ez
 from fuzz.problems.problem import Array, Problem
 
-__all__ = ["STORAGES", "draw_storage", "fitting", "stored"]
+__all__ = ["STORAGES", "as_frame", "draw_storage", "fitting", "stored"]
 
 Generator = np.random.Generator
 SHARES = {
