@@ -1,7 +1,8 @@
 """Draw problems, call the package, judge the results: `python -m fuzz --cases 20000 --jobs 2`.
 
-Seeds are numbers from `--seed` on; each stands for one case, and `--seed S --cases 1` runs it again. Results go to a file with one
-line for each case. Without `--seed` a run goes on after the last seed of that file; with it, cases that the file has are left out.
+Seeds are numbers from `--seed` on; each stands for one case, and `--seed S --cases 1` runs it again. Results go to a file
+with one line for each case. Without `--seed` a run goes on after the last seed of that file; with it, cases that the file has
+are left out.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ TINY, HUGE = (5e-324, 1e-310, 1e-200, 1e-155), (1e155, 1e200, 9e299)
 
 
 def forgeries(group: int) -> Iterator[tuple[str, Draft, dict[str, Any], Draft]]:
-    """Yield the forgeries of a group: a name, the forgery, the problem as its reader would state it, and the true certificate."""
+    """Yield the forgeries of a group: a name, the forgery, the problem as a reader would state it, and the true certificate."""
     loss, form, fit_intercept = GROUPS[group]
     problem = base_problem(group, loss, form, fit_intercept)
     solution = ez.solve(problem.X, problem.y, **problem.settings(), **problem.form())
@@ -120,7 +120,7 @@ def tricks_with_scales(problem: Problem, null: Draft) -> Iterator[tuple[str, Dra
 def tricks_with_penalties(problem: Problem, null: Draft) -> Iterator[tuple[str, Draft]]:
     """Yield forgeries with penalties, boxes and assumed bounds at the ends of float64."""
     p = problem.X.shape[1]
-    bare = {"lambda_1": 0.0, "lambda_2": 0.0, "bound": None}
+    bare: dict[str, Any] = {"lambda_1": 0.0, "lambda_2": 0.0, "bound": None}
     for value in TINY:
         yield f"lambda_2 = {value:g}", changed(null, **{**bare, "lambda_2": value})
         yield f"lambda_1 = {value:g}", changed(null, **{**bare, "lambda_1": value})

@@ -94,13 +94,13 @@ class Court:
     def bounds(
         self, report: ez.VerificationReport, draft: Draft, proved: float, claimed: float
     ) -> Iterator[tuple[str, float, float]]:
-        """Yield the bounds that a report stands for, the proved one and, if it is valid, the claimed one, and what they may err."""
+        """Yield the bounds of a report, the proved one and, if it is valid, the claimed one, and what each may be off by."""
         yield "proved", report.lower_bound, proved
         if report.valid and draft.header.get("prover") is None:
             yield "claimed", float(draft.header["lower_bound"]), claimed
 
     def best(self, draft: Draft) -> tuple[Best | None, float, float] | None:
-        """Return the best model of the problem that a certificate describes, the error of its spreads and the null model's loss.
+        """Return the best model of the problem of a certificate, the error of its spreads and the null model's loss.
 
         None if it describes no problem.
         """

@@ -306,9 +306,7 @@ def change_archive(data: bytes, rng: Generator) -> bytes:
     else:
         return with_bomb(members)
     out = io.BytesIO()
-    packing = (
-        zipfile.ZIP_DEFLATED if way >= 0.92 else int(rng.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2]))
-    )
+    packing = int(rng.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2]))
     with zipfile.ZipFile(out, "w", packing) as archive:
         for name, content in members:
             archive.writestr(name, content)

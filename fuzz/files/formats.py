@@ -111,6 +111,9 @@ def read_store(path: Path) -> str:
     return "read"
 
 
+PACKED: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+
 def table_writer(kind: str) -> Callable[[Path, Generator], None]:
     """Return a function that writes a table; its last ending may name a compression."""
 
@@ -122,8 +125,7 @@ def table_writer(kind: str) -> Callable[[Path, Generator], None]:
             plain = plain.with_name("plain.npz")
         data = plain.read_bytes()
         plain.unlink()
-        packed = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}.get(path.suffix, lambda data: data)(data)
-        path.write_bytes(packed)
+        path.write_bytes(PACKED[path.suffix](data) if path.suffix in PACKED else data)
 
     return write
 

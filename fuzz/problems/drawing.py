@@ -205,6 +205,6 @@ def draw_box(rng: Generator, size: Sizes, p: int, unpenalized: tuple[int, ...]) 
 
 def draw_bound(rng: Generator, size: Sizes, lambda_1: float, lambda_2: float) -> float | None:
     """Return an assumed bound where nothing else limits the coefficients, and now and then elsewhere."""
-    if lambda_1 == 0.0 and lambda_2 == 0.0 or rng.random() < 0.1:
+    if (lambda_1 == 0.0 and lambda_2 == 0.0) or rng.random() < 0.1:
         return float(min(max(np.median(size.penalised) * power(rng, -1.0, 2.0), 1e-290), 1e290))
     return None

@@ -86,7 +86,7 @@ def on_disk(X: Array, storage: str, chunk: int, folder: Path) -> Iterator[Any]:
     elif storage == "zarr":
         import zarr
 
-        array = zarr.open(str(folder / "X.zarr"), mode="w", shape=X.shape, chunks=(n, min(chunk, p)), dtype="f8")
+        array: Any = zarr.open(str(folder / "X.zarr"), mode="w", shape=X.shape, chunks=(n, min(chunk, p)), dtype="f8")
         array[:] = X
         yield array
     elif storage == "dask":

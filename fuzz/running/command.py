@@ -55,8 +55,6 @@ def run_and_report(work: str, chosen: argparse.Namespace, cases: int, subject: s
             show(record, count, len(seeds), begin, chosen.quiet)
     except KeyboardInterrupt:
         print("\nstopped; the same command goes on from here", file=sys.stderr)
-    finally:
-        results.close()
     judged = [record for record in results.records if record.seed in wanted]
     print(f"\n{summary(judged)}\n{count} cases in {time.monotonic() - begin:.0f} s")
     return int(any(record.findings for record in judged))

@@ -1,4 +1,4 @@
-"""`fit_path`, `fit_sizes` and `fit_grid`: every model recomputed, limits kept, Theorem 1, the same for all threads and storages."""
+"""`fit_path`, `fit_sizes`, `fit_grid`: models recomputed, limits kept, Theorem 1, the same for all threads and storages."""
 
 from __future__ import annotations
 
@@ -30,21 +30,23 @@ Generator = np.random.Generator
 SAME_BITS = {"rows", "columns", "strided", "frame", "memory map"}  # storages that the core sees as the same array
 HOW = ("algorithm", "swaps", "q", "improvement", "swap_size", "tol", "n_jobs")
 WHERE = ("lambda_0", "n_lambda", "lambda_min_ratio", "max_support")
-PATH_CALLS = """
-names = ("algorithm", "swaps", "q", "improvement", "swap_size", "tol", "n_jobs", "lambda_0", "n_lambda", "lambda_min_ratio", "max_support")
-path = ez.fit_path(Z, y, **settings, **{name: options[name] for name in names if options.get(name) is not None})
+CHOSEN = """
+names = ("algorithm", "swaps", "q", "improvement", "swap_size", "tol", "n_jobs", "max_norm")
+names += ("lambda_0", "n_lambda", "lambda_min_ratio", "max_support")
+chosen = {name: options[name] for name in names if options.get(name) is not None}
+"""
+PATH_CALLS = f"""{CHOSEN}
+path = ez.fit_path(Z, y, **settings, **chosen)
 print(path)
 for model, converged in zip(path, path.converged):
-    print(model.objective, ez.check_stationarity(Z, y, model.coef, model.intercept, lambda_0=model.lambda_0, **settings), converged)
+    report = ez.check_stationarity(Z, y, model.coef, model.intercept, lambda_0=model.lambda_0, **settings)
+    print(model.objective, converged, report)
 """
-SIZES_CALLS = """
-names = ("algorithm", "swaps", "q", "improvement", "tol", "n_jobs", "max_norm")
-print(ez.fit_sizes(Z, y, options["sizes"], **settings, **{name: options[name] for name in names if options.get(name) is not None}))
+SIZES_CALLS = f"""{CHOSEN}
+print(ez.fit_sizes(Z, y, options["sizes"], **settings, **chosen))
 """
-GRID_CALLS = """
-names = ("algorithm", "tol", "n_jobs", "n_lambda", "lambda_min_ratio", "max_support")
-settings = {**settings, **{name: options[name] for name in names if options.get(name) is not None}, options["over"]: options["values"]}
-print(ez.fit_grid(Z, y, **settings))
+GRID_CALLS = f"""{CHOSEN}
+print(ez.fit_grid(Z, y, **{{**settings, **chosen, options["over"]: options["values"]}}))
 """
 
 
@@ -172,7 +174,7 @@ def check_same(record: Record, kind: str, severity: str, one: ez.Path, other: ez
 
 
 def check_storage(record: Record, problem: Problem, path: ez.Path, options: dict[str, Any], arguments: dict[str, Any]) -> None:
-    """Fit the path in another storage: the same bits where the core sees the same array, about the same objectives elsewhere."""
+    """Fit the path in another storage: the same bits where the core sees the same array, similar objectives elsewhere."""
     same, storage = fitting(problem, options["again"])
     if not np.array_equal(same.X, problem.X):
         return
@@ -240,7 +242,7 @@ def draw_grid(rng: Generator, problem: Problem) -> tuple[Problem, dict[str, Any]
     value = getattr(problem, over) or 0.1
     options["over"] = over
     options["values"] = "auto" if rng.random() < 0.3 else [value * 10.0, value, value / 100.0]
-    return replace(problem, **{over: 0.0, "lambda_0": None, "k": None, "bound": None}), options
+    return problem.but(**{over: 0.0, "lambda_0": None, "k": None, "bound": None}), options
 
 
 def judge_grid(case: Case, record: Record) -> None:
@@ -250,5 +252,5 @@ def judge_grid(case: Case, record: Record) -> None:
     with stored(problem.X, options["storage"], options["chunk"]) as X:
         grid = ez.fit_grid(X, problem.y, **arguments)
     for value, path in zip(grid.values, grid, strict=True):
-        at = replace(problem, **{options["over"]: float(value)})
+        at = problem.but(**{options["over"]: float(value)})
         check_path(record, at, f"{options['over']} = {value:g}", path, options.get("max_support"))

@@ -36,7 +36,7 @@ def draw_names(rng: Generator, p: int) -> list[str]:
 def draw_convert(rng: Generator, problem: Problem) -> tuple[Problem, dict[str, Any]]:
     """Return data and the format of the file that it is converted from."""
     kind = str(rng.choice(["csv", "tsv", "npz", "svmlight"]))
-    options = {"format": kind, "names": draw_names(rng, problem.X.shape[1]), "storage": "columns"}
+    options: dict[str, Any] = {"format": kind, "names": draw_names(rng, problem.X.shape[1]), "storage": "columns"}
     options["separator"] = str(rng.choice([",", ";"])) if kind == "csv" else None
     return replace(problem, lambda_0=None, k=None, bound=None), options
 
