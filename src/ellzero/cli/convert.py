@@ -6,6 +6,7 @@ import argparse
 import json
 import time
 
+from ellzero.base.text import LONGEST_PATH, shown
 from ellzero.cli.output import print_result
 from ellzero.conversion import convert
 from ellzero.conversion.folder import in_words
@@ -48,6 +49,6 @@ def run(args: argparse.Namespace) -> int:
         "seconds": seconds,
     }
     target = "" if labelled else ", no target"
-    text = f"{store}: {about['n']} rows, {about['p']} columns ({about['storage']}, {about['dtype']}){target}, {in_words(size)}"
-    print_result(args, result, f"{text}, {seconds:.1f} s")
+    found = f"{about['n']} rows, {about['p']} columns ({about['storage']}, {about['dtype']}){target}, {in_words(size)}"
+    print_result(args, result, f"{shown(store, LONGEST_PATH)}: {found}, {seconds:.1f} s")
     return 0

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 import ellzero
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.text import shown
 from ellzero.cli.data import Data, load_data
 from ellzero.cli.output import print_result
 from ellzero.exact.verifier import fingerprint_vector
@@ -50,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     }
     lines = [str(report) if valid == report.valid else f"Certificate: NOT VALID\n  - {reasons[-1]}"]
     if valid:
-        lines += [f"  problem      {problem_line(header)}", f"  features     {', '.join(used) or 'none'}"]
+        lines += [f"  problem      {problem_line(header)}", f"  features     {', '.join(map(shown, used)) or 'none'}"]
     print_result(args, result, "\n".join(lines))
     return 0 if valid else 1
 

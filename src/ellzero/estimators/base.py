@@ -19,7 +19,7 @@ from ellzero.estimators.model_choice import ModelChoice, held_out_decision
 from ellzero.estimators.model_content import write_model
 from ellzero.estimators.refit import refit
 from ellzero.estimators.resampling import Split, make_splits, run_tasks
-from ellzero.estimators.stored_input import check_features, check_training_data, read_columns
+from ellzero.estimators.stored_input import check_features, check_training_data, quoting_safely, read_columns
 from ellzero.estimators.training import Training
 from ellzero.exact.methods import run_method
 from ellzero.exact.options import SearchOptions, search_options
@@ -106,7 +106,8 @@ class L0Estimator(BaseEstimator):
         """Return X and y after scikit-learn's checks; an X that is not in memory stays where it is."""
         if is_stored(X):
             return check_training_data(self, X, y)
-        X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", y_numeric=is_regressor(self))
+        with quoting_safely():
+            X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", y_numeric=is_regressor(self))
         names = getattr(self, "feature_names_in_", None)
         return as_design(X, None if names is None else names.tolist()), np.asarray(y)
 
@@ -188,7 +189,8 @@ class L0Estimator(BaseEstimator):
         if stored is not None:
             check_features(self, stored)
         else:
-            X = validate_data(self, X, accept_sparse=["csr", "csc"], dtype="numeric", reset=False)
+            with quoting_safely():
+                X = validate_data(self, X, accept_sparse=["csr", "csc"], dtype="numeric", reset=False)
         coef = sparse.csc_matrix(np.atleast_2d(self.coef_.toarray() if sparse.issparse(self.coef_) else self.coef_))
         used = np.flatnonzero(np.diff(coef.indptr))
         part = X[:, used] if stored is None else read_columns(stored, used)

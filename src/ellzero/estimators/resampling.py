@@ -20,6 +20,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 from ellzero.base.progress import ProgressCallback
+from ellzero.base.text import shown
 from ellzero.design import is_stored
 from ellzero.design.dask_array import DaskStore
 from ellzero.estimators.training import Training
@@ -83,7 +84,7 @@ def folds_for(cv: int, y: NDArray[Any]) -> int:
         raise InvalidInputError(f"cv needs at least two rows of each class, y has one of class {labels[members.argmin()]!s}.")
     if rarest < cv:
         warnings.warn(
-            f"cv = {rarest} folds instead of {cv}: class {labels[members.argmin()]!s} has no more rows.", stacklevel=6
+            f"cv = {rarest} folds instead of {cv}: class {shown(labels[members.argmin()])} has no more rows.", stacklevel=6
         )
     return min(cv, rarest)
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 from ellzero.base.progress import ProgressCallback, as_progress
+from ellzero.base.text import shown
 from ellzero.base.validation import as_count, as_nonnegative
 from ellzero.estimators.model_choice import ModelChoice, fit_chosen_models
 from ellzero.estimators.resampling import run_tasks
@@ -81,9 +82,11 @@ class Stability:
 
     def __repr__(self) -> str:
         order = [int(j) for j in np.argsort(-self.frequency, kind="stable")[:12] if self.frequency[j] > 0.0]
-        width = max((len(self.name(j)) for j in order), default=0)
+        names = [shown(self.name(j)) for j in order]
+        width = max(map(len, names), default=0)
         lines = [f"stability over {self.n_subsamples} subsamples, models of {self.mean_size:.1f} features on average"]
-        return "\n".join(lines + [f"  {self.name(j):<{width}}  {100.0 * self.frequency[j]:5.1f} %" for j in order])
+        shares = [f"{100.0 * self.frequency[j]:5.1f} %" for j in order]
+        return "\n".join(lines + [f"  {name:<{width}}  {share}" for name, share in zip(names, shares, strict=True)])
 
 
 def as_threshold(threshold: float) -> float:
