@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BUILD := build/dev
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test check lint style types tidy docs bench bench-search bench-exact bench-mip bench-cv bench-out-of-core bench-cluster sanitize sanitize-threads stubs clean
+.PHONY: demo test check lint style types tidy docs bench bench-search bench-exact bench-mip bench-cv bench-out-of-core bench-cluster bench-margins sanitize sanitize-threads stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
@@ -69,6 +69,10 @@ bench-out-of-core: $(VENV)/.built
 # Paths on a Dask cluster of two local worker processes, one of which is killed.
 bench-cluster: $(VENV)/.built
 	$(BIN)/python -m benchmarks.cluster $(BENCH)
+
+# The verifier's rounding margins against exact arithmetic, on 2,000 certificates.
+bench-margins: $(VENV)/.built
+	$(BIN)/python -m fuzz.margins --out benchmarks/results/margins.md $(BENCH)
 
 # The core's tests under sanitizers, in environments of their own that borrow the tools: mistakes with memory and undefined
 # behaviour, and races of threads (where addresses must not be random, and whose reports are in build/races.*; OpenBLAS has its own).

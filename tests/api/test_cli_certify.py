@@ -43,7 +43,7 @@ def test_text_says_what_matters(run, data, tmp_path):
     assert "the proof is not kept; --out proof.npz writes it" in err
     out = run.ok("verify", tmp_path / "proof.npz", data, "--target", "label")
     assert out.startswith("Certificate: valid\n")
-    assert "logistic loss, at most 2 features, lambda_2 = 0.001, standardised" in out
+    assert "at most 2 features, lambda_2 = 0.001 times beta^2, beta on the scale of standardised features" in out
     assert "features     a, c" in out
 
 

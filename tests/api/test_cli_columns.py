@@ -174,3 +174,16 @@ def test_what_is_no_store(run, store, tmp_path):
     assert run.json("path", moved, "--max-support", 2)["target"] == "label"
     (moved / "X.npy").write_bytes((moved / "X.npy").read_bytes()[:-8])
     assert "is damaged: X.npy has" in run.error("fit", moved)
+
+
+def test_labels_without_features(run, tmp_path):
+    """A file of svmlight whose rows name no feature, and a store of it: the model is the intercept."""
+    labels, stored = tmp_path / "labels.svm", tmp_path / "labels.columns"
+    labels.write_text("1\n-1\n1\n-1\n1\n")
+    run.ok("convert", labels, "--out", stored)
+    for file in (labels, stored):
+        run.ok("fit", file, "--k", 1, "--out", tmp_path / "model.json")
+        model = ez.load(tmp_path / "model.json")
+        assert not len(model.support_)
+        assert model.intercept_ == pytest.approx(np.log(3 / 2), abs=1e-6)
+        run.ok("path", file, "--out", tmp_path / f"{file.suffix[1:]}.csv")

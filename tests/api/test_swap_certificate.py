@@ -217,7 +217,7 @@ def sorted_bits(T):
     return [j in T for j in sorted(FEATURES)]
 
 
-PROVES, NUMBER = "the tree proves the lower bound", "swap_size is missing or no usable number"
+PROVES, NUMBER = "the tree proves the lower bound", "swap_size is no usable number"
 TAMPERINGS = [
     (other_home, PROVES),
     (home_with_one_more, PROVES),
@@ -232,8 +232,8 @@ TAMPERINGS = [
     (size_beyond_all, PROVES),
     (size_zero, NUMBER),
     (size_true, NUMBER),
-    (size_missing, NUMBER),
-    (size_hidden, "home is given without swap_size"),
+    (size_missing, "the header lacks swap_size"),
+    (size_hidden, "an array has no use in this certificate: 'home'"),
     (swaps_hidden, PROVES),
     (k_given, "k and swap_size cannot both be given"),
     (called_optimal_for_all, "the status is 'optimal' but the proved gap"),

@@ -299,6 +299,6 @@ TAMPERINGS = [
     ("truncated", prover_removed, PROVES),
     ("weighted box", other_format, "this is not an ellzero certificate"),
     ("weighted box", no_lambda_0, "lambda_0 is missing"),
-    ("weighted box", negative_lambda_2, "lambda_2 is missing or no usable number"),
+    ("weighted box", negative_lambda_2, "lambda_2 is no usable number"),
     ("weighted box", wrong_type, "parent has the wrong shape"),
 ]

@@ -8,7 +8,8 @@ import pytest
 from support.oracle import Model
 from support.problems import LOSSES
 
-from ellzero.exact.verifier.bounds import Problem, balance, dual_terms, exact_sum, loss_values
+from ellzero.exact.verifier.arithmetic import dual_terms, exact_sum, loss_values
+from ellzero.exact.verifier.bounds import Problem, balance
 
 ANY = 1e6  # an upper bound that implies nothing
 

@@ -34,18 +34,29 @@ double clip(LossKind loss, double alpha) {
     return alpha;
 }
 
-// -f*(-alpha y, y), per unit of weight
-double conjugate_term(LossKind loss, double alpha, double y) {
+// -w f*(-theta / w), and the sum of the absolute values of its parts, to which its rounding errors are relative.
+struct Term {
+    double value, parts;
+};
+
+Term conjugate_term(LossKind loss, double theta, double y, double w) {
+    const double size = std::abs(theta);
     switch (loss) {
-        case LossKind::hinge: return alpha;
-        case LossKind::squared_hinge: return alpha - 0.25 * alpha * alpha;
+        case LossKind::hinge: return {size, size};
+        case LossKind::squared_hinge: break;
         case LossKind::logistic: {
-            const double beta = 1.0 - alpha;
-            return -((alpha > 0.0 ? alpha * std::log(alpha) : 0.0) + (beta > 0.0 ? beta * std::log(beta) : 0.0));
+            // The smaller of the two shares has all its digits, and log1p needs no more than that.
+            const double share = std::min(size, w - size) / w;
+            if (share <= 0.0) return {0.0, 0.0};
+            const double entropy = -(share * std::log(share) + (1.0 - share) * std::log1p(-share));
+            return {w * entropy, w * (entropy + share)};
         }
         case LossKind::squared_error: break;
     }
-    return alpha * y - 0.5 * alpha * alpha;
+    // Divided first: a square could underflow where the quotient does not.
+    const bool regression = loss == LossKind::squared_error;
+    const double linear = regression ? theta * y : size, square = size * (size / w) * (regression ? 0.5 : 0.25);
+    return {linear - square, std::abs(linear) + square};
 }
 
 // Makes the sum exactly zero. All entries become multiples of a grid so coarse that their sums are exact; the excess then
@@ -169,13 +180,13 @@ void set_value(const Problem& problem, DualPoint& out) {
     double total = 0.0, lost = 0.0, size = 0.0, square = 0.0;
     for (int64_t i = 0; i < problem.rows(); ++i) {
         if (problem.w[i] == 0.0) continue;
-        const double a = out.theta[i] / problem.w[i] * sign(problem, i);
-        const double term = problem.w[i] * conjugate_term(loss, clip(loss, a), problem.y[i]);
+        const double theta = out.theta[i];
+        const auto [term, parts] = conjugate_term(loss, theta, problem.y[i], problem.w[i]);
         const double next = total + term;
         lost += std::abs(total) >= std::abs(term) ? (total - next) + term : (term - next) + total;
         total = next;
-        size += problem.w[i] * (std::abs(a) * (1.0 + std::abs(problem.y[i])) + a * a);
-        square += problem.w[i] * a * a;
+        size += parts;
+        square += theta * (theta / problem.w[i]);
     }
     out.loss_part = total + lost - rounding_of_terms * size;
     out.norm = std::sqrt(square) * rounded_up;

@@ -61,7 +61,8 @@ Move Neighbourhood::best_entry(const Iterate& it, const double* eta, const doubl
     // Pieces grow: what the first ones find spares work in the later ones, whatever the number of threads. They stay small
     // enough to look at the monitor in between.
     const Design& design = problem_.X.design();
-    const int64_t largest = std::min(std::max(columns_per_chunk, work_between_polls / problem_.rows()), design.most_held());
+    const int64_t between_polls = work_between_polls / std::max<int64_t>(problem_.rows(), 1);
+    const int64_t largest = std::min(std::max(columns_per_chunk, between_polls), design.most_held());
     for (int64_t start = 0, size = columns_per_chunk; start < std::ssize(columns);
          start += size, size = std::min(4 * size, largest)) {
         const int64_t count = std::min(size, std::ssize(columns) - start),

@@ -33,7 +33,8 @@ SwapModel::SwapModel(const Problem& problem, double most_drift)
     : problem_(problem), most_drift_(most_drift), hessian_(problem) {
     const Design& design = problem.X.design();
     const double bytes = std::max(design.distant() ? 0.0 : memory_share * static_cast<double>(design.bytes()), free_bytes);
-    capacity_ = static_cast<size_t>(std::max(least_capacity, bytes / static_cast<double>(problem.columns()) / sizeof(float)));
+    const auto columns = static_cast<double>(std::max<int64_t>(problem.columns(), 1));
+    capacity_ = static_cast<size_t>(std::max(least_capacity, bytes / columns / sizeof(float)));
 }
 
 bool SwapModel::follow(const Iterate& it, const std::vector<int32_t>& features) {

@@ -1,6 +1,6 @@
 """The exception types of ellzero; their messages are lines that can be shown, whatever they quote."""
 
-from ellzero.base.text import one_line
+from ellzero.base.quoting import safe_line
 
 __all__ = ["ClusterError", "DatasetError", "EllzeroError", "InvalidInputError"]
 
@@ -9,7 +9,7 @@ class EllzeroError(Exception):
     """Base class of all errors that ellzero raises on purpose."""
 
     def __str__(self) -> str:
-        return one_line(super().__str__())
+        return safe_line(super().__str__())
 
 
 class InvalidInputError(EllzeroError, ValueError):

@@ -11,7 +11,7 @@ import numpy as np
 
 import ellzero
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.text import LONGEST_PATH, shown
+from ellzero.base.quoting import LONGEST_PATH, shown
 from ellzero.cli.data import Data, load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.output import coefficient_lines, coefficients, exit_code, note, print_result

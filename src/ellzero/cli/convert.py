@@ -6,7 +6,7 @@ import argparse
 import json
 import time
 
-from ellzero.base.text import LONGEST_PATH, shown
+from ellzero.base.quoting import LONGEST_PATH, shown
 from ellzero.cli.output import print_result
 from ellzero.conversion import convert
 from ellzero.conversion.folder import in_words

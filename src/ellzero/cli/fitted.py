@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ellzero.base.text import LONGEST_PATH, shown
+from ellzero.base.quoting import LONGEST_PATH, shown
 from ellzero.cli.data import Data
 from ellzero.cli.output import coefficient_lines, coefficients, exit_code, note, print_result
 from ellzero.estimators.model_content import write_model

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ellzero.base.files import replacing
-from ellzero.base.text import json_text, one_line, safe_lines, shown, spreadsheet_cell
+from ellzero.base.quoting import json_text, safe_line, safe_lines, shown, spreadsheet_cell
 from ellzero.cli.exit_codes import INTERRUPTED
 
 __all__ = ["coefficient_lines", "coefficients", "exit_code", "note", "print_result", "write_table"]
@@ -24,7 +24,7 @@ __all__ = ["coefficient_lines", "coefficients", "exit_code", "note", "print_resu
 def note(args: argparse.Namespace, text: str) -> None:
     """Print something worth knowing that is not an error, unless --quiet was given."""
     if not args.quiet:
-        print(f"ellzero: note: {one_line(text)}", file=sys.stderr)
+        print(f"ellzero: note: {safe_line(text)}", file=sys.stderr)
 
 
 def exit_code(status: str | None, written: bool) -> int:

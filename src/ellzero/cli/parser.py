@@ -7,7 +7,7 @@ import sys
 from importlib.metadata import version
 from typing import Any, NoReturn
 
-from ellzero.base.text import one_line
+from ellzero.base.quoting import safe_line
 from ellzero.cli.argument_groups import (
     add_classifier,
     add_cross_validation,
@@ -54,7 +54,8 @@ ellzero certify data.csv --target label --k 5 --time-limit 600 --checkpoint run.
 ellzero certify iris.csv --target species --positive virginica --k 2 --out proof.npz""",
     "verify": """
 ellzero verify proof.npz data.csv --target label
-ellzero verify proof.npz data.csv --target label --json""",
+ellzero verify proof.npz data.csv --target label --expect k=5 --expect lambda_2=0.01
+ellzero verify proof.npz data.csv --target label --exact --json""",
     "report": """
 ellzero report data.csv --target label --out report.html
 ellzero report data.csv --target label --one-hot --impute median --rule one_se --title "Who will pay?" --out report.html
@@ -75,7 +76,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the error in one sentence and end with the exit code of bad usage."""
-        sys.stderr.write(f"ellzero: error: {one_line(message)} ('{self.prog} --help' says more)\n")
+        sys.stderr.write(f"ellzero: error: {safe_line(message)} ('{self.prog} --help' says more)\n")
         raise SystemExit(BAD_INPUT)
 
 
@@ -198,6 +199,13 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     add_data(parser)
     parser.add_argument("--positive", metavar="LABEL", help="as it was given to certify")
     parser.add_argument("--regression", action="store_true", help="as it was given to certify")
+    parser.add_argument(
+        "--expect",
+        action="append",
+        metavar="NAME=VALUE",
+        help="a setting of the problem that you mean, once for each; those left out have the defaults of ellzero.solve",
+    )
+    parser.add_argument("--exact", action="store_true", help="repeat the proof in exact arithmetic (slow; needs python-flint)")
     add_output(parser, None)
 
 

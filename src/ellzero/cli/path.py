@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import ellzero
-from ellzero.base.text import shown
+from ellzero.base.quoting import shown
 from ellzero.cli.data import load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.output import coefficients, print_result, write_table

@@ -6,7 +6,7 @@ import argparse
 import datetime
 from typing import Any
 
-from ellzero.base.text import LONGEST_PATH, shown
+from ellzero.base.quoting import LONGEST_PATH, shown
 from ellzero.cli.data import Data, load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.output import print_result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 import ellzero
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.text import shown
+from ellzero.base.quoting import shown
 from ellzero.cli.data import Data, load_data
 from ellzero.cli.output import print_result
 from ellzero.exact.verifier import fingerprint_vector
@@ -28,8 +29,14 @@ def run(args: argparse.Namespace) -> int:
     if args.regression and header.get("loss", "squared_error") != "squared_error":
         raise InvalidInputError(f"--regression was given, but {args.certificate} is about the loss {header['loss']}.")
     data = load_data(args)
-    report = ellzero.verify(args.certificate, data.X, target_of(header, data.y))
-    reasons = [*report.reasons, *weight_faults(data, arrays)]
+    report = ellzero.verify(
+        args.certificate,
+        data.X,
+        target_of(header, data.y),
+        arithmetic="exact" if args.exact else "float64",
+        expect=expected(args.expect, data),
+    )
+    reasons = [*report.reasons, *(weight_faults(data, arrays) if args.expect is None else [])]
     valid = report.valid and len(reasons) == len(report.reasons)
     names = data.preparation.features
     used = [names[int(j)] for j in arrays["support"]] if valid else []
@@ -46,12 +53,14 @@ def run(args: argparse.Namespace) -> int:
         "leaves": report.leaves,
         "open_leaves": report.open_leaves,
         "reasons": reasons,
+        "problem": report.problem,
+        "arithmetic": report.arithmetic,
         "claims": {name: header.get(name) for name in CLAIMS},
         "support": used,
     }
     lines = [str(report) if valid == report.valid else f"Certificate: NOT VALID\n  - {reasons[-1]}"]
     if valid:
-        lines += [f"  problem      {problem_line(header)}", f"  features     {', '.join(map(shown, used)) or 'none'}"]
+        lines.append(f"  features     {', '.join(map(shown, used)) or 'none'}")
     print_result(args, result, "\n".join(lines))
     return 0 if valid else 1
 
@@ -86,8 +95,22 @@ def weight_faults(data: Data, arrays: dict[str, NDArray[Any]]) -> list[str]:
     return [] if same else ["the certificate is about other weights of the rows."]
 
 
-def problem_line(header: dict[str, Any]) -> str:
-    """Return the problem that the certificate is about, in one line."""
-    size = [] if header["k"] is None else [f"at most {header['k']} features"]
-    prices = [f"{name} = {header[name]:g}" for name in ("lambda_0", "lambda_1", "lambda_2") if header[name]]
-    return ", ".join([f"{header['loss']} loss", *size, *prices, *(["standardised"] if header["standardize"] else [])])
+def expected(statements: list[str] | None, data: Data) -> dict[str, Any] | None:
+    """Return the settings that --expect states, with the weights of the data; None if nothing is stated."""
+    if statements is None:
+        return None
+    settings: dict[str, Any] = {"sample_weight": data.weight}
+    for statement in statements:
+        name, found, value = statement.partition("=")
+        if not found:
+            raise InvalidInputError(f"--expect must be NAME=VALUE, such as k=5, got {statement!r:.60}.")
+        settings[name.strip().replace("-", "_")] = value_of(value.strip())
+    return settings
+
+
+def value_of(text: str) -> Any:
+    """Return a value as JSON has it, or the text itself."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return {"None": None, "True": True, "False": False}.get(text, text)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.text import LONGEST_PATH, shown
+from ellzero.base.quoting import LONGEST_PATH, shown
 from ellzero.conversion.checking import Contents, in_stored_type
 from ellzero.conversion.content import DenseContent, Report, refuse_missing
 from ellzero.conversion.csv_parts import Layout, Part, first_row, narrow_parts, wide_parts

@@ -23,7 +23,7 @@ from scipy import sparse
 
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.text import shown
+from ellzero.base.quoting import shown
 from ellzero.base.validation import as_threads
 from ellzero.design.column_files import ABOUT, SMALL_FILES, TYPES, ArrayFile, damaged, file_stamp, load_array, read_about
 from ellzero.design.store import BLOCK_BYTES, Array, Request

@@ -12,7 +12,7 @@ from scipy import sparse
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 from ellzero.base.progress import ProgressCallback
-from ellzero.base.text import shown
+from ellzero.base.quoting import shown
 from ellzero.estimators.resampling import Split, fold_trainings, run_tasks, task_progress
 from ellzero.estimators.scoring import HeldOutScore
 from ellzero.estimators.training import FittedPoints, Training, fit_lambda_grid, fit_size_grid

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.paths.sizes import compute_sizes
 from ellzero.problem.model import Coefficients, Model, evaluate
 from ellzero.problem.problem import Problem, restricted
 from ellzero.solvers.paths import PathOptions, solve_path
@@ -19,9 +18,6 @@ __all__ = ["refit"]
 def refit(problem: Problem, columns: NDArray[np.int32], options: PathOptions) -> Model:
     """Minimise the objective, without lambda_0, over the coefficients of these columns."""
     convex = PathOptions(lambda_0=np.zeros(1), algorithm="cd", tol=options.tol, threads=options.threads)
-    if not len(columns):  # a path needs a column, but none is used: with any one of them X need not be read
-        b = next(iter(compute_sizes(restricted(problem, np.zeros(1, np.int32)), np.zeros(1, np.int64), convex))).intercept
-        return evaluate(problem, Coefficients(np.zeros(0, np.int32), np.zeros(0), b))
     inside = restricted(problem, columns)
     inside = replace(inside, penalty=replace(inside.penalty, lambda_0=0.0, unpenalized=np.ones(len(columns), dtype=bool)))
     support, values, b = to_user_scale(inside, solve_path(inside, convex).models[0])

@@ -20,7 +20,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 from ellzero.base.progress import ProgressCallback
-from ellzero.base.text import shown
+from ellzero.base.quoting import shown
 from ellzero.design import is_stored
 from ellzero.design.dask_array import DaskStore
 from ellzero.estimators.training import Training

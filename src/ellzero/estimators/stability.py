@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 from ellzero.base.progress import ProgressCallback, as_progress
-from ellzero.base.text import shown
+from ellzero.base.quoting import shown
 from ellzero.base.validation import as_count, as_nonnegative
 from ellzero.estimators.model_choice import ModelChoice, fit_chosen_models
 from ellzero.estimators.resampling import run_tasks

@@ -16,7 +16,7 @@ from sklearn.base import is_regressor
 from sklearn.utils.validation import validate_data
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.text import LONGEST_MESSAGE, safe_lines
+from ellzero.base.quoting import LONGEST_MESSAGE, safe_lines
 from ellzero.design import Design, as_design
 
 __all__ = ["StoredRows", "check_features", "check_training_data", "quoting_safely", "read_columns"]

@@ -10,12 +10,13 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.exact.options import SearchOptions
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
+from ellzero.solvers.scales import coefficient_unit
 
 __all__ = ["assumed_bound", "assumed_free_bound", "check_bounded", "has_proved_bound", "with_bound"]
 
 HEURISTIC_FACTOR = 1.2  # the paper's M is this many times the largest coefficient of the first model
 # Free features need a bound too: it takes a dual point orthogonal to them, exactly, to prove anything otherwise, and rounding
-# allows none. They are assumed to stay below this many times the largest of their coefficients (or of one).
+# allows none. They are assumed to stay below this many times the largest of their coefficients (or of their unit).
 FREE_FACTOR = 10.0
 
 
@@ -32,7 +33,7 @@ def assumed_bound(problem: Problem, options: SearchOptions, incumbent: Model) ->
     """Return the bound on |beta_j| that is assumed, None if nothing is assumed."""
     if isinstance(options.bound, str):
         beta = np.abs(problem.penalised(incumbent.support, incumbent.values))
-        return HEURISTIC_FACTOR * float(beta.max(initial=0.0)) or 1.0
+        return HEURISTIC_FACTOR * float(beta.max(initial=0.0)) or coefficient_unit(problem)
     return options.bound
 
 
@@ -55,7 +56,7 @@ def assumed_free_bound(problem: Problem, incumbent: Model) -> float | None:
         return None
     beta = np.abs(problem.penalised(incumbent.support, incumbent.values))
     largest = float(beta[penalty.unpenalized[incumbent.support]].max(initial=0.0))
-    return FREE_FACTOR * max(largest, 1.0)
+    return FREE_FACTOR * max(largest, coefficient_unit(problem))
 
 
 def with_bound(problem: Problem, bound: float | None) -> Problem:

@@ -21,7 +21,7 @@ from ellzero.exact.checkpoint import Checkpoint
 from ellzero.exact.incumbent import as_solution, find_incumbent, null_model
 from ellzero.exact.options import SearchOptions
 from ellzero.exact.run import Run, begin_run
-from ellzero.exact.solution import ExactSolution, relative_gap
+from ellzero.exact.solution import ExactSolution
 from ellzero.exact.status import Status
 from ellzero.exact.verifier import fingerprint_vector
 from ellzero.problem.model import Model
@@ -31,16 +31,12 @@ __all__ = ["branch_and_bound", "growth"]
 
 # Local search costs as much as some nodes. Searches that end before this many nodes do without it.
 NODES_BEFORE_LOCAL_SEARCH = 32
-LONG_SEARCH = 0.1  # seconds; a search over swaps that takes longer ends with its first better model
 ENDED: dict[_core.SearchStatus, Status | None] = {
     _core.SearchStatus.finished: None,
     _core.SearchStatus.time_limit: "time_limit",
     _core.SearchStatus.node_limit: "node_limit",
+    _core.SearchStatus.improved: "improved",
 }
-
-
-class Improved(Exception):
-    """Raised to end a long search over swaps that found a better model: the next search starts from that model."""
 
 
 @dataclass
@@ -81,7 +77,7 @@ def branch_and_bound(
     status = run.ended or TreeSearch(run, search, memory, checkpoint).to_the_end()
     found = run.model(search.incumbent())
     tree = tree_arrays(search.tree())
-    return run.finish(found, search.lower_bound, status, tree=tree, nodes=search.nodes), search
+    return run.finish(found, run.bounds(search)[1], status, tree=tree, nodes=search.nodes), search
 
 
 def begin(problem: Problem, options: SearchOptions, starts: Iterable[Model], heuristic: bool) -> tuple[Run, Memory]:
@@ -110,8 +106,6 @@ class TreeSearch:
             status = self.stages()
         except KeyboardInterrupt:
             status = "interrupted"
-        except Improved:
-            status = "improved"
         self.note()
         if self.checkpoint is not None:
             if status is None:
@@ -135,11 +129,17 @@ class TreeSearch:
         """Work on the tree until it ends or meets a limit; grow IGA's set whenever only waiting nodes are left."""
         options, search = self.run.options, self.search
         while True:
-            status = search.run(seconds=self.run.left(), node_limit=node_limit, report=self.report)
+            status = search.run(
+                seconds=self.run.left(),
+                node_limit=node_limit,
+                enough=options.enough / self.run.problem.response.cost,
+                in_turn=options.in_turn,
+                report=self.report,
+            )
             if status != _core.SearchStatus.relaxed:
                 return ENDED[status]
             self.note()
-            if relative_gap(search.objective, search.lower_bound) <= options.gap:
+            if self.run.gap(*self.run.bounds(search)) <= options.gap:
                 return None
             self.grow(options.grow)
 
@@ -168,15 +168,11 @@ class TreeSearch:
     def note(self) -> None:
         """Report the state of the search."""
         search, size = self.search, len(self.memory.integral or ())
-        self.run.note(search.objective, search.lower_bound, search.nodes, search.open, self.memory.iteration, size)
+        self.run.note(*self.run.bounds(search), search.nodes, search.open, self.memory.iteration, size)
 
     def report(self) -> None:
         """Report the state of the search; the core calls this about ten times a second, and an exception stops it."""
         self.note()
-        run = self.run
-        better = self.search.objective < run.incumbent.objective * (1.0 - run.options.gap)
-        if run.options.swaps is not None and better and time.monotonic() - run.begin > LONG_SEARCH:
-            raise Improved
         if self.checkpoint is not None:
             self.checkpoint.write_if_due(self.search, asdict(self.memory))
 
@@ -206,6 +202,7 @@ def signature(problem: Problem, options: SearchOptions) -> dict[str, Any]:
         "bound": options.bound,
         "gap": options.gap,
         "loss": problem.loss.name,
+        "units": [problem.column_unit, problem.response.centre, problem.response.unit],
         "lambda_1": penalty.lambda_1,
         "lambda_2": penalty.lambda_2,
         "fit_intercept": problem.fit_intercept,

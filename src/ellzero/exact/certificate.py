@@ -107,7 +107,7 @@ class Certificate:
         n, p = problem.design.shape
         header: dict[str, Any] = {
             "format": "ellzero certificate",
-            "version": 2,
+            "version": 3,
             "loss": problem.loss.name,
             "lambda_0": claim.lambda_0,
             "lambda_1": problem.penalty.lambda_1,
@@ -127,6 +127,7 @@ class Certificate:
             "lower_bound": claim.lower_bound,
             "status": claim.status,
             "gap_asked": claim.gap_asked,
+            "unit": problem.response.unit,
             "prover": claim.prover,
         }
         return {**header, "digest": digest(header, self.arrays)}

@@ -22,7 +22,7 @@ from ellzero.problem.model import Coefficients, Model, evaluate
 from ellzero.problem.problem import Problem
 from ellzero.solvers.fields import core_object
 from ellzero.solvers.paths import core_problem
-from ellzero.solvers.scales import to_user_scale
+from ellzero.solvers.scales import coefficient_unit, to_user_scale
 
 __all__ = ["Run", "begin_run"]
 
@@ -57,10 +57,11 @@ class Run:
         options, swaps = self.options, self.options.swaps
         return core_object(
             _core.SearchOptions,
-            lambda_0=options.lambda_0,
+            lambda_0=options.lambda_0 / self.problem.response.cost,
             k=self.problem.design.shape[1] if options.k is None else options.k,
             gap=options.gap,
-            free_bound=self.free_bound,
+            null=self.problem.null / self.problem.response.cost,
+            free_bound=None if self.free_bound is None else self.free_bound / coefficient_unit(self.problem),
             home=None if swaps is None else swaps.home.tolist(),
             swap_size=None if swaps is None else swaps.size,
             integral=None if integral is None else list(integral),
@@ -70,6 +71,15 @@ class Run:
     def search(self, integral: Iterable[int] | None = None) -> _core.Search:
         """Return a search by branch and bound that starts from the incumbent; it has not run yet."""
         return _core.Search(self.core_problem(), self.core_options(integral), as_solution(self.boxed, self.incumbent))
+
+    def bounds(self, search: _core.Search) -> tuple[float, float]:
+        """Return the objective of the search's incumbent and its lower bound, in the user's units."""
+        cost = self.problem.response.cost
+        return search.objective * cost, search.lower_bound * cost
+
+    def gap(self, objective: float, lower_bound: float) -> float:
+        """Return the relative gap."""
+        return relative_gap(objective, lower_bound, self.problem.null)
 
     def model(self, found: _core.Model) -> Model:
         """Return a core model on the scale of X, moved inside the bounds and evaluated from the raw data."""
@@ -81,8 +91,16 @@ class Run:
         self, objective: float, lower_bound: float, nodes: int, still_open: int, iteration: int = 0, integral: int = 0
     ) -> None:
         """Report the state of the run to the caller, and add it to the history if something changed."""
-        gap = relative_gap(objective, lower_bound)
-        now = SearchProgress(objective, lower_bound, gap, nodes, still_open, time.monotonic() - self.begin, iteration, integral)
+        now = SearchProgress(
+            objective,
+            lower_bound,
+            self.gap(objective, lower_bound),
+            nodes,
+            still_open,
+            time.monotonic() - self.begin,
+            iteration,
+            integral,
+        )
         here = (objective, lower_bound, iteration)
         known = [(row.objective, row.lower_bound, row.iteration) for row in self.history[-1:]]
         if known != [here] or not still_open:
@@ -105,7 +123,7 @@ class Run:
         options = self.options
         # No loss or penalty is negative, so zero is a lower bound even before the first node.
         lower_bound = min(max(lower_bound, 0.0), model.objective)
-        if relative_gap(model.objective, lower_bound) <= options.gap:
+        if self.gap(model.objective, lower_bound) <= options.gap:
             status = "optimal"
         claim = Claim(
             lambda_0=options.lambda_0,

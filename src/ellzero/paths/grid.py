@@ -177,7 +177,7 @@ def automatic_grid(problem: Problem, name: str, options: PathOptions, count: int
     else:
         null_only = replace(options, algorithm="cd", swaps="ranked", lambda_0=np.zeros(0), n_lambda=1, progress=None)
         null = solve_path(problem, null_only).models
-        r = problem.w * problem.loss.gradient(problem.eta(*to_user_scale(problem, null[0])), problem.y)
+        r = problem.w * problem.loss.gradient(*problem.fitted(*to_user_scale(problem, null[0])))
         first = float(np.abs(problem.slopes(r)).max(initial=0.0))
     if first <= 0.0:
         raise InvalidInputError("X has no column that improves on the intercept, so there is no grid.")

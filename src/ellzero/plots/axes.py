@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ellzero.base.imports import whole_imports
-from ellzero.base.text import shown
+from ellzero.base.quoting import shown
 from ellzero.problem.model import feature_name
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.special import expit
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.text import shown
+from ellzero.base.quoting import shown
 from ellzero.design import as_design
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
 from ellzero.problem.problem import Problem

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.files import replacing
-from ellzero.base.text import json_text
+from ellzero.base.quoting import json_text
 from ellzero.base.validation import as_count, as_nonnegative
 from ellzero.problem.losses import get_loss
 

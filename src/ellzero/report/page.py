@@ -12,7 +12,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ellzero.base.files import replacing
-from ellzero.base.text import json_text, safe_lines
+from ellzero.base.quoting import json_text, safe_lines
 from ellzero.estimators.cross_validated import L0ClassifierCV, L0RegressorCV
 from ellzero.report.proof import prove
 from ellzero.report.summary import summarise

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ellzero.base.text import ANY_CODE
+from ellzero.base.quoting import ANY_CODE
 from ellzero.report.words import Words
 
 __all__ = ["code_blocks"]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.text import one_line
+from ellzero.base.quoting import safe_line
 from ellzero.base.validation import as_feature_mask
 from ellzero.design import as_design
 from ellzero.estimators.cross_validation import CrossValidation
@@ -78,11 +78,11 @@ def summarise(
         "kind": kind,
         "loss": loss,
         "target": named(words.target),
-        "title": one_line(words.title or f"A sparse model of {named(words.target)}"),
+        "title": safe_line(words.title or f"A sparse model of {named(words.target)}"),
         "classes": [named(label) for label in labels],
         "positive": [named(label) for label in (labels[1:] if kind == "binary" else labels)],
         "shared": bool(getattr(estimator, "shared_support", False)),
-        "data": {**data, "weighted": sample_weight is not None, "notes": [one_line(note) for note in words.notes]},
+        "data": {**data, "weighted": sample_weight is not None, "notes": [safe_line(note) for note in words.notes]},
         "selection": describe_selection(results, loss, design.shape[1]),
         "features": [describe_feature(results.names, j, float(spread[j])) for j in used],
         "models": models,

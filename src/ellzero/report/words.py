@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ellzero.base.text import shown
+from ellzero.base.quoting import shown
 
 __all__ = ["Words", "headline", "method_notes", "name_score", "named", "selection_notes", "why_no_proof"]
 

@@ -1,4 +1,4 @@
-"""An independent check of certificates, without any of the solver's code; imports NumPy, SciPy and `base.errors` only.
+"""An independent check of certificates, without any of the solver's code; imports NumPy, SciPy and three modules of `base`.
 
 A certificate is a tree of decisions ("feature in", "feature out") with dual points at its nodes. Every dual point theta gives
 a lower bound D by weak duality, whoever made it. With v = X^T theta and s_j = max v_j beta - lambda_1 |beta| - lambda_2 beta^2,

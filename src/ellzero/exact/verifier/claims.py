@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from typing import Any
@@ -11,14 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.exact.verifier.bounds import SLACK, Problem
+from ellzero.base.quoting import one_line
+from ellzero.base.reading import Archive, Form, Malformed, parse_json
+from ellzero.exact.verifier.arithmetic import Float64
+from ellzero.exact.verifier.bounds import Problem
 from ellzero.exact.verifier.data import (
     Refused,
     as_matrix,
+    column_sizes,
     digest,
     fingerprint_matrix,
     fingerprint_vector,
-    moments,
     require,
     require_all,
 )
@@ -28,29 +30,38 @@ Array = NDArray[np.float64]
 Header = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
 
-FORMAT, VERSION = "ellzero certificate", 2
+FORMAT, VERSION = "ellzero certificate", 3
 LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error")
+STATUSES = ("optimal", "time_limit", "node_limit", "interrupted", "precision", "failed", "improved")
 TOLERANCE = 1e-9  # relative; claims must agree with what is computed here to this precision
 
 WHOLE, NULLABLE = ("n", "p", "k", "swap_size"), ("k", "swap_size", "bound", "free_bound")
 POSITIVE, SIGNED = ("n", "p", "swap_size"), ("objective", "lower_bound")
-NUMBERS = (*WHOLE, "lambda_0", "lambda_1", "lambda_2", "bound", "free_bound", "gap_asked", *SIGNED)
-FLAGS, WORDS = ("fit_intercept", "standardize"), {"loss": LOSSES, "storage": ("dense", "sparse"), "status": None}
-KINDS: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {  # (kinds of dtype, names of the sizes): arrays
-    ("i", ("nodes",)): ("parent", "branch", "side", "row"),
-    ("f", ("points", "n")): ("alpha", "alpha_rest"),
-    ("i", ("nonzeros",)): ("support",),
-    ("f", ("nonzeros",)): ("coef",),
-    ("f", ()): ("intercept",),
-    ("f", ("p",)): ("lower", "upper", "spread"),
-    ("f", ("n",)): ("weights",),
-    ("i", ("others",)): ("unpenalized",),
-    ("i", ("at home",)): ("home",),
-    ("iufbU", ("two",)): ("classes",),
+NUMBERS = (*WHOLE, "lambda_0", "lambda_1", "lambda_2", "bound", "free_bound", "gap_asked", "unit", *SIGNED)
+FLAGS, WORDS = ("fit_intercept", "standardize"), {"loss": LOSSES, "storage": ("dense", "sparse"), "status": STATUSES}
+TEXTS = ("format", "version", "fingerprint_X", "fingerprint_y", "prover", "digest")
+FIELDS = {*NUMBERS, *FLAGS, *WORDS, *TEXTS}
+LONGEST_LABEL = 1000  # characters
+
+FLOATS, HALVES, INTEGERS = ("float64",), ("float32",), ("int8", "int16", "int32", "int64")
+KINDS: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {  # (types, names of the sizes): arrays
+    (INTEGERS, ("nodes",)): ("parent", "branch", "side", "row"),
+    (HALVES, ("points", "n")): ("alpha", "alpha_rest"),
+    (INTEGERS, ("nonzeros",)): ("support",),
+    (FLOATS, ("nonzeros",)): ("coef",),
+    (FLOATS, ()): ("intercept",),
+    (FLOATS, ("p",)): ("lower", "upper", "spread"),
+    (FLOATS, ("n",)): ("weights",),
+    (INTEGERS, ("others",)): ("unpenalized",),
+    (INTEGERS, ("at home",)): ("home",),
 }
 ARRAYS = {name: form for form, names in KINDS.items() for name in names}
+# The arrays of a file: type and dimensions are known before an array is read.
+FORMS = {name: Form(types[0][0], shape if shape else None) for name, (types, shape) in ARRAYS.items()}
+FORMS |= {"header": Form("u", ("letters",)), "classes": Form("iufbU", ("two",))}
 NEEDED = {"parent", "branch", "side", "row", "alpha", "support", "coef", "intercept"}
-RANGES = {"parent": (-1, "nodes"), "branch": (-1, "p"), "row": (-1, "points")}
+OPTIONAL = {"alpha_rest", "weights", "lower", "upper", "unpenalized"}
+RANGES: dict[str, tuple[int, str]] = {"parent": (-1, "nodes"), "branch": (-1, "p"), "row": (-1, "points"), "side": (0, "two")}
 RANGES |= dict.fromkeys(("support", "unpenalized", "home"), (0, "p"))
 
 
@@ -62,64 +73,76 @@ def load(certificate: Any) -> tuple[Header, Arrays]:
     try:
         if not is_path:
             return dict(certificate.header), {name: np.asarray(array) for name, array in certificate.arrays.items()}
-        with open(certificate, "rb") as stream, np.load(stream, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        return dict(json.loads(arrays.pop("header").tobytes().decode())), arrays
+        if os.path.exists(certificate) and not os.path.isfile(certificate):
+            raise Malformed("it is no file")
+        with open(certificate, "rb") as stream, Archive(stream) as archive:
+            arrays = archive.read_all(FORMS)
+        header = parse_json(arrays.pop("header").tobytes()) if "header" in arrays else None
+        if not isinstance(header, dict):
+            raise Malformed("it has no header")
+        return header, arrays
     except FileNotFoundError:
         raise
-    except Exception as error:  # a damaged file fails in many ways (zip, zlib, npy, UTF-8, JSON): all mean the same
-        raise Refused(f"this cannot be read as a certificate: {type(error).__name__}: {error}") from None
+    except Exception as error:  # of an object that is no certificate, many
+        raise Refused(f"this cannot be read as a certificate: {one_line(error)}.") from None
 
 
 def check_header(header: Header, arrays: Arrays) -> None:
     """Check the format, the digest, and the type and range of every entry."""
     require(header.get("format") == FORMAT, f"this is not an {FORMAT}.")
     version = header.get("version")
-    require(version == VERSION, f"version {version!r} of certificates is not read here, only version {VERSION}.")
+    require(version == VERSION, f"version {version!r:.40} of certificates is not read here, only version {VERSION}.")
     try:
         found = digest(header, arrays)
-    except (TypeError, ValueError) as error:
-        raise Refused(f"the certificate holds what no certificate can hold: {error}") from None
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Refused(f"the certificate holds what no certificate can hold: {type(error).__name__}.") from None
     require(header.get("digest") == found, "the digest does not match: the certificate was altered or damaged.")
+    missing, unknown = FIELDS - header.keys(), header.keys() - FIELDS
+    require(not missing, f"the header lacks {', '.join(sorted(missing))}.")
+    require(not unknown, f"the header has an entry that is not part of the format: {min(unknown, key=str, default='')!r:.40}.")
     for name in NUMBERS:
-        value = header.get(name)
-        if value is None and name in NULLABLE and name in header:
+        value = header[name]
+        if value is None and name in NULLABLE:
             continue
         good = isinstance(value, int if name in WHOLE else (int, float)) and not isinstance(value, bool)
         least = -1e300 if name in SIGNED else int(name in POSITIVE)
-        require(good and least <= value < 1e300, f"{name} is missing or no usable number: {value!r:.40}.")  # type: ignore[operator]
+        require(good and least <= value < 1e300, f"{name} is no usable number: {value!r:.40}.")
+    power = math.frexp(header["unit"])[0] == 0.5 and (header["unit"] == 1.0 or header["loss"] == "squared_error")
+    require(power, f"unit is not a power of two, or not one for this loss: {header['unit']!r:.40}.")
     for name in FLAGS:
-        require(isinstance(header.get(name), bool), f"{name} is missing or neither true nor false.")
+        require(isinstance(header[name], bool), f"{name} is neither true nor false.")
     for name, known in WORDS.items():
-        word = header.get(name)
-        require(isinstance(word, str) and (known is None or word in known), f"{name} is missing or unknown: {word!r}.")
-    prover = header.get("prover", "")
-    named = prover is None or (isinstance(prover, str) and 0 < len(prover) <= 100 and prover.isprintable())
-    require(named, f"prover is missing or no short text: {prover!r:.40}.")
+        require(isinstance(header[name], str) and header[name] in known, f"{name} is unknown: {header[name]!r:.40}.")
+    prover = header["prover"]
+    named = prover is None or (isinstance(prover, str) and 0 < len(prover) <= 100 and prover.isascii() and prover.isprintable())
+    require(named, f"prover is no short text: {prover!r:.40}.")
     require(header["k"] is None or header["swap_size"] is None, "k and swap_size cannot both be given.")
 
 
 def check_arrays(header: Header, arrays: Arrays) -> Arrays:
-    """Check types, shapes and ranges of the arrays; return those known to the format, with 64 bits (but for alpha)."""
-    missing = (NEEDED | {"spread"} if header["standardize"] else NEEDED) - arrays.keys()
-    missing |= {"classes"} - arrays.keys() if header["loss"] != "squared_error" else set()
-    missing |= {"home"} - arrays.keys() if header["swap_size"] is not None else set()
+    """Check types, shapes and ranges of the arrays; return them with 64 bits (but for alpha).
+
+    Arrays that the header does not ask for are refused: an unused array is a mistake or a trap.
+    """
+    needed = set(NEEDED)
+    needed |= {"spread"} if header["standardize"] else set()
+    needed |= {"classes"} if header["loss"] != "squared_error" else set()
+    needed |= {"home"} if header["swap_size"] is not None else set()
+    missing, unknown = needed - arrays.keys(), arrays.keys() - needed - OPTIONAL
     require(not missing, f"arrays are missing: {', '.join(sorted(missing))}.")
-    require("home" not in arrays or header["swap_size"] is not None, "home is given without swap_size.")
+    require(not unknown, f"an array has no use in this certificate: {min(unknown, key=str, default='')!r:.40}.")
     sizes, checked = {"n": header["n"], "p": header["p"], "two": 2}, {}
     for name in (name for name in ARRAYS if name in arrays):
         array = arrays[name].reshape(()) if name == "intercept" and arrays[name].shape == (1,) else arrays[name]
-        kinds, shape = ARRAYS[name]
+        types, shape = ARRAYS[name]
         fits = array.ndim == len(shape) and all(sizes.setdefault(s, d) == d for s, d in zip(shape, array.shape, strict=True))
-        require(fits and array.dtype.kind in kinds, f"{name} has the wrong shape {array.shape} or type {array.dtype}.")
-        if kinds == "f":
+        require(fits and array.dtype.name in types, f"{name} has the wrong shape {array.shape} or type {array.dtype!s:.40}.")
+        if array.dtype.kind == "f":
             # Sums of finite float32 numbers are finite in float64: row sums find other numbers without a mask of alpha's size.
-            total = array.sum(axis=-1, dtype=np.float64) if kinds == "f" and array.ndim == 2 else array
+            total = array.sum(axis=-1, dtype=np.float64) if array.ndim == 2 else array
             good = ~np.isnan(total) if name in ("lower", "upper") else np.isfinite(total)
             require_all(good, f"{name} contains numbers that are not finite")
-        keep = name.startswith("alpha") or kinds == ARRAYS["classes"][0]
-        checked[name] = array if keep else array.astype(np.float64 if kinds == "f" else np.int64)
-    require(checked["alpha"].dtype == np.float32, "alpha must be of type float32.")
+        checked[name] = array.astype(np.int64) if array.dtype.kind == "i" else array
     for name, (low, high) in RANGES.items():
         values = checked.get(name, np.zeros(0, np.int64))
         require_all((values >= low) & (values < sizes.get(high, 0)), f"{name} contains numbers out of range")
@@ -127,7 +150,19 @@ def check_arrays(header: Header, arrays: Arrays) -> Arrays:
         values = checked.get(name, np.zeros(0, np.int64))
         require(len(np.unique(values)) == len(values), f"{name} lists a feature twice.")
     require((np.diff(checked.get("home", np.zeros(0))) > 0).all(), "home is not in ascending order.")
+    if "classes" in needed:
+        checked["classes"] = check_classes(arrays["classes"])
     return checked
+
+
+def check_classes(classes: NDArray[Any]) -> NDArray[Any]:
+    """Check the two labels: numbers of at most 64 bits, booleans or texts that are not too long."""
+    kind, size = classes.dtype.kind, classes.dtype.itemsize
+    usable = (kind in "iufb" and size <= 8) or (kind == "U" and size <= 4 * LONGEST_LABEL)
+    fits = classes.shape == (2,) and usable
+    require(fits, f"classes has the wrong shape {classes.shape} or type {classes.dtype!s:.40}.")
+    require(classes[0] != classes[1], "classes lists a label twice.")
+    return classes
 
 
 def read_target(header: Header, arrays: Arrays, y: Any, w: Array) -> Array:
@@ -146,16 +181,16 @@ def read_target(header: Header, arrays: Arrays, y: Any, w: Array) -> Array:
     return target
 
 
-def check_spread(spread: Array, square: Array, second: Array) -> None:
-    """Check that spreads are those of the data: sqrt(square), or one for a constant column."""
+def check_spread(spread: Array, unit: Array, square: Array, second: Array) -> None:
+    """Check that spreads are those of the data: unit sqrt(square), or one for a constant column."""
     # A mean far from zero costs the deviations digits: there, less agreement can be required.
     allowed = np.minimum(TOLERANCE + 1e-14 * np.sqrt(second / square), 1e-3)
     constant = (spread == 1.0) & (square <= 1e-24 * second)
-    right = (spread > 0.0) & (constant | (np.abs(spread - np.sqrt(square)) <= allowed * spread))
+    right = (spread > 0.0) & (constant | (np.abs(spread - unit * np.sqrt(square)) <= allowed * spread))
     require_all(right, "spread is not that of the data")
 
 
-def read_problem(header: Header, arrays: Arrays, X: object, y: object) -> Problem:
+def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmetic: Float64) -> Problem:
     """Return the problem; refuse X and y if they are not those of the certificate."""
     n, p = header["n"], header["p"]
     try:
@@ -168,11 +203,11 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object) -> Proble
         target = read_target(header, arrays, y, w)
     except (TypeError, ValueError) as error:
         raise Refused(f"X or y cannot be read as numbers: {error}") from None
-    variance, second = moments(matrix, w)
-    require(np.isfinite(second).all(), "X contains numbers that are not finite or too large to square.")
+    largest, variance, second = column_sizes(matrix, w)
+    require(np.isfinite(largest).all(), "X contains numbers that are not finite.")
     spread = arrays.get("spread", np.ones(p))
     if header["standardize"]:
-        check_spread(spread, variance if header["fit_intercept"] else second, second)
+        check_spread(spread, largest, variance if header["fit_intercept"] else second, second)
     counted = np.ones(p, dtype=bool)
     counted[arrays.get("unpenalized", [])] = False
     low, high = arrays.get("lower", np.full(p, -np.inf)), arrays.get("upper", np.full(p, np.inf))
@@ -181,15 +216,35 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object) -> Proble
     bound, free_bound = (math.inf if header[name] is None else header[name] for name in ("bound", "free_bound"))
     limit = np.where(counted, bound, free_bound)
     low, high = np.maximum(low * spread, -limit), np.minimum(high * spread, limit)
-    low, high = low - SLACK * np.abs(low), high + SLACK * np.abs(high)
-    l0, l1, l2 = (float(header[name]) for name in ("lambda_0", "lambda_1", "lambda_2"))
+    # On another scale, rounding must not cut off a solution.
+    low = low - (arithmetic.slack * np.abs(low) + arithmetic.tiny)
+    high = high + (arithmetic.slack * np.abs(high) + arithmetic.tiny)
+    l0, l1, l2 = (arithmetic.number(float(header[name])) for name in ("lambda_0", "lambda_1", "lambda_2"))
     # Without a limit, k is p. Swaps use one limit twice: for features that come, and for features that leave home.
     k = min([p, *(header[name] for name in ("k", "swap_size") if header[name] is not None)])
     home = np.zeros(p, dtype=bool)
     home[arrays.get("home", [])] = True
     require(not (home & ~counted).any(), "home lists unpenalized features.")
-    intercept, norm = header["fit_intercept"], np.sqrt(second) / spread
-    return Problem(header["loss"], l0, l1, l2, k, home, intercept, matrix, target, w, spread, norm, counted, low, high)
+    norm = largest * np.sqrt(second + n * arithmetic.tiny) / spread
+    return Problem(
+        loss=header["loss"],
+        lambda_0=l0,
+        lambda_1=l1,
+        lambda_2=l2,
+        k=k,
+        home=home,
+        fit_intercept=header["fit_intercept"],
+        X=matrix,
+        y=target,
+        w=w,
+        spread=spread,
+        norm=norm,
+        counted=counted,
+        low=arithmetic.numbers(low),
+        high=arithmetic.numbers(high),
+        unit=float(header["unit"]),
+        arithmetic=arithmetic,
+    )
 
 
 def read_solution(header: Header, arrays: Arrays, problem: Problem) -> tuple[Array, float]:
@@ -198,7 +253,7 @@ def read_solution(header: Header, arrays: Arrays, problem: Problem) -> tuple[Arr
     coef[arrays["support"]] = arrays["coef"]
     used, k = int(problem.counted[coef != 0.0].sum()), header["k"]
     require(k is None or used <= k, f"the solution uses {used} features, k allows {k}.")
-    beta = coef * problem.spread
+    beta = problem.arithmetic.numbers(coef) * problem.arithmetic.numbers(problem.spread)
     inside = (beta >= problem.low) & (beta <= problem.high)
     require_all(inside, "the solution violates lower, upper or the assumed bound")
     require(problem.fit_intercept or intercept == 0.0, "the solution has an intercept, the problem has none.")

@@ -18,6 +18,7 @@ Array = NDArray[np.float64]
 CHUNK_BYTES = 16 * 2**20
 SPARSE_SHARE = 8  # a block of a sparse matrix has this many times as many columns as one of a dense matrix
 LARGEST_CHUNK_BYTES = 256 * 2**20  # chunks of other libraries' arrays up to this size, as float64, are read as a whole
+NARROW_ENTRIES = 2**18
 UNIT = 2.0**-52
 
 
@@ -143,15 +144,33 @@ def compressed(matrix: Any) -> Iterator[Any]:
         yield piece if sparse.issparse(piece) else as_matrix(sparse.csc_matrix(piece))
 
 
-def moments(matrix: Any, w: Array) -> tuple[Array, Array]:
-    """Return weighted variance (about the mean, in two passes) and second moment of every column."""
-    variance, second = np.empty((2, matrix.shape[1]))
+def narrow_blocks(matrix: Any) -> Iterator[tuple[slice, Array]]:
+    """Yield dense float64 blocks of few columns, for computations that need far more memory than the block itself."""
+    n, p = matrix.shape
+    step = max(1, NARROW_ENTRIES // max(n, 1))
+    for start in range(0, p, step):
+        part = slice(start, min(start + step, p))
+        yield part, dense(matrix[:, part])
+
+
+def column_sizes(matrix: Any, w: Array) -> tuple[Array, Array, Array]:
+    """Return the largest absolute value of every column, and its weighted variance and second moment in units of that.
+
+    In these units nothing overflows, and underflow is far below rounding. The variance is about the mean, in two passes.
+    """
+    largest, variance, second = np.zeros((3, matrix.shape[1]))
     for part, piece in pieces(matrix):
+        size = abs(piece).max(axis=0)
+        largest[part] = size.toarray().ravel() if sparse.issparse(size) else size
+        unit = np.where(largest[part] > 0.0, largest[part], 1.0)
         if sparse.issparse(piece):
-            variance[part], second[part] = sparse_moments(piece, w)
+            scaled = piece.copy()
+            scaled.data /= np.repeat(unit, np.diff(piece.indptr))
+            variance[part], second[part] = sparse_moments(scaled, w)
         else:
-            variance[part], second[part] = w @ (piece - w @ piece) ** 2, w @ piece**2
-    return variance, second
+            scaled = piece / unit
+            variance[part], second[part] = w @ (scaled - w @ scaled) ** 2, w @ scaled**2
+    return largest, variance, second
 
 
 def sparse_moments(matrix: Any, w: Array) -> tuple[Array, Array]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import whole_imports
+from ellzero.exact.verifier.arithmetic import Float64
 from ellzero.exact.verifier.claims import (
     TOLERANCE,
     Header,
@@ -19,6 +23,7 @@ from ellzero.exact.verifier.claims import (
     read_tree,
 )
 from ellzero.exact.verifier.data import Refused
+from ellzero.exact.verifier.statement import describe, differences
 
 
 @dataclass(frozen=True, repr=False)
@@ -26,7 +31,9 @@ class VerificationReport:
     """The result of a check: whether a certificate is valid, and the lower bound that it proves.
 
     `lower_bound` is derived by the verifier and does not depend on the claims in the file. With `swap_size` it holds for the
-    models that a swap of at most so many features leads to, otherwise for all models.
+    models that a swap of at most so many features leads to, otherwise for all models. `problem` says in words what the proof is
+    about: loss, penalties, limits, bounds, weights and exempt features. `gap` is relative to the objective or, where that is
+    mere rounding, to the objective of the null model.
     """
 
     valid: bool
@@ -40,25 +47,39 @@ class VerificationReport:
     leaves: int = 0
     open_leaves: int = 0
     reasons: list[str] = field(default_factory=list)
+    problem: list[str] = field(default_factory=list)
+    arithmetic: str = "float64"
 
     def __repr__(self) -> str:
         above = self.objective - self.lower_bound
         paper = above / self.lower_bound if self.lower_bound > 0.0 else math.inf
         verdict = "valid" + ", conditional" * self.conditional if self.valid else "NOT VALID"
+        verdict += ", in exact arithmetic" * (self.arithmetic == "exact")
         scope = "" if self.swap_size is None else f", over swaps of at most {self.swap_size}"
+        if math.isnan(self.objective):  # refused before anything was computed
+            return "\n".join([f"Certificate: {verdict}", *(f"  - {reason}" for reason in self.reasons)])
         lines = [
             f"Certificate: {verdict}",
             f"  objective    {self.objective:.12g}",
             f"  lower bound  {self.lower_bound:.12g} (proved), {self.claimed_lower_bound:.12g} (claimed){scope}",
             f"  gap          {self.gap:.3e} of the objective; (UB - LB) / LB = {paper:.3e}",
             f"  tree         {self.nodes} nodes, {self.leaves} leaves, {self.open_leaves} open",
+            *(f"  {'problem' if k == 0 else '':<12} {line}" for k, line in enumerate(self.problem)),
         ]
         return "\n".join(lines + [f"  - {reason}" for reason in self.reasons])
 
     __str__ = __repr__
 
 
-def verify(certificate: Any, X: object, y: object) -> VerificationReport:
+def verify(
+    certificate: Any,
+    X: object,
+    y: object,
+    *,
+    arithmetic: Literal["float64", "exact"] = "float64",
+    expect: Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> VerificationReport:
     """Check a certificate (or the file that holds it) against the data, trusting nothing that it claims.
 
     Parameters
@@ -67,6 +88,16 @@ def verify(certificate: Any, X: object, y: object) -> VerificationReport:
     X : array, data frame or sparse matrix of shape (n, p), as given to the solver, or the same numbers in another form
         What is not in memory (a column store, an array of Dask, Zarr or HDF5) is read in blocks of columns.
     y : labels or numbers of shape (n,), as given to the solver
+    arithmetic : {"float64", "exact"}
+        "float64" bounds its rounding errors. "exact" repeats the proof with rational numbers, and with balls around logarithms:
+        much slower, without any margin (``pip install 'ellzero[exact]'``).
+    loss, lambda_0, lambda_1, lambda_2, k, swap_size, fit_intercept, standardize, lower, upper, unpenalized, sample_weight :
+        The problem that you mean, as you would state it to :func:`solve`; what you leave out has its default there. A
+        certificate about another problem is not valid for you, and the reasons say where it differs. Without any of these, read
+        ``report.problem``, which says in words what the certificate is about. ``bound`` and ``free_bound``, which a proof may
+        assume, are compared only if you state them; ``report.conditional`` tells whether it assumes any.
+    expect : mapping
+        The same settings, in a mapping. An empty one stands for the defaults.
 
     Returns
     -------
@@ -83,25 +114,35 @@ def verify(certificate: Any, X: object, y: object) -> VerificationReport:
     True
     >>> ez.verify(solution.certificate, X, -y).reasons
     ['y is not the target that the certificate was made for.']
+    >>> ez.verify(solution.certificate, X, y, lambda_0=0.05, lambda_2=0.02).reasons
+    ['lambda_2 is 0.01 in the certificate, not 0.02 as expected.']
 
     """
-    claimed = math.nan
+    numbers, claimed = arithmetic_of(arithmetic), math.nan
+    expected = None if expect is None and not settings else {**(expect or {}), **settings}
     try:
         header, arrays = load(certificate)
         check_header(header, arrays)
         claimed = float(header["lower_bound"])
         with np.errstate(all="ignore"):  # numbers that overflow become infinite or NaN, and prove nothing
             arrays = check_arrays(header, arrays)
-            problem = read_problem(header, arrays, X, y)
+            names = list(X.columns) if hasattr(X, "columns") else None
+            other = [] if expected is None else differences(header, arrays, expected, names)
+            problem = read_problem(header, arrays, X, y, numbers)
             coef, intercept = read_solution(header, arrays, problem)
-            objective, upper = problem.evaluate(coef, intercept)
-            enough = objective - header["gap_asked"] * abs(objective)
+            value, upper = problem.evaluate(coef, intercept)
+            objective = float(value)
+            scale = problem.scale(objective)
+            enough = objective - header["gap_asked"] * scale
             least, leaves, unsolved = read_tree(arrays, problem).walk(problem, upper, enough)
     except Refused as refusal:
-        return VerificationReport(valid=False, claimed_lower_bound=claimed, reasons=list(refusal.args))
-    lower = min(objective, least)
-    gap = (objective - lower) / (abs(objective) if abs(objective) >= 1e-9 else 1.0)
-    faults = faults_of(header, objective, lower, gap)
+        return VerificationReport(valid=False, claimed_lower_bound=claimed, reasons=list(refusal.args), arithmetic=arithmetic)
+    except OverflowError:
+        reason = "numbers of the certificate are too large to compute with."
+        return VerificationReport(valid=False, claimed_lower_bound=claimed, reasons=[reason], arithmetic=arithmetic)
+    lower = min(objective, numbers.floor(least))
+    gap = (objective - lower) / scale if objective > lower else 0.0
+    faults = other + faults_of(header, objective, lower, gap, scale)
     return VerificationReport(
         valid=not faults,
         objective=objective,
@@ -114,12 +155,26 @@ def verify(certificate: Any, X: object, y: object) -> VerificationReport:
         leaves=leaves,
         open_leaves=unsolved,
         reasons=faults + remarks_on(header, leaves, unsolved, bool((problem.home == problem.counted & (coef != 0.0)).all())),
+        problem=describe(header, arrays),
+        arithmetic=arithmetic,
     )
 
 
-def faults_of(header: Header, objective: float, lower: float, gap: float) -> list[str]:
+def arithmetic_of(name: str) -> Float64:
+    """Return the arithmetic of this name."""
+    if name == "exact":
+        with whole_imports():
+            from ellzero.exact.verifier.exact_arithmetic import Exact
+
+        return Exact()
+    if name != "float64":
+        raise InvalidInputError(f"arithmetic must be 'float64' or 'exact', got {name!r:.40}.")
+    return Float64()
+
+
+def faults_of(header: Header, objective: float, lower: float, gap: float, scale: float) -> list[str]:
     """Return the claims that the check does not confirm, one sentence for each."""
-    tolerance, faults = max(TOLERANCE * abs(objective), 1e-12), []
+    tolerance, faults = TOLERANCE * scale, []
     if abs(header["objective"] - objective) > tolerance:
         faults.append(f"the solution's objective is {objective:.15g}, not {header['objective']:.15g} as claimed.")
     if header["lower_bound"] > lower + tolerance and header["prover"] is not None:

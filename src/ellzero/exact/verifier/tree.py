@@ -40,11 +40,12 @@ class Tree:
             stack.extend(reversed(children[order[-1]]))
         return np.array(order, dtype=np.int64)
 
-    def walk(self, problem: Problem, upper: float, enough: float) -> tuple[float, int, int]:
+    def walk(self, problem: Problem, upper: Any, enough: float) -> tuple[Any, int, int]:
         """Return the least bound of all leaves, and the numbers of leaves and of open ones (no dual point, below `enough`)."""
         order, waiting = self.order(), np.bincount(self.parent[1:], minlength=len(self.parent))
-        states: dict[int, tuple[float, State | None]] = {-1: (0.0, problem.root())}  # no loss or penalty is negative
-        least, leaves, unsolved = math.inf, 0, 0
+        states: dict[int, tuple[Any, State | None]] = {-1: (0, problem.root())}  # no loss or penalty is negative
+        least: Any = math.inf
+        leaves = unsolved = 0
         for node, point in zip(order.tolist(), problem.points(self.alpha, self.rest, self.row[order]), strict=True):
             parent = int(self.parent[node])
             bound, state = states[parent]

@@ -9,13 +9,13 @@ import unicodedata
 import pytest
 
 from ellzero.base.errors import ClusterError, DatasetError, EllzeroError, InvalidInputError
-from ellzero.base.text import LONGEST_MESSAGE, json_text, one_line, safe_lines, shown, spreadsheet_cell
+from ellzero.base.quoting import LONGEST_MESSAGE, json_text, safe_line, safe_lines, shown, spreadsheet_cell
 
 EVERY_CODE = [chr(code) for code in [*range(0x20), *range(0x7F, 0xA0), *range(0xD800, 0xE000)]]
 MARKS = [*"\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"]
 
 
-@pytest.mark.parametrize("show", [shown, one_line, safe_lines])
+@pytest.mark.parametrize("show", [shown, safe_line, safe_lines])
 def test_no_code_is_shown(show):
     for code in [*EVERY_CODE, *MARKS]:
         out = show(f"a{code}b")
@@ -36,7 +36,7 @@ BIDIRECTIONAL = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 
 @pytest.mark.parametrize("text", ["Größe", "می\u200cخ", "👩\u200d👧", "価格", "a\u00a0b", r"C:\data\x1b", "it's", '"'])
 def test_words_are_left_alone(text):
-    assert shown(text) == one_line(text) == safe_lines(text) == spreadsheet_cell(text) == text
+    assert shown(text) == safe_line(text) == safe_lines(text) == spreadsheet_cell(text) == text
 
 
 def test_nothing_and_much():
@@ -48,7 +48,7 @@ def test_nothing_and_much():
     assert long.endswith(r"\x1b>")
     assert " ... " in long
     assert len(long) == 40
-    assert len(one_line("x" * 30_000_000)) == LONGEST_MESSAGE
+    assert len(safe_line("x" * 30_000_000)) == LONGEST_MESSAGE
 
 
 @pytest.mark.parametrize("kind", [EllzeroError, InvalidInputError, DatasetError, ClusterError])

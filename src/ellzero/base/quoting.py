@@ -8,9 +8,22 @@ module. Codes are written as Python writes them (``\x1b``), and of a long text t
 from __future__ import annotations
 
 import re
+import reprlib
 from typing import Any
 
-__all__ = ["ANY_CODE", "LONGEST_MESSAGE", "LONGEST_PATH", "json_text", "one_line", "safe_lines", "shown", "spreadsheet_cell"]
+__all__ = [
+    "ANY_CODE",
+    "LONGEST_MESSAGE",
+    "LONGEST_PATH",
+    "in_words",
+    "json_text",
+    "one_line",
+    "quoted",
+    "safe_line",
+    "safe_lines",
+    "shown",
+    "spreadsheet_cell",
+]
 
 # Control characters (C0, C1), marks of the direction of text, line and paragraph separators, other marks that are never
 # visible, and halves of characters, which no encoding can write. Joiners, which words of some languages need, are left alone.
@@ -22,7 +35,11 @@ LINE_BREAKS = re.compile(r"\s*[\n\r]\s*")
 FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
 NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
 LONGEST_NAME, LONGEST_PATH, LONGEST_MESSAGE = 60, 300, 1000
+LONGEST_QUOTATION = 300  # of another library's message that a message of ours repeats
 OMITTED = " ... "
+
+SHORT = reprlib.Repr()
+SHORT.maxstring = SHORT.maxother = SHORT.maxlong = LONGEST_NAME
 
 
 def shown(value: Any, longest: int = LONGEST_NAME) -> str:
@@ -35,14 +52,35 @@ def shown(value: Any, longest: int = LONGEST_NAME) -> str:
     return shortened(ANY_CODE.sub(escaped, text), longest) or "''"
 
 
-def one_line(text: str) -> str:
+def quoted(value: object) -> str:
+    r"""Return a value as Python writes it: its beginning, with escapes in place of all that is not printable.
+
+    >>> quoted("a" * 100)
+    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'..."
+    >>> print(quoted(chr(27) + "[31mred"))
+    '\x1b[31mred'
+    >>> quoted([1, 2, 3])
+    '[1, 2, 3]'
+    """
+    if isinstance(value, str):
+        return f"{str(value[:LONGEST_NAME])!r}{'...' if len(value) > LONGEST_NAME else ''}"
+    return SHORT.repr(value)
+
+
+def safe_line(text: str) -> str:
     r"""Return a message as one line: breaks between lines become blanks.
 
-    >>> one_line("no column\n'\x1b[31m'")
+    >>> safe_line("no column\n'\x1b[31m'")
     "no column '\\x1b[31m'"
     """
     text = LINE_BREAKS.sub(" ", shortened(text, LONGEST_MESSAGE))
     return shortened(ANY_CODE.sub(escaped, text), LONGEST_MESSAGE)
+
+
+def one_line(message: object) -> str:
+    """Return another library's message as one short line, without the full stop at its end."""
+    text = " ".join(str(message)[: 4 * LONGEST_QUOTATION].split())
+    return shortened(ANY_CODE.sub(escaped, text), LONGEST_QUOTATION).rstrip(".")
 
 
 def safe_lines(text: str) -> str:
@@ -72,6 +110,15 @@ def spreadsheet_cell(value: Any) -> Any:
         return value
     text = CODE_IN_CELL.sub(escaped, value)
     return f"'{text}" if FORMULA.match(text) and not NUMBER.fullmatch(text) else text
+
+
+def in_words(size: float) -> str:
+    """Return a number of bytes in the unit that fits: "1.5 MB"."""
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 1000 or unit == "GB":
+            break
+        size /= 1000
+    return f"{size:.0f} bytes" if unit == "bytes" else f"{size:.3g} {unit}" if size < 1000 else f"{size:,.0f} {unit}"
 
 
 def shortened(text: str, longest: int) -> str:

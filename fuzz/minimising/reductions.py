@@ -1,0 +1,117 @@
+"""Smaller cases: each function yields cases that differ from the given one by a single step towards a simpler case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fuzz.problems.problem import Problem
+from fuzz.records import Case
+
+__all__ = ["reductions"]
+
+PLAIN_SETTINGS: dict[str, Any] = {
+    "sample_weight": None,
+    "standardize": False,
+    "unpenalized": (),
+    "bound": None,
+    "lambda_1": 0.0,
+    "lambda_2": 0.0,
+    "fit_intercept": False,
+}
+PLAIN_OPTIONS: dict[str, Any] = {"storage": "columns", "n_jobs": 1, "gap": 1e-4, "chunk": 1}
+
+
+def reductions(case: Case) -> Iterator[Case]:
+    """Yield smaller cases, those with the largest steps first."""
+    for problem in [*fewer_rows(case.problem), *fewer_columns(case.problem), *fewer_settings(case.problem)]:
+        yield replace(case, problem=problem)
+    for options in fewer_options(case.options):
+        yield replace(case, options=options)
+    for problem in [*moderate_scales(case.problem), *rounder(case.problem)]:
+        yield replace(case, problem=problem)
+
+
+def fewer_rows(problem: Problem) -> Iterator[Problem]:
+    """Yield the problem without some of its rows."""
+    n = len(problem.y)
+    for size in (n // 2, n // 4, n // 8, 1):
+        for start in range(0, n, size) if size else ():
+            keep = np.ones(n, dtype=bool)
+            keep[start : start + size] = False
+            if keep.sum() >= 2:
+                yield problem.rows(keep)
+
+
+def fewer_columns(problem: Problem) -> Iterator[Problem]:
+    """Yield the problem without one of its columns."""
+    p = problem.X.shape[1]
+    for j in range(p if p > 1 else 0):
+        yield problem.columns(np.delete(np.arange(p), j))
+
+
+def fewer_settings(problem: Problem) -> Iterator[Problem]:
+    """Yield the problem with one of its settings at the default."""
+    for name, plain in PLAIN_SETTINGS.items():
+        value = getattr(problem, name)
+        if value is not plain and (isinstance(value, np.ndarray) or value != plain):
+            yield replace(problem, **{name: plain})
+    if problem.lower is not None or problem.upper is not None:
+        yield replace(problem, lower=None, upper=None)
+    if problem.lower is not None:
+        yield replace(problem, lower=None)
+    if problem.upper is not None:
+        yield replace(problem, upper=None)
+    if problem.k is not None and problem.lambda_0 is not None:
+        yield replace(problem, k=None)
+        yield replace(problem, lambda_0=None)
+    if problem.is_classification and problem.y.dtype.kind not in "iu":
+        yield replace(problem, y=np.unique(problem.y, return_inverse=True)[1])
+
+
+def fewer_options(options: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the options of the call with one of them at its default, or gone."""
+    for name, value in options.items():
+        plain = PLAIN_OPTIONS.get(name, False if isinstance(value, bool) else None)
+        if value != plain:
+            yield {**options, name: plain}
+
+
+def moderate_scales(problem: Problem) -> Iterator[Problem]:
+    """Yield the problem with all of its numbers, or one column's, nearer to one; penalties and boxes move along."""
+    size = np.abs(problem.X).max(0)
+    exponent = np.where(size > 0.0, np.round(np.log10(np.where(size > 0.0, size, 1.0))), 0.0)
+    for j in np.flatnonzero(exponent):
+        X = problem.X.copy()
+        X[:, j] = X[:, j] / 10.0 ** exponent[j]
+        yield replace(problem, X=X)
+    if not problem.is_classification and np.abs(problem.y).max(initial=0.0) > 0.0:
+        unit = 10.0 ** np.round(np.log10(np.abs(problem.y).max()))
+        if unit != 1.0:
+            yield replace(problem, y=problem.y / unit)
+
+
+def rounder(problem: Problem) -> Iterator[Problem]:
+    """Yield the problem with fewer digits."""
+    for digits in (1, 2, 3):
+        for name in ("X", "y", "sample_weight", "lower", "upper", "lambda_0", "lambda_1", "lambda_2", "bound"):
+            value = getattr(problem, name)
+            if value is None or (name == "y" and problem.is_classification):
+                continue
+            short = rounded(np.asarray(value, dtype=np.float64), digits)
+            if not np.array_equal(short, value):
+                yield replace(problem, **{name: float(short) if short.ndim == 0 else short})
+    for j in range(problem.X.shape[1]):
+        X = problem.X.copy()
+        X[:, j] = rounded(X[:, j], 1)
+        if not np.array_equal(X, problem.X):
+            yield replace(problem, X=X)
+
+
+def rounded(values: np.ndarray[Any, Any], digits: int) -> np.ndarray[Any, Any]:
+    """Return numbers with so many significant digits."""
+    text = [float(f"{value:.{digits - 1}e}") for value in values.ravel()]
+    return np.array(text).reshape(values.shape)

@@ -1,0 +1,79 @@
+"""The best models that brute force finds: an upper bound of the optimum that cannot be wrong.
+
+All supports that `k` allows are fitted in float64, the most promising once more with care. Every model is evaluated in long
+double, and whatever a fit missed, a value is the objective of some model: a lower bound above it is false.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fuzz.problems.problem import Array, Problem
+from fuzz.referee.convex import ScaledProblem
+from fuzz.referee.objectives import Long, LongProblem
+
+__all__ = ["Best", "best_model", "convex_fit", "supports"]
+
+LARGEST_P = 10  # brute force looks at all supports of so many features
+PROMISING = 4  # supports that are fitted with care
+ROUGH, CAREFUL = 12, 40  # steps of their fits
+
+
+@dataclass(frozen=True, eq=False)
+class Best:
+    """The best model found: its objective, rounded up, its coefficients and its intercept."""
+
+    value: Any
+    coef: Long
+    intercept: Any
+
+    def better(self, other: Best) -> Best:
+        """Return the better of two models."""
+        return other if other.value < self.value else self
+
+
+@lru_cache(maxsize=64)
+def supports(p: int, most: int) -> NDArray[np.bool_]:
+    """Return all supports of at most `most` of p features, one row for each."""
+    masks = (np.arange(2**p)[:, None] >> np.arange(p)) % 2 == 1
+    return masks[masks.sum(1) <= most]
+
+
+def best_model(problem: Problem, long: LongProblem | None = None) -> Best:
+    """Return the best model of a problem with few features, by brute force over supports."""
+    long = LongProblem(problem) if long is None else long
+    counted = np.flatnonzero(long.counted)
+    if len(counted) > LARGEST_P:
+        raise ValueError(f"brute force is for at most {LARGEST_P} features, got {len(counted)}.")
+    chosen = supports(len(counted), len(counted) if problem.k is None else min(problem.k, len(counted)))
+    inside = np.ones((len(chosen), len(long.counted)), dtype=bool)
+    inside[:, counted] = chosen
+    with np.errstate(all="ignore"):
+        scaled = ScaledProblem(long)
+        rough = scaled.fit(inside, ROUGH)
+        values = long.values(*scaled.models(rough))
+        first = np.argsort(np.nan_to_num(values, nan=np.inf), kind="stable")[:PROMISING]
+        fine = scaled.fit(inside[first], CAREFUL, rough[first].copy())
+        return _least(long, scaled, np.concatenate([rough[first], fine]))
+
+
+def convex_fit(problem: Problem, support: NDArray[np.int64], long: LongProblem | None = None) -> Best:
+    """Return the best model on one support (unpenalized features are in it too)."""
+    long = LongProblem(problem) if long is None else long
+    inside = ~long.counted
+    inside[support] = True
+    with np.errstate(all="ignore"):
+        scaled = ScaledProblem(long)
+        return _least(long, scaled, scaled.fit(inside[None], CAREFUL))
+
+
+def _least(long: LongProblem, scaled: ScaledProblem, beta: Array) -> Best:
+    coef, intercept = scaled.models(beta)
+    values = long.upper_values(coef, intercept)
+    at = int(np.argmin(np.nan_to_num(values, nan=np.inf)))
+    return Best(values[at], coef[at], intercept[at])

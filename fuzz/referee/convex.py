@@ -1,0 +1,174 @@
+"""Convex fits on many supports at once, in float64, on columns and responses of size one.
+
+Whoever uses these fits evaluates them in long double, so that a fit that went wrong can only be a bad model, never a wrong
+verdict. Smooth losses are minimised by projected Newton steps, for which the orthants of the l1 norm are boxes that change from
+step to step; the hinge by an interior-point method.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from fuzz.problems.problem import Array
+from fuzz.referee.objectives import LONG, Long, LongProblem
+
+__all__ = ["ScaledProblem"]
+
+Masks = NDArray[np.bool_]
+SHARES = np.array([0.5, 0.2, 0.05, 0.005, 1e-4])[:, None, None]  # of a Newton step that went too far
+LARGEST, FAR = 1e250, 1e14
+
+
+def moderate(values: Long) -> Array:
+    """Return float64 numbers; those out of range become very large."""
+    return np.clip(np.nan_to_num(values, posinf=np.inf, neginf=-np.inf), -LARGEST, LARGEST).astype(np.float64)
+
+
+class ScaledProblem:
+    """The problem with centred columns and responses of size one; the last coefficient is the intercept."""
+
+    def __init__(self, long: LongProblem) -> None:
+        self.long, self.loss, alive = long, long.loss, long.w > 0
+        intercept = long.problem.fit_intercept
+        self.centre = long.mean if intercept else np.zeros_like(long.mean)
+        deviation = (long.X - self.centre)[alive]
+        largest = np.abs(deviation).max(0, initial=LONG(0))
+        self.unit = np.where(largest > 0, largest, LONG(1))
+        self.offset, self.response = LONG(0), LONG(1)
+        target, w = long.target[alive], long.w[alive]
+        if self.loss == "squared_error":
+            self.offset = w @ target / w.sum() if intercept else LONG(0)
+            self.response = np.abs(target - self.offset).max()
+            self.response = self.response if self.response > 0 else LONG(1)
+            target = (target - self.offset) / self.response
+        self.w, self.target = moderate(w), moderate(target)
+        self.Z = np.column_stack([moderate(deviation / self.unit), np.full(len(w), 1.0 if intercept else 0.0)])
+        change = long.spread / self.unit
+        none = np.zeros(1)
+        self.lambda_1 = np.append(moderate(long.lambda_1 * change / self.response), none)
+        self.lambda_2 = np.append(moderate(long.lambda_2 * change * change), none)
+        self.low = np.append(moderate(long.low * self.unit / self.response), -np.inf)
+        self.high = np.append(moderate(long.high * self.unit / self.response), np.inf)
+        # Columns and responses have size one: bounds far above that limit nothing, and those far below it are zero.
+        self.low = np.where(self.low < -FAR, -np.inf, np.where(np.abs(self.low) < 1.0 / FAR, 0.0, self.low))
+        self.high = np.where(self.high > FAR, np.inf, np.where(np.abs(self.high) < 1.0 / FAR, 0.0, self.high))
+
+    def models(self, beta: Array) -> tuple[Long, Long]:
+        """Return coefficients on the scale of X, inside their boxes, and intercepts, in long double."""
+        coef = beta[:, :-1] * self.response / self.unit
+        coef = np.clip(coef, self.long.low, self.long.high)
+        if not self.long.problem.fit_intercept:
+            return coef, np.zeros(len(coef), LONG)
+        return coef, beta[:, -1] * self.response + self.offset - coef @ self.centre
+
+    def fit(self, inside: Masks, steps: int, start: Array | None = None) -> Array:
+        """Return the fits on several supports, one for each row of `inside`, after at most so many steps."""
+        free = np.column_stack([inside, np.full(len(inside), self.long.problem.fit_intercept)])
+        free &= self.low < self.high
+        if self.loss == "hinge":
+            return np.clip(self._hinge_fit(free, steps), self.low, self.high)
+        beta = np.zeros(free.shape) if start is None else start
+        beta = np.clip(np.where(free, beta, 0.0), self.low, self.high)
+        value, live = self._values(beta), np.arange(len(beta))
+        for _ in range(steps):
+            moved, lower = self._step(beta[live], free[live], value[live])
+            beta[live], drop = moved, value[live] - lower
+            value[live] = lower
+            live = live[drop > 1e-15 * np.abs(lower)]
+            if not len(live):
+                break
+        return beta
+
+    def _step(self, beta: Array, free: Masks, value: Array) -> tuple[Array, Array]:
+        slope, bend = self._derivatives(beta @ self.Z.T)
+        pull = slope @ self.Z + 2.0 * self.lambda_2 * beta
+        sign = np.where(beta != 0.0, np.sign(beta), -np.sign(pull) * (np.abs(pull) > self.lambda_1))
+        has = self.lambda_1 > 0.0
+        low = np.where(has & (sign >= 0.0), np.maximum(self.low, 0.0), self.low)
+        high = np.where(has & (sign <= 0.0), np.minimum(self.high, 0.0), self.high)
+        low, high = np.minimum(low, self.high), np.maximum(high, self.low)
+        pull = pull + self.lambda_1 * sign
+        moving = free & ~((beta <= low) & (pull >= 0.0)) & ~((beta >= high) & (pull <= 0.0))
+        hessian = (bend[:, None, :] * self.Z.T) @ self.Z
+        step = -solve_scaled(hessian, 2.0 * self.lambda_2, np.where(moving, pull, 0.0), moving)
+        tried = np.where(free, np.clip(beta + step, low, high), beta)
+        found = self._values(tried)
+        failed = np.flatnonzero(~(found < value))
+        if len(failed):
+            shares = np.clip(beta[failed] + SHARES * step[failed], low[failed], high[failed])
+            shares = np.concatenate([beta[None, failed], np.where(free[failed], shares, beta[failed])])
+            values = np.nan_to_num(self._values(shares), nan=np.inf)
+            best = np.argmin(values, axis=0)
+            tried[failed], found[failed] = shares[best, np.arange(len(failed))], values[best, np.arange(len(failed))]
+        return tried, found
+
+    def _hinge_fit(self, free: Masks, steps: int) -> Array:
+        """Minimise sum_i w_i max(0, 1 - a_i x) + lambda_1 |x| + lambda_2 x^2 over the box, on several supports at once.
+
+        All terms are w max(0, c - a x): the l1 norm is 2 max(0, x) - x, and a bound has an infinite weight. A primal-dual
+        interior-point method keeps the multipliers (shares of the weights) between 0 and 1, and both slacks positive.
+        """
+        shrunk, above, below = (
+            np.flatnonzero(has) for has in (self.lambda_1 > 0.0, np.isfinite(self.low), np.isfinite(self.high))
+        )
+        margins, unit = self.Z * self.target[:, None], np.eye(free.shape[1])
+        A = np.concatenate([margins, -unit[shrunk], unit[above], -unit[below]])
+        c = np.concatenate([np.ones(len(margins)), np.zeros(len(shrunk)), self.low[above], -self.high[below]])
+        walls = len(above) + len(below)
+        weight = np.concatenate([self.w, 2.0 * self.lambda_1[shrunk], np.ones(walls)])
+        limited = np.arange(len(c)) < len(c) - walls  # terms whose multiplier is at most its weight
+        x = np.where(free, 0.0, np.clip(0.0, self.low, self.high))
+        short = np.maximum(c, 0.0) + 1.0 + np.zeros((len(x), 1))
+        slack, share, active = short - c, np.full(short.shape, 0.5), weight > 0.0
+        for _ in range(steps):
+            rest = np.where(limited, 1.0 - share, 1.0)
+            target = np.where(limited, share * slack + rest * short, share * slack)[:, active].mean(1) * 0.05
+            gap_slack = target[:, None] / share - slack
+            gap_short = np.where(limited, target[:, None] / rest - short, 0.0)
+            missing = x @ A.T - c - slack + np.where(limited, short, 0.0)
+            D = slack / share + np.where(limited, short / rest, 0.0)
+            pull = 2.0 * self.lambda_2 * x - self.lambda_1 - (share * weight) @ A
+            inner = (-missing + gap_slack - gap_short) / D
+            matrix = ((weight / D)[:, None, :] * A.T) @ A
+            step = solve_scaled(matrix, 2.0 * self.lambda_2, np.where(free, -pull + (weight * inner) @ A, 0.0), free)
+            move = inner - (step @ A.T) / D
+            slack_move = gap_slack - slack / share * move
+            short_move = np.where(limited, gap_short + short / rest * move, 0.0)
+            falls = np.stack([-move / share, move / rest * limited, -slack_move / slack, -short_move / short])
+            length = np.minimum(1.0, 0.99 / np.maximum(np.nan_to_num(falls[:, :, active]).max((0, 2)), 1e-300))[:, None]
+            x, share = x + length * step, share + length * move
+            slack, short = slack + length * slack_move, short + length * short_move
+        return np.nan_to_num(x)
+
+    def _derivatives(self, eta: Array) -> tuple[Array, Array]:
+        """Return the weighted first and second derivatives of a smooth loss in eta."""
+        y, w = self.target, self.w
+        if self.loss == "squared_error":
+            return w * (eta - y), np.broadcast_to(w, eta.shape)
+        if self.loss == "logistic":
+            chance = expit(-y * eta)
+            return -w * y * chance, w * chance * (1.0 - chance)
+        short = 1.0 - y * eta
+        return -2.0 * w * y * np.maximum(short, 0.0), 2.0 * w * (short > 0.0)
+
+    def _values(self, beta: Array) -> Array:
+        eta, y = beta @ self.Z.T, self.target
+        if self.loss == "squared_error":
+            losses = np.square(y - eta) / 2.0
+        elif self.loss == "logistic":
+            losses = np.logaddexp(0.0, -y * eta)
+        else:
+            losses = np.square(np.maximum(1.0 - y * eta, 0.0))
+        return losses @ self.w + (self.lambda_1 * np.abs(beta) + self.lambda_2 * np.square(beta)).sum(-1)
+
+
+def solve_scaled(matrix: Array, ridge: Array, right: Array, moving: Masks) -> Array:
+    """Solve (matrix + diag(ridge)) x = right for a stack of systems, on the coordinates that move; x is zero elsewhere."""
+    diagonal = np.einsum("bii->bi", matrix) + ridge
+    good = moving & (diagonal > 0.0)
+    scale = np.where(good, 1.0 / np.sqrt(np.where(good, diagonal, 1.0)), 0.0)
+    matrix = matrix * scale[:, :, None] * scale[:, None, :]
+    np.einsum("bii->bi", matrix)[...] = np.where(good, 1.0 + 1e-13, 1.0)
+    return np.nan_to_num(scale * np.linalg.solve(matrix, (scale * right)[..., None])[..., 0])

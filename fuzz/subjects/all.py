@@ -1,0 +1,78 @@
+"""The list of subjects, and the way from a seed to a case and from a case to its record."""
+
+from __future__ import annotations
+
+import time
+import traceback
+import warnings
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import ellzero as ez
+from fuzz.problems.drawing import draw_problem
+from fuzz.problems.problem import Problem
+from fuzz.records import Case, Record, skeleton
+from fuzz.running.pool import Task
+from fuzz.subjects.exact import SOLVE_CALLS, draw_solve, judge_solve
+
+__all__ = ["SUBJECTS", "Subject", "draw_case", "judge", "run"]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A part of the public face: how often it is drawn, its options for a problem, its judgement, and its calls."""
+
+    share: float
+    draw: Callable[[np.random.Generator, Problem], tuple[Problem, dict[str, Any]]]
+    judge: Callable[[Case, Record], None]
+    calls: (
+        str  # lines that call the package, for a script; X, y, settings, form and options are defined, Z is X as it is stored
+    )
+    largest_p: int = 8
+
+
+SUBJECTS: dict[str, Subject] = {"solve": Subject(30.0, draw_solve, judge_solve, SOLVE_CALLS)}
+
+
+def draw_case(seed: int, only: str | None = None) -> Case:
+    """Return the case of a seed; its subject is drawn too, unless one is asked for."""
+    rng = np.random.default_rng(seed)
+    share = np.array([subject.share for subject in SUBJECTS.values()])
+    drawn = str(rng.choice(list(SUBJECTS), p=share / share.sum()))
+    name = drawn if only is None else only
+    own = np.random.default_rng([seed, zlib.crc32(name.encode())])
+    subject = SUBJECTS[name]
+    problem, options = subject.draw(own, draw_problem(own, subject.largest_p))
+    return Case(name, seed, problem, options)
+
+
+def run(task: Task) -> Record:
+    """Judge the case of a task, which is drawn unless the task has it."""
+    return judge(draw_case(task.seed, task.subject or None) if task.case is None else task.case)
+
+
+def judge(case: Case) -> Record:
+    """Run a case and return its record; whatever is raised but a refusal in one sentence is a finding."""
+    record = Record(case.subject, case.seed)
+    begin = time.perf_counter()
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            SUBJECTS[case.subject].judge(case, record)
+        except ez.InvalidInputError as error:
+            record.count(f"refused: {skeleton(str(error))}")
+            if "\n" in str(error):
+                record.find("refusal of several lines", "low", str(error))
+        except Exception as error:
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            place = f"{where.filename.rsplit('/', 2)[-1]}:{where.lineno}"
+            record.find(f"exception {type(error).__name__}", "high", f"{error} ({place})\n{traceback.format_exc(limit=-6)}")
+    for warning in warned:
+        place = f"{str(warning.filename).rsplit('/', 2)[-1]}:{warning.lineno}"
+        record.find(f"warning {warning.category.__name__}", "low", f"{warning.message} ({place})")
+    record.seconds = time.perf_counter() - begin
+    return record

@@ -1,0 +1,100 @@
+"""Judgements that several subjects share: of models, of lower bounds and of certificates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+import ellzero as ez
+from fuzz.problems.problem import Problem
+from fuzz.records import Record
+from fuzz.referee.best import LARGEST_P, Best, best_model
+from fuzz.referee.objectives import Long, LongProblem
+
+__all__ = ["Referee", "check_bound", "check_model", "check_report"]
+
+FALSE_BY = 1e-9  # a bound is false if it exceeds a model's objective by this share; certificates claim no more than that
+
+
+@dataclass
+class Referee:
+    """The referee of one problem: its objective in long double, and the best model known, which improves as models are shown."""
+
+    problem: Problem
+    shown: list[Best] = field(default_factory=list)
+
+    @cached_property
+    def long(self) -> LongProblem:
+        """The problem in long double."""
+        return LongProblem(self.problem)
+
+    @cached_property
+    def brute(self) -> Best | None:
+        """The best model by brute force, None if there are too many features."""
+        return best_model(self.problem, self.long) if self.long.counted.sum() <= LARGEST_P else None
+
+    def show(self, coef: Long, intercept: float) -> None:
+        """Consider one more model, moved into its box and only if it has no more features than allowed."""
+        with np.errstate(all="ignore"):
+            inside = np.clip(np.asarray(coef, dtype=np.longdouble), self.long.low, self.long.high)
+            size = np.count_nonzero((inside != 0) & self.long.counted)
+            if self.problem.k is None or size <= self.problem.k:
+                value = self.long.upper_value(inside, intercept)
+                if np.isfinite(value):
+                    self.shown.append(Best(value, inside, intercept))
+
+    def best(self) -> Best | None:
+        """Return the best model known."""
+        known = [*self.shown, *([] if self.brute is None else [self.brute])]
+        return min(known, key=lambda model: model.value) if known else None
+
+
+def check_model(record: Record, referee: Referee, what: str, coef: Any, intercept: float, objective: float | None) -> None:
+    """Check one model: finite numbers, the box, `k`, the intercept and its objective as recomputed in long double."""
+    long, problem = referee.long, referee.problem
+    coef = np.asarray(coef, dtype=np.float64)
+    if not (np.isfinite(coef).all() and np.isfinite(intercept)):
+        record.find("model not finite", "high", f"{what}: coefficients {coef.tolist()}, intercept {intercept!r}")
+        return
+    if not problem.fit_intercept and intercept != 0.0:
+        record.find("intercept", "high", f"{what}: intercept {intercept!r} where the problem has none")
+    if long.outside(coef):
+        record.find("box violated", "high", f"{what}: {coef.tolist()} outside {long.low} {long.high}")
+    size = int(np.count_nonzero((coef != 0.0) & long.counted))
+    if problem.k is not None and size > problem.k:
+        record.find("k exceeded", "high", f"{what}: {size} features, k = {problem.k}")
+    if objective is None:
+        return
+    with np.errstate(all="ignore"):
+        value = long.value(coef, intercept)
+        rounding = long.upper_value(coef, intercept, 2.0**-52) - value
+    if not np.isfinite(objective):
+        severity = "high" if value < 1e290 else "low"
+        record.find("objective not finite", severity, f"{what}: {objective!r}, in long double {value!r}")
+    elif abs(objective - value) > 4 * rounding + 1e-9 * abs(value) + 1e-300:
+        record.find(
+            "objective wrong", "high", f"{what}: {objective!r}, in long double {value!r}, rounding {float(rounding):.2g}"
+        )
+
+
+def check_bound(record: Record, referee: Referee, what: str, lower_bound: float) -> None:
+    """Check that no model known has an objective below a claimed lower bound."""
+    best = referee.best()
+    if best is None or lower_bound == -np.inf:
+        return
+    excess = np.longdouble(lower_bound) - best.value
+    if excess > FALSE_BY * abs(best.value) + 1e-320 or np.isnan(lower_bound):
+        share = float(excess / abs(best.value)) if best.value else np.inf
+        severity = "critical" if not share < 1e-6 else "high"
+        words = f"{what}: {lower_bound!r}, but a model has {float(best.value)!r} (excess {share:.2g} of it)"
+        record.find("false bound", severity, words, (best.coef.astype(float).tolist(), float(best.intercept)))
+
+
+def check_report(record: Record, referee: Referee, what: str, report: ez.VerificationReport, must_hold: bool = True) -> None:
+    """Check what the verifier says of the package's own certificate: valid, and a bound that holds."""
+    if must_hold and not report.valid:
+        record.find("own certificate refused", "high", f"{what}: {report.reasons}")
+    check_bound(record, referee, f"{what}, lower bound proved by verify", report.lower_bound)

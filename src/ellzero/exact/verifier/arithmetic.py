@@ -1,0 +1,152 @@
+"""Float64 arithmetic whose rounding errors are bounded, always to the disadvantage of a certificate.
+
+docs/margins.md derives every margin. An operation on float64 numbers has a relative error of at most 2^-53, and an absolute
+error of at most 2^-1075 where its result underflows. Numbers that overflow become infinite or NaN; a bound made of them proves
+nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlog1py, xlogy
+
+from ellzero.exact.verifier.data import products
+
+Array = NDArray[Any]
+
+
+class Point(NamedTuple):
+    """A dual point as a bound needs it; the true v = Z^T theta lies between `v_low` and `v_high`."""
+
+    terms: Array  # -w_i f*(-theta_i / w_i), row by row
+    gauge: Any  # the sum of the absolute values of the parts of these terms
+    v_low: Array
+    v_high: Array
+
+
+@dataclass(frozen=True)
+class Float64:
+    """Float64 numbers, and by how much a result can differ from the true one."""
+
+    unit: float = 2.0**-52  # per operation in a sum of products, twice the error of one operation
+    round: float = 2.0**-48  # 32 times the error of one operation: covers the few operations of any formula here
+    tiny: float = 2.0**-1074  # per operation whose result may underflow, twice its error
+    slack: float = 1e-12  # relative; boxes are kept larger by this part
+
+    def numbers(self, values: Array) -> Array:
+        """Return float64 numbers as numbers of this arithmetic."""
+        return values
+
+    def number(self, value: float) -> Any:
+        """Return a float64 number as a number of this arithmetic."""
+        return value
+
+    def finite(self, values: Any) -> NDArray[np.bool_]:
+        """Return which numbers are finite."""
+        return np.asarray(np.isfinite(values))
+
+    def above(self, value: Any, size: Any) -> Any:
+        """Return an upper bound of a number that was computed from parts of this total size."""
+        return value + (self.round * size + self.tiny)
+
+    def below(self, value: Any, size: Any) -> Any:
+        """Return a lower bound of a number that was computed from parts of this total size."""
+        return value - (self.round * size + self.tiny)
+
+    def sum_below(self, terms: Array, gauge: float) -> float:
+        """Return a lower bound of a sum whose terms were computed from parts of a total size; NaN if it is out of range."""
+        return exact_sum(terms) - (self.round * (gauge + float(np.abs(terms).sum())) + 8.0 * (len(terms) + 1) * self.tiny)
+
+    def floor(self, value: float) -> float:
+        """Return the largest float64 number that is not above a number."""
+        return value
+
+    def objective(
+        self, loss: str, columns: Array, coef: Array, intercept: float, y: Array, w: Array, penalties: Array
+    ) -> tuple[float, float]:
+        """Return the sum of weighted losses and penalties, and an upper bound of it; not finite if it is out of range."""
+        if loss == "squared_error":  # a large mean of y must not cost the residuals digits
+            y, intercept = y - intercept, 0.0
+        parts = columns.shape[1] + 4
+        eta = columns @ coef + intercept
+        size = np.abs(columns) @ np.abs(coef) + (np.abs(y) if loss == "squared_error" else abs(intercept))
+        error = parts * (self.unit * size + self.tiny)
+        worst = np.maximum(loss_values(loss, eta - error, y), loss_values(loss, eta + error, y))  # f is convex in eta
+        value, upper = (exact_sum(np.append(w * f, penalties)) for f in (loss_values(loss, eta, y), worst))
+        return value, upper * (1.0 + 4.0 * self.round) + 8.0 * (len(y) + len(penalties) + 1) * self.tiny
+
+    def points(
+        self, loss: str, theta: Array, y: Array, w: Array, X: Any, spread: Array, norm: Array, balanced: bool
+    ) -> Iterator[Point]:
+        """Yield the dual points that are the rows of theta, after one pass over X.
+
+        `norm` is sqrt(sum_i w_i z_ij^2). If `balanced` is set, every row of theta sums to zero.
+        """
+        n = len(w)
+        # A multiple of theta's sum, which is zero: without it, a large mean of y would cost theta y its digits.
+        centre = float(w @ y) if balanced and loss == "squared_error" else 0.0
+        terms, parts = dual_terms(loss, theta, y - centre, w)
+        # Cauchy-Schwarz: sum_i |theta_i z_ij| <= norm_j * length. A largest entry of one keeps the squares in range.
+        largest = np.abs(theta).max(axis=1, keepdims=True, initial=0.0)
+        ratio = theta / np.where(largest > 0.0, largest, 1.0)
+        length = largest[:, 0] * np.sqrt((np.abs(ratio) * (np.abs(ratio) / np.where(w > 0.0, w, 1.0))).sum(axis=1))
+        v = products(theta, X)
+        v /= spread
+        underflow = (n + 8) * self.tiny * (1.0 + 1.0 / spread)
+        for at, gauge in enumerate(parts.sum(axis=1).tolist()):
+            error = (n + 8) * self.unit * length[at] * norm + underflow
+            yield Point(terms[at], gauge, v[at] - error, v[at] + error)
+        del v  # its name would keep it in memory until the next batch is computed
+
+    def last_root(self, curve: float, slope: Any, constant: Any) -> Array:
+        """Return a point m >= 0 beyond which curve m^2 + slope m + constant is positive; infinite if there is none."""
+        slope, constant = np.asarray(slope, dtype=np.float64), np.asarray(constant, dtype=np.float64)
+        squares, product = slope**2, 4.0 * curve * constant
+        error = self.round * (squares + np.abs(product)) + 8.0 * self.tiny
+        high, low = squares - product + error, squares - product - error
+        # Rising: the two parts of the divisor are positive. Falling: so are the two of the numerator. Nothing cancels.
+        root = np.where(np.isfinite(low), np.sqrt(np.maximum(low, 0.0)), slope)
+        rising = np.where(constant < 0.0, -2.0 * constant / (slope + root) * (1.0 + self.slack) + self.tiny, 0.0)
+        last = (np.sqrt(np.maximum(high, 0.0)) - slope) / (2.0 * curve) if curve > 0.0 else np.full_like(slope, np.inf)
+        falling = np.where(high < 0.0, 0.0, last * (1.0 + self.slack) + self.tiny)
+        out = np.where(slope > 0.0, rising, np.where(np.isfinite(high), falling, np.inf))
+        return np.where(np.isnan(out), np.inf, out)
+
+
+def exact_sum(terms: Array) -> float:
+    """Return the correctly rounded sum, NaN if it is out of range."""
+    return math.fsum(terms.tolist()) if np.abs(terms).sum() < 1e300 else math.nan
+
+
+def loss_values(name: str, eta: Array, y: Array) -> Array:
+    """Return f(eta, y)."""
+    if name == "squared_error":
+        return np.asarray(0.5 * (y - eta) ** 2)
+    if name == "logistic":
+        return np.logaddexp(0.0, -y * eta)
+    short = np.maximum(0.0, 1.0 - y * eta)
+    return np.asarray(short if name == "hinge" else short**2)
+
+
+def dual_terms(name: str, theta: Array, y: Array, w: Array) -> tuple[Array, Array]:
+    """Return -w f*(-theta / w), row by row, and the sum of the absolute values of its parts."""
+    size, divisor = np.abs(theta), np.where(w > 0.0, w, 1.0)
+    if name == "hinge":
+        return size, size
+    if name == "logistic":
+        # The smaller of the two shares has all its digits, and log1p needs no more than that.
+        share = np.maximum(np.minimum(size, w - size), 0.0) / divisor
+        entropy = -(xlogy(share, share) + xlog1py(1.0 - share, -share))
+        return w * entropy, w * (entropy + share)
+    # Divided first: a square could underflow where the quotient does not.
+    if name == "squared_error":
+        linear, square = theta * y, size * (size / divisor) / 2.0
+    else:
+        linear, square = size, size * (size / divisor) / 4.0
+    return linear - square, np.abs(linear) + square

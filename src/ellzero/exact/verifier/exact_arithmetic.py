@@ -1,0 +1,205 @@
+"""Exact arithmetic: rational numbers, and balls around the logarithms of the logistic loss. Slow, without any rounding margin.
+
+A float64 number is a rational number. So are the products of X with a dual point, which are sums of integers here; sums and
+quotients of rational numbers are rational. Logarithms are enclosed to 128 bits (Arb, by python-flint), square roots by
+integers, and both are rounded to the disadvantage of the certificate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.base.errors import InvalidInputError
+from ellzero.exact.verifier.arithmetic import Array, Float64, Point
+from ellzero.exact.verifier.data import dense, narrow_blocks
+
+try:
+    import flint
+except ImportError as error:
+    raise InvalidInputError(
+        "arithmetic='exact' needs python-flint: install it with pip install 'ellzero[exact]', or use arithmetic='float64'."
+    ) from error
+
+BITS = 128  # of a ball's midpoint, and of a square root
+LARGEST_EXPONENT = Fraction(10**6)  # exp of larger numbers takes long and says no more
+
+
+@dataclass(frozen=True)
+class Exact(Float64):
+    """Rational numbers in arrays of objects; an infinite bound of a box stays a float."""
+
+    def numbers(self, values: Array) -> Array:
+        """Return float64 numbers as rational numbers."""
+        return rational(values)
+
+    def number(self, value: float) -> Any:
+        """Return a float64 number as a rational number."""
+        return Fraction(value)
+
+    def finite(self, values: Any) -> NDArray[np.bool_]:
+        """Return which numbers are finite."""
+        finite = np.frompyfunc(lambda each: not isinstance(each, float) or math.isfinite(each), 1, 1)
+        return np.asarray(finite(values), dtype=bool)
+
+    def above(self, value: Any, size: Any) -> Any:
+        """Return the number, which is exact."""
+        return value
+
+    def below(self, value: Any, size: Any) -> Any:
+        """Return the number, which is exact."""
+        return value
+
+    def sum_below(self, terms: Array, gauge: Any) -> Any:
+        """Return the sum; infinite if a term is."""
+        infinite = [term for term in terms if isinstance(term, float)]
+        return sum(infinite) if infinite else exact_sum(terms)
+
+    def floor(self, value: Any) -> float:
+        """Return the largest float64 number that is not above a number."""
+        near = float(value)
+        return near if near <= value else math.nextafter(near, -math.inf)
+
+    def objective(
+        self, loss: str, columns: Array, coef: Array, intercept: float, y: Array, w: Array, penalties: Array
+    ) -> tuple[Any, Any]:
+        """Return the sum of weighted losses and penalties, twice; for the logistic loss, an upper bound of it."""
+        eta = rational_products(coef[None, :], columns.T)[0] + Fraction(intercept)
+        losses = [loss_above(loss, each, Fraction(target)) for each, target in zip(eta, y.tolist(), strict=True)]
+        value = exact_sum(np.append(rational(w) * np.array([*losses, None], dtype=object)[:-1], penalties))
+        return value, value
+
+    def points(
+        self, loss: str, theta: Array, y: Array, w: Array, X: Any, spread: Array, norm: Array, balanced: bool
+    ) -> Iterator[Point]:
+        """Yield the dual points that are the rows of theta, after one pass over X."""
+        v = np.empty((len(theta), X.shape[1]), dtype=object)
+        for part, block in narrow_blocks(X):
+            v[:, part] = rational_products(theta, dense(block)) / rational(spread[part])
+        targets, weights = rational(y), rational(w)
+        for row, products in zip(rational(theta), v, strict=True):
+            # A dual point that is not balanced, which the float64 sum excludes, would prove nothing.
+            proper = not balanced or exact_sum(row) == 0
+            terms = [dual_below(loss, *each) if proper else -math.inf for each in zip(row, targets, weights, strict=True)]
+            yield Point(np.array([*terms, None], dtype=object)[:-1], 0, products, products)
+
+    def last_root(self, curve: Any, slope: Any, constant: Any) -> Array:
+        """Return a point m >= 0 beyond which curve m^2 + slope m + constant is positive; infinite if there is none."""
+        return np.asarray(np.frompyfunc(lambda b, c: last_root(curve, b, c), 2, 1)(slope, constant), dtype=object)
+
+
+def rational(values: Array) -> Array:
+    """Return an array of rational numbers; what is infinite stays a float."""
+    out = np.empty(values.shape, dtype=object)
+    out.ravel()[:] = [Fraction(each) if math.isfinite(each) else each for each in values.ravel().tolist()]
+    return out
+
+
+def exact_sum(terms: Array) -> Fraction:
+    """Return the sum of rational numbers; pairs first, so that few sums have large denominators."""
+    left = list(terms)
+    while len(left) > 1:
+        left = [left[k] + left[k + 1] for k in range(0, len(left) - 1, 2)] + ([left[-1]] if len(left) % 2 else [])
+    return Fraction(left[0]) if left else Fraction(0)
+
+
+def integers(values: Array) -> tuple[list[list[int]], int]:
+    """Return a matrix as integers times a power of two, and its exponent."""
+    parts, exponents = np.frexp(values)
+    whole = (parts * 2.0**53).astype(np.int64)
+    least = int(exponents[whole != 0].min()) if whole.any() else 0
+    rows = zip(whole.tolist(), np.where(whole == 0, 0, exponents - least).tolist(), strict=True)
+    return [[number << shift for number, shift in zip(*row, strict=True)] for row in rows], least - 53
+
+
+def rational_products(theta: Array, block: Array) -> Array:
+    """Return theta times a block of columns, as rational numbers."""
+    out = np.empty((len(theta), block.shape[1]), dtype=object)
+    if not out.size or not block.size:
+        out[...] = Fraction(0)
+        return out
+    (left, a), (right, b) = integers(theta), integers(block)
+    product, exponent = flint.fmpz_mat(left) * flint.fmpz_mat(right), a + b
+    scale = Fraction(2) ** exponent
+    out[...] = [[Fraction(int(each)) * scale for each in row] for row in product.tolist()]
+    return out
+
+
+def last_root(curve: Any, slope: Any, constant: Any) -> Any:
+    """Return a point m >= 0 beyond which curve m^2 + slope m + constant is positive; infinite if there is none."""
+    if isinstance(slope, float) or isinstance(constant, float):
+        return math.inf
+    square = slope * slope - 4 * curve * constant
+    if slope > 0:
+        return Fraction(0) if constant >= 0 else outwards(-2 * constant / (slope + root(square)[0]))
+    if curve == 0:
+        return math.inf
+    return Fraction(0) if square < 0 else outwards((root(square)[1] - slope) / (2 * curve))
+
+
+def root(square: Fraction) -> tuple[Fraction, Fraction]:
+    """Return a lower and an upper bound of a square root, to about BITS binary digits."""
+    # sqrt(a / b) = sqrt(a b) / b, with so many zeros behind a b that its integer root has enough digits.
+    whole = square.numerator * square.denominator
+    shift = max(BITS - whole.bit_length() // 2, 0)
+    below, divisor = math.isqrt(whole << 2 * shift), square.denominator << shift
+    return Fraction(below, divisor), Fraction(below + 1, divisor)
+
+
+def outwards(value: Fraction) -> Fraction | float:
+    """Return the next float64 number that is not below a positive number, so that boxes keep few digits."""
+    try:
+        near = float(value)
+    except OverflowError:
+        return math.inf
+    near = near if near >= value else math.nextafter(near, math.inf)
+    return Fraction(near) if math.isfinite(near) else math.inf
+
+
+def loss_above(name: str, eta: Fraction, y: Fraction) -> Fraction:
+    """Return f(eta, y); for the logistic loss, an upper bound of it."""
+    if name == "squared_error":
+        return (y - eta) ** 2 / 2
+    if name == "logistic":
+        # log(1 + exp(-m)) = max(-m, 0) + log(1 + exp(-|m|)); the last part only falls beyond the largest exponent.
+        margin = y * eta
+        with flint.ctx.workprec(BITS):
+            rest = (-ball(min(abs(margin), LARGEST_EXPONENT))).exp().log1p().upper()
+        return max(-margin, Fraction(0)) + fraction(rest)
+    short = max(1 - y * eta, Fraction(0))
+    return short if name == "hinge" else short**2
+
+
+def dual_below(name: str, theta: Fraction, y: Fraction, w: Fraction) -> Fraction | float:
+    """Return -w f*(-theta / w); for the logistic loss, a lower bound of it."""
+    size = abs(theta)
+    if size == 0:
+        return Fraction(0)
+    if name == "squared_error":
+        return theta * y - size * size / (2 * w)
+    if name == "squared_hinge":
+        return size - size * size / (4 * w)
+    if size > w:
+        return -math.inf  # outside the domain
+    if name == "hinge" or size == w:
+        return size if name == "hinge" else Fraction(0)
+    with flint.ctx.workprec(BITS):
+        share = ball(min(size, w - size) / w)
+        return w * fraction((-(share * share.log() + (1 - share) * (-share).log1p())).lower())
+
+
+def ball(value: Fraction) -> Any:
+    """Return a ball that contains a rational number."""
+    return flint.arb(flint.fmpq(value.numerator, value.denominator))
+
+
+def fraction(point: Any) -> Fraction:
+    """Return the value of a ball without a radius."""
+    mantissa, exponent = point.man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)

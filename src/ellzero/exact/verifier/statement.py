@@ -1,0 +1,159 @@
+"""Say in words which problem a certificate is about, and compare it with the problem that a reader expects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.base.errors import InvalidInputError
+
+Array = NDArray[np.float64]
+Header = dict[str, Any]
+Arrays = dict[str, NDArray[Any]]
+
+LONGEST_LIST = 8  # features that are named one by one
+LONGEST_LABEL = 40  # characters of a label that are shown
+AGREEMENT = 1e-9  # relative; weights are divided by their sum, which rounds
+DEFAULTS: dict[str, Any] = {  # those of ellzero.solve
+    "loss": "logistic",
+    "lambda_0": 0.0,
+    "lambda_1": 0.0,
+    "lambda_2": 0.0,
+    "k": None,
+    "swap_size": None,
+    "fit_intercept": True,
+    "standardize": False,
+    "lower": None,
+    "upper": None,
+    "unpenalized": None,
+    "sample_weight": None,
+}
+ASSUMPTIONS = ("bound", "free_bound")  # compared only if they are stated
+
+
+def describe(header: Header, arrays: Arrays) -> list[str]:
+    """Return the problem of a certificate in words, one line for each part; the text is safe to print."""
+    n, p = header["n"], header["p"]
+    with_intercept = "with an intercept" if header["fit_intercept"] else "without an intercept"
+    lines = [f"{header['loss'].replace('_', ' ')} loss, {with_intercept}; {n} rows, {p} features"]
+    if "classes" in arrays:
+        first, second = (f"{label!r:.{LONGEST_LABEL}}" for label in arrays["classes"].tolist())
+        lines[0] += f"; {first} against {second}"
+    limits = [] if header["k"] is None else [f"at most {count(header['k'], 'feature')}"]
+    prices = {"lambda_0": "for each feature", "lambda_1": "times |beta|", "lambda_2": "times beta^2"}
+    limits += [f"{name} = {header[name]:.12g} {each}" for name, each in prices.items() if header[name]]
+    scale = ", beta on the scale of standardised features" if header["standardize"] else ""
+    lines.append((", ".join(limits) or "no penalty, no limit") + scale)
+    if "unpenalized" in arrays and len(arrays["unpenalized"]):
+        lines.append(f"always allowed, without lambda_0: {listed(arrays['unpenalized'])}")
+    lines += box_lines(header, arrays)
+    if "weights" in arrays:
+        w = arrays["weights"]
+        zero = int((w == 0.0).sum())
+        without = f"; {count(zero, 'row')} of {n} without any" if zero else ""
+        lines.append(f"rows have weights, from {w.min():.6g} to {w.max():.6g}{without}")
+    return lines
+
+
+def box_lines(header: Header, arrays: Arrays) -> list[str]:
+    """Return what lower and upper bounds do, if there are any."""
+    low = arrays.get("lower", np.full(header["p"], -np.inf))
+    high = arrays.get("upper", np.full(header["p"], np.inf))
+    fixed, bounded = (low == high).nonzero()[0], (np.isfinite(low) | np.isfinite(high)) & (low != high)
+    lines = []
+    if bounded.any():
+        lines.append(
+            f"coefficients are bounded for {bounded.sum()} of {header['p']} features: "
+            f"lower bounds {low[bounded].min():.6g} to {low[bounded].max():.6g}, "
+            f"upper bounds {high[bounded].min():.6g} to {high[bounded].max():.6g}"
+        )
+    if len(fixed):
+        zero = " at zero, that is not allowed in a model," if (low[fixed] == 0.0).all() else ""
+        lines.append(f"coefficients are fixed{zero} for {len(fixed)} of {header['p']} features: {listed(fixed)}")
+    return lines
+
+
+def listed(features: NDArray[Any]) -> str:
+    """Return the indices of some features, shortened if there are many."""
+    shown = ", ".join(str(int(j)) for j in features[:LONGEST_LIST])
+    more = len(features) - LONGEST_LIST
+    return f"features {shown}" + (f" and {more} more" if more > 0 else "")
+
+
+def count(number: int, what: str) -> str:
+    """Return a number with its noun."""
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def differences(header: Header, arrays: Arrays, expected: Mapping[str, Any], names: list[Any] | None) -> list[str]:
+    """Return in which parts a certificate is about another problem than expected, one sentence for each.
+
+    Settings that are not stated have the defaults of `ellzero.solve`. `names` are the names of X's columns, if it has any.
+    """
+    unknown = set(expected) - set(DEFAULTS) - set(ASSUMPTIONS)
+    if unknown:
+        known = ", ".join([*DEFAULTS, *ASSUMPTIONS])
+        raise InvalidInputError(f"verify compares settings of the problem ({known}), got {min(map(str, unknown))!r:.40}.")
+    wanted = {**DEFAULTS, **expected}
+    if wanted["lambda_0"] is None:
+        wanted["lambda_0"] = 0.0
+    out = []
+    for name in ("loss", "k", "swap_size", "fit_intercept", "standardize", "lambda_0", "lambda_1", "lambda_2", *ASSUMPTIONS):
+        if name in wanted and not same_setting(header[name], wanted[name]):
+            out.append(f"{name} is {shown(header[name])} in the certificate, not {shown(wanted[name])} as expected.")
+    n, p = header["n"], header["p"]
+    for name, default in (("lower", -np.inf), ("upper", np.inf)):
+        if not np.array_equal(arrays.get(name, np.full(p, default)), spread_out(name, wanted[name], p, default)):
+            out.append(f"{name} is not as expected: the certificate is about other bounds of the coefficients.")
+    mask = np.zeros(p, dtype=bool)
+    mask[arrays.get("unpenalized", [])] = True
+    if not np.array_equal(mask, as_mask(wanted["unpenalized"], p, names)):
+        out.append("unpenalized is not as expected: the certificate exempts other features from lambda_0.")
+    given = spread_out("sample_weight", wanted["sample_weight"], n, 1.0)
+    share = given / given.sum() if given.sum() else given
+    if not np.allclose(arrays.get("weights", np.full(n, 1.0 / n)), share, rtol=AGREEMENT, atol=1e-300):
+        out.append("sample_weight is not as expected: the certificate is about other weights of the rows.")
+    return out
+
+
+def same_setting(claimed: Any, wanted: Any) -> bool:
+    """Return whether two settings are the same; numbers may be of different types."""
+    if claimed is None or wanted is None or isinstance(claimed, (str, bool)):
+        return bool(claimed == wanted)
+    try:
+        return float(claimed) == float(wanted)
+    except (TypeError, ValueError):
+        return False
+
+
+def shown(value: Any) -> str:
+    """Return a setting as text that is safe to print."""
+    return f"{value!r:.40}"
+
+
+def spread_out(name: str, value: Any, size: int, default: float) -> Array:
+    """Return one number for each feature or row; None stands for the default."""
+    try:
+        return np.broadcast_to(np.asarray(default if value is None else value, dtype=np.float64), (size,))
+    except (TypeError, ValueError):
+        raise InvalidInputError(f"{name} must be a number or {size} numbers.") from None
+
+
+def as_mask(value: Any, p: int, names: list[Any] | None) -> NDArray[np.bool_]:
+    """Return features, given by index, mask or name, as a mask."""
+    mask = np.zeros(p, dtype=bool)
+    if value is None:
+        return mask
+    given = np.asarray(value)
+    if given.dtype == bool and given.shape == (p,):
+        return given
+    known = {name: j for j, name in enumerate(names or [])}
+    for each in np.atleast_1d(given).tolist():
+        j = known.get(each, each)
+        if not isinstance(j, int) or not 0 <= j < p:
+            raise InvalidInputError(f"unpenalized names a feature that X does not have: {each!r:.40}.")
+        mask[j] = True
+    return mask

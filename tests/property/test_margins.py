@@ -1,0 +1,137 @@
+"""The rounding margins of the verifier, against exact arithmetic: what float64 proves and removes, rational numbers do too."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.problems import LOSSES
+
+from ellzero.exact.verifier.arithmetic import Float64, dual_terms
+from ellzero.exact.verifier.bounds import Problem
+from ellzero.exact.verifier.exact_arithmetic import Exact, dual_below, rational
+
+TRIALS = 60
+EXTREME = 150.0  # decimal exponents
+
+
+def magnitude(rng, extreme):
+    """A power of ten: often one, otherwise of any size, up to the ends of float64."""
+    return 10.0 ** rng.choice([0.0, rng.uniform(-6.0, 6.0), rng.uniform(-extreme, extreme)])
+
+
+def draw(rng, loss, extreme):
+    """A problem for the verifier in float64, and a stack of dual points; sizes of all parts differ by many magnitudes."""
+    n, p = int(rng.integers(2, 12)), int(rng.integers(1, 6))
+    columns = np.array([magnitude(rng, extreme) for _ in range(p)]) if rng.random() < 0.5 else magnitude(rng, extreme)
+    X = rng.standard_normal((n, p)) * columns
+    X[:, rng.random(p) < 0.1] = 0.0
+    y = rng.standard_normal(n) * magnitude(rng, extreme) + magnitude(rng, 12.0) * (rng.random() < 0.3)
+    y = y if loss == "squared_error" else np.where(y > np.median(y), 1.0, -1.0)
+    w = rng.choice([1.0, 1e-5, 1e-200, 5e-324, 0.0], size=n, p=[0.7, 0.1, 0.1, 0.05, 0.05]) * rng.uniform(0.5, 1.0, n)
+    w[0] = 1.0
+    w /= w.sum()
+    lambda_1, lambda_2 = (magnitude(rng, extreme) * (rng.random() < 0.6) for _ in range(2))
+    low, high = np.full(p, -np.inf), np.full(p, np.inf)
+    if rng.random() < 0.5:
+        low, high = (sign * rng.uniform(0.0, 1.0, p) * magnitude(rng, extreme) for sign in (-1.0, 1.0))
+    counted = rng.random(p) < 0.8
+    swaps = rng.random() < 0.3
+    spread = np.ones(p) if rng.random() < 0.5 else np.array([magnitude(rng, extreme) for _ in range(p)])
+    largest = np.abs(X).max(axis=0)
+    unit = np.where(largest > 0.0, largest, 1.0)
+    problem = Problem(
+        loss=loss,
+        lambda_0=magnitude(rng, extreme) * (rng.random() < 0.7),
+        lambda_1=lambda_1,
+        lambda_2=lambda_2,
+        k=int(rng.integers(1, p + 1)),
+        home=counted & (rng.random(p) < 0.5) if swaps else np.zeros(p, dtype=bool),
+        fit_intercept=bool(rng.random() < 0.5),
+        X=X,
+        y=y,
+        w=w,
+        spread=spread,
+        norm=largest * np.sqrt(w @ (X / unit) ** 2 + n * Float64().tiny) / spread,
+        counted=counted,
+        low=low,
+        high=high,
+    )
+    near = y if loss == "squared_error" else rng.choice([0.0, 0.5, 1.0, 2.0], size=n)
+    alpha = np.array([near * rng.uniform(0.0, 2.0, n), rng.standard_normal(n) * magnitude(rng, 30.0)])
+    return problem, np.clip(alpha, -1e38, 1e38).astype(np.float32)
+
+
+def in_exact(problem):
+    """The same problem with rational numbers."""
+    exact = Exact()
+    lambdas = {name: exact.number(getattr(problem, name)) for name in ("lambda_0", "lambda_1", "lambda_2")}
+    low, high = exact.numbers(problem.low), exact.numbers(problem.high)
+    return replace(problem, **lambdas, low=low, high=high, arithmetic=exact)
+
+
+def assert_contains(wide, narrow):
+    """A region of float64 contains the one of exact arithmetic."""
+    if narrow is None:
+        return
+    assert wide is not None
+    assert set(narrow.index) <= set(wide.index)
+    assert wide.chosen <= narrow.chosen
+    at = np.searchsorted(wide.index, narrow.index)
+    assert (~wide.inside[at] | narrow.inside).all()
+    assert (wide.low[at] <= narrow.low).all()
+    assert (narrow.high <= wide.high[at]).all()
+
+
+@pytest.mark.parametrize("extreme", [3.0, EXTREME])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_float64_proves_no_more_than_exact_arithmetic(loss, extreme):
+    proved = 0
+    for trial in range(TRIALS):
+        seed = [trial, LOSSES.index(loss), int(extreme)]
+        rng = np.random.default_rng(seed)
+        with np.errstate(all="ignore"):
+            problem, alpha = draw(rng, loss, extreme)
+            exact = in_exact(problem)
+            coef = np.zeros(len(problem.counted))
+            _, upper = problem.evaluate(coef, 0.0)
+            _, below = exact.evaluate(coef, 0.0)
+            assert upper >= below, seed
+            # A smaller one makes the rules bite; both arithmetics get the same.
+            upper = float(below) * rng.uniform(0.0, 1.0)
+            if not np.isfinite(upper):
+                continue
+            rows = np.arange(2)
+            for mine, theirs in zip(problem.points(alpha, None, rows), exact.points(alpha, None, rows), strict=True):
+                inside = (mine.v_low <= theirs.v_low) & (theirs.v_high <= mine.v_high)
+                assert (inside | ~np.isfinite(mine.v_high)).all(), seed
+                state, truth = problem.root(), exact.root()
+                for _ in range(2):
+                    state, truth = problem.cap(state, upper), exact.cap(truth, exact.arithmetic.number(upper))
+                    assert_contains(state, truth)
+                    if state is None or truth is None:
+                        break
+                    bound, state = problem.narrow(state, mine, upper)
+                    sound, truth = exact.narrow(truth, theirs, exact.arithmetic.number(upper))
+                    assert bound <= sound, seed
+                    assert_contains(state, truth)
+                    proved += np.isfinite(bound)
+                    if state is None or truth is None or not len(truth.index):
+                        break
+                    feature = int(rng.choice(truth.index))
+                    side = int(rng.integers(2))
+                    if problem.counted[feature]:
+                        state, truth = state.decide(feature, side), truth.decide(feature, side)
+                        assert_contains(state, truth)
+                    if state is None or truth is None:
+                        break
+    assert proved >= TRIALS / 3, "too few bounds were finite to tell anything"
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "squared_error"])
+def test_squares_of_dual_points_are_not_lost_to_underflow(loss):
+    # A row of the least weight: the square of its theta is no float64 number, but the square over the weight is.
+    theta, w = np.array([1.5e-162, 5e-324, 3e-200]), np.array([5e-324, 5e-324, 1e-300])
+    terms, _ = dual_terms(loss, theta, np.ones(3), w)
+    truth = [dual_below(loss, *each) for each in zip(rational(theta), rational(np.ones(3)), rational(w), strict=True)]
+    assert terms == pytest.approx([float(each) for each in truth], rel=1e-12, abs=1e-322)
+    assert terms[0] < 0.0
