@@ -39,7 +39,7 @@ def check_output(*names: str | None, inputs: tuple[str, ...] = ()) -> None:
             raise InvalidInputError(f"{path} cannot be written: there is no folder {path.parent}.")
         if not os.access(path.parent, os.W_OK):
             raise InvalidInputError(f"{path} cannot be written: no permission in the folder {path.parent}.")
-        if path.resolve() in {Path(name).resolve() for name in inputs}:
+        if os.path.realpath(path) in set(map(os.path.realpath, inputs)):
             raise InvalidInputError(f"{path} is read by this command; name another file to write.")
-    if len({path.resolve() for path in given}) < len(given):
+    if len(set(map(os.path.realpath, given))) < len(given):
         raise InvalidInputError("two outputs have the same file name.")

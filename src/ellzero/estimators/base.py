@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.progress import check_progress
 from ellzero.base.validation import as_choice, as_vector, as_weights
 from ellzero.design import Design, as_design, is_stored
 from ellzero.estimators.model_choice import ModelChoice, held_out_decision
@@ -121,7 +122,8 @@ class L0Estimator(BaseEstimator):
 
         A user's function for progress is not passed on: it takes the share of work that is done, which a search does not know.
         """
-        shown = bool(self.progress) and not callable(self.progress)
+        check_progress(self.progress)
+        shown = not callable(self.progress) and bool(self.progress)
         return search_options(bound=self.bound, gap=self.gap, time_limit=self.time_limit, n_jobs=self.n_jobs, progress=shown)
 
     def _set_coefficients(self, models: list[Model]) -> None:

@@ -12,7 +12,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 from ellzero.base.progress import ProgressCallback, as_progress
 from ellzero.base.quoting import shown
-from ellzero.base.validation import as_count, as_nonnegative
+from ellzero.base.validation import as_count, as_generator, as_nonnegative
 from ellzero.estimators.model_choice import ModelChoice, fit_chosen_models
 from ellzero.estimators.resampling import run_tasks
 from ellzero.estimators.training import Training
@@ -157,7 +157,7 @@ def stability_selection(
     options = path_options(algorithm=algorithm, tol=tol)
     problem = make_problem(X, y, loss=loss, lambda_1=lambda_1, lambda_2=lambda_2, standardize=standardize, **settings)
     training = Training(problem, [problem.y], problem.classes)
-    rng = np.random.default_rng(random_state)
+    rng = as_generator("random_state", random_state)
     halves = [half for _ in range(pairs) for half in complementary_halves(training, rng)]
     shown = as_progress(progress)
     total = np.zeros(problem.design.shape[1])
