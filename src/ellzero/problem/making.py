@@ -95,7 +95,10 @@ def make_problem(
 
 def encode_labels(y: ArrayLike, n: int, w: Array, loss: Loss) -> tuple[Array, NDArray[Any]]:
     """Return the labels as -1 and +1, and the user's two labels in that order."""
-    labels = np.asarray(y)
+    try:
+        labels = np.asarray(y)
+    except ValueError:  # rows of different lengths
+        raise InvalidInputError(f"y must have one label for each of the {n} rows of X.") from None
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.shape != (n,):

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.files import replacing
-from ellzero.base.quoting import one_line, quoted
+from ellzero.base.quoting import json_text, one_line, quoted
 from ellzero.base.reading import Malformed, read_json, text_array
 from ellzero.base.validation import as_count, as_nonnegative
 from ellzero.problem.losses import get_loss
@@ -79,7 +79,7 @@ class ModelContent:
 
 def write_model_file(path: str | os.PathLike[str], model: ModelContent) -> None:
     """Write a model as JSON; the file appears as a whole or not at all."""
-    text = json.dumps(to_json(model), indent=1, ensure_ascii=False, allow_nan=False)
+    text = json_text(json.dumps(to_json(model), indent=1, ensure_ascii=False, allow_nan=False))
     with replacing(path) as stream:
         stream.write(text.encode() + b"\n")
 

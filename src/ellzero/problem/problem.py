@@ -27,6 +27,7 @@ __all__ = ["Problem", "column_statistics", "restricted", "reweighted"]
 
 Array = NDArray[np.float64]
 CONSTANT = 1e-24  # a column whose variance is at most this part of its mean square is constant
+SMALLEST_SQUARE = 1e-290  # and so is one whose variance is below this: smaller numbers lose their digits
 
 
 @dataclass(frozen=True)
@@ -156,6 +157,7 @@ def column_statistics(
     if fit_intercept:
         # Of a constant column, centring leaves only rounding errors, which scaling must not blow up.
         square = np.where(variance <= CONSTANT * square, 0.0, variance)
+    square = np.where(square < SMALLEST_SQUARE, 0.0, square)
     spread = np.where(square > 0.0, np.sqrt(square), 1.0) if standardize else None
     seen = (square > 0.0).astype(np.float64) if standardize else square
     return mean if fit_intercept else None, spread, seen
