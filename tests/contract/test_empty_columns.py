@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 from support.problems import LOSSES, STORAGES, store, target
 
 import ellzero as ez
