@@ -16,12 +16,14 @@ __all__ = [
     "as_choice",
     "as_count",
     "as_feature_mask",
+    "as_flag",
     "as_generator",
     "as_grid",
     "as_nonnegative",
     "as_threads",
     "as_vector",
     "as_weights",
+    "refuse_masked",
 ]
 
 Array = NDArray[np.float64]
@@ -46,6 +48,13 @@ def as_count(name: str, value: Any, least: int) -> int:
     if value > LARGEST_COUNT:
         raise InvalidInputError(f"{name} must be at most {LARGEST_COUNT}, got {value!r}.")
     return int(value)
+
+
+def as_flag(name: str, value: Any) -> bool:
+    """Return the value if it is a truth value, also as 0 or 1."""
+    if isinstance(value, (bool, np.bool_)) or (isinstance(value, (int, np.integer)) and value in (0, 1)):
+        return bool(value)
+    raise InvalidInputError(f"{name} must be True or False, got {quoted(value)}.")
 
 
 def as_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
@@ -73,8 +82,15 @@ def as_threads(n_jobs: int | None) -> int:
     return min(int(n_jobs), cores) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
 
+def refuse_masked(name: str, values: Any) -> None:
+    """Raise an error if entries of an array are masked: what they stand for is not known."""
+    if np.ma.isMaskedArray(values) and np.ma.is_masked(values):
+        raise InvalidInputError(f"{name} has masked entries; fill or drop them first.")
+
+
 def as_vector(name: str, values: ArrayLike, length: int) -> Array:
     """Return the values as a finite float64 vector of the given length."""
+    refuse_masked(name, values)
     try:
         vector = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -139,6 +155,9 @@ def as_feature_mask(name: str, features: ArrayLike | None, p: int, names: list[s
         missing = [item for item in chosen.tolist() if item not in names]
         if missing:
             raise InvalidInputError(f"{name} has a name that is not a column of X: {missing[0]!r}.")
+        twice = [item for item in chosen.tolist() if names.count(item) > 1]
+        if twice:
+            raise InvalidInputError(f"{name} names {quoted(twice[0])}, which several columns of X are called; use indices.")
         mask[[names.index(item) for item in chosen.tolist()]] = True
     else:
         raise InvalidInputError(f"{name} must be a boolean mask or a list of feature indices (or names of X's columns).")

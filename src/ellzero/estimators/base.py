@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import check_progress
-from ellzero.base.validation import as_choice, as_vector, as_weights
+from ellzero.base.validation import as_choice, as_flag, as_vector, as_weights, refuse_masked
 from ellzero.design import Design, as_design, is_stored
 from ellzero.estimators.model_choice import ModelChoice, held_out_decision
 from ellzero.estimators.model_content import write_model
@@ -78,6 +78,8 @@ class L0Estimator(BaseEstimator):
     def _prepare(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Training:
         """Return the validated data as problems, one for each output, and set `n_features_in_` and the like."""
         as_choice("algorithm", self.algorithm, ALGORITHMS)
+        as_flag("probability", getattr(self, "probability", False))
+        refuse_masked("y", y)
         if self.algorithm == "exact":
             self._search_options()  # so that bad ones are refused before any work
         design, target = self._data(X, y)
@@ -98,7 +100,7 @@ class L0Estimator(BaseEstimator):
             unpenalized=self.unpenalized,
             n_jobs=self.n_jobs,
         )
-        shared = len(targets) > 1 and bool(getattr(self, "shared_support", False))
+        shared = as_flag("shared_support", getattr(self, "shared_support", False)) and len(targets) > 1
         if shared and self.algorithm == "exact":
             raise InvalidInputError("algorithm='exact' proves one output at a time: it excludes shared_support.")
         return Training(problem, targets, classes, shared)

@@ -12,7 +12,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import as_progress
-from ellzero.base.validation import as_choice, as_count, as_grid
+from ellzero.base.validation import as_choice, as_count, as_flag, as_grid
 from ellzero.estimators.base import L0Estimator
 from ellzero.estimators.cross_validation import CrossValidationPlan, cross_validate
 from ellzero.estimators.model_choice import ModelChoice
@@ -100,7 +100,7 @@ class CrossValidatedFit(L0Estimator):
             select=self.select,
             rule=self.rule,
             scoring=scorer_name(self.scoring),
-            keep=bool(self.keep_predictions),
+            keep=as_flag("keep_predictions", self.keep_predictions),
         )
 
     def _shrinkage(self, training: Training, options: PathOptions) -> list[tuple[float, float]]:

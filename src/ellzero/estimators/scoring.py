@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 from sklearn.metrics import get_scorer
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.quoting import one_line
+from ellzero.base.quoting import one_line, quoted
 from ellzero.design import is_stored
 from ellzero.estimators.stored_input import StoredRows
 from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
@@ -105,7 +105,7 @@ class HeldOutScore:
         """Return the score; if a scorer of scikit-learn asks for what such models do not have, say so in the user's terms."""
         assert self.scorer is not None
         try:
-            return self.scorer(view, X, y, **params)
+            value = self.scorer(view, X, y, **params)
         except AttributeError as error:
             if not ("predict_proba" in str(error) or "decision_function" in str(error)):
                 raise
@@ -115,6 +115,10 @@ class HeldOutScore:
             if self.name is None:  # a user's function
                 raise
             raise InvalidInputError(f"scoring={self.name!r} cannot rate these models: {one_line(error)}.") from error
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise InvalidInputError(f"scoring must return a number, got {quoted(value)}.") from None
 
     def view(self, training: Training, decision: Array) -> Any:
         """Return an estimator with these decision values."""

@@ -16,7 +16,7 @@ from sklearn.base import is_regressor
 from sklearn.utils.validation import validate_data
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.quoting import LONGEST_MESSAGE, safe_lines
+from ellzero.base.quoting import LONGEST_MESSAGE, one_line, safe_lines
 from ellzero.design import Design, as_design
 
 __all__ = ["StoredRows", "check_features", "check_training_data", "quoting_safely", "read_columns"]
@@ -26,11 +26,17 @@ BLOCK_BYTES = 1 << 26
 
 @contextmanager
 def quoting_safely() -> Iterator[None]:
-    """Let errors of scikit-learn pass, unless they quote text of the user that cannot be shown as it is."""
+    """Let errors of scikit-learn pass, unless they come from below it or quote text that cannot be shown as it is."""
     try:
         yield
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         message = str(error)
+        if "NA is ambiguous" in message:
+            raise InvalidInputError("y must hold labels of one type, and no row may lack one.") from None
+        if type(error).__name__ == "DTypePromotionError":
+            raise InvalidInputError("X must hold real numbers in every column, got dates or the like.") from None
+        if type(error) not in (TypeError, ValueError):  # of pandas or narwhals, which do not know that this is X
+            raise InvalidInputError(f"X cannot be used: {one_line(error)}.") from None
         if safe_lines(message) == message and len(message) <= LONGEST_MESSAGE:
             raise
         raise InvalidInputError(message) from None

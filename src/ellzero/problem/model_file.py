@@ -134,7 +134,12 @@ def labels_to_json(labels: NDArray[Any]) -> dict[str, Any]:
     kinds = {LABEL_KINDS.get(np.asarray(label).dtype.kind) for label in each}
     if len(kinds) != 1 or None in kinds:
         raise InvalidInputError("only labels that are strings, numbers or booleans can be saved.")
-    return {"type": kinds.pop(), "values": labels.tolist()}
+    kind = kinds.pop()
+    if kind == "number":
+        labels = labels.astype(np.float64)
+    elif kind == "integer" and max(labels.tolist()) > np.iinfo(np.int64).max:
+        raise InvalidInputError("only integers below 2^63 can be saved as labels.")
+    return {"type": kind, "values": labels.tolist()}
 
 
 def read_model_file(path: str | os.PathLike[str]) -> ModelContent:
