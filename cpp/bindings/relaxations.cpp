@@ -10,7 +10,7 @@ namespace {
 // An incumbent that nothing changes: relaxations by themselves look for no solution.
 struct KnownObjective : Incumbent {
     double value;
-    explicit KnownObjective(double v) : value(v) {}
+    KnownObjective(double v, double null) : Incumbent(null), value(v) {}
     double objective() const override { return value; }
     void offer(const Model& /*model*/) override {}
     int64_t proof_bytes() const override { return 0; }
@@ -37,7 +37,7 @@ struct Relaxations : Borrowed {
                 const std::vector<int32_t>& excluded)
         : Borrowed(std::move(problem_object), given.threads, [] { check_signals(); }),
           options(to_the_end(given.core(problem))),
-          incumbent(objective),
+          incumbent(objective, options.null),
           solver(problem, options, incumbent, nullptr) {
         last.out = ColumnSet(problem.columns());
         put_out(last, excluded);

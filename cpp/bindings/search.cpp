@@ -14,7 +14,7 @@ ExactOptions BoundSearchOptions::core(const Problem& problem) const {
         for (const int32_t j : columns) out.at(j) = 1;
         return out;
     };
-    ExactOptions out{lambda_0, k, gap, free_bound, {}, {}};
+    ExactOptions out{lambda_0, k, gap, null, free_bound, {}, {}};
     if (home) out.swaps = {flags(*home), std::ssize(*home), swap_size};
     if (integral) out.integral = flags(*integral);
     return out;
@@ -52,6 +52,7 @@ void register_options(nb::module_& m) {
         .def_rw("lambda_0", &BoundSearchOptions::lambda_0)
         .def_rw("k", &BoundSearchOptions::k, "At most so many features.")
         .def_rw("gap", &BoundSearchOptions::gap, "Relative.")
+        .def_rw("null", &BoundSearchOptions::null, "The null model's loss.")
         .def_rw("free_bound", &BoundSearchOptions::free_bound, "Assumed of unpenalized features that nothing else holds.")
         .def_rw("home", &BoundSearchOptions::home, nb::arg().none(), "The features that swaps start from; None: all solutions.")
         .def_rw("swap_size", &BoundSearchOptions::swap_size, "Features that may leave the home, and that may come.")

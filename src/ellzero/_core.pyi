@@ -630,6 +630,13 @@ class SearchOptions:
     def gap(self, arg: float, /) -> None: ...
 
     @property
+    def null(self) -> float:
+        """The null model's loss."""
+
+    @null.setter
+    def null(self, arg: float, /) -> None: ...
+
+    @property
     def free_bound(self) -> float:
         """Assumed of unpenalized features that nothing else holds."""
 

@@ -30,6 +30,8 @@ BOTH = {
     "gap": ({"algorithm": "exact", "gap": -1.0}, "gap must be finite and not negative"),
     "time_limit": ({"algorithm": "exact", "time_limit": "long"}, "time_limit must be a number"),
     "bound": ({"algorithm": "exact", "bound": 0.0}, "bound must be positive"),
+    "progress": ({"progress": 3}, "progress must be True, False or a function, got 3"),
+    "progress of a proof": ({"progress": np.ones(2), "algorithm": "exact"}, "progress must be True, False or a function"),
     "bound name": ({"algorithm": "exact", "bound": "loose"}, "bound must be one of"),
 }
 CLASSIFIERS = {
@@ -75,7 +77,11 @@ CROSS_VALIDATED = {
     "mask too short": ({"cv": [(np.ones(39, bool), np.arange(30, 40))]}, "cv must hold numbers of rows"),
     "no training rows": ({"cv": [([], np.arange(30, 40))]}, "cv must give each split at least one training row"),
     "no test rows": ({"cv": [(np.arange(30), [])]}, "cv must give each split at least one training row"),
-    "seed": ({"random_state": "x"}, "cv cannot split the rows: 'x' cannot be used to seed"),
+    "seed": (
+        {"random_state": "x"},
+        "random_state must be an integer from 0 to 2^32 - 1 or a numpy.random.RandomState, got 'x'",
+    ),
+    "negative seed": ({"random_state": -1}, "random_state must be an integer from 0 to 2^32 - 1"),
     "too many folds": ({"cv": 41}, "cv"),
 }
 
@@ -167,6 +173,31 @@ def test_targets():
         ez.L0Regressor().fit(X, np.array(["a"] * 40, dtype=object))
     with pytest.raises(ez.InvalidInputError, match="y contains values too large to square"):
         ez.L0Regressor().fit(X, 1e200 * Y)
+
+
+def test_targets_that_are_no_numbers():
+    for make in (ez.L0Regressor, ez.L0RegressorCV):
+        with pytest.raises(ez.InvalidInputError, match="y must hold real numbers"):
+            make().fit(X, np.array([(1, 2)] * 40, dtype="i4,i4"))
+
+
+@pytest.mark.parametrize(
+    ("scoring", "message"),
+    [
+        ("neg_log_loss", "scoring needs probabilities, which regressions do not have"),
+        ("roc_auc", "scoring='roc_auc' cannot rate these models|scoring needs probabilities, which regressions do not have"),
+        ("accuracy", "scoring='accuracy' cannot rate these models: .*continuous"),
+        ("f1", "scoring='f1' cannot rate these models"),
+    ],
+)
+def test_scores_of_classifiers_are_not_for_regressions(scoring, message):
+    with pytest.raises(ez.InvalidInputError, match=message):
+        ez.L0RegressorCV(scoring=scoring, cv=2).fit(X, Y)
+
+
+def test_a_score_that_needs_other_labels():
+    with pytest.raises(ez.InvalidInputError, match="scoring='f1' cannot rate these models: pos_label=1 is not a valid label"):
+        ez.L0ClassifierCV(scoring="f1", cv=2).fit(X, np.where(LABELS > 0, "yes", "no"))
 
 
 def test_proofs_exclude_shared_supports():

@@ -10,6 +10,10 @@ namespace {
 constexpr int64_t bytes_between_polls = int64_t{64} << 20;
 // Columns that one thread takes at a time.
 constexpr int64_t columns_per_chunk = 64;
+// A variance that is at most this part of the square it is a difference of has lost digits: it is computed about the mean.
+constexpr double digits_lost = 1e-4;
+// Where the entries that are not stored weigh less than this, one less what the others weigh has lost digits.
+constexpr double little_weight = 1e-3;
 
 // Passes over columns that lie in memory: threads take turns.
 class InMemory : public Design {
@@ -73,12 +77,18 @@ class Dense : public InMemory {
 
     void moments(int64_t first, int64_t count, const double* w, double* mean, double* variance) const override {
         for (int64_t c = 0; c < count; ++c) {
-            // Counts from the first entry: the variance of a column far from zero keeps its digits.
-            const auto pivot = static_cast<double>(column(first + c)[0]);
-            double sum = 0.0, square = 0.0;
-            kernels::moments(column(first + c), w, rows(), pivot, sum, square);
-            mean[c] = pivot + sum;
-            variance[c] = square - sum * sum;
+            // Counts from the first entry: the variance of a column far from zero keeps its digits. The first entry may be
+            // far from the others and have no weight, or next to none: then it counts again, from the mean.
+            auto pivot = static_cast<double>(column(first + c)[0]);
+            for (int pass = 0; pass < 4; ++pass) {
+                double sum = 0.0, square = 0.0;
+                kernels::moments(column(first + c), w, rows(), pivot, sum, square);
+                mean[c] = pivot + sum;
+                variance[c] = square - sum * sum;
+                if (square == 0.0 || !(variance[c] <= digits_lost * square)) break;
+                pivot = mean[c];
+            }
+            variance[c] = std::max(variance[c], 0.0);
         }
     }
 
@@ -152,7 +162,7 @@ class Csc : public InMemory {
 
     void moments(int64_t first, int64_t count, const double* w, double* mean, double* variance) const override {
         for (int64_t c = 0; c < count; ++c) {
-            double sum = 0.0, stored = 0.0, square = 0.0;
+            double sum = 0.0, stored = 0.0, square = 0.0, off = 0.0;
             for (Index k = starts_[first + c]; k < starts_[first + c + 1]; ++k) {
                 sum += w[rows_of_[k]] * static_cast<double>(values_[k]);
                 stored += w[rows_of_[k]];
@@ -160,9 +170,17 @@ class Csc : public InMemory {
             for (Index k = starts_[first + c]; k < starts_[first + c + 1]; ++k) {
                 const double z = static_cast<double>(values_[k]) - sum;
                 square += w[rows_of_[k]] * z * z;
+                off += w[rows_of_[k]] * z;
             }
+            double zeros = 1.0 - stored;  // the weight of what is not stored
             mean[c] = sum;
-            variance[c] = square + sum * sum * std::max(1.0 - stored, 0.0);  // the zeros that are not stored
+            if (zeros < little_weight) {
+                zeros = weight_of_zeros(first + c, w);
+                off -= zeros * sum;
+                mean[c] = sum + off;
+                square -= off * off;
+            }
+            variance[c] = std::max(square + sum * sum * zeros, 0.0);
         }
     }
 
@@ -203,6 +221,17 @@ class Csc : public InMemory {
 
   private:
     static constexpr int64_t entry_bytes = sizeof(T) + sizeof(Index);
+
+    // The weight of the rows of a column that are not stored.
+    double weight_of_zeros(int64_t j, const double* w) const {
+        if (starts_[j + 1] - starts_[j] == rows()) return 0.0;
+        std::vector<uint8_t> stored(rows(), 0);
+        for (Index k = starts_[j]; k < starts_[j + 1]; ++k) stored[rows_of_[k]] = 1;
+        double total = 0.0;
+        for (int64_t i = 0; i < rows(); ++i)
+            if (!stored[i]) total += w[i];
+        return total;
+    }
 
     double dot(int64_t j, const double* r) const {
         double s = 0.0;

@@ -125,7 +125,7 @@ bool Search::pick(Node& node) {
         if (frontier_.ready()) {
             if (out_of_nodes() || found_enough()) return false;
             node = frontier_.take();
-            if (node.bound >= pruning_level(objective(), options_.gap)) {
+            if (node.bound >= pruning_level(objective(), options_.gap, options_.null)) {
                 tree_.close(node.bound);
                 ++counters_.nodes;
                 continue;

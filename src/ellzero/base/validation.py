@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import quoted
 
 __all__ = [
     "as_bound",
     "as_choice",
     "as_count",
     "as_feature_mask",
+    "as_generator",
     "as_grid",
     "as_nonnegative",
     "as_threads",
@@ -51,6 +53,14 @@ def as_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
     if not isinstance(value, str) or value not in choices:
         raise InvalidInputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
     return value
+
+
+def as_generator(name: str, seed: Any) -> np.random.Generator:
+    """Return the random generator of a seed, or the given one."""
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise InvalidInputError(f"{name} must be an integer of at least 0 or a NumPy generator, got {quoted(seed)}.") from None
 
 
 def as_threads(n_jobs: int | None) -> int:

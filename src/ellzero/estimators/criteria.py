@@ -7,6 +7,7 @@ from scipy.special import gammaln
 
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
+from ellzero.problem.units import null_loss
 
 __all__ = ["CRITERIA", "information_criterion"]
 
@@ -22,9 +23,9 @@ def information_criterion(name: str, problem: Problem, model: Model, rows: float
     support vector machines), or n log(residual variance) for the squared error. AIC adds 2 for each coefficient, BIC log n,
     and extended BIC also 2 log of the number of models of the same size, which keeps chance findings out when p is large.
     """
-    loss = float(problem.w @ problem.loss.value(problem.eta(model.support, model.values, model.intercept), problem.y))
+    loss = problem.mean_loss(*model.coefficients)
     if problem.loss.name == "squared_error":
-        variance = float(problem.w @ (problem.y - problem.w @ problem.y) ** 2)
+        variance = 2.0 * null_loss(problem.y, problem.w, problem.loss, fit_intercept=True)
         deviance = rows * float(np.log(max(2.0 * loss, SMALLEST_SHARE * variance, np.finfo(float).tiny)))
     else:
         deviance = 2.0 * rows * loss

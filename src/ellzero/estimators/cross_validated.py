@@ -62,8 +62,8 @@ class CrossValidatedFit(L0Estimator):
         options = self._path_options(n_lambda=self.n_lambda, lambda_min_ratio=self.lambda_min_ratio)
         progress = as_progress(self.progress)
         plan = self._plan(training, options)
-        fast = FAST_SCORES.get(self.scoring) if isinstance(self.scoring, str) else None
-        score = HeldOutScore(scorer, labels, routed.scorer.score, fast)
+        name = self.scoring if isinstance(self.scoring, str) else None
+        score = HeldOutScore(scorer, labels, routed.scorer.score, FAST_SCORES.get(name or ""), name)
         results, full = cross_validate(training, plan, splits, score, options, self.n_jobs, progress)
         column, point = results.best
         chosen, fits = results.columns[column], full[column]

@@ -105,7 +105,7 @@ class SharedSearch:
     def slopes(self, joint: JointModel) -> list[Array]:
         """Return the gradients of all outputs; if X is not in memory, one pass over it computes all of them."""
         residuals = [
-            problem.w * problem.loss.gradient(problem.eta(model.support, model.values, model.intercept), problem.y)
+            problem.w * problem.loss.gradient(*problem.fitted(*model.coefficients))
             for problem, model in zip(self.problems, joint.models, strict=True)
         ]
         design = self.problems[0].design

@@ -164,7 +164,7 @@ class L0RegressorBase(RegressorMixin, L0Estimator):
         return "squared_error"
 
     def _encode(self, y: NDArray[Any], weight: Array) -> tuple[list[Array], None, Array]:
-        return [np.asarray(y, dtype=np.float64)], None, weight
+        return [as_vector("y", y, len(y))], None, weight
 
     def _set_coefficients(self, models: list[Model]) -> None:
         super()._set_coefficients(models)

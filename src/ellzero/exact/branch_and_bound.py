@@ -21,7 +21,7 @@ from ellzero.exact.checkpoint import Checkpoint
 from ellzero.exact.incumbent import as_solution, find_incumbent, null_model
 from ellzero.exact.options import SearchOptions
 from ellzero.exact.run import Run, begin_run
-from ellzero.exact.solution import ExactSolution, relative_gap
+from ellzero.exact.solution import ExactSolution
 from ellzero.exact.status import Status
 from ellzero.exact.verifier import fingerprint_vector
 from ellzero.problem.model import Model
@@ -77,7 +77,7 @@ def branch_and_bound(
     status = run.ended or TreeSearch(run, search, memory, checkpoint).to_the_end()
     found = run.model(search.incumbent())
     tree = tree_arrays(search.tree())
-    return run.finish(found, search.lower_bound, status, tree=tree, nodes=search.nodes), search
+    return run.finish(found, run.bounds(search)[1], status, tree=tree, nodes=search.nodes), search
 
 
 def begin(problem: Problem, options: SearchOptions, starts: Iterable[Model], heuristic: bool) -> tuple[Run, Memory]:
@@ -132,14 +132,14 @@ class TreeSearch:
             status = search.run(
                 seconds=self.run.left(),
                 node_limit=node_limit,
-                enough=options.enough,
+                enough=options.enough / self.run.problem.response.cost,
                 in_turn=options.in_turn,
                 report=self.report,
             )
             if status != _core.SearchStatus.relaxed:
                 return ENDED[status]
             self.note()
-            if relative_gap(search.objective, search.lower_bound) <= options.gap:
+            if self.run.gap(*self.run.bounds(search)) <= options.gap:
                 return None
             self.grow(options.grow)
 
@@ -168,7 +168,7 @@ class TreeSearch:
     def note(self) -> None:
         """Report the state of the search."""
         search, size = self.search, len(self.memory.integral or ())
-        self.run.note(search.objective, search.lower_bound, search.nodes, search.open, self.memory.iteration, size)
+        self.run.note(*self.run.bounds(search), search.nodes, search.open, self.memory.iteration, size)
 
     def report(self) -> None:
         """Report the state of the search; the core calls this about ten times a second, and an exception stops it."""
@@ -202,6 +202,7 @@ def signature(problem: Problem, options: SearchOptions) -> dict[str, Any]:
         "bound": options.bound,
         "gap": options.gap,
         "loss": problem.loss.name,
+        "units": [problem.column_unit, problem.response.centre, problem.response.unit],
         "lambda_1": penalty.lambda_1,
         "lambda_2": penalty.lambda_2,
         "fit_intercept": problem.fit_intercept,

@@ -127,7 +127,7 @@ class Certificate:
             "lower_bound": claim.lower_bound,
             "status": claim.status,
             "gap_asked": claim.gap_asked,
-            "unit": 1.0,
+            "unit": problem.response.unit,
             "prover": claim.prover,
         }
         return {**header, "digest": digest(header, self.arrays)}

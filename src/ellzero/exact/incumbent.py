@@ -68,11 +68,11 @@ def find_incumbent(
 
 
 def null_model(problem: Problem, lambda_0: float) -> Model:
-    """Return the model whose coefficients are as near to zero as their bounds allow, with intercept zero."""
+    """Return the model whose coefficients are as near to zero as their bounds allow, with the mean of a regression's y."""
     every = np.arange(problem.design.shape[1], dtype=np.int32)
     values = problem.clip(every, np.zeros(len(every)))
     support = np.flatnonzero(values).astype(np.int32)
-    return evaluate(problem, Coefficients(support, values[support], 0.0), lambda_0)
+    return evaluate(problem, Coefficients(support, values[support], problem.response.centre), lambda_0)
 
 
 def as_start(problem: Problem, start: Model | ArrayLike, lambda_0: float, name: str = "warm_start") -> Model:

@@ -11,18 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero import _core
-from ellzero.exact.assumed_bounds import assumed_bound, assumed_free_bound, check_bounded, with_bound
+from ellzero.exact.assumed_bounds import assumed_bound, assumed_free_bound, check_bounded, with_bound, with_free_bound
 from ellzero.exact.certificate import Certificate, Claim
 from ellzero.exact.incumbent import TOLERANCE, as_solution, find_incumbent
 from ellzero.exact.options import SearchOptions
 from ellzero.exact.search_log import SearchProgress
 from ellzero.exact.solution import ExactSolution, relative_gap
 from ellzero.exact.status import Status
+from ellzero.exact.verifier import verify
 from ellzero.problem.model import Coefficients, Model, evaluate
 from ellzero.problem.problem import Problem
+from ellzero.problem.units import has_ordinary_sizes
 from ellzero.solvers.fields import core_object
 from ellzero.solvers.paths import core_problem
-from ellzero.solvers.scales import to_user_scale
+from ellzero.solvers.scales import coefficient_unit, to_user_scale
 
 __all__ = ["Run", "begin_run"]
 
@@ -57,10 +59,11 @@ class Run:
         options, swaps = self.options, self.options.swaps
         return core_object(
             _core.SearchOptions,
-            lambda_0=options.lambda_0,
+            lambda_0=options.lambda_0 / self.problem.response.cost,
             k=self.problem.design.shape[1] if options.k is None else options.k,
             gap=options.gap,
-            free_bound=self.free_bound,
+            null=self.problem.null / self.problem.response.cost,
+            free_bound=None if self.free_bound is None else self.free_bound / coefficient_unit(self.problem),
             home=None if swaps is None else swaps.home.tolist(),
             swap_size=None if swaps is None else swaps.size,
             integral=None if integral is None else list(integral),
@@ -71,18 +74,38 @@ class Run:
         """Return a search by branch and bound that starts from the incumbent; it has not run yet."""
         return _core.Search(self.core_problem(), self.core_options(integral), as_solution(self.boxed, self.incumbent))
 
+    def bounds(self, search: _core.Search) -> tuple[float, float]:
+        """Return the objective of the search's incumbent and its lower bound, in the user's units."""
+        cost = self.problem.response.cost
+        return search.objective * cost, search.lower_bound * cost
+
+    def gap(self, objective: float, lower_bound: float) -> float:
+        """Return the relative gap."""
+        return relative_gap(objective, lower_bound, self.problem.null)
+
     def model(self, found: _core.Model) -> Model:
         """Return a core model on the scale of X, moved inside the bounds and evaluated from the raw data."""
         support, values, intercept = to_user_scale(self.boxed, found)
-        at = Coefficients(support, self.boxed.clip(support, values), intercept)
+        values = self.boxed.clip(support, values)
+        if self.free_bound is not None:  # assumed, so that it holds for the solution as well
+            values = with_free_bound(self.problem, self.free_bound).clip(support, values)
+        at = Coefficients(support, values, intercept)
         return evaluate(self.boxed, at, self.options.lambda_0)
 
     def note(
         self, objective: float, lower_bound: float, nodes: int, still_open: int, iteration: int = 0, integral: int = 0
     ) -> None:
         """Report the state of the run to the caller, and add it to the history if something changed."""
-        gap = relative_gap(objective, lower_bound)
-        now = SearchProgress(objective, lower_bound, gap, nodes, still_open, time.monotonic() - self.begin, iteration, integral)
+        now = SearchProgress(
+            objective,
+            lower_bound,
+            self.gap(objective, lower_bound),
+            nodes,
+            still_open,
+            time.monotonic() - self.begin,
+            iteration,
+            integral,
+        )
         here = (objective, lower_bound, iteration)
         known = [(row.objective, row.lower_bound, row.iteration) for row in self.history[-1:]]
         if known != [here] or not still_open:
@@ -105,7 +128,7 @@ class Run:
         options = self.options
         # No loss or penalty is negative, so zero is a lower bound even before the first node.
         lower_bound = min(max(lower_bound, 0.0), model.objective)
-        if relative_gap(model.objective, lower_bound) <= options.gap:
+        if self.gap(model.objective, lower_bound) <= options.gap:
             status = "optimal"
         claim = Claim(
             lambda_0=options.lambda_0,
@@ -123,7 +146,24 @@ class Run:
         # A model chosen by its size alone has no lambda_0.
         by_size = options.k is not None and options.lambda_0 == 0.0
         certificate = Certificate(self.problem, claim, replace(model, lambda_0=None if by_size else options.lambda_0), tree)
+        if prover is None and not has_ordinary_sizes(self.problem):
+            certificate = self.claiming_what_is_proved(certificate)
         return ExactSolution(certificate, nodes, time.monotonic() - self.begin, self.history, message)
+
+    def claiming_what_is_proved(self, certificate: Certificate) -> Certificate:
+        """Return a certificate that claims no more than the verifier proves.
+
+        The core bounds its rounding errors as the verifier does, but where sizes are far apart it may use a narrower box that
+        the verifier does not find. So there the verifier has the last word.
+        """
+        claim, problem = certificate.claim, self.problem
+        y = problem.y if problem.classes is None else problem.classes[(problem.y > 0.0).astype(np.intp)]
+        proved = max(verify(certificate, problem.design.stored(), y).lower_bound, 0.0)
+        if proved >= claim.lower_bound:
+            return certificate
+        close = self.gap(claim.objective, proved) <= self.options.gap
+        status = "precision" if claim.status == "optimal" and not close else claim.status
+        return replace(certificate, claim=replace(claim, lower_bound=proved, status=status))
 
 
 def begin_run(problem: Problem, options: SearchOptions, starts: Iterable[Model], algorithm: str | None) -> Run:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.base.imports import whole_imports
 from ellzero.exact.certificate import Certificate
 from ellzero.exact.search_log import SearchProgress
 from ellzero.exact.status import Status
@@ -18,14 +19,20 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["ExactSolution", "relative_gap"]
+__all__ = ["ExactSolution", "relative_gap", "size_of"]
 
 Array = NDArray[np.float64]
+NOTHING = 1e-9  # an objective that is at most this part of the null model's loss may be rounding alone
 
 
-def relative_gap(objective: float, lower_bound: float) -> float:
-    """Return (U - L) / |U|, or U - L where U is nearly zero; U is the objective and L the lower bound."""
-    return (objective - lower_bound) / (abs(objective) if abs(objective) >= 1e-9 else 1.0)
+def relative_gap(objective: float, lower_bound: float, null: float) -> float:
+    """Return the gap (U - L) / size_of(U) between an objective U and a lower bound L."""
+    return 0.0 if objective == lower_bound else (objective - lower_bound) / size_of(objective, null)
+
+
+def size_of(objective: float, null: float) -> float:
+    """Return the number that gaps are relative to: the objective, or the null model's loss if it is nothing beside that."""
+    return objective if objective > NOTHING * null else null
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,7 +44,7 @@ class ExactSolution:
     coef, intercept, support : the solution, on the scale of X
     objective : recomputed from the raw data
     lower_bound : no solution is better (under ``bound``, if one was assumed)
-    gap : (objective - lower_bound) / |objective|
+    gap : (objective - lower_bound) / objective; relative to the null model's loss where the objective is nothing beside it
     status : "optimal" (the proved gap is at most what was asked for), "time_limit", "node_limit", "interrupted", "precision"
         (nothing is left to search, but rounding keeps the proved gap above a very small one that was asked for), or "failed" (a
         MIP solver gave up: ``message`` says why, and the solution and the bound are those from before)
@@ -95,7 +102,7 @@ class ExactSolution:
     @property
     def gap(self) -> float:
         """The proved relative gap."""
-        return relative_gap(self.objective, self.lower_bound)
+        return relative_gap(self.objective, self.lower_bound, self.certificate.problem.null)
 
     @property
     def bound(self) -> float | None:
@@ -114,7 +121,8 @@ class ExactSolution:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the history, one row per report, with the columns of ``SearchProgress``, as a pandas data frame."""
-        import pandas as pd
+        with whole_imports():
+            import pandas as pd
 
         return pd.DataFrame([asdict(row) for row in self.history], columns=[column.name for column in fields(SearchProgress)])
 

@@ -65,7 +65,8 @@ def solve(
         Small bounds make problems easier, and the certificate says that it rests on them. Without ``lambda_1`` and ``lambda_2``
         nothing else limits the coefficients, and one of the two must be given.
     gap : float
-        The search ends when ``(objective - lower_bound) / |objective|`` is at most this.
+        The search ends when ``(objective - lower_bound) / objective`` is at most this. Where the objective is less than 1e-9 of
+        the null model's loss, and so may be rounding alone, the gap is relative to that loss. Units of X and y do not matter.
     time_limit, node_limit : seconds and nodes, None for no limit
         The best solution and the lower bound so far are returned, with the status saying so. Ctrl-C does the same.
         Seconds count from when X has been checked and centred.

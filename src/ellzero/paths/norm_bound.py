@@ -10,8 +10,9 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.paths.by_size import best_by_size
 from ellzero.problem.model import Coefficients, Model, evaluate
 from ellzero.problem.problem import Problem
+from ellzero.problem.units import unit_of
 from ellzero.solvers.paths import PathOptions, solve_path
-from ellzero.solvers.scales import to_core_scale
+from ellzero.solvers.scales import coefficient_unit, to_core_scale
 
 __all__ = ["UNBOUNDED_SHARE", "bound_norms"]
 
@@ -19,7 +20,7 @@ MOST_ROUNDS = 10  # each searches for supports at one multiplier and then change
 MULTIPLIER_STEPS = 100  # of the search for the multiplier of one support
 SAME_MULTIPLIER = 1e-6  # relative; closer multipliers count as equal
 CLOSE_MULTIPLIERS = 1e-2  # relative; between multipliers this close no search is worth its time
-FIRST_MULTIPLIER = 1e-6
+FIRST_MULTIPLIER = 1e-6  # as the next ones, in units of the columns' squares
 CLOSE_NORM = 1e-9  # relative; a norm this close to the radius is on it
 CLOSE_BRACKET = 1e-12  # relative; a bracket of multipliers this narrow is not narrowed further
 WORTH_A_CHANGE = 1e-9  # relative; a cost must be lower by this much to count as better
@@ -81,7 +82,7 @@ class NormBound:
             low, high = (multiplier, high) if its_multiplier > multiplier else (low, multiplier)
             if high <= low * (1.0 + CLOSE_MULTIPLIERS):
                 break
-            multiplier = its_multiplier if low < its_multiplier < high else float(np.sqrt(max(low, 0.1 * high) * high))
+            multiplier = its_multiplier if low < its_multiplier < high else between(max(low, 0.1 * high), high)
         return best
 
     def best_at(self, multiplier: float, size: int, starts: list[Model]) -> Model:
@@ -106,14 +107,15 @@ class NormBound:
         if self.radius == 0.0 and not self.problem.held_away_from_zero():
             return self.without_features(refits.options), 0.0
         # 1 / norm is nearly linear in the multiplier, so secant steps find it, inside a bracket whose upper end is feasible.
-        low, low_norm, high = 0.0, norm, FIRST_MULTIPLIER
+        unit = self.problem.column_unit**2
+        low, low_norm, high = 0.0, norm, FIRST_MULTIPLIER * unit
         while True:
             fit, norm = refits.at(high)
             if norm <= self.radius:
                 break
             low, low_norm = high, norm
             high *= 10.0
-            if high > ALL_BUT_ZERO:
+            if high > ALL_BUT_ZERO * unit:
                 raise InvalidInputError(f"max_norm = {self.radius:g} leaves no model.")
         for step in range(MULTIPLIER_STEPS):
             if norm >= self.radius * (1.0 - CLOSE_NORM) or high - low <= CLOSE_BRACKET * high:
@@ -133,7 +135,7 @@ class NormBound:
     def without_features(self, options: PathOptions) -> Model:
         """Return the model whose coefficients are all zero: an intercept alone."""
         alone = replace(options, sizes=(0,), max_support=0)
-        empty = solve_path(self.at_multiplier(ALL_BUT_ZERO), alone, sweep=False)
+        empty = solve_path(self.at_multiplier(ALL_BUT_ZERO * self.problem.column_unit**2), alone, sweep=False)
         intercept = best_by_size(self.problem, empty.by_size)[0].intercept
         return evaluate(self.problem, Coefficients(np.zeros(0, dtype=np.int32), np.zeros(0), intercept))
 
@@ -160,11 +162,18 @@ class Refits:
         fits = best_by_size(there, found.by_size).values()
         self.last = min((fit for fit in fits if set(fit.support.tolist()) <= self.allowed), key=lambda fit: fit.cost)
         out = evaluate(problem, self.last.coefficients)
-        return out, float(np.linalg.norm(problem.penalised(out.support, out.values)))
+        unit = coefficient_unit(problem)  # a power of two: in this unit squares are numbers
+        return out, float(np.linalg.norm(problem.penalised(out.support, out.values) / unit)) * unit
+
+
+def between(low: float, high: float) -> float:
+    """Return the geometric mean; without a unit, the product of two multipliers may be no number."""
+    unit = unit_of(high)
+    return float(np.sqrt((low / unit) * (high / unit))) * unit
 
 
 def halfway(low: float, high: float) -> float:
     """Return a point well inside a bracket of multipliers, whose ends may be of different orders of magnitude."""
     if low > 0.1 * high:
-        return float(np.sqrt(low * high))
+        return between(low, high)
     return 0.1 * high if low == 0.0 else 0.5 * (low + high)

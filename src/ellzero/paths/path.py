@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero import _core
+from ellzero.base.imports import whole_imports
 from ellzero.base.validation import as_count
 from ellzero.paths.by_size import ModelsBySize
 from ellzero.plots import plot_path
@@ -116,7 +117,8 @@ class Path:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per lambda_0, as a pandas data frame."""
-        import pandas as pd
+        with whole_imports():
+            import pandas as pd
 
         return pd.DataFrame(
             {

@@ -13,6 +13,7 @@ from ellzero.design import as_design
 from ellzero.problem.losses import Loss, get_loss
 from ellzero.problem.penalties import Penalty
 from ellzero.problem.problem import Problem, column_statistics
+from ellzero.problem.units import column_unit
 
 __all__ = ["DataSettings", "ProblemSettings", "make_problem"]
 
@@ -77,12 +78,27 @@ def make_problem(
     mask = as_feature_mask("unpenalized", unpenalized, p, design.names)
     check_bounds(low, high, mask)
     penalty = Penalty(0.0, as_nonnegative("lambda_1", lambda_1), as_nonnegative("lambda_2", lambda_2), low, high, mask)
-    return Problem(design, target, w, the_loss, penalty, bool(fit_intercept), classes, mean, spread, square)
+    return Problem(
+        design=design,
+        y=target,
+        w=w,
+        loss=the_loss,
+        penalty=penalty,
+        fit_intercept=bool(fit_intercept),
+        classes=classes,
+        mean=mean,
+        spread=spread,
+        square=square,
+        column_unit=column_unit(square),
+    )
 
 
 def encode_labels(y: ArrayLike, n: int, w: Array, loss: Loss) -> tuple[Array, NDArray[Any]]:
     """Return the labels as -1 and +1, and the user's two labels in that order."""
-    labels = np.asarray(y)
+    try:
+        labels = np.asarray(y)
+    except ValueError:  # rows of different lengths
+        raise InvalidInputError(f"y must have one label for each of the {n} rows of X.") from None
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.shape != (n,):

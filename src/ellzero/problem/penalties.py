@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.problem.units import unit_of
+
 __all__ = ["Penalty"]
 
 Array = NDArray[np.float64]
@@ -34,9 +36,9 @@ class Penalty:
 
     def value(self, beta: Array) -> float:
         """Return the penalty of a coefficient vector."""
-        return float(
-            self.lambda_0 * self.counted(beta) + self.lambda_1 * np.abs(beta).sum() + self.lambda_2 * np.square(beta).sum()
-        )
+        unit = unit_of(float(np.abs(beta).max(initial=0.0)))  # a power of two: in this unit squares are numbers
+        ridge = self.lambda_2 * unit * unit * np.square(beta / unit).sum()
+        return float(self.lambda_0 * self.counted(beta) + self.lambda_1 * np.abs(beta).sum() + ridge)
 
     def pays_lambda_0(self, p: int) -> NDArray[np.bool_]:
         """Return a mask of the features that pay lambda_0."""
@@ -56,7 +58,7 @@ class Penalty:
         beta = beta if self.upper is None else np.minimum(beta, self.upper)
         limited = np.isfinite(beta)
         beta = np.where(limited, beta, 0.0)
-        return np.where(limited, v * beta - self.lambda_1 * np.abs(beta) - self.lambda_2 * beta**2, np.inf)
+        return np.where(limited, v * beta - self.lambda_1 * np.abs(beta) - self.lambda_2 * beta * beta, np.inf)
 
     def surrogate(self, beta: Array, c: Array, curvature: Array) -> Array:
         """Return curvature / 2 (beta - c)^2 + penalty of each coordinate: the function that a coordinate step minimises."""

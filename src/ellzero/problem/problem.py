@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,13 @@ from ellzero.base.validation import as_vector
 from ellzero.design import Design
 from ellzero.problem.losses import Loss
 from ellzero.problem.penalties import Penalty
+from ellzero.problem.units import Response, column_unit, null_loss, response_of
 
 __all__ = ["Problem", "column_statistics", "restricted", "reweighted"]
 
 Array = NDArray[np.float64]
+CONSTANT = 1e-24  # a column whose variance is at most this part of its mean square is constant
+SMALLEST_SQUARE = 1e-290  # and so is one whose variance is below this: smaller numbers lose their digits
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,18 @@ class Problem:
     classes: NDArray[Any] | None  # the user's two labels, in the order -1, +1
     mean: Array | None  # of each column, None without an intercept: columns are centred if there is one
     spread: Array | None  # of each column, None if columns are not scaled
-    square: Array  # sum_i w_i z_ij^2 of the columns as the solvers see them
+    square: Array  # sum_i w_i z_ij^2 of the columns, centred and scaled
+    column_unit: float  # the solvers see z_ij / column_unit
+
+    @cached_property
+    def response(self) -> Response:
+        """The centre and the unit of y as the solvers see it."""
+        return response_of(self.y, self.w, self.loss, self.fit_intercept)
+
+    @cached_property
+    def null(self) -> float:
+        """The loss of the best constant: where an objective is nothing beside it, it is nothing but rounding."""
+        return null_loss(self.y, self.w, self.loss, self.fit_intercept)
 
     def split(self, coef: ArrayLike | sparse.spmatrix, name: str = "coef") -> tuple[NDArray[np.int32], Array]:
         """Return the indices and values of the nonzero coefficients of one model."""
@@ -58,12 +73,18 @@ class Problem:
         """Return eta = X coef + intercept."""
         return self.design.matvec(support, coef) + intercept
 
+    def fitted(self, support: NDArray[np.int32], coef: Array, intercept: float) -> tuple[Array, Array]:
+        """Return eta and y for the loss; of a regression, both less the intercept, so that its size costs no digits."""
+        if self.loss.is_classification:
+            return self.eta(support, coef, intercept), self.y
+        return self.design.matvec(support, coef), self.y - intercept
+
     def slopes(self, r: Array) -> Array:
-        """Return z_j . r for all columns z_j as the solvers see them (centred, scaled); r has one entry for each row."""
+        """Return z_j . r for all columns z_j, centred and scaled; r has one entry for each row."""
         return self.as_seen(self.design.rmatvec(r), r)
 
     def as_seen(self, products: Array, r: Array) -> Array:
-        """Return z_j . r from x_j . r: turn products with columns of X into products with the columns that the solvers see."""
+        """Return z_j . r from x_j . r: turn products with columns of X into products with centred and scaled ones."""
         if self.mean is not None:
             products = products - self.mean * r.sum()
         return products if self.spread is None else products / self.spread
@@ -78,7 +99,7 @@ class Problem:
 
     def mean_loss(self, support: NDArray[np.int32], coef: Array, intercept: float) -> float:
         """Return sum_i w_i f(eta_i, y_i)."""
-        return float(self.w @ self.loss.value(self.eta(support, coef, intercept), self.y))
+        return float(self.w @ self.loss.value(*self.fitted(support, coef, intercept)))
 
     def penalty_value(self, support: NDArray[np.int32], coef: Array, lambda_0: float) -> float:
         """Return lambda_0 ||beta||_0 + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2 of the user's coefficients."""
@@ -121,7 +142,7 @@ def column_statistics(
 ) -> tuple[Array | None, Array | None, Array]:
     """Return means, spreads (None where not applied) and weighted squares of the columns, with one read of X.
 
-    The squares are those of the columns as the solvers see them. With an intercept, columns are always centred, on the fly.
+    The squares are those of the centred and scaled columns. With an intercept, columns are always centred, on the fly.
     No penalty applies to the intercept, so this changes no objective. It lets a coordinate step move the intercept as well,
     and coordinate descent then ends in better fixed points.
     """
@@ -135,7 +156,8 @@ def column_statistics(
         raise InvalidInputError(f"X contains {problem} (column {bad}).")
     if fit_intercept:
         # Of a constant column, centring leaves only rounding errors, which scaling must not blow up.
-        square = np.where(variance <= 1e-26 * square, 0.0, variance)
+        square = np.where(variance <= CONSTANT * square, 0.0, variance)
+    square = np.where(square < SMALLEST_SQUARE, 0.0, square)
     spread = np.where(square > 0.0, np.sqrt(square), 1.0) if standardize else None
     seen = (square > 0.0).astype(np.float64) if standardize else square
     return mean if fit_intercept else None, spread, seen
@@ -145,7 +167,7 @@ def reweighted(problem: Problem, w: Array, threads: int = 1) -> Problem:
     """Return the problem with other weights, which sum to one. Weights of zero select rows without a copy of X."""
     standardized = problem.spread is not None
     mean, spread, square = column_statistics(problem.design, w, problem.fit_intercept, standardized, threads)
-    return replace(problem, w=w, mean=mean, spread=spread, square=square)
+    return replace(problem, w=w, mean=mean, spread=spread, square=square, column_unit=column_unit(square))
 
 
 def restricted(problem: Problem, columns: NDArray[Any]) -> Problem:

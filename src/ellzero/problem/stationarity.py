@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["StationarityReport", "check_stationarity", "stationarity"]
 
 Array = NDArray[np.float64]
+SMALL = 1e-3  # an objective that is a smaller part of the null model's is judged as if it were this part
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ class StationarityReport:
         most 1.
     objective : float
         P; with the smoothed loss, for the hinge.
+    null : float
+        The loss of the best constant.
     tolerance : float
         The relative tolerance at which `satisfied` judges.
 
@@ -56,12 +59,13 @@ class StationarityReport:
     smallest: float
     largest: float
     objective: float
+    null: float
     tolerance: float
 
     @property
     def satisfied(self) -> bool:
         """Whether the conditions hold up to the tolerance."""
-        scale = max(self.objective, 1e-3)
+        scale = max(self.objective, SMALL * self.null)
         small_steps = self.decrease <= self.tolerance * scale
         return bool(small_steps and self.gradient <= np.sqrt(self.tolerance * scale))
 
@@ -198,13 +202,13 @@ def stationarity(
     penalty = on_solver_scale(problem, lambda_0)
     beta = np.zeros(problem.design.shape[1])
     beta[support] = problem.penalised(support, coef)
-    eta = problem.eta(support, coef, intercept)
-    r = problem.w * loss.gradient(eta, problem.y)
+    at_point = problem.fitted(support, coef, intercept)
+    r = problem.w * loss.gradient(*at_point)
     at = Coordinates(penalty, beta, problem.slopes(r), problem.square, curvature_safety * loss.curvature_bound * problem.square)
     decrease, gradient = at.decrease(), at.gradient()
     if problem.fit_intercept:
         gradient = max(gradient, abs(float(r.sum())))
         decrease = max(decrease, float(r.sum()) ** 2 / (2.0 * curvature_safety * loss.curvature_bound))
     smallest, largest = at.extremes()
-    value = float(problem.w @ loss.value(eta, problem.y)) + penalty.value(beta)
-    return StationarityReport(decrease, gradient, smallest, largest, value, tol)
+    value = float(problem.w @ loss.value(*at_point)) + penalty.value(beta)
+    return StationarityReport(decrease, gradient, smallest, largest, value, problem.null, tol)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ellzero.estimators.single_fit import L0Classifier, L0Regressor
 from ellzero.exact.solution import ExactSolution, relative_gap
+from ellzero.report.words import named
 
 __all__ = ["Proof", "describe_proofs", "percent_above", "prove"]
 
@@ -37,13 +38,23 @@ class Proof:
     @property
     def gap(self) -> float:
         """The largest relative distance of the model on the page from the best possible objective."""
-        return max(relative_gap(self.objective, self.solution.lower_bound), 0.0)
+        return max(relative_gap(self.objective, self.solution.lower_bound, self.null), 0.0)
+
+    @property
+    def null(self) -> float:
+        """The null model's loss."""
+        return self.solution.certificate.problem.null
+
+    @property
+    def excess(self) -> float:
+        """The relative distance of the model on the page from the one that the search found."""
+        return relative_gap(self.objective, self.solution.objective, self.null)
 
     @property
     def improved(self) -> bool:
         """Whether the search found a better model than the one on the page."""
         other = not np.array_equal(self.support, self.solution.support)
-        return other and relative_gap(self.objective, self.solution.objective) > SAME
+        return other and self.excess > SAME
 
     @property
     def complete(self) -> bool:
@@ -149,10 +160,10 @@ def improvement(proofs: Sequence[Proof], outputs: Sequence[str]) -> list[str]:
     for proof, label in zip(proofs, outputs, strict=True):
         if proof.improved:
             model = proof.solution.model
-            names = ", ".join(model.feature_name(int(j)) for j in model.support)
+            names = ", ".join(named(model.feature_name(int(j))) for j in model.support)
             which = f", of the features {names}" if 0 < len(model.support) <= NAMED else ""
             whose = f" for {label}" if len(proofs) > 1 else ""
-            by = percent_above(relative_gap(proof.objective, proof.solution.objective))
+            by = percent_above(proof.excess)
             out.append(f"The search found a model{whose} that is better than the one on this page by up to {by}{which}.")
     return out
 

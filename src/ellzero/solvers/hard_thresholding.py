@@ -30,8 +30,8 @@ def threshold(
     found = _core.hard_thresholding(
         core_problem(problem, tol),
         start=to_core_scale(problem, [start])[0],
-        lambda_0=0.0 if lambda_0 is None else lambda_0,
+        lambda_0=0.0 if lambda_0 is None else lambda_0 / problem.response.cost,
         size=-1 if size is None else size,
         threads=threads,
     )
-    return evaluate(problem, to_user_scale(problem, found.model), lambda_0), found.step_curvature
+    return evaluate(problem, to_user_scale(problem, found.model), lambda_0), found.step_curvature * problem.column_unit**2

@@ -13,6 +13,7 @@ from ellzero.base.progress import ProgressCallback
 from ellzero.problem.losses import HINGE_SMOOTHING
 from ellzero.problem.problem import Problem, restricted
 from ellzero.solvers.fields import core_object
+from ellzero.solvers.scales import core_bounds, core_penalties, core_response, core_scale
 
 __all__ = ["PathOptions", "core_problem", "solve_path"]
 
@@ -50,27 +51,25 @@ class PathOptions:
 
 
 def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHING) -> _core.Problem:
-    """Return the problem in the core's form: bounds on the standardised scale, 1 / spread as the scale of each column."""
-    penalty, spread = problem.penalty, problem.spread
-
-    def scaled(bound: Array | None) -> Array | None:
-        return bound if bound is None or spread is None else np.ascontiguousarray(bound * spread)
-
+    """Return the problem in the core's form and units."""
+    unpenalized, unit = problem.penalty.unpenalized, problem.column_unit
+    lambda_1, lambda_2 = core_penalties(problem)
+    lower, upper = core_bounds(problem)
     return core_object(
         _core.Problem,
         design=problem.design.core,
-        y=problem.y,
+        y=core_response(problem),
         w=problem.w,
-        square=problem.square,
+        square=problem.square / unit / unit,
         loss=problem.loss.name,
         smoothing=smoothing,
         mean=problem.mean,
-        scale=None if spread is None else 1.0 / spread,
-        lambda_1=penalty.lambda_1,
-        lambda_2=penalty.lambda_2,
-        lower=scaled(penalty.lower),
-        upper=scaled(penalty.upper),
-        unpenalized=None if penalty.unpenalized is None else penalty.unpenalized.astype(np.uint8),
+        scale=core_scale(problem),
+        lambda_1=lambda_1,
+        lambda_2=lambda_2,
+        lower=lower,
+        upper=upper,
+        unpenalized=None if unpenalized is None else unpenalized.astype(np.uint8),
         intercept=problem.fit_intercept,
         tolerance=tol,
     )
@@ -79,24 +78,45 @@ def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHIN
 def solve_path(
     problem: Problem, options: PathOptions, seeds: Sequence[_core.Model] = (), sweep: bool = True
 ) -> _core.PathResult:
-    """Compute the path. `seeds` are models of neighbouring problems to start from too; without `sweep`, only from them."""
-    columns = usable_columns(problem)
+    """Compute the path. `seeds` are models of neighbouring problems to start from too; without `sweep`, only from them.
+
+    Models are in the core's scale, lambda_0 in the user's.
+    """
+    cost, columns = problem.response.cost, usable_columns(problem)
     q = default_q(problem) if options.q is None else options.q
     inside = problem if columns is None else restricted(problem, columns)
     if columns is not None:
-        seeds = [renumbered(seed, np.searchsorted(columns, seed.support)) for seed in seeds]
+        seeds = [on_columns(seed, columns) for seed in seeds]
     known = {field.name: getattr(options, field.name) for field in fields(options) if hasattr(_core.PathOptions, field.name)}
+    known |= {"lambda_0": options.lambda_0 / cost, "q": q, "seeds": list(seeds), "sweep": sweep}
     found = _core.fit_path(
         core_problem(inside, options.tol),
-        core_object(_core.PathOptions, **known | {"q": q, "seeds": list(seeds), "sweep": sweep}),
+        core_object(_core.PathOptions, **known),
         threads=options.threads,
-        progress=options.progress,
+        progress=in_units(options.progress, cost),
         check=options.check,
     )
+    found.lambda_0 = found.lambda_0 * cost
     if columns is not None:
         found.models = [renumbered(model, columns[model.support]) for model in found.models]
         found.by_size = [renumbered(model, columns[model.support]) for model in found.by_size]
     return found
+
+
+def in_units(progress: ProgressCallback | None, cost: float) -> ProgressCallback | None:
+    """Return a callback that takes lambda_0 in the core's units, and reports it in the user's."""
+    if progress is None or cost == 1.0:
+        return progress
+    shown = progress
+    return lambda fraction, lambda_0, support: shown(fraction, lambda_0 * cost, support)
+
+
+def on_columns(model: _core.Model, columns: NDArray[np.int64]) -> _core.Model:
+    """Leave some columns of a model out, which are empty and change nothing, number the others anew, and return it."""
+    kept = np.isin(model.support, columns)
+    beta, support = model.beta[kept], np.searchsorted(columns, model.support[kept])
+    model.beta = beta
+    return renumbered(model, support)
 
 
 def renumbered(model: _core.Model, support: NDArray[np.int64]) -> _core.Model:

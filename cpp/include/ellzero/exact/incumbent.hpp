@@ -10,11 +10,18 @@
 
 namespace ellzero {
 
-// objective - gap |objective|: a node whose bound is at least this is closed.
-inline double pruning_level(double objective, double gap) { return objective - gap * std::abs(objective); }
+// The size to which tolerances are relative: the objective, or the null model's loss where the objective is nothing beside it.
+inline double size_of(double objective, double null) {
+    constexpr double nothing = 1e-9;
+    return std::abs(objective) > nothing * null ? std::abs(objective) : null;
+}
+
+// A node whose bound is at least this is closed.
+inline double pruning_level(double objective, double gap, double null) { return objective - gap * size_of(objective, null); }
 
 class Incumbent {
   public:
+    explicit Incumbent(double null) : null_(null) {}
     virtual ~Incumbent() = default;
     virtual double objective() const = 0;
     // Offers a solution, in the node's numbering of columns.
@@ -22,15 +29,15 @@ class Incumbent {
     // The bytes of all dual points of the tree. Steps that make many of them stop when it has grown too large.
     virtual int64_t proof_bytes() const = 0;
 
-    // |objective|, to which tolerances are relative.
-    double size() const { return std::abs(objective()); }
-    double prune_at(double gap) const { return pruning_level(objective(), gap); }
+    double size() const { return size_of(objective(), null_); }
+    double prune_at(double gap) const { return pruning_level(objective(), gap, null_); }
     // Solutions above the cutoff are of no interest. It lies a little above the incumbent, whose objective is known only up to
     // rounding.
-    double cutoff() const { return objective() + rounding * std::abs(objective()); }
+    double cutoff() const { return objective() + rounding * size(); }
 
   private:
     static constexpr double rounding = 1e-9;
+    double null_;
 };
 
 // The best model of all threads, in the columns of X. It has a lock of its own, so it may be called with the search's lock held

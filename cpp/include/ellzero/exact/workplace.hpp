@@ -38,7 +38,7 @@ class Workplace {
     // The incumbent as the solver of a node sees it.
     class SharedIncumbent : public Incumbent {
       public:
-        explicit SharedIncumbent(const Shared& shared) : shared_(shared) {}
+        explicit SharedIncumbent(const Shared& shared) : Incumbent(shared.options.null), shared_(shared) {}
         double objective() const override { return shared_.best.objective(); }
         void offer(const Model& model) override { shared_.best.offer(shared_.numbering.outside(model)); }
         int64_t proof_bytes() const override { return shared_.tree.bytes(); }

@@ -12,6 +12,7 @@ from ellzero.exact.solution import ExactSolution
 from ellzero.exact.status import Status
 from ellzero.problem.model import Coefficients, Model, evaluate
 from ellzero.problem.problem import Problem
+from ellzero.solvers.scales import coefficient_unit
 
 __all__ = ["solve_directly"]
 
@@ -37,7 +38,8 @@ def solve_formulation(run: MipRun) -> tuple[Status | None, str]:
     """Solve the formulation, give the run the solution and the bound, and return status and message."""
     options, boxed = run.common.options, run.common.boxed
     switched = boxed.penalty.pays_lambda_0(len(run.low))
-    check_tolerance(run.backend, run.low[switched], run.high[switched])
+    unit, cost = coefficient_unit(boxed), boxed.response.cost
+    check_tolerance(run.backend, run.low[switched] / unit, run.high[switched] / unit)
     formulation = formulate(
         boxed,
         lambda_0=options.lambda_0,
@@ -55,7 +57,7 @@ def solve_formulation(run: MipRun) -> tuple[Status | None, str]:
     def report(lower: float, upper: float) -> None:
         nonlocal rounds
         rounds += 1
-        run.raise_bound(lower)
+        run.raise_bound(lower * cost)
         run.note(rounds)
 
     found = solve_program(
@@ -68,9 +70,9 @@ def solve_formulation(run: MipRun) -> tuple[Status | None, str]:
         report=report,
     )
     run.nodes += found.nodes
-    if run.contradicts(found.lower_bound):
+    if run.contradicts(found.lower_bound * cost):
         return "failed", found.message or "the solver's bound is above the objective of a known solution"
-    run.raise_bound(found.lower_bound)
+    run.raise_bound(found.lower_bound * cost)
     if found.x is not None:
         support, beta, intercept = formulation.solution(found.x)
         run.offer(support)

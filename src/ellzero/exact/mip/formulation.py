@@ -18,6 +18,7 @@ from ellzero.design import Design, is_stored
 from ellzero.exact.mip.program import Builder, Program
 from ellzero.exact.options import SwapNeighbourhood
 from ellzero.problem.problem import Problem
+from ellzero.solvers.scales import coefficient_unit, core_penalties, core_response, core_scale
 
 __all__ = ["Formulation", "check_size", "formulate"]
 
@@ -39,7 +40,7 @@ class Margins:
     def of(cls, problem: Problem) -> Margins:
         """Return 1 - y eta for the hinges, y - eta for squared errors, and -y eta for the logistic loss."""
         kept = np.flatnonzero(problem.w > 0.0)
-        y, one = problem.y[kept], np.ones(len(kept))
+        y, one = core_response(problem)[kept], np.ones(len(kept))
         if problem.loss.name == "squared_error":
             return cls(kept, y, -one)
         return cls(kept, 0.0 * one if problem.loss.name == "logistic" else one, -y)
@@ -47,10 +48,10 @@ class Margins:
 
 @dataclass(frozen=True, eq=False)
 class Formulation:
-    """A program, and the meaning of its variables.
+    """A program in the core's units, and the meaning of its variables.
 
-    Coefficients beta are on the scale of the penalty (`Problem.penalised`), but their columns are not centred: the intercept
-    is the user's.
+    Points are made from, and turned into, coefficients beta on the scale of the penalty (`Problem.penalised`) and the user's
+    intercept: columns are not centred.
     """
 
     problem: Problem
@@ -67,12 +68,14 @@ class Formulation:
         """Return the point of the program that a model corresponds to, for the solver to start from."""
         x = np.zeros(self.program.size)
         dense = np.zeros(self.beta.stop - self.beta.start)
-        dense[support] = beta
+        dense[support] = beta / coefficient_unit(self.problem)
         coef = beta if self.problem.spread is None else beta / self.problem.spread[support]
+        response = self.problem.response
         x[self.beta] = dense
         x[self.z] = np.isin(self.counted, support)
-        x[self.intercept] = intercept
-        slack = self.margins.offset + self.margins.sign * self.problem.eta(support, coef, intercept)[self.margins.kept]
+        x[self.intercept] = (intercept - response.centre) / response.unit
+        eta = self.problem.eta(support, coef, intercept - response.centre)[self.margins.kept] / response.unit
+        slack = self.margins.offset + self.margins.sign * eta
         x[self.slack] = np.maximum(slack, self.program.lower[self.slack])
         if self.magnitude.stop > self.magnitude.start:
             x[self.magnitude] = np.abs(dense)
@@ -83,7 +86,9 @@ class Formulation:
         inside = np.ones(self.beta.stop - self.beta.start, dtype=bool)
         inside[self.counted] = x[self.z] > 0.5
         support = np.flatnonzero(inside).astype(np.int32)
-        return support, x[self.beta][support], float(x[self.intercept].sum())
+        response = self.problem.response
+        intercept = float(x[self.intercept].sum()) * response.unit + response.centre
+        return support, x[self.beta][support] * coefficient_unit(self.problem), intercept
 
 
 def formulate(
@@ -105,10 +110,11 @@ def formulate(
     pays = problem.penalty.pays_lambda_0(len(low))
     counted = np.flatnonzero(pays).astype(np.int32)
     builder = Builder()
+    low, high = low / coefficient_unit(problem), high / coefficient_unit(problem)
     beta = builder.add(
         len(low), lower=np.where(pays, np.minimum(low, 0.0), low), upper=np.where(pays, np.maximum(high, 0.0), high)
     )
-    z = builder.add(len(counted), cost=lambda_0, lower=0.0, upper=1.0, integer=True)
+    z = builder.add(len(counted), cost=lambda_0 / problem.response.cost, lower=0.0, upper=1.0, integer=True)
     pick = sparse.identity(len(low), format="csr")[counted]
     builder.require([(beta, pick), (z, -high[counted])], upper=0.0)
     builder.require([(beta, pick), (z, -low[counted])], lower=0.0)
@@ -140,14 +146,14 @@ def add_shrinkage(
     builder: Builder, problem: Problem, beta: slice, switch: NDArray[np.int64]
 ) -> tuple[slice, NDArray[np.int64]]:
     """Add the terms of lambda_1 and lambda_2; return the variables |beta_j| (none without lambda_1) and the squares."""
-    penalty, p = problem.penalty, len(switch)
-    magnitude = builder.add(p if penalty.lambda_1 > 0.0 else 0, cost=penalty.lambda_1, lower=0.0)
-    if penalty.lambda_1 > 0.0:
+    (lambda_1, lambda_2), p = core_penalties(problem), len(switch)
+    magnitude = builder.add(p if lambda_1 > 0.0 else 0, cost=lambda_1, lower=0.0)
+    if lambda_1 > 0.0:
         for sign in (-1.0, 1.0):
             builder.require([(magnitude, np.ones(p)), (beta, np.full(p, sign))], lower=0.0)
-    if penalty.lambda_2 == 0.0:
+    if lambda_2 == 0.0:
         return magnitude, np.zeros((0, 3), np.int64)
-    heads = builder.add(p, cost=penalty.lambda_2, lower=0.0)
+    heads = builder.add(p, cost=lambda_2, lower=0.0)
     return magnitude, np.stack([indices(heads), indices(beta), switch], axis=1)
 
 
@@ -194,9 +200,10 @@ def in_memory(design: Design) -> Design:
 
 
 def scaled_rows(problem: Problem, margins: Margins) -> Any:
-    """Return -sign_i x_ij / spread_j of the samples of `margins`, as a sparse matrix in double precision."""
+    """Return -sign_i x_ij of the samples of `margins`, in the core's units, as a sparse matrix in double precision."""
     rows = sparse.csr_matrix(in_memory(problem.design).stored()[margins.kept], dtype=np.float64)
     rows.data *= np.repeat(-margins.sign, np.diff(rows.indptr))
-    if problem.spread is not None:
-        rows.data /= problem.spread[rows.indices]
+    scale = core_scale(problem)
+    if scale is not None:
+        rows.data *= scale[rows.indices]
     return rows

@@ -27,7 +27,7 @@ from ellzero.exact.mip.backends import MipResult
 from ellzero.exact.mip.mip_run import MipRun
 from ellzero.exact.mip.program import Builder
 from ellzero.exact.options import SearchOptions
-from ellzero.exact.solution import ExactSolution, relative_gap
+from ellzero.exact.solution import ExactSolution
 from ellzero.exact.status import Status
 from ellzero.problem.model import Model
 from ellzero.problem.penalties import Penalty
@@ -122,17 +122,17 @@ class Generation:
 
     def closed(self) -> bool:
         """Return whether the gap is small enough."""
-        return relative_gap(self.run.objective, min(self.run.lower_bound, self.run.objective)) <= self.options.gap
+        return self.run.common.gap(self.run.objective, min(self.run.lower_bound, self.run.objective)) <= self.options.gap
 
     @property
     def target(self) -> float:
         """The bound that is good enough."""
-        return self.run.objective - CLOSE_ENOUGH * self.options.gap * abs(self.run.objective)
+        return self.run.objective - CLOSE_ENOUGH * self.options.gap * self.run.size
 
     @property
     def slack(self) -> float:
         """The difference between two bounds that does not matter."""
-        return INNER_GAP * self.options.gap * abs(self.run.objective)
+        return INNER_GAP * self.options.gap * self.run.size
 
     def solve_relaxation(self) -> tuple[MipResult, Relaxed | None]:
         """Solve (PMIO) for the present set: its value raises the bound, its solution shows how the set should grow."""
@@ -213,11 +213,13 @@ class Duals:
 
     def relax(self, decisions: Decisions, enough: float) -> Relaxed:
         """Solve the problem with some features in, some out, and the others relaxed; it may stop at a bound of `enough`."""
-        found = self.run.relaxations.solve(inside=sorted(decisions.inside), outside=sorted(decisions.outside), enough=enough)
+        unit, cost = self.problem.response.unit, self.problem.response.cost
+        inside, outside = sorted(decisions.inside), sorted(decisions.outside)
+        found = self.run.relaxations.solve(inside=inside, outside=outside, enough=enough / cost)
         if not len(found.theta):
             return Relaxed(decisions, np.inf, None, np.zeros(0, dtype=np.int64), np.zeros(0))
-        dual = Dual(found.theta, found.mu)
-        return Relaxed(decisions, found.bound, dual, found.columns.astype(np.int64), found.shares)
+        dual = Dual(found.theta * unit, found.mu * cost)
+        return Relaxed(decisions, found.bound * cost, dual, found.columns.astype(np.int64), found.shares)
 
     def cut(self, relaxed: Relaxed, chosen: list[int]) -> tuple[float, Array]:
         """Return constant and slopes of the cut in z of a set; without a dual point they are zero and cut nothing."""
@@ -230,7 +232,8 @@ class Duals:
         """Return a cut's value where all z of the set are zero: the terms of the loss and of all features outside the set."""
         w, most = self.problem.w, self.run.most if self.most is None else self.most
         u = np.divide(-dual.theta, w, out=np.zeros_like(w), where=w > 0.0)
-        losses = w * np.where(w > 0.0, self.problem.loss.conjugate(u, self.problem.y), 0.0)
+        y = self.problem.y - self.problem.response.centre  # with an intercept, theta sums to zero
+        losses = w * np.where(w > 0.0, self.problem.loss.conjugate(u, y), 0.0)
         s = self.gains(self.problem.design.rmatvec(dual.theta) / self.spread, slice(None))
         outside = self.limited.copy()
         outside[features] = False
@@ -255,10 +258,14 @@ class Duals:
 
 
 class Master:
-    """The program that the MIP solver sees: min t over z of the set, with t at least the cut and the known values."""
+    """The program that the MIP solver sees: min t over z of the set, with t at least the cut and the known values.
+
+    Its costs are in the core's units: the tolerances of MIP solvers are absolute.
+    """
 
     def __init__(self, generation: Generation, level: float) -> None:
         self.generation = generation
+        self.cost = generation.run.common.problem.response.cost
         self.features = np.array(generation.set, dtype=np.int64)
         builder = Builder()
         self.t = builder.add(1, cost=1.0, lower=0.0)
@@ -279,7 +286,7 @@ class Master:
     def require_cut(self, builder: Builder) -> None:
         """Require the cut of the root's dual point; dense rows of other dual points cost more time than they save."""
         constant, slopes = self.generation.cut
-        builder.require([(self.t, np.ones((1, 1))), (self.z, -slopes[None])], lower=constant)
+        builder.require([(self.t, np.ones((1, 1))), (self.z, -slopes[None] / self.cost)], lower=constant / self.cost)
 
     def require_values(self, builder: Builder, level: float) -> None:
         """Require t >= value where z agrees with decisions that were tried; forbid such z if value >= `level`."""
@@ -288,7 +295,7 @@ class Master:
             if not known:
                 continue
             # value * (1 - differences) is a bound for every z unless the value is negative.
-            value = np.maximum([value for _, value in known], 0.0)
+            value = np.maximum([value for _, value in known], 0.0) / self.cost
             differ, fewest = self.differences([one for one, _ in known])
             if clauses:  # at least one z differs
                 builder.require([(self.z, differ)], lower=fewest)
@@ -312,7 +319,9 @@ class Master:
     def solve(self) -> MipResult:
         """Solve the program by the backend."""
         run, options = self.generation.run, self.generation.options
-        return run.backend.solve(self.program, gap=INNER_GAP * options.gap, seconds=run.common.left(), threads=options.threads)
+        gap = INNER_GAP * options.gap
+        found = run.backend.solve(self.program, gap=gap, seconds=run.common.left(), threads=options.threads)
+        return replace(found, lower_bound=found.lower_bound * self.cost)
 
     def pattern(self, x: Array) -> Decisions:
         """Return the decision on every feature of the set at a point of the program."""

@@ -14,7 +14,7 @@ from ellzero.exact.certificate import tree_arrays
 from ellzero.exact.mip.backends import Backend, MipResult, get_backend
 from ellzero.exact.options import SearchOptions
 from ellzero.exact.run import Run, begin_run
-from ellzero.exact.solution import ExactSolution
+from ellzero.exact.solution import ExactSolution, size_of
 from ellzero.exact.status import Status
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
@@ -61,10 +61,10 @@ class MipRun:
         relaxations = _core.Relaxations(
             common.core_problem(),
             common.core_options(),
-            objective=common.incumbent.objective,
+            objective=common.incumbent.objective / problem.response.cost,
             excluded=excluded.tolist(),
         )
-        run = cls(common, backend, root, relaxations, excluded, low, high, max(root.lower_bound, 0.0))
+        run = cls(common, backend, root, relaxations, excluded, low, high, max(common.bounds(root)[1], 0.0))
         run.note(0)
         return run
 
@@ -78,6 +78,11 @@ class MipRun:
     def objective(self) -> float:
         """The objective of the best solution."""
         return self.common.incumbent.objective
+
+    @property
+    def size(self) -> float:
+        """The size to which differences of objectives are relative."""
+        return size_of(self.objective, self.common.problem.null)
 
     def offer(self, support: NDArray[np.int32]) -> None:
         """Fit the best model on a support, and make it the incumbent if it is better."""
@@ -95,7 +100,7 @@ class MipRun:
 
     def contradicts(self, bound: float) -> bool:
         """Return whether a lower bound of all solutions is above the incumbent's objective, and therefore wrong."""
-        return bound > self.objective + LARGEST_LEAK * abs(self.objective)
+        return bound > self.objective + LARGEST_LEAK * self.size
 
     def note(self, iteration: int, integral: int = 0, still_open: int = 1) -> None:
         """Report the state of the run."""
@@ -112,9 +117,9 @@ class MipRun:
         """Return the result; its bound is the solver's, unless the root's is as good."""
         last = self.common.history[-1]
         self.note(last.iteration, last.integral, still_open=0)
-        proved = min(max(self.root.lower_bound, 0.0), self.objective)  # -inf if there was no time for the root
+        proved = min(max(self.common.bounds(self.root)[1], 0.0), self.objective)  # -inf if there was no time for the root
         bound = min(self.lower_bound, self.objective)
-        rests = bound - proved > NEGLIGIBLE * abs(self.objective)
+        rests = bound - proved > NEGLIGIBLE * self.size
         bound = bound if rests else proved
         return self.common.finish(
             self.common.incumbent,
@@ -136,7 +141,8 @@ def coefficient_boxes(run: Run) -> tuple[Array, Array]:
     p = problem.design.shape[1]
     spread = np.ones(p) if problem.spread is None else problem.spread
     counted = penalty.pays_lambda_0(p)
-    room = run.incumbent.objective * (1.0 + CUTOFF_SLACK) - run.options.lambda_0 * counted
+    objective = run.incumbent.objective
+    room = objective + CUTOFF_SLACK * size_of(objective, problem.null) - run.options.lambda_0 * counted
     reach = largest_affordable(np.maximum(room, 0.0), penalty.lambda_1, penalty.lambda_2)
     if run.free_bound is not None:
         reach = np.where(counted, reach, np.minimum(reach, run.free_bound))
@@ -147,7 +153,7 @@ def coefficient_boxes(run: Run) -> tuple[Array, Array]:
 
 def largest_affordable(room: Array, lambda_1: float, lambda_2: float) -> Array:
     """Return the positive root m of lambda_1 m + lambda_2 m^2 = room; infinite without penalties."""
-    divisor = lambda_1 + np.sqrt(lambda_1**2 + 4.0 * lambda_2 * room)
+    divisor = lambda_1 + np.hypot(lambda_1, 2.0 * np.sqrt(lambda_2) * np.sqrt(room))
     with np.errstate(divide="ignore", invalid="ignore"):
         root = 2.0 * room / divisor
     return np.where(divisor > 0.0, root, 0.0 if lambda_1 or lambda_2 else np.inf)

@@ -1,0 +1,99 @@
+"""Units in which the solvers work: powers of two, so that a change of units rounds nothing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.problem.losses import Loss
+
+if TYPE_CHECKING:
+    from ellzero.problem.problem import Problem
+
+__all__ = ["Response", "column_unit", "has_ordinary_sizes", "null_loss", "response_of", "unit_of"]
+
+Array = NDArray[np.float64]
+ORDINARY = 10
+"""Sizes between 2^-10 and 2^10 are ordinary: there the unit is one."""
+WIDEST = 480
+"""Columns are kept between 2^-480 and 2^480 of the unit, where possible: their squares are numbers then."""
+FAR_APART = 2.0**20
+"""Columns, weights, penalties and bounds that differ by more than this factor from the usual size are far from it."""
+
+
+@dataclass(frozen=True)
+class Response:
+    """The response y as the solvers see it: (y - centre) / unit; labels are left as they are."""
+
+    centre: float = 0.0
+    unit: float = 1.0
+
+    @property
+    def cost(self) -> float:
+        """The unit of losses, and so of all that is added to them."""
+        return self.unit**2
+
+
+def unit_of(size: float) -> float:
+    """Return the power of two next to a size, or one if the size is ordinary (or zero).
+
+    >>> unit_of(3.0), unit_of(3e-6) * 2.0**18, unit_of(0.0)
+    (1.0, 1.0, 1.0)
+    """
+    if not size > 0.0 or not math.isfinite(size):
+        return 1.0
+    exponent = round(math.log2(size))
+    return 1.0 if abs(exponent) <= ORDINARY else math.ldexp(1.0, exponent)
+
+
+def column_unit(square: Array) -> float:
+    """Return the unit of columns with these mean squares: the size of the middle one, if it is not ordinary."""
+    filled = square[square > 0.0]
+    if not len(filled):
+        return 1.0
+    exponents = np.log2(filled) / 2.0
+    middle = float(np.clip(np.median(exponents), exponents.max() - WIDEST, exponents.min() + WIDEST))
+    return unit_of(2.0**middle)
+
+
+def response_of(y: Array, w: Array, loss: Loss, fit_intercept: bool) -> Response:
+    """Return the centre and the unit of a response; where there is an intercept, the centre is the weighted mean."""
+    if loss.is_classification:
+        return Response()
+    centre = weighted_mean(y, w) if fit_intercept else 0.0
+    with np.errstate(under="ignore"):
+        return Response(centre, unit_of(math.sqrt(float(w @ (y - centre) ** 2))))
+
+
+def weighted_mean(y: Array, w: Array) -> float:
+    """Return sum_i w_i y_i; the second pass makes up for the rounding of the first."""
+    mean = float(w @ y)
+    return mean + float(w @ (y - mean))
+
+
+def null_loss(y: Array, w: Array, loss: Loss, fit_intercept: bool) -> float:
+    """Return the loss of the best constant, or of zero if there is no intercept: the size of a problem's objective."""
+    if not loss.is_classification:
+        return 0.5 * float(w @ (y - (weighted_mean(y, w) if fit_intercept else 0.0)) ** 2)
+    if not fit_intercept:
+        return math.log(2.0) if loss.name == "logistic" else 1.0
+    p, q = float(w[y > 0.0].sum()), float(w[y <= 0.0].sum())
+    if loss.name == "logistic":
+        return -sum(share * math.log(share) for share in (p, q) if share > 0.0)
+    return 2.0 * min(p, q) if loss.name == "hinge" else 4.0 * p * q
+
+
+def has_ordinary_sizes(problem: Problem) -> bool:
+    """Return whether all parts of a problem have sizes at which rounding is of no concern."""
+    if problem.response.unit != 1.0 or problem.column_unit != 1.0 or abs(problem.response.centre) > FAR_APART:
+        return False
+    penalty, usual = problem.penalty, (1.0 / FAR_APART, FAR_APART)
+    sizes = [problem.w / problem.w.max(), np.sqrt(problem.square), np.array([penalty.lambda_1, penalty.lambda_2])]
+    if problem.mean is not None and problem.spread is not None:
+        sizes.append(1.0 + np.abs(problem.mean) / problem.spread)
+    limits = [np.abs(bound[np.isfinite(bound)]) for bound in (penalty.lower, penalty.upper) if bound is not None]
+    return all(((each == 0.0) | ((each >= usual[0]) & (each <= usual[1]))).all() for each in (*sizes, *limits))
