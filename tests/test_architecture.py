@@ -28,7 +28,12 @@ LAYERS = [
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 ROOT = Path(ellzero.__file__).parent
-SHARED_WITH_THE_VERIFIER = ("errors", "quoting", "reading")  # modules of base: how files are read, not what is in them
+SHARED_WITH_THE_VERIFIER = (
+    "errors",
+    "imports",
+    "quoting",
+    "reading",
+)  # modules of base: how to read files, not what is in them
 OPTIONAL = ("pandas", "matplotlib", "sklearn", "joblib", "dask", "cloudpickle", "highspy", "pyscipopt", "gurobipy")
 
 

@@ -78,9 +78,9 @@ class Dense : public InMemory {
     void moments(int64_t first, int64_t count, const double* w, double* mean, double* variance) const override {
         for (int64_t c = 0; c < count; ++c) {
             // Counts from the first entry: the variance of a column far from zero keeps its digits. The first entry may be
-            // far from the others and have no weight, or next to none: then it counts once more, from the mean.
+            // far from the others and have no weight, or next to none: then it counts again, from the mean.
             auto pivot = static_cast<double>(column(first + c)[0]);
-            for (int pass = 0; pass < 2; ++pass) {
+            for (int pass = 0; pass < 4; ++pass) {
                 double sum = 0.0, square = 0.0;
                 kernels::moments(column(first + c), w, rows(), pivot, sum, square);
                 mean[c] = pivot + sum;

@@ -7,6 +7,7 @@ than one long read.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -154,5 +155,5 @@ def read(file: IO[bytes], start: int, count: int, dtype: np.dtype[Any]) -> NDArr
     file.seek(start)
     values = np.empty(count, dtype=dtype)
     if file.readinto(values.view(np.uint8)) < values.nbytes:  # type: ignore[attr-defined]
-        raise OSError("a temporary file has lost its end")
+        raise OSError(errno.EIO, "a temporary file has lost its end")
     return values

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero import _core
-from ellzero.exact.assumed_bounds import assumed_bound, assumed_free_bound, check_bounded, with_bound
+from ellzero.exact.assumed_bounds import assumed_bound, assumed_free_bound, check_bounded, with_bound, with_free_bound
 from ellzero.exact.certificate import Certificate, Claim
 from ellzero.exact.incumbent import TOLERANCE, as_solution, find_incumbent
 from ellzero.exact.options import SearchOptions
@@ -86,7 +86,10 @@ class Run:
     def model(self, found: _core.Model) -> Model:
         """Return a core model on the scale of X, moved inside the bounds and evaluated from the raw data."""
         support, values, intercept = to_user_scale(self.boxed, found)
-        at = Coefficients(support, self.boxed.clip(support, values), intercept)
+        values = self.boxed.clip(support, values)
+        if self.free_bound is not None:  # assumed, so that it holds for the solution as well
+            values = with_free_bound(self.problem, self.free_bound).clip(support, values)
+        at = Coefficients(support, values, intercept)
         return evaluate(self.boxed, at, self.options.lambda_0)
 
     def note(

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import quoted
 from ellzero.base.validation import as_vector
 from ellzero.design import Design
 from ellzero.problem.losses import Loss
@@ -27,6 +28,7 @@ __all__ = ["Problem", "column_statistics", "restricted", "reweighted"]
 
 Array = NDArray[np.float64]
 CONSTANT = 1e-24  # a column whose variance is at most this part of its mean square is constant
+SMALLEST_SQUARE = 1e-290  # and so is one whose variance is below this: smaller numbers lose their digits
 
 
 @dataclass(frozen=True)
@@ -152,10 +154,12 @@ def column_statistics(
         bad = int(np.flatnonzero(~np.isfinite(square))[0])
         column = design.matvec(np.array([bad], dtype=np.int32), np.ones(1))
         problem = "NaN or infinity" if not np.isfinite(column).all() else "values too large to square"
-        raise InvalidInputError(f"X contains {problem} (column {bad}).")
+        where = bad if design.names is None else quoted(design.names[bad])
+        raise InvalidInputError(f"X contains {problem} (column {where}).")
     if fit_intercept:
         # Of a constant column, centring leaves only rounding errors, which scaling must not blow up.
         square = np.where(variance <= CONSTANT * square, 0.0, variance)
+    square = np.where(square < SMALLEST_SQUARE, 0.0, square)
     spread = np.where(square > 0.0, np.sqrt(square), 1.0) if standardize else None
     seen = (square > 0.0).astype(np.float64) if standardize else square
     return mean if fit_intercept else None, spread, seen

@@ -14,7 +14,7 @@ from ellzero.problem.losses import Loss
 if TYPE_CHECKING:
     from ellzero.problem.problem import Problem
 
-__all__ = ["Response", "column_unit", "has_ordinary_sizes", "null_loss", "response_of", "unit_of"]
+__all__ = ["Response", "column_unit", "has_ordinary_sizes", "null_intercept", "null_loss", "response_of", "unit_of"]
 
 Array = NDArray[np.float64]
 ORDINARY = 10
@@ -85,6 +85,16 @@ def null_loss(y: Array, w: Array, loss: Loss, fit_intercept: bool) -> float:
     if loss.name == "logistic":
         return -sum(share * math.log(share) for share in (p, q) if share > 0.0)
     return 2.0 * min(p, q) if loss.name == "hinge" else 4.0 * p * q
+
+
+def null_intercept(problem: Problem) -> float:
+    """Return the intercept of the best model without features; zero if there is none."""
+    if not problem.loss.is_classification or not problem.fit_intercept:
+        return problem.response.centre
+    p, q = float(problem.w[problem.y > 0.0].sum()), float(problem.w[problem.y <= 0.0].sum())
+    if problem.loss.name == "logistic":
+        return math.log(p) - math.log(q)
+    return math.copysign(1.0, p - q) if problem.loss.name == "hinge" else (p - q) / (p + q)
 
 
 def has_ordinary_sizes(problem: Problem) -> bool:

@@ -114,7 +114,7 @@ class Problem:
         columns = dense(self.X[:, support]) if len(support) else np.zeros((len(self.y), 0))
         numbers = self.arithmetic.numbers
         beta = np.abs(numbers(coef[support]) * numbers(self.spread[support]))
-        penalties = np.where(self.counted[support], self.lambda_0, 0) + (self.lambda_1 * beta + self.lambda_2 * (beta * beta))
+        penalties = np.where(self.counted[support], self.lambda_0, 0) + (self.lambda_1 * beta + self.lambda_2 * beta * beta)
         value, upper = self.arithmetic.objective(self.loss, columns, coef[support], intercept, self.y, self.w, penalties)
         require(self.arithmetic.finite(value) and self.arithmetic.finite(upper), "the objective of the solution is not finite.")
         return value, upper
