@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from fuzz.subjects.all import SUBJECTS, draw_case
 
     case = draw_case(chosen.seed, chosen.only)
-    with run_apart("fuzz.subjects.all:run", seconds=30.0) as run:
+    with run_apart("fuzz.subjects.all:run", seconds=15.0) as run:
 
         def judge(smaller: Case) -> Record:
             return run(Task(smaller.subject, smaller.seed, smaller))

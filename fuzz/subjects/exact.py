@@ -87,8 +87,8 @@ def judge_quality(record: Record, referee: Referee, what: str, solution: ez.Exac
     best = referee.best()
     if best is None or solution.status in ("optimal", "node_limit", "time_limit"):
         return
-    worse = (np.longdouble(solution.objective) - best.value) / abs(best.value) if best.value else np.longdouble(0)
-    if worse > 1e-2:
+    worse = np.longdouble(solution.objective) - best.value
+    if worse > 1e-2 * abs(best.value) + 1e-9 * referee.zero_loss:
         words = f"{what}: status {solution.status}, objective {solution.objective!r}, a model has {float(best.value)!r}"
         record.find("poor solution", "medium", words)
 

@@ -37,6 +37,11 @@ class Referee:
         """The best model by brute force, None if there are too many features."""
         return best_model(self.problem, self.long, self.near) if self.long.counted.sum() <= LARGEST_P else None
 
+    @cached_property
+    def zero_loss(self) -> Any:
+        """The loss of the model that predicts zero: what is tiny beside it is rounding."""
+        return self.long.value(np.zeros(len(self.long.counted)), 0.0)
+
     def show(self, coef: Long, intercept: float) -> None:
         """Consider one more model, moved into its box and only if it has no more features than allowed."""
         with np.errstate(all="ignore"):
