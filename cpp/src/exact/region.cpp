@@ -10,6 +10,8 @@ namespace {
 
 // A solution that is known up to rounding may lie so far outside its box, relative to 1 + |beta|.
 constexpr double box_tolerance = 1e-9;
+// The limit of coefficients that next to nothing holds: what is multiplied with it should still be a number.
+constexpr double furthest = 1e280;
 
 float round_down(double x) {
     const auto f = static_cast<float>(x);
@@ -20,8 +22,9 @@ float round_up(double x) { return -round_down(-x); }
 // The positive root of lambda_1 m + lambda_2 m^2 = most: a larger coefficient costs too much.
 double largest_affordable(double most, const Penalty& penalty) {
     const double a = penalty.lambda_2, b = penalty.lambda_1;
-    if (a > 0.0) return 2.0 * most / (b + std::sqrt(b * b + 4.0 * a * most));
-    return b > 0.0 ? most / b : Penalty::infinity;
+    if (!(a > 0.0) && !(b > 0.0)) return Penalty::infinity;
+    if (a < Region::least_ridge) return b > 0.0 ? std::min(most / b, furthest) : furthest;
+    return 2.0 * most / (b + std::sqrt(b * b + 4.0 * a * most));
 }
 
 }  // namespace
@@ -59,11 +62,16 @@ bool Region::load(const State& state, Decision decision, double cutoff) {
     for (const int32_t j : in_) status_[j] = Status::in;
     for (const int32_t j : always_) status_[j] = Status::always;
     for (const auto& [j, low, high] : state.boxes)
-        box_[j] = {std::max(box_[j].low, static_cast<double>(low)), std::min(box_[j].high, static_cast<double>(high))};
+        box_[j] = {std::max(box_[j].low, low / unit(j)), std::min(box_[j].high, high / unit(j))};
     undecided_.clear();
     for (int32_t j = 0; j < p; ++j)
         if (status_[j] == Status::undecided) undecided_.push_back(j);
     return settle(cutoff);
+}
+
+double Region::unit(int32_t j) const {
+    const double square = problem_.X.square(j);
+    return square > 0.0 ? std::ldexp(1.0, std::ilogb(square) / 2) : 1.0;
 }
 
 void Region::store(State& state) const {
@@ -78,7 +86,7 @@ void Region::store(State& state) const {
                                                                            : Penalty::infinity;
     const auto keep = [&](int32_t j, double wide) {
         if (box_[j].low > std::max(root_[j].low, -wide) || box_[j].high < std::min(root_[j].high, wide))
-            state.boxes.push_back({j, round_down(box_[j].low), round_up(box_[j].high)});
+            state.boxes.push_back({j, round_down(box_[j].low * unit(j)), round_up(box_[j].high * unit(j))});
     };
     for (const int32_t j : in_) keep(j, Penalty::infinity);
     for (const int32_t j : always_) keep(j, Penalty::infinity);

@@ -22,6 +22,9 @@ class Region {
     // An unpenalized feature is always in, and pays no lambda_0.
     enum class Status : uint8_t { undecided, in, out, always };
 
+    // A smaller lambda_2 narrows no box: products with it have few digits, or none.
+    static constexpr double least_ridge = 1e-280;
+
     // Sets the region of a child. False if it holds nothing better than `cutoff`.
     bool load(const State& state, Decision decision, double cutoff);
     void store(State& state) const;
@@ -60,6 +63,8 @@ class Region {
   private:
     // Fixes features and shrinks boxes by what the limits on their number and the penalties imply. False as in load().
     bool settle(double cutoff);
+    // A power of two next to the size of column j: in this unit boxes of any size are numbers of single precision.
+    double unit(int32_t j) const;
     void count();
     void cap(int32_t j, double most);
 
