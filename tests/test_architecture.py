@@ -28,7 +28,12 @@ LAYERS = [
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 ROOT = Path(ellzero.__file__).parent
-SHARED_WITH_THE_VERIFIER = ("errors", "quoting", "reading")  # modules of base: how files are read, not what is in them
+SHARED_WITH_THE_VERIFIER = (
+    "errors",
+    "imports",
+    "quoting",
+    "reading",
+)  # modules of base: how to read files, not what is in them
 OPTIONAL = ("pandas", "matplotlib", "sklearn", "joblib", "dask", "cloudpickle", "highspy", "pyscipopt", "gurobipy")
 
 
@@ -88,6 +93,26 @@ def test_verifier_shares_no_code_with_the_solver():
         for module in own_imports(file):
             own = module.startswith("ellzero.exact.verifier") or module in allowed
             assert own, f"{file} imports {module}"
+
+
+def late_imports(file: Path) -> Iterator[ast.stmt]:
+    """Return the imports inside of functions that Ctrl-C could leave half done."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    blocks = [node for node in ast.walk(tree) if isinstance(node, ast.With) and "whole_imports()" in ast.unparse(node.items[0])]
+    guarded = {inner for block in blocks for inner in ast.walk(block)}
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef):
+            for node in ast.walk(function):
+                if isinstance(node, ast.Import | ast.ImportFrom) and node not in guarded:
+                    yield node
+
+
+def test_late_imports_are_whole():
+    for file in modules():
+        if file != ROOT / "base" / "imports.py":
+            assert not [node.lineno for node in late_imports(file)], f"{file}: put these lines into `with whole_imports():`"
+            if file != ROOT / "measurement" / "timing.py":  # the main program of a process of its own
+                assert "import_module(" not in file.read_text(encoding="utf-8"), f"{file}: use `import_whole`"
 
 
 def test_every_room_says_what_belongs_there():

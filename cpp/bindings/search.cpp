@@ -30,10 +30,10 @@ struct BoundSearch : Borrowed {
           search(problem, options.core(problem), bound.complete(std::move(incumbent)), options.threads) {}
 };
 
-SearchStatus run(BoundSearch& self, double seconds, int64_t node_limit, const nb::object& report) {
+SearchStatus run(BoundSearch& self, double seconds, int64_t node_limit, double enough, bool in_turn, const nb::object& report) {
     Monitor monitor(checker(report), {});
     nb::gil_scoped_release release;
-    return self.search.run(seconds, node_limit, monitor);
+    return self.search.run({seconds, node_limit, enough, in_turn}, monitor);
 }
 
 nb::tuple undecided_shares(const BoundSearch& self) {
@@ -62,7 +62,8 @@ void register_options(nb::module_& m) {
         .value("finished", SearchStatus::finished, "The tree has no open node.")
         .value("time_limit", SearchStatus::time_limit)
         .value("node_limit", SearchStatus::node_limit)
-        .value("relaxed", SearchStatus::relaxed, "Only nodes that wait for more features to branch on are left.");
+        .value("relaxed", SearchStatus::relaxed, "Only nodes that wait for more features to branch on are left.")
+        .value("improved", SearchStatus::improved, "A long search found a model that is good enough.");
 }
 
 }  // namespace
@@ -88,8 +89,10 @@ void register_search(nb::module_& m) {
              nb::arg("model"), "Another solution, which becomes the incumbent if it is better.")
         .def("start_from", [](BoundSearch& self, const BoundSearch& other) { self.search.start_from(other.search); },
              nb::arg("other"), "Start the root's relaxation where that of another search ended.")
-        .def("run", &run, nb::kw_only(), nb::arg("seconds"), nb::arg("node_limit"), nb::arg("report").none(),
-             "Work until finished or stopped; `report` is called about ten times a second.")
+        .def("run", &run, nb::kw_only(), nb::arg("seconds"), nb::arg("node_limit"), nb::arg("enough") = -Penalty::infinity,
+             nb::arg("in_turn") = false, nb::arg("report").none(),
+             "Work until finished or stopped, or long and with a model below `enough`; nodes `in_turn`, each by all threads, "
+             "make the result independent of these. `report` is called about ten times a second.")
         .def("incumbent", [](const BoundSearch& self) { return self.search.incumbent(); })
         .def("tree", [](const BoundSearch& self) { return self.search.tree(); })
         .def("fixed_out", [](const BoundSearch& self) { return to_numpy(self.search.fixed_out()); },

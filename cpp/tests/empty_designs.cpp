@@ -118,7 +118,7 @@ TEST(searches_without_entries_prove_the_intercept) {
             start.cost = problem.loss.smoothed(0.0).value(rows, eta.data(), problem.y, problem.w);
             Search search(problem, options, start, 2);
             Monitor monitor;
-            CHECK(search.run(60.0, 1000, monitor) == SearchStatus::finished);
+            CHECK(search.run({.seconds = 60.0, .nodes = 1000}, monitor) == SearchStatus::finished);
             CHECK_NEAR(search.objective(), least_cost(problem), 1e-3);
             CHECK_AT_MOST(search.objective() * (1.0 - 1e-4), search.lower_bound());
         }

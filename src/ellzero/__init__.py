@@ -6,12 +6,12 @@
 [0, 333, 666]
 """
 
-from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from ellzero import datasets, metrics
 from ellzero.base.errors import ClusterError, DatasetError, EllzeroError, InvalidInputError
+from ellzero.base.imports import import_whole
 from ellzero.design.column_store import ColumnStore, open_columns
 from ellzero.exact.certificate import Certificate
 from ellzero.exact.solution import ExactSolution
@@ -57,7 +57,7 @@ LATER = {
 def __getattr__(name: str) -> Any:
     if name not in LATER:
         raise AttributeError(f"module 'ellzero' has no attribute {name!r}")
-    return getattr(import_module(f"ellzero.{LATER[name]}"), name)
+    return getattr(import_whole(f"ellzero.{LATER[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -681,6 +681,9 @@ class SearchStatus(enum.Enum):
     relaxed = 3
     """Only nodes that wait for more features to branch on are left."""
 
+    improved = 4
+    """A long search found a model that is good enough."""
+
 class Search:
     """
     Branch and bound on one problem; it can be stopped, looked at and continued.
@@ -708,9 +711,9 @@ class Search:
     def start_from(self, other: Search) -> None:
         """Start the root's relaxation where that of another search ended."""
 
-    def run(self, *, seconds: float, node_limit: int, report: object | None) -> SearchStatus:
+    def run(self, *, seconds: float, node_limit: int, enough: float = float('-inf'), in_turn: bool = False, report: object | None) -> SearchStatus:
         """
-        Work until finished or stopped; `report` is called about ten times a second.
+        Work until finished or stopped, or long and with a model below `enough`; nodes `in_turn`, each by all threads, make the result independent of these. `report` is called about ten times a second.
         """
 
     def incumbent(self) -> Model: ...

@@ -103,18 +103,21 @@ def test_files(run, tmp_path, monkeypatch):
     np.save("y.npy", np.array([0, 1]))
     (tmp_path / "good.svm").write_text("1 1:0.5 2:1\n-1 2:0.25\n")
     (tmp_path / "empty.svm").write_text("")
+    (tmp_path / "loop.csv").symlink_to("pool.csv")
+    (tmp_path / "pool.csv").symlink_to("loop.csv")
     for argv, expected in (
         (["none.csv"], "none.csv: No such file or directory."),
         (["none.npz"], "none.npz: No such file or directory."),
         (["none.svm"], "none.svm: No such file or directory."),
         (["none.parquet"], "none.parquet: No such file or directory."),
         ([str(tmp_path)], "is a folder, not a data file"),
+        (["loop.csv", "--target", "y", "--out", "out.csv"], "loop.csv: Too many levels of symbolic links."),
         (["what.xyz"], "has no ending that tells its format; add --format"),
         (["bad.parquet", "--target", "y"], "bad.parquet cannot be read as Parquet"),
         (["bad.npz"], "bad.npz cannot be read as npz: it is no archive of arrays"),
         (["bad.svm"], "bad.svm cannot be read as svmlight (lines of 'label index:value ...')"),
         (["bytes.csv", "--target", "y"], "is not utf-8 text"),
-        (["noX.npz"], "noX.npz has no array X; it has Z."),
+        (["noX.npz"], "noX.npz has no array X; it has 'Z'."),
         (["vector.npz"], "X in vector.npz must be a matrix of numbers, got shape (3,)"),
         (["objects.npz"], "holds Python objects; save numbers and strings"),
         (["short.npz"], "'y' has shape (2,), the matrix has 3 rows"),

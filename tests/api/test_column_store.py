@@ -52,7 +52,7 @@ def test_what_a_store_knows(tmp_path):
             w.append(other)
         check_without_data(dumped, X, "holds other data now")
     (tmp_path / "X" / "about.json").write_text("{")
-    check_without_data(dumped, X, "is damaged: about.json is no JSON")
+    check_without_data(dumped, X, "is damaged: in about.json, it is no JSON")
 
 
 def check_without_data(dumped, X, sentence):

@@ -42,17 +42,19 @@ def test_arrays_that_cannot_be_used(tmp_path):
     file = tmp_path / "data.npz"
     np.savez(file, X=np.ones((4, 3)), y=np.zeros(3), objects=np.array([{}], dtype=object))
     assert refused(file) == "y must have shape (4,), got (3,)."
-    assert refused(file, target="z").startswith("target: data.npz has no array 'z', it has X, y, objects")
-    assert refused(file, target="objects") == "target: 'objects' of data.npz cannot be read; save numbers or strings."
+    assert refused(file, target="z").startswith("target: data.npz has no array 'z', it has 'X', 'y', 'objects'")
+    assert refused(file, target="objects").startswith(
+        "data.npz cannot be read as npz: array 'objects': it holds Python objects"
+    )
     np.savez(file, Z=np.ones((4, 3)))
-    assert refused(file) == "data.npz has no array X; it has Z."
+    assert refused(file) == "data.npz has no array X; it has 'Z'."
     file.write_bytes(b"nonsense")
-    assert refused(file) == "data.npz cannot be read as npz: it is no archive of arrays."
+    assert refused(file).startswith("data.npz cannot be read as npz: it is no archive of arrays")
     file = tmp_path / "data.npy"
     np.save(file, np.ones((40, 30)))
     whole = file.read_bytes()
     file.write_bytes(whole[:-8])
-    assert refused(file) == "data.npy ends before its last number."
+    assert refused(file) == "data.npy cannot be read as an array: it has 9720 bytes, its header promises 9728."
     np.save(file, np.ones(3))
     assert refused(file).startswith("data.npy must hold a matrix of numbers, got shape (3,)")
     file.write_bytes(b"nonsense")

@@ -113,7 +113,7 @@ def test_labels_stay_as_they_are_written(tmp_path):
         assert converted(tmp_path / "data.csv", target="label", memory=memory)[1].tolist() == words
     FRAME.assign(label=["0.50", "1e3"] * 60).to_csv(tmp_path / "data.csv", index=False)
     assert converted(tmp_path / "data.csv", target="label", regression=True)[1].tolist() == [0.5, 1000.0] * 60
-    assert "must hold numbers" in refused(tmp_path / "data.csv", target="label", regression=True, decimal="5")
+    assert "must hold numbers" in refused(tmp_path / "data.csv", target="label", regression=True, decimal=";")
 
 
 @pytest.mark.usefixtures("both_csv_readers")
@@ -161,7 +161,7 @@ def test_tables_that_cannot_be_used(tmp_path):
         (
             "a,b\n1," + "x" * 5000,
             {},
-            f"column 'b' of data.csv must hold numbers, got '{'x' * 60}...' in row 1; drop it, or say that the word "
+            f"column 'b' of data.csv must hold numbers, got '{'x' * 60}'... in row 1; drop it, or say that the word "
             "means a missing value.",
         ),
         ("a,b\n1,2\n", {"separator": "::"}, "separator must be one character, 'tab' or 'space', got '::'."),

@@ -43,11 +43,11 @@ DAMAGES = {
     "missing": (lambda p: (p / "X.npy").unlink(), "is damaged: X.npy is missing"),
     "y": (lambda p: cut(p / "y.npy", 8), "is damaged: y.npy has"),
     "no about": (lambda p: (p / "about.json").unlink(), "is no column store: it has no about.json"),
-    "no json": (lambda p: (p / "about.json").write_text("{"), "is damaged: about.json is no JSON"),
+    "no json": (lambda p: (p / "about.json").write_text("{"), "is damaged: in about.json, it is no JSON"),
     "other json": (lambda p: (p / "about.json").write_text("{}"), "is no column store: its about.json does not say so"),
     "version": (
         lambda p: edited(p, version=7, made_by="ellzero 9.0"),
-        r"has format version 7 \(by ellzero 9.0\); this ellzero reads",
+        r"has format version 7 \(by 'ellzero 9.0'\); this ellzero reads",
     ),
     "shape": (lambda p: edited(p, p=99), "is damaged: X.npy has shape"),
     "checksums": (lambda p: edited(p, crc32=[1, 2]), "is damaged: it has 2 checksums for 1 blocks"),

@@ -8,11 +8,10 @@ import pytest
 from scipy.optimize import minimize
 from support.cases import draw, plain
 from support.oracle import LOSSES as FORMULAS
-from support.problems import LOSSES
+from support.problems import LOSSES, PENALTIES, STORAGES, random_problem, store, target
 
 import ellzero as ez
 from ellzero import _core
-from ellzero.exact import branch_and_bound
 from ellzero.exact.incumbent import as_start
 from ellzero.exact.methods import run_method
 from ellzero.exact.options import SwapNeighbourhood, search_options
@@ -143,9 +142,8 @@ def test_methods_find_the_same(seed, loss, method, backend):
 
 @pytest.mark.parametrize(("method", "backend"), [("bnb", "builtin"), ("iga", "builtin"), ("iga", "highs"), ("mip", "highs")])
 @pytest.mark.parametrize("seed", range(8))
-def test_one_search_finds_the_best_swap(seed, method, backend, monkeypatch):
+def test_one_search_finds_the_best_swap(seed, method, backend):
     """From any set of features, however bad: one search and nothing after it."""
-    monkeypatch.setattr(branch_and_bound, "LONG_SEARCH", np.inf)  # on a busy machine any search may be long
     case = plain(90 + seed, LOSSES[seed % 4], p=7, n=25, lambda_0=0.01, lambda_2=0.02)
     neighbours, problem = Neighbours(case), make_problem(case.X, case.y, loss=case.settings["loss"], lambda_2=0.02)
     rng = np.random.default_rng(seed)
@@ -240,6 +238,58 @@ def test_a_path_that_larger_swaps_improve():
         assert (two.objective <= one.objective * (1.0 + 1e-9)).all(), seed
         better += (two.objective < one.objective * (1.0 - 1e-4)).sum()
     assert better >= 1
+
+
+def swap_path(seed):
+    """Data, and a path with swaps of two or three features, of any loss, penalty and storage."""
+    rng = np.random.default_rng(seed)
+    loss, penalty = LOSSES[seed % 4], list(PENALTIES.values())[rng.integers(len(PENALTIES))]
+    X, y, weight = random_problem(seed, int(rng.integers(20, 50)), int(rng.integers(5, 12)), 1.0)
+    y = target(y, loss)
+    problem = {"loss": loss, "sample_weight": weight, **penalty}
+    grid = (np.var(y) if loss == "squared_error" else 1.0) * np.geomspace(0.3, 1e-4, int(rng.integers(1, 8)))
+    most = [None, 0, 1, 2, 3, 4][rng.integers(6)]
+    path = {"lambda_0": grid, "max_support": most, "algorithm": "local_search"}
+    return store(X, STORAGES[rng.integers(len(STORAGES))]), y, problem, path, int(rng.integers(2, 4))
+
+
+@pytest.mark.parametrize("seed", range(100, 140))
+def test_paths_with_larger_swaps_keep_their_promises(seed):
+    """No model has more features than are allowed, none depends on the threads, and a converged one satisfies Theorem 1."""
+    X, y, problem, path, size = swap_path(seed)
+    one = ez.fit_path(X, y, **problem, **path)
+    found, again = (ez.fit_path(X, y, swap_size=size, n_jobs=threads, **problem, **path) for threads in (1, 3))
+    np.testing.assert_array_equal(again.lambda_0, found.lambda_0)
+    np.testing.assert_array_equal(again.coef.toarray(), found.coef.toarray())
+    np.testing.assert_array_equal(again.intercept, found.intercept)
+    assert min(len(one), 1) <= len(found) <= len(one)
+    assert (found.objective <= one.objective[: len(found)] * (1.0 + 1e-9)).all()
+    if path["max_support"] is not None:
+        assert found.support_size.max(initial=0) <= path["max_support"]
+    for k, lambda_0 in enumerate(found.lambda_0):
+        report = ez.check_stationarity(X, y, found.coef[k], found.intercept[k], lambda_0=lambda_0, **problem)
+        assert report.satisfied or not found.converged[k], (k, report)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+def test_a_path_with_larger_swaps_ends_before_a_model_that_is_too_large(loss):
+    shorter = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((40, 10))
+        y = (X[:, 0] + X[:, 1] + rng.standard_normal(40) > 0.0).astype(int)
+        settings = {"lambda_0": np.geomspace(0.3, 1e-4, 12), "lambda_2": 1e-2, "algorithm": "local_search", "loss": loss}
+        path = ez.fit_path(X, y, swap_size=2, max_support=3, **settings)
+        whole = ez.fit_path(X, y, swap_size=2, **settings)
+        assert path.support_size.max() <= 3
+        shorter += len(path) < len(whole)
+        # Up to where it ends, it is the path without a limit.
+        np.testing.assert_allclose(path.objective, whole.objective[: len(path)], rtol=2e-4)
+        # A path begins with a model, whatever may be gained by one that is too large.
+        last = ez.fit_path(X, y, swap_size=2, max_support=3, **{**settings, "lambda_0": path.lambda_0[-1:]})
+        assert len(last) == 1
+        assert last.support_size[0] <= 3
+    assert shorter >= 6
 
 
 # The witness ----------------------------------------------------------------------------------------------------------

@@ -14,8 +14,9 @@ from scipy import sparse
 from support.stores import read_store
 
 import ellzero as ez
+from ellzero.base.quoting import in_words
 from ellzero.conversion import dense_files, sparse_files
-from ellzero.conversion.folder import NewFolder, in_words
+from ellzero.conversion.folder import NewFolder
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 20))

@@ -230,5 +230,6 @@ def test_quotations():
     assert len(quoted(["a" * 10**6] * 10**5)) < 1000
     assert len(quoted({"a" * 10**6: 1})) < 1000
     assert quoted("\x1b[2J\u202e") == r"'\x1b[2J\u202e'"
-    assert one_line("a\n b\x1b[2J" + "c" * 10**6) == (r"a b\x1b[2J" + "c" * 10**6)[:300] + "..."
+    assert one_line("a\n b\x1b[2J" + "c" * 10**6).startswith(r"a b\x1b[2Jccc")
+    assert len(one_line("c" * 10**6)) == 300
     assert one_line("ends.") == "ends"

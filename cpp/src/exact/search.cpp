@@ -12,6 +12,8 @@ using Clock = Workers::Clock;
 
 // Nodes in work where columns are kept elsewhere: threads that ask for a pass at the same time share it.
 constexpr int nodes_to_a_pass = 8;
+// A search that needs more nodes than that is long: one that starts from a better model needs fewer of them.
+constexpr int64_t few_nodes = 2;
 // No run is longer than that: the clock would overflow.
 constexpr double most_seconds = 1e8;
 // The first guess of what the limit k costs, relative to the objective, if no penalty of the coefficients costs anything.
@@ -60,23 +62,23 @@ void Search::follow(const Model& witness, double objective) {
 
 // Running.
 
-SearchStatus Search::run(double seconds, int64_t node_limit, Monitor& monitor) {
-    const auto length = std::chrono::duration<double>(std::min(seconds, most_seconds));
+SearchStatus Search::run(const SearchLimits& limits, Monitor& monitor) {
+    const auto length = std::chrono::duration<double>(std::min(limits.seconds, most_seconds));
     const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(length);
-    node_limit_ = node_limit;
-    out_of_nodes_ = false;
+    limits_ = limits;
+    ended_.reset();
     bool through = true;
     // 1. The root, with all threads; it decides which columns are left.
     if (!rooted_) through = workers_.run({[this] { process_root(); }}, until, monitor);
-    // 2. The other nodes, one a thread.
+    // 2. The other nodes, one a thread if not in turn.
     const bool distant = numbering_.whole().X.design().distant() && !numbering_.compacted();
-    const int workers = distant ? std::max(threads_, nodes_to_a_pass) : threads_;
+    const int workers = limits.in_turn ? 1 : distant ? std::max(threads_, nodes_to_a_pass) : threads_;
     if (through && rooted_)
         through = workers_.run(std::vector<std::function<void()>>(workers, [this] { work(); }), until, monitor);
     // 3. Nodes that were left in the middle are as open as before.
     frontier_.put_back();
     if (frontier_.size() == 0) return SearchStatus::finished;
-    if (out_of_nodes_) return SearchStatus::node_limit;
+    if (ended_) return *ended_;
     return through && frontier_.best_waiting() ? SearchStatus::relaxed : SearchStatus::time_limit;
 }
 
@@ -104,7 +106,7 @@ void Search::process_root() {
 }
 
 void Search::work() {
-    Workplace place(shared(), 1);
+    Workplace place(shared(), limits_.in_turn ? threads_ : 1);
     place.polish();
     Node node;
     while (pick(node)) {
@@ -122,7 +124,7 @@ bool Search::pick(Node& node) {
     for (;;) {
         if (workers_.stopped()) return false;
         if (frontier_.ready()) {
-            if (out_of_nodes()) return false;
+            if (out_of_nodes() || found_enough()) return false;
             node = frontier_.take();
             if (node.bound >= pruning_level(objective(), options_.gap, options_.null)) {
                 tree_.close(node.bound);
@@ -141,10 +143,20 @@ bool Search::pick(Node& node) {
 }
 
 bool Search::out_of_nodes() {
-    if (counters_.nodes + frontier_.in_work() < node_limit_) return false;
-    out_of_nodes_ = true;
-    workers_.stop();
+    if (counters_.nodes + frontier_.in_work() < limits_.nodes) return false;
+    end(SearchStatus::node_limit);
     return true;
+}
+
+bool Search::found_enough() {
+    if (counters_.nodes < few_nodes || !(objective() < limits_.enough)) return false;
+    end(SearchStatus::improved);
+    return true;
+}
+
+void Search::end(SearchStatus reason) {
+    ended_ = reason;
+    workers_.stop();
 }
 
 void Search::Counters::add_work_of(NodeSolver& solver) {

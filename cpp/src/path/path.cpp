@@ -91,9 +91,11 @@ class PathFitter {
             if (largest == 0.0) grid.resize(1);
         }
         for (size_t index = 0; index < grid.size(); ++index) {
-            const Model model = thresholding.penalised(work_.it, grid[index]);
+            Model model = thresholding.penalised(work_.it, grid[index]);
             if (model.size > options_.max_support) break;
             work_.it.load(model);
+            // A fixed point of thresholding satisfies Theorem 1 with L_hat in place of all L_hat_j, which asks for less.
+            model.converged = model.converged && work_.descent.stands(work_.it, grid[index]);
             work_.keep(model);
             out_.lambda_0.push_back(grid[index]);
             out_.models.push_back(model);

@@ -25,8 +25,32 @@ Descent::Descent(const Problem& problem) : problem_(problem), refit_(problem), s
     null_cost_ = problem.loss.value(problem.rows(), zero.data(), problem.y, problem.w);
 }
 
+double Descent::size_of_objective(const Iterate& it, double lambda_0) const {
+    return std::max(it.cost() + lambda_0 * it.size, 1e-4 * null_cost_);
+}
+
 double Descent::negligible(const Iterate& it, double lambda_0) const {
-    return 1e-2 * problem_.tolerance * std::max(it.cost() + lambda_0 * it.size, 1e-4 * null_cost_);
+    return 1e-2 * problem_.tolerance * size_of_objective(it, lambda_0);
+}
+
+bool Descent::stands(const Iterate& it, double lambda_0) const {
+    const double most = problem_.tolerance * size_of_objective(it, lambda_0);
+    std::vector<double> slopes(problem_.columns()), beta(problem_.columns(), 0.0);
+    problem_.X.all_dots(it.r.data(), slopes.data());
+    for (size_t k = 0; k < it.support.size(); ++k) beta[it.support[k]] = it.beta[k];
+    const Penalty& penalty = problem_.penalty;
+    for (int32_t j = 0; j < problem_.columns(); ++j) {
+        const double curvature = problem_.curvature(j);
+        if (curvature <= 0.0) continue;
+        const double from = beta[j], to = penalty.threshold(from - slopes[j] / curvature, curvature, lambda_0, j);
+        const double price = penalty.counted(j) ? lambda_0 * ((from != 0.0) - (to != 0.0)) : 0.0;
+        const double step = to - from;
+        const double decrease = price + penalty.value(from) - penalty.value(to) - step * (slopes[j] + 0.5 * curvature * step);
+        if (!(decrease <= most)) return false;
+    }
+    if (!problem_.intercept) return true;
+    const double slope = kernels::sum(it.r.data(), problem_.rows());
+    return slope * slope <= 2.0 * curvature_safety * problem_.loss.curvature_bound() * most;
 }
 
 bool Descent::descend(Iterate& it, double lambda_0, double target) {

@@ -11,13 +11,16 @@ from typing import IO
 
 from ellzero.base.errors import InvalidInputError
 
-__all__ = ["replacing"]
+__all__ = ["replacing", "through_links"]
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a stream to a temporary file, which replaces the file at `path` only once it is completely on the disk."""
-    target = Path(path)
+    """Open a stream to a temporary file, which replaces the file at `path` only once it is completely on the disk.
+
+    If `path` is a symbolic link, the file that it leads to is written, and the link stays.
+    """
+    target = through_links(path)
     if target.exists() and not target.is_file():  # a folder, or a device such as /dev/null, which the new file would replace
         raise InvalidInputError(f"{target} is not a file that can be replaced.")
     handle, name = tempfile.mkstemp(dir=target.parent or ".", prefix=target.name, suffix=".part")
@@ -33,6 +36,16 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         if isinstance(error, OSError) and error.errno is not None and error.filename in (None, name):
             raise OSError(error.errno, error.strerror, str(target)) from None  # the error of a full disk names no file
         raise
+
+
+def through_links(path: str | os.PathLike[str]) -> Path:
+    """Return the place that a symbolic link leads to, also where no file is yet; other paths stay as they are."""
+    if not os.path.islink(path):
+        return Path(path)
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():  # it leads back to itself
+        raise InvalidInputError(f"{os.fspath(path)} is a symbolic link that leads nowhere.")
+    return target
 
 
 def current_umask() -> int:

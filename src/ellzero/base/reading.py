@@ -8,6 +8,7 @@ and with escapes.
 from __future__ import annotations
 
 import ast
+import io
 import json
 import math
 import os
@@ -32,13 +33,17 @@ __all__ = [
     "Malformed",
     "NpyHeader",
     "check_forms",
+    "check_shape",
     "most_bytes",
+    "parse_array",
     "parse_json",
     "read_array",
+    "read_as",
     "read_bytes",
     "read_entries",
     "read_header",
     "read_json",
+    "text_array",
 ]
 
 LEAST_ALLOWED = 128 << 20
@@ -52,7 +57,7 @@ MAGIC = b"\x93NUMPY"
 SIMPLE_TYPE = re.compile(r"[<>=|]?[A-Za-z?]\d{0,9}(\[\d{0,3}[A-Za-z]{1,2}\])?")
 COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 DEEPEST = 8  # lists and objects of JSON inside each other
-MOST_DIGITS = 20  # of an integer in JSON: more do not fit into 64 bits
+MOST_DIGITS = 310  # of an integer in JSON, with its sign: more do not fit into a float64 either
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -219,15 +224,16 @@ def parsed_header(text: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
         raise Malformed("its header names no shape or order")
     if not isinstance(kind, str) or not SIMPLE_TYPE.fullmatch(kind):
         raise Malformed("its entries are no single numbers or texts")
-    return shape, fortran, np.dtype(kind)
+    dtype = np.dtype(kind)
+    if dtype.hasobject:
+        raise Malformed("it holds Python objects; save numbers and strings")
+    if not dtype.itemsize:
+        raise Malformed("its entries have no size")
+    return shape, fortran, dtype
 
 
 def read_entries(stream: IO[bytes], header: NpyHeader) -> NDArray[Any]:
     """Read the entries that follow a header; the caller has allowed their size."""
-    if header.dtype.hasobject:
-        raise Malformed("it holds Python objects, which could run code; save numbers and strings")
-    if not header.dtype.itemsize:
-        raise Malformed("its entries have no size")
     order: Any = "F" if header.fortran else "C"
     with read_as("its entries cannot be read"):
         array: NDArray[Any] = np.empty(header.shape, dtype=header.dtype, order=order)
@@ -253,13 +259,37 @@ def check_bytes(array: NDArray[Any]) -> None:
         raise Malformed("it holds truth values that are neither true nor false")
 
 
+def text_array(texts: Sequence[str]) -> NDArray[np.str_]:
+    """Return texts as an array, in which each takes as much room as the longest."""
+    longest = max(map(len, texts), default=0)
+    if 4 * longest * len(texts) > most_bytes(sum(map(len, texts))):
+        raise Malformed(f"one of {len(texts)} texts has {longest} characters, for which all of them would need room")
+    return np.array(texts, dtype=str)
+
+
 def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
     """Read a .npy file, which must have the size that its header says."""
     with open(path, "rb") as stream:
-        header, size = read_header(stream), os.fstat(stream.fileno()).st_size
-        if size != header.length + header.nbytes:
-            raise Malformed(f"it has {size} bytes, its header promises {header.length + header.nbytes}")
-        return read_entries(stream, header)
+        return whole_array(stream, os.fstat(stream.fileno()).st_size)
+
+
+def parse_array(content: bytes) -> NDArray[Any]:
+    """Return the array of a .npy file's content."""
+    return whole_array(io.BytesIO(content), len(content))
+
+
+def whole_array(stream: IO[bytes], size: int) -> NDArray[Any]:
+    """Read a header and the entries that fill the rest of a stream."""
+    header = read_header(stream)
+    if size != header.length + header.nbytes:
+        raise Malformed(f"it has {size} bytes, its header promises {header.length + header.nbytes}")
+    return read_entries(stream, header)
+
+
+def check_shape(shape: tuple[int, int], size: int) -> None:
+    """Refuse a matrix so tall or wide that vectors along its sides take more memory than a file of this size may claim."""
+    if 8 * sum(shape) > most_bytes(size):
+        raise Malformed(f"it claims {shape[0]} rows and {shape[1]} columns, too many for {in_words(size)} of data")
 
 
 # Archives

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import time
 
+from ellzero.base.quoting import LONGEST_PATH, in_words, shown
 from ellzero.cli.output import print_result
 from ellzero.conversion import convert
-from ellzero.conversion.folder import in_words
+from ellzero.design.column_files import read_about
 
 __all__ = ["run"]
 
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
         progress=not args.quiet,
     )
     seconds = time.monotonic() - start
-    about = json.loads((store / "about.json").read_bytes())
+    about = read_about(store)
     size = sum(about["files"].values())
     labelled = "y.npy" in about["files"]
     result = {
@@ -48,6 +48,6 @@ def run(args: argparse.Namespace) -> int:
         "seconds": seconds,
     }
     target = "" if labelled else ", no target"
-    text = f"{store}: {about['n']} rows, {about['p']} columns ({about['storage']}, {about['dtype']}){target}, {in_words(size)}"
-    print_result(args, result, f"{text}, {seconds:.1f} s")
+    found = f"{about['n']} rows, {about['p']} columns ({about['storage']}, {about['dtype']}){target}, {in_words(size)}"
+    print_result(args, result, f"{shown(store, LONGEST_PATH)}: {found}, {seconds:.1f} s")
     return 0

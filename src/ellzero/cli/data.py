@@ -14,7 +14,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.cli.output import note
 from ellzero.cli.preparation import MatrixPreparation, TablePreparation, learn_matrix, learn_table
 from ellzero.cli.tables import Columns, Matrix, Reading, Table, load_array, read_data
-from ellzero.tables.columns import as_numbers, check_presence, listed
+from ellzero.tables.columns import as_numbers, check_presence, first_names, listed
 from ellzero.tables.optional import need
 from ellzero.tables.target import as_labels, as_response, column_labels, column_response, is_label
 
@@ -86,7 +86,9 @@ def from_table(table: Table, args: argparse.Namespace) -> Data:
     """Return the data of a table, whose columns are found by name."""
     frame, source = table.frame, table.source
     if args.target is None:
-        raise InvalidInputError(f"--target must name the column of {source} to predict; its columns are {first_names(frame)}.")
+        raise InvalidInputError(
+            f"--target must name the column of {source} to predict; its columns are {first_names(frame.columns)}."
+        )
     check_presence(frame, [args.target], source, "--target: ")
     check_presence(frame, args.drop, source, "--drop: ")
     weight = None
@@ -240,8 +242,3 @@ def new_columns(
     ends = np.cumsum(np.bincount(np.array(wanted, dtype=np.int64) + 1, minlength=n_features + 1) * n)
     order = np.argsort(wanted)
     return sparse.csc_matrix((values[:, order].ravel("F"), np.tile(np.arange(n), len(wanted)), ends), (n, n_features))
-
-
-def first_names(frame: Any) -> str:
-    """Return the names of the first few columns."""
-    return ", ".join(map(str, frame.columns[:10])) + (", ..." if len(frame.columns) > 10 else "")

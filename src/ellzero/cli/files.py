@@ -6,12 +6,16 @@ import gzip
 import io
 import os
 import sys
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.files import through_links
+from ellzero.conversion.streams import Limited, Stream, is_compressed, whole
 from ellzero.tables.formats import GZIP_MAGIC, STANDARD_INPUT
 
-__all__ = ["check_output", "open_input"]
+__all__ = ["check_output", "open_input", "text_stream"]
 
 
 def open_input(name: str) -> str | io.BytesIO:
@@ -24,22 +28,36 @@ def open_input(name: str) -> str | io.BytesIO:
         return name
     else:
         content = Path(name).read_bytes()
-    return io.BytesIO(gzip.decompress(content) if content[:2] == GZIP_MAGIC else content)
+    if content[:2] != GZIP_MAGIC:
+        return io.BytesIO(content)
+    source = "standard input" if name == STANDARD_INPUT else name
+    with whole(source), gzip.GzipFile(fileobj=io.BytesIO(content)) as packed:
+        return io.BytesIO(Limited(packed, source, len(content)).readall())
+
+
+def text_stream(source: str, content: str | io.BytesIO, stack: ExitStack) -> Any:
+    """Return a stream of the text from its beginning, decompressed, which the stack closes."""
+    if isinstance(content, io.BytesIO):
+        content.seek(0)
+        return content
+    stream = Stream(content, stack)
+    return Limited(stream.content, source, stream.size) if is_compressed(content) else stream.content
 
 
 def check_output(*names: str | None, inputs: tuple[str, ...] = ()) -> None:
     """Refuse files that cannot be written, or must not be, before any long work is done for them."""
     given = [Path(name) for name in names if name is not None]
     for path in given:
-        if path.is_dir():
+        place = through_links(path)
+        if place.is_dir():
             raise InvalidInputError(f"{path} is a folder; name a file to write.")
-        if path.exists() and not path.is_file():  # a device would be replaced by a file
+        if place.exists() and not place.is_file():  # a device would be replaced by a file
             raise InvalidInputError(f"{path} is no ordinary file; name one that can be written as a whole.")
-        if not path.parent.is_dir():
-            raise InvalidInputError(f"{path} cannot be written: there is no folder {path.parent}.")
-        if not os.access(path.parent, os.W_OK):
-            raise InvalidInputError(f"{path} cannot be written: no permission in the folder {path.parent}.")
-        if path.resolve() in {Path(name).resolve() for name in inputs}:
+        if not place.parent.is_dir():
+            raise InvalidInputError(f"{path} cannot be written: there is no folder {place.parent}.")
+        if not os.access(place.parent, os.W_OK):
+            raise InvalidInputError(f"{path} cannot be written: no permission in the folder {place.parent}.")
+        if os.path.realpath(path) in {os.path.realpath(name) for name in inputs}:
             raise InvalidInputError(f"{path} is read by this command; name another file to write.")
-    if len({path.resolve() for path in given}) < len(given):
+    if len({os.path.realpath(path) for path in given}) < len(given):
         raise InvalidInputError("two outputs have the same file name.")

@@ -24,8 +24,10 @@ def run(args: argparse.Namespace) -> int:
     check_output(args.out, inputs=(args.model, args.data))
     estimator, kept = read_model(args.model)
     preparation = preparation_of(estimator, kept)
-    features = None if preparation is None else preparation.features
-    used = None if features is None else {features[j] for j in estimator.support_}
+    used = None
+    if isinstance(preparation, TablePreparation):
+        features = preparation.features
+        used = {features[j] for j in estimator.support_}
     check_options(args, estimator)
     X, frame = load_new_data(args, preparation, estimator.n_features_in_, used)
     with warnings.catch_warnings():
@@ -44,10 +46,10 @@ def preparation_of(estimator: Any, kept: dict[str, Any] | None) -> TablePreparat
     """Return how raw columns become features; of a model that Python fitted, only names are known, or nothing."""
     if kept is not None:
         preparation = restore(kept)
-        if len(preparation.features) != estimator.n_features_in_:
+        if preparation.n_features != estimator.n_features_in_:
             raise InvalidInputError(
                 f"the model file contradicts itself: it has {estimator.n_features_in_} features and prepares "
-                f"{len(preparation.features)}."
+                f"{preparation.n_features}."
             )
         return preparation
     names = getattr(estimator, "feature_names_in_", None)

@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import whole_imports
+from ellzero.base.quoting import one_line, quoted
+from ellzero.base.validation import as_count
 from ellzero.tables.columns import as_text, check_presence, kinds_of, listed, number_matrix
 from ellzero.tables.optional import need
 from ellzero.tables.text import refuse_twice
@@ -56,6 +59,11 @@ class TablePreparation:
     def features(self) -> list[str]:
         """The names of the features, in order."""
         return [*self.numbers, *(name for column in self.categories for name in self.indicators(column))]
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        return len(self.features)
 
     def indicators(self, column: str) -> list[str]:
         """Return the features that a column of text becomes."""
@@ -107,13 +115,15 @@ class TablePreparation:
             names = [self.numbers[j] for j in np.flatnonzero(absent)]
             what = f"{listed(names)} {'has' if len(names) == 1 else 'have'} missing values"
             raise InvalidInputError(f"{what}{UNKNOWN_MEDIANS}" if new else f"{what}; {ADVICE}, or leave out with --drop.")
-        from sklearn.impute import SimpleImputer  # slow to import
+        with whole_imports():
+            from sklearn.impute import SimpleImputer  # slow to import
 
         return np.asfortranarray(SimpleImputer(strategy="median").fit(np.array([self.medians])).transform(numbers))
 
     def encoded(self, text: NDArray[Any]) -> Any:
         """Return the indicators as a sparse matrix; all are zero for a category that is not known."""
-        from sklearn.preprocessing import OneHotEncoder  # slow to import
+        with whole_imports():
+            from sklearn.preprocessing import OneHotEncoder  # slow to import
 
         known = [np.array(values, dtype=object) for values in self.categories.values()]
         encoder = OneHotEncoder(categories=known, drop="if_binary", handle_unknown="ignore")
@@ -128,7 +138,7 @@ class TablePreparation:
         new = sorted({MISSING if value is None else str(value) for value in set(values) - set(known)})
         if not new:
             return []
-        shown = ", ".join(map(repr, new[:3])) + (f" and {len(new) - 3} more" if len(new) > 3 else "")
+        shown = ", ".join(map(quoted, new[:3])) + (f" and {len(new) - 3} more" if len(new) > 3 else "")
         # A column of two categories has one indicator, of the second: a row without it counts as the first.
         meaning = "none of the known ones" if len(known) != 2 else repr(known[0])
         return [f"column {column!r} has values that the fit did not see ({shown}); they count as {meaning}."]
@@ -168,7 +178,8 @@ class MatrixPreparation:
         if self.medians is None:
             what = f"{source} has missing values (NaN), the first in {self.place(X, np.isnan)}"
             raise InvalidInputError(f"{what}{UNKNOWN_MEDIANS}" if new else f"{what}; {ADVICE}.")
-        from sklearn.impute import SimpleImputer  # slow to import
+        with whole_imports():
+            from sklearn.impute import SimpleImputer  # slow to import
 
         # scikit-learn refuses to fit on a sparse matrix with stored zeros, which medians may be: fit on an array.
         return SimpleImputer(strategy="median").fit(np.array([self.medians])).transform(X)
@@ -205,7 +216,8 @@ def learn_table(frame: pd.DataFrame, source: str, *, impute: bool, one_hot: bool
 
 def learn_matrix(X: Any, first: int, *, impute: bool) -> MatrixPreparation:
     """Learn the medians of a matrix if they are wanted."""
-    from sklearn.impute import SimpleImputer  # slow to import
+    with whole_imports():
+        from sklearn.impute import SimpleImputer  # slow to import
 
     medians = None
     if impute:
@@ -216,7 +228,8 @@ def learn_matrix(X: Any, first: int, *, impute: bool) -> MatrixPreparation:
 
 def learn_medians(frame: pd.DataFrame, numbers: list[str], source: str) -> tuple[float, ...]:
     """Return the median of each column."""
-    from sklearn.impute import SimpleImputer  # slow to import
+    with whole_imports():
+        from sklearn.impute import SimpleImputer  # slow to import
 
     if not numbers:
         return ()
@@ -229,8 +242,8 @@ def learn_categories(column: pd.Series) -> tuple[str | None, ...]:
     known = sorted({value for value in values if value is not None})
     if len(known) > FEW and 2 * len(known) > len(values):
         raise InvalidInputError(
-            f"column {column.name!r} has {len(known)} different values in {len(values)} rows (such as {known[0]!r}), "
-            f"too many for categories; leave it out with --drop."
+            f"column {quoted(column.name)} has {len(known)} different values in {len(values)} rows "
+            f"(such as {quoted(known[0])}), too many for categories; leave it out with --drop."
         )
     return (*known, None) if any(value is None for value in values) else tuple(known)
 
@@ -259,10 +272,15 @@ def refuse_text(frame: pd.DataFrame, text: list[str]) -> None:
     pandas = need("pandas")
     values = frame[text[0]].dropna().astype(str)
     numeric = pandas.to_numeric(values, errors="coerce")
+    holds = "holds" if len(text) == 1 else "hold"
+    if numeric.notna().all():
+        raise InvalidInputError(
+            f"{listed(text)} {holds} numbers with a decimal point (such as {quoted(values.iloc[0])}); leave out --decimal."
+        )
     odd = values[numeric.isna()].iloc[0]
-    what = f"{listed(text)} {'holds' if len(text) == 1 else 'hold'} text (such as {odd!r})"
+    what = f"{listed(text)} {holds} text (such as {quoted(odd)})"
     if numeric.notna().mean() > 0.5:
-        raise InvalidInputError(f"{what} among numbers; if that means a missing value, add --missing {odd!r}.")
+        raise InvalidInputError(f"{what} among numbers; if that means a missing value, add --missing {quoted(odd)}.")
     if pandas.to_numeric(values.str.replace(",", "."), errors="coerce").notna().all():
         raise InvalidInputError(f"{what}; if the comma is a decimal mark, add --decimal ','.")
     learn_categories(frame[text[0]])  # text that cannot be categories either gets its own message
@@ -273,14 +291,26 @@ def refuse_text(frame: pd.DataFrame, text: list[str]) -> None:
 def restore(kept: Any) -> TablePreparation | MatrixPreparation:
     """Return the preparation that a model file holds."""
     try:
-        medians = None if kept["medians"] is None else tuple(float(value) for value in kept["medians"])
+        medians = None if kept["medians"] is None else tuple(number_of(value) for value in kept["medians"])
         if kept["kind"] == "matrix":
-            return MatrixPreparation(int(kept["n_features"]), int(kept["first"]), medians)
+            p, first = as_count("n_features", kept["n_features"], 1), as_count("first", kept["first"], 0)
+            if medians is not None and len(medians) != p:
+                raise ValueError("medians must be one for each feature")
+            return MatrixPreparation(p, first, medians)
         categories = {entry["column"]: tuple(entry["values"]) for entry in kept["categories"]}
         numbers = tuple(kept["numbers"])
         texts = [*numbers, *categories, *(value for values in categories.values() for value in values if value is not None)]
         if not all(isinstance(text, str) for text in texts) or (medians is not None and len(medians) != len(numbers)):
             raise ValueError("names and categories must be strings, medians one for each column of numbers")
+        if len({*numbers, *categories}) < len(numbers) + len(kept["categories"]) or not all(categories.values()):
+            raise ValueError("columns must be different, and categories must have values")
         return TablePreparation(numbers, medians, categories)
     except (KeyError, TypeError, ValueError) as error:
-        raise InvalidInputError(f"the model file's preparation cannot be read: {type(error).__name__}: {error}.") from None
+        raise InvalidInputError(f"the model file's preparation cannot be read: {one_line(error)}.") from None
+
+
+def number_of(value: Any) -> float:
+    """Return a median of a model file."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError("medians must be numbers")
+    return float(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +14,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.cli.files import open_input
+from ellzero.base.imports import whole_imports
+from ellzero.base.quoting import in_words, one_line
+from ellzero.base.reading import Archive, Malformed, check_shape, most_bytes, read_array
+from ellzero.cli.files import open_input, text_stream
+from ellzero.conversion.streams import whole
 from ellzero.design.column_store import ColumnStore, open_columns
 from ellzero.tables.formats import FORMATS as TABLES
 from ellzero.tables.formats import STANDARD_INPUT, format_by_name
 from ellzero.tables.optional import need
-from ellzero.tables.text import check_header, explained, reading_options, refuse_twice
+from ellzero.tables.sparse_archive import is_sparse, read_sparse
+from ellzero.tables.text import check_header, explained, first_row, reading_options, refuse_twice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "Columns", "Matrix", "Reading", "Table", "load_array", "read_data"]
 
 FORMATS = {**TABLES, "columns": (".columns", ".npy")}
+WIDE = 2000  # columns of a table; beyond that, pandas' overhead for each column exceeds the time for the numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,14 +113,12 @@ def has_ending(name: str, kind: str) -> bool:
 def read_csv(source: str, content: str | io.BytesIO, kind: str, how: Reading) -> pd.DataFrame:
     """Read a CSV file, whose header must have different names."""
     pandas = need("pandas")
-    common = reading_options(kind, how.separator, how.encoding)
-    with explained(source, how.encoding):
-        header = pandas.read_csv(content, header=None, nrows=1, dtype=str, **common)
-        check_header(source, header.iloc[0].tolist(), common["sep"])
-        if isinstance(content, io.BytesIO):
-            content.seek(0)
+    common = reading_options(kind, how.separator, how.encoding, how.decimal)
+    with whole(source), explained(source, how.encoding), ExitStack() as stack:
+        header = first_row(source, text_stream(source, content, stack), common, how.encoding)
+        check_header(source, header, common["sep"])
         frame = pandas.read_csv(
-            content,
+            text_stream(source, content, stack),
             decimal=how.decimal,
             na_values=list(how.missing),
             dtype=dict.fromkeys(how.text, str),
@@ -122,19 +127,27 @@ def read_csv(source: str, content: str | io.BytesIO, kind: str, how: Reading) ->
         )
     if not (type(frame.index).__name__ == "RangeIndex" and frame.index.start == 0 and frame.index.step == 1):
         raise InvalidInputError(f"{source} has rows with more fields than its header has names.")
-    return frame
+    return frame.copy() if frame.shape[1] > WIDE else frame  # one array in place of one for each column, which all take time
 
 
 def read_parquet(source: str, content: str | io.BytesIO) -> pd.DataFrame:
     """Read a Parquet file."""
     pandas = need("pandas")
     need("pyarrow")
+    parquet = need("pyarrow.parquet")
     try:
+        known = parquet.read_metadata(content)
+        size = content.getbuffer().nbytes if isinstance(content, io.BytesIO) else os.path.getsize(content)
+        if 8 * known.num_rows * known.num_columns > most_bytes(size):
+            raise Malformed(
+                f"it claims {known.num_rows} rows of {known.num_columns} columns, too many for {in_words(size)}; "
+                "ellzero convert reads it with little memory"
+            )
         frame = pandas.read_parquet(content)
-    except (ValueError, OSError) as error:
-        if isinstance(error, FileNotFoundError):
-            raise
-        raise InvalidInputError(f"{source} cannot be read as Parquet: {str(error).splitlines()[0]}") from None
+    except (FileNotFoundError, MemoryError):
+        raise
+    except Exception as error:  # pyarrow and pandas fail in many ways
+        raise InvalidInputError(f"{source} cannot be read as Parquet: {one_line(error)}.") from None
     frame.columns = [str(name) for name in frame.columns]
     refuse_twice(source, list(frame.columns))
     return frame.reset_index(drop=True)
@@ -145,17 +158,26 @@ def read_svmlight(source: str, content: str | io.BytesIO, how: Reading) -> Matri
 
     Indices begin at `how.first`; if that is None, at 1 in files in which no feature has the index 0, at 0 in others.
     """
-    from sklearn.datasets import load_svmlight_file  # slow to import
+    with whole_imports():
+        from sklearn.datasets import load_svmlight_file  # slow to import
 
     wanted = None if how.n_features is None else how.n_features + (how.first or 0)
     try:
-        X, y = load_svmlight_file(content, zero_based=True, n_features=wanted)
-    except OverflowError as error:
-        raise InvalidInputError(f"{source} cannot be read as svmlight: {error}.") from None
+        with whole(source), ExitStack() as stack:
+            X, y = load_svmlight_file(text_stream(source, content, stack), zero_based=True, n_features=wanted)
+        size = content.getbuffer().nbytes if isinstance(content, io.BytesIO) else os.path.getsize(content)
+        if wanted is None:
+            check_shape(X.shape, size)
+    except (OverflowError, Malformed) as error:
+        raise InvalidInputError(f"{source} cannot be read as svmlight: {one_line(error)}.") from None
     except ValueError as error:
+        if isinstance(error, InvalidInputError):
+            raise
         if "n_features was set" in str(error):
             raise InvalidInputError(f"{source} has features beyond the {how.n_features} that the model knows.") from None
-        raise InvalidInputError(f"{source} cannot be read as svmlight (lines of 'label index:value ...'): {error}.") from None
+        raise InvalidInputError(
+            f"{source} cannot be read as svmlight (lines of 'label index:value ...'): {one_line(error)}."
+        ) from None
     if not X.shape[0]:
         raise InvalidInputError(f"{source} has no rows.")
     X = X.tocsc()
@@ -163,30 +185,22 @@ def read_svmlight(source: str, content: str | io.BytesIO, how: Reading) -> Matri
     if how.first == 1 and not empty:
         raise InvalidInputError(f"{source} has features with index 0, the model was fitted on indices that begin at 1.")
     first = how.first if how.first is not None else int(empty and X.shape[1] > 1)
-    whole = np.isfinite(y).all() and (y == np.round(y)).all() and (np.abs(y) < 2**53).all()
-    return Matrix(source, X[:, first:], {"y": y.astype(np.int64) if whole else y}, first, labelled=True)
+    whole_labels = np.isfinite(y).all() and (y == np.round(y)).all() and (np.abs(y) < 2**53).all()
+    return Matrix(source, X[:, first:], {"y": y.astype(np.int64) if whole_labels else y}, first, labelled=True)
 
 
 def read_npz(source: str, content: str | io.BytesIO) -> Matrix:
     """Read arrays by name (X is the matrix), or a matrix of scipy.sparse.save_npz."""
     try:
-        with np.load(content, allow_pickle=False) as file:
-            names = list(file.files)
-            if "X" in names:
-                arrays = {name: file[name] for name in names}
-            elif "format" in names:
-                if isinstance(content, io.BytesIO):
-                    content.seek(0)
-                return Matrix(source, sparse.csc_matrix(sparse.load_npz(content)), {})
-            else:
-                raise InvalidInputError(f"{source} has no array X; it has {', '.join(names) or 'none'}.")
-    except (InvalidInputError, FileNotFoundError):
-        raise
-    except ValueError as error:
-        objects = "Object arrays" in str(error)
-        reason = "an array of it holds Python objects; save numbers and strings" if objects else "it is no archive of arrays"
-        raise InvalidInputError(f"{source} cannot be read as npz: {reason}.") from None
-    except Exception as error:  # a damaged archive fails in many ways
+        with ExitStack() as stack:
+            stream = content if isinstance(content, io.BytesIO) else stack.enter_context(open(content, "rb"))
+            archive = stack.enter_context(Archive(stream))
+            if is_sparse(archive):
+                return Matrix(source, sparse.csc_matrix(read_sparse(archive)), {})
+            if "X" not in archive.members:
+                raise InvalidInputError(f"{source} has no array X; it has {archive.listed()}.")
+            arrays = {name: archive.read(name) for name in archive.members}
+    except Malformed as error:
         raise InvalidInputError(f"{source} cannot be read as npz: {error}.") from None
     X = arrays.pop("X")
     if X.ndim != 2 or X.dtype.kind not in "fiub":
@@ -199,11 +213,9 @@ def read_npz(source: str, content: str | io.BytesIO) -> Matrix:
 def load_array(name: str) -> NDArray[Any]:
     """Read a vector from a .npy file."""
     try:
-        array = np.load(name, allow_pickle=False)
-    except FileNotFoundError:
-        raise
-    except Exception as error:
+        array = read_array(name)
+    except Malformed as error:
         raise InvalidInputError(f"{name} cannot be read as an array: {error}.") from None
-    if not isinstance(array, np.ndarray) or array.ndim != 1:
+    if array.ndim != 1:
         raise InvalidInputError(f"{name} must hold one vector.")
     return array

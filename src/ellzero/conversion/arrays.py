@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import zipfile
+import errno
+import os
+import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import quoted
+from ellzero.base.reading import Archive, Malformed, NpyHeader, check_shape, read_array, read_header
 from ellzero.conversion.content import DenseContent, Report, SparseContent, narrowest
 from ellzero.conversion.plan import Plan
 from ellzero.conversion.transposing import DenseTiles
-from ellzero.design.column_files import read_header
+from ellzero.tables.sparse_archive import is_sparse, read_sparse
 
 __all__ = ["read_npy", "read_npz"]
 
@@ -26,50 +31,59 @@ def read_npy(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> Dens
     """Read a matrix; its target is another .npy file."""
     plan.refuse(*REFUSED)
     y = None if plan.target is None else vector_file(plan.target, plan)
-    return matrix(plan, stack.enter_context(open(plan.source, "rb")), y, folder, stack, report)
+    file = stack.enter_context(open(plan.source, "rb"))  # noqa: SIM115 - the stack closes it
+    size = os.fstat(file.fileno()).st_size
+    with explained(plan, "an array"):
+        header = read_header(file)
+        if size != header.length + header.nbytes:
+            raise Malformed(f"it has {size} bytes, its header promises {header.length + header.nbytes}")
+        check_matrix(plan, header, size)
+    return matrix(plan, file, header, y, folder, stack, report)
 
 
 def read_npz(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> DenseContent | SparseContent:
     """Read the array X, with y or the array or .npy file that `target` names; a sparse matrix is read as a whole."""
     plan.refuse(*REFUSED)
+    with explained(plan, "npz"):
+        archive = stack.enter_context(Archive(stack.enter_context(open(plan.source, "rb"))))  # noqa: SIM115 - as above
+        y = archive_target(plan, archive)
+        if "X" in archive.members:
+            file, header = archive.open("X")
+            check_matrix(plan, header, archive.size)
+            return matrix(plan, file, header, y, folder, stack, report)
+        if not is_sparse(archive):
+            raise InvalidInputError(f"{plan.shown} has no array X; it has {archive.listed()}.")
+        plan.refuse("impute")
+        return sparse_matrix(plan, archive, y)
+
+
+@contextmanager
+def explained(plan: Plan, what: str) -> Iterator[None]:
+    """Turn `Malformed` inside a `with` block into a sentence about the file."""
     try:
-        archive = stack.enter_context(zipfile.ZipFile(plan.source))
-    except zipfile.BadZipFile:
-        raise InvalidInputError(f"{plan.shown} cannot be read as npz: it is no archive of arrays.") from None
-    names = [name.removesuffix(".npy") for name in archive.namelist()]
-    y = archive_target(plan, names)
-    if "X" in names:
-        return matrix(plan, stack.enter_context(archive.open("X.npy")), y, folder, stack, report)
-    if "format" not in names:
-        raise InvalidInputError(f"{plan.shown} has no array X; it has {', '.join(names) or 'none'}.")
-    plan.refuse("impute")
-    return sparse_matrix(plan, y)
+        yield
+    except Malformed as error:
+        raise InvalidInputError(f"{plan.shown} cannot be read as {what}: {error}.") from None
 
 
-def archive_target(plan: Plan, names: list[str]) -> NDArray[Any] | None:
+def archive_target(plan: Plan, archive: Archive) -> NDArray[Any] | None:
     """Return the target from the archive, or from a file of its own."""
-    name = plan.target or ("y" if "y" in names else None)
+    name = plan.target or ("y" if "y" in archive.members else None)
     if name is None:
         return None
-    if name not in names:
-        if name.endswith(".npy"):
-            return vector_file(name, plan)
-        has = ", ".join(names)
-        raise InvalidInputError(f"target: {plan.shown} has no array {name!r}, it has {has}; name one, or a .npy file.")
-    try:
-        with np.load(plan.source, allow_pickle=False) as arrays:
-            return vector(arrays[name], name, plan)
-    except ValueError:
-        raise InvalidInputError(f"target: {name!r} of {plan.shown} cannot be read; save numbers or strings.") from None
+    if name in archive.members:
+        return vector(archive.read(name), name, plan)
+    if name.endswith(".npy"):
+        return vector_file(name, plan)
+    has = archive.listed()
+    raise InvalidInputError(f"target: {plan.shown} has no array {name!r}, it has {has}; name one, or a .npy file.")
 
 
 def vector_file(name: str, plan: Plan) -> NDArray[Any]:
     """Read a target from a .npy file."""
     try:
-        return vector(np.load(name, allow_pickle=False), name, plan)
-    except ValueError as error:
-        if isinstance(error, InvalidInputError):
-            raise
+        return vector(read_array(name), name, plan)
+    except Malformed as error:
         raise InvalidInputError(f"target: {name} cannot be read as an array: {error}.") from None
 
 
@@ -80,14 +94,25 @@ def vector(values: NDArray[Any], name: str, plan: Plan) -> NDArray[Any]:
         raise InvalidInputError(f"target: {name!r} must be a vector, got shape {values.shape}.")
     if plan.regression and values.dtype.kind not in "fiub":
         raise InvalidInputError(f"target {name!r} must hold numbers, got type {values.dtype}.")
-    values = values.astype(str) if values.dtype.kind == "S" else values
+    if values.dtype.kind == "S":
+        try:
+            values = values.astype(str)
+        except UnicodeDecodeError:
+            raise InvalidInputError(f"target {name!r} holds bytes that are no plain text; save strings.") from None
     return values.astype(np.float64) if plan.regression else values
 
 
-def matrix(plan: Plan, file: IO[bytes], y: NDArray[Any] | None, folder: Path, stack: ExitStack, report: Report) -> DenseContent:
+def matrix(
+    plan: Plan,
+    file: IO[bytes],
+    header: NpyHeader,
+    y: NDArray[Any] | None,
+    folder: Path,
+    stack: ExitStack,
+    report: Report,
+) -> DenseContent:
     """Return X from its file: columns are read as they come, rows are first written to tiles on the disk."""
-    shape, by_columns, dtype = header(file, plan)
-    n, p = shape
+    (n, p), by_columns, dtype = header.shape, header.fortran, header.dtype
     native = dtype.newbyteorder("=")
 
     def read(rows: int, columns: int, order: Any) -> NDArray[Any]:
@@ -106,6 +131,8 @@ def matrix(plan: Plan, file: IO[bytes], y: NDArray[Any] | None, folder: Path, st
 
     pieces, scratch_bytes = columns, 0
     if not by_columns:
+        if shutil.disk_usage(folder).free < header.nbytes:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # the folder replaces it by a sentence
         tiles = DenseTiles(folder / "rows", p, native, stack)
         step = max(1, plan.memory // (4 * dtype.itemsize * p))
         for start in range(0, n, step):
@@ -125,27 +152,19 @@ def matrix(plan: Plan, file: IO[bytes], y: NDArray[Any] | None, folder: Path, st
     )
 
 
-def header(file: IO[bytes], plan: Plan) -> tuple[tuple[int, int], bool, np.dtype[Any]]:
-    """Read the shape, order and type of the matrix that follows in the file."""
-    try:
-        shape, by_columns, dtype = read_header(file)
-    except ValueError as error:
-        raise InvalidInputError(f"{plan.shown} cannot be read as an array: {error}.") from None
+def check_matrix(plan: Plan, header: NpyHeader, size: int) -> None:
+    """Check that a file of this size can hold the matrix that a header describes."""
+    shape, dtype = header.shape, header.dtype
     if len(shape) != 2 or dtype.kind not in "fiub" or dtype.itemsize > 8:
-        raise InvalidInputError(f"{plan.shown} must hold a matrix of numbers, got shape {shape} of type {dtype}.")
+        raise InvalidInputError(f"{plan.shown} must hold a matrix of numbers, got shape {quoted(shape)} of type {dtype}.")
     if not shape[0] or not shape[1]:
         raise InvalidInputError(f"{plan.shown} has no {'columns' if shape[0] else 'rows'}.")
-    return shape, by_columns, dtype
+    check_shape((shape[0], shape[1]), size)
 
 
-def sparse_matrix(plan: Plan, y: NDArray[Any] | None) -> SparseContent:
+def sparse_matrix(plan: Plan, archive: Archive, y: NDArray[Any] | None) -> SparseContent:
     """Read a matrix that scipy.sparse.save_npz wrote."""
-    from scipy import sparse
-
-    try:
-        X = sparse.csc_matrix(sparse.load_npz(plan.source))
-    except (ValueError, KeyError) as error:
-        raise InvalidInputError(f"{plan.shown} cannot be read as a sparse matrix: {error}.") from None
+    X = sparse.csc_matrix(read_sparse(archive))
     X.sum_duplicates()
     n, p = X.shape
     ends = X.indptr[1:]

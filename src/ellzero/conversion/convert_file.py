@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import import_whole
 from ellzero.base.progress import ProgressCallback, as_progress
 from ellzero.base.validation import as_choice
 from ellzero.conversion.checking import SPARSE_TYPES, checked_contents
 from ellzero.conversion.content import DenseContent, part_report, store_dense, store_sparse
 from ellzero.conversion.folder import NewFolder
 from ellzero.conversion.plan import IMPUTE, Plan, as_bytes, format_of
-from ellzero.conversion.streams import DAMAGED
+from ellzero.conversion.streams import whole
 from ellzero.design.column_files import TYPES
 from ellzero.tables.formats import STANDARD_INPUT
 
@@ -139,12 +139,9 @@ def convert(
 def write_store(plan: Plan, folder: NewFolder, meter: Meter) -> None:
     """Read the source by the reader of its format, and write the store into the folder."""
     module, function = READERS[plan.format]
-    read = getattr(import_module(f"ellzero.conversion.{module}"), function)
-    with ExitStack() as stack:
-        try:
-            content = read(plan, folder.path, stack, part_report(meter, 0.0, 0.5))
-        except DAMAGED as error:
-            raise InvalidInputError(f"{plan.shown} is damaged or not whole: {str(error).rstrip('.')}.") from None
+    read = getattr(import_whole(f"ellzero.conversion.{module}"), function)
+    with whole(plan.shown), ExitStack() as stack:
+        content = read(plan, folder.path, stack, part_report(meter, 0.0, 0.5))
         dense = isinstance(content, DenseContent)
         dtype = plan.dtype or (content.dtype.name if dense else "float64")
         types = TYPES if dense else SPARSE_TYPES

@@ -10,16 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import LONGEST_PATH, shown
 from ellzero.conversion.checking import Contents, in_stored_type
 from ellzero.conversion.content import DenseContent, Report, refuse_missing
-from ellzero.conversion.csv_parts import Layout, Part, first_row, narrow_parts, wide_parts
+from ellzero.conversion.csv_parts import Layout, Part, narrow_parts, wide_parts
 from ellzero.conversion.labels import Labels
 from ellzero.conversion.plan import UNLABELLED, Plan
 from ellzero.conversion.streams import Replayed, Stream
 from ellzero.conversion.transposing import DenseTiles
 from ellzero.tables.columns import check_names
 from ellzero.tables.target import column_labels, column_response
-from ellzero.tables.text import check_header, reading_options
+from ellzero.tables.text import check_header, first_row, reading_options
 
 __all__ = ["read_csv"]
 
@@ -30,11 +31,11 @@ WIDE = 2000
 def read_csv(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> DenseContent:
     """Read all rows into tiles, from which the columns are then read."""
     plan.refuse("target_file")
-    options = reading_options(plan.format, plan.separator, plan.encoding)
+    options = reading_options(plan.format, plan.separator, plan.encoding, plan.decimal)
     stream = Stream(plan.source, stack)
     text = Replayed(stream.content)
-    header = first_row(plan, text, options)
-    check_header(plan.shown, [name for name in header if name], options["sep"])
+    header = first_row(plan.shown, text, options, plan.encoding)
+    check_header(plan.shown, header, options["sep"])
     text.rewind()
     names = [name or f"Unnamed: {j}" for j, name in enumerate(header)]
     rows = Rows(plan, names, folder, stack)
@@ -118,7 +119,8 @@ class Rows:
             raise InvalidInputError(f"{plan.shown} has no rows{' with a target' if self.seen else ''}.")
         skip = int(bool(self.bases) and len(self.names) > 1)
         if skip:
-            warnings.warn(f"the first column of {plan.shown} has no name and counts the rows; it is left out.", stacklevel=4)
+            source = shown(plan.shown, LONGEST_PATH)
+            warnings.warn(f"the first column of {source} has no name and counts the rows; it is left out.", stacklevel=4)
         return DenseContent(
             source=plan.shown,
             n=tiles.n,

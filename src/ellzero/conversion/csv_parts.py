@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import quoted
 from ellzero.conversion.plan import Plan
 from ellzero.conversion.streams import Replayed
 from ellzero.tables.columns import is_plain, kind_of, number_matrix, refuse_infinite
@@ -26,10 +27,8 @@ from ellzero.tables.text import explained
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Layout", "Part", "first_row", "narrow_parts", "wide_parts"]
+__all__ = ["Layout", "Part", "narrow_parts", "wide_parts"]
 
-SHOWN = 60
-"""The most characters of a text that an error quotes."""
 NARROW_BYTES = 64
 """Bytes of a field while pandas reads it: its text, its place in the text, its number and two copies of that."""
 WIDE_BYTES = 192
@@ -55,20 +54,6 @@ class Part:
     truth: NDArray[np.bool_]
     number: NDArray[np.bool_]
     target: pd.Series | None
-
-
-def first_row(plan: Plan, text: Replayed, options: dict[str, Any]) -> list[str]:
-    """Read the header as it is written: pandas would rename columns of the same name, and take "NA" for a missing one."""
-    with explained(plan.shown, plan.encoding):
-        lines = io.TextIOWrapper(io.BufferedReader(text), encoding=options["encoding"], newline="")
-        rows: Iterator[list[str]] = map(str.split, lines)
-        if len(options["sep"]) == 1:
-            rows = csv.reader(lines, delimiter=options["sep"], skipinitialspace=True)
-        row = next(filter(None, rows), None)
-        lines.detach().detach()  # or closing the wrappers would close the stream, which is read again
-    if row is None:
-        raise InvalidInputError(f"{plan.shown} is empty.")
-    return row
 
 
 def narrow_parts(plan: Plan, layout: Layout, text: Replayed, stack: ExitStack) -> Iterator[Part]:
@@ -118,15 +103,10 @@ def refuse_text(column: pd.Series, name: str, plan: Plan, seen: int) -> None:
     numbers = need("pandas").to_numeric(column, errors="coerce")
     odd = np.flatnonzero((numbers.isna() & column.notna()).to_numpy())
     i = int(odd[0]) if len(odd) else 0
-    where, found = f"column {short(name)!r} of {plan.shown}", short(column.iloc[i])
+    where, found = f"column {quoted(name)} of {plan.shown}", quoted(column.iloc[i])
     raise InvalidInputError(
-        f"{where} must hold numbers, got {found!r} in row {seen + i + 1}; drop it, or say that the word means a missing value."
+        f"{where} must hold numbers, got {found} in row {seen + i + 1}; drop it, or say that the word means a missing value."
     )
-
-
-def short(value: Any) -> Any:
-    """Return a text, cut to what an error message can quote: a file of another format may be one column of whole lines."""
-    return f"{value[:SHOWN]}..." if isinstance(value, str) and len(value) > SHOWN else value
 
 
 def wide_parts(plan: Plan, layout: Layout, text: Replayed, stack: ExitStack) -> Iterator[Part]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import json
 import os
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,11 +16,14 @@ from types import TracebackType
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.files import current_umask
+from ellzero.base.quoting import in_words
+from ellzero.base.reading import Malformed, read_json
 from ellzero.design.column_files import ABOUT, FORMAT
 
-__all__ = ["NewFolder", "in_words"]
+__all__ = ["NewFolder"]
 
 FULL = {errno.ENOSPC: "there is no room for it", errno.EDQUOT: "the quota leaves no room for it"}
+LONGEST_WAIT = 10.0  # seconds
 TOO_LARGE = "files of this size are not allowed here"  # EFBIG: the file system, or a limit of the process, forbids it
 
 
@@ -38,10 +41,11 @@ class NewFolder:
         check_target(self.target, overwrite)
 
     def __enter__(self) -> NewFolder:
-        remove_leftovers(self.target)
-        check_target(self.target, self.overwrite)
-        with self.explained():
-            self.path, self.lock = locked_folder(self.target)
+        with alone_in(self.target.parent):
+            remove_leftovers(self.target)
+            check_target(self.target, self.overwrite)
+            with self.explained():
+                self.path, self.lock = locked_folder(self.target)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -85,11 +89,12 @@ class NewFolder:
         """Give the folder its name; an older store of that name is removed only when this one has taken its place."""
         os.chmod(self.path, 0o777 & ~current_umask())  # mkdtemp lets nobody but the owner enter the folder
         sync(self.path)
-        check_target(self.target, self.overwrite)
-        if not self.target.exists():
-            self.path.rename(self.target)
-        else:
-            self.replace(self.path.with_suffix(".old"))
+        with alone_in(self.target.parent):
+            check_target(self.target, self.overwrite)
+            if not self.target.exists():
+                self.path.rename(self.target)
+            else:
+                self.replace(self.path.with_suffix(".old"))
         sync(self.target.parent)
 
     def replace(self, old: Path) -> None:
@@ -127,8 +132,8 @@ def check_target(target: Path, overwrite: bool) -> None:
 def is_store(path: Path) -> bool:
     """Return whether this is a folder that a writer of column stores has made."""
     try:
-        about = json.loads((path / ABOUT).read_bytes())
-    except (OSError, ValueError):
+        about = read_json(path / ABOUT) if (path / ABOUT).is_file() else None
+    except (OSError, Malformed):
         return False
     return isinstance(about, dict) and about.get("format") == FORMAT and not path.is_symlink()
 
@@ -137,10 +142,28 @@ def locked_folder(target: Path) -> tuple[Path, int]:
     """Make a new folder, and return it with the descriptor that locks it."""
     while True:
         path = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.ellzero-", suffix=".part"))
-        lock = os.open(path, os.O_RDONLY)
-        if try_lock(lock) and os.path.exists(path):
-            return path, lock
-        os.close(lock)  # another process took it for a leftover in the moment before it was locked
+        # Where folders cannot be locked, another process may take this one for a leftover before it is locked, and remove it.
+        with suppress(FileNotFoundError):
+            lock = os.open(path, os.O_RDONLY)
+            if try_lock(lock) and os.path.exists(path):
+                return path, lock
+            os.close(lock)
+
+
+@contextmanager
+def alone_in(parent: Path) -> Iterator[None]:
+    """Keep other processes from making, renaming and removing stores in this folder inside a `with` block.
+
+    The moments in there are short: a process that waits for long goes on as if the folder could not be locked.
+    """
+    lock = os.open(parent, os.O_RDONLY)
+    try:
+        until = time.monotonic() + LONGEST_WAIT
+        while not try_lock(lock) and time.monotonic() < until:
+            time.sleep(0.01)
+        yield
+    finally:
+        os.close(lock)
 
 
 def try_lock(descriptor: int) -> bool:
@@ -185,12 +208,3 @@ def sync(folder: Path) -> None:
             os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def in_words(size: float) -> str:
-    """Return a number of bytes in the unit that fits: "1.5 MB"."""
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if size < 1000 or unit == "GB":
-            break
-        size /= 1000
-    return f"{size:.0f} bytes" if unit == "bytes" else f"{size:.3g} {unit}" if size < 1000 else f"{size:,.0f} {unit}"

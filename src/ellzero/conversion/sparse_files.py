@@ -12,6 +12,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import whole_imports
 from ellzero.conversion.checking import Contents, canonical
 from ellzero.conversion.store_files import Files, synced
 from ellzero.design.store import BLOCK_BYTES
@@ -43,7 +44,8 @@ class SparseFiles(Files):
 
     def append(self, block: Any) -> None:
         """Write the next columns, given as a sparse matrix of any format."""
-        from scipy import sparse
+        with whole_imports():
+            from scipy import sparse
 
         first = self.done
         if not sparse.issparse(block):

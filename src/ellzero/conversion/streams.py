@@ -8,18 +8,38 @@ import io
 import lzma
 import os
 import sys
+import zipfile
 import zlib
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import IO, Any
 
-from ellzero.base.errors import InvalidInputError
-from ellzero.tables.formats import GZIP_MAGIC, STANDARD_INPUT
+from ellzero.base.errors import EllzeroError, InvalidInputError
+from ellzero.base.quoting import in_words, one_line
+from ellzero.tables.formats import COMPRESSIONS, GZIP_MAGIC, STANDARD_INPUT
 from ellzero.tables.optional import need
 
-__all__ = ["DAMAGED", "Replayed", "Stream"]
+__all__ = ["Limited", "Replayed", "Stream", "is_compressed", "whole"]
 
-DAMAGED = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
-"""The errors of compressed files that are damaged or cut off."""
+DAMAGED = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
+"""The errors of compressed files that are damaged or cut off; bz2 and zstd raise an OSError without a number instead."""
+LEAST_TEXT = 16 << 20
+"""Bytes of text that any compressed file may hold if all of it goes into memory, where it takes several times as much."""
+MOST_TIMES = 16
+"""A larger file may hold so many times its own size."""
+
+
+@contextmanager
+def whole(source: str) -> Iterator[None]:
+    """Replace the errors of damaged compressed files inside a `with` block by a sentence."""
+    try:
+        yield
+    except DAMAGED as error:
+        raise InvalidInputError(f"{source} is damaged or not whole: {one_line(error)}.") from None
+    except OSError as error:
+        if error.errno is not None or isinstance(error, EllzeroError):
+            raise
+        raise InvalidInputError(f"{source} is damaged or not whole: {one_line(error)}.") from None
 
 
 class Stream:
@@ -43,6 +63,11 @@ class Stream:
         return min(1.0, self.raw.tell() / self.size) if self.size else 0.0
 
 
+def is_compressed(name: str) -> bool:
+    """Return whether a file's name says that it is compressed."""
+    return os.path.splitext(name.lower())[1] in COMPRESSIONS
+
+
 def decompressed(raw: Any, name: str) -> Any:
     """Return the decompressed content of a file, or the file itself if it is not compressed."""
     suffix = os.path.splitext(name.lower())[1]
@@ -56,6 +81,32 @@ def decompressed(raw: Any, name: str) -> Any:
         pyarrow = need("pyarrow")
         return pyarrow.CompressedInputStream(pyarrow.PythonFile(raw, "r"), "zstd")
     return raw
+
+
+class Limited(io.RawIOBase):
+    """The text of a compressed file of this size, which is refused where it goes on for too long."""
+
+    def __init__(self, stream: Any, source: str, size: int) -> None:
+        self.stream = stream
+        self.source = source
+        self.size = size
+        self.most = self.left = max(LEAST_TEXT, MOST_TIMES * size)
+
+    def readable(self) -> bool:
+        """Return True, as the interface of streams demands."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer."""
+        data = self.stream.read(len(buffer))
+        self.left -= len(data)
+        if self.left < 0:
+            raise InvalidInputError(
+                f"{self.source} has {in_words(self.size)} and holds more than {in_words(self.most)} of text, too much for its "
+                "size; unpack it, or use ellzero convert, which needs little memory."
+            )
+        buffer[: len(data)] = data
+        return len(data)
 
 
 class Replayed(io.RawIOBase):

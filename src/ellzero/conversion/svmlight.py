@@ -11,6 +11,9 @@ from typing import IO, Any
 import numpy as np
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import whole_imports
+from ellzero.base.quoting import in_words, one_line
+from ellzero.base.reading import MOST_TIMES
 from ellzero.conversion.content import Report, SparseContent
 from ellzero.conversion.labels import whole_numbers
 from ellzero.conversion.plan import Plan
@@ -19,6 +22,8 @@ from ellzero.conversion.transposing import SparseTiles
 
 __all__ = ["read_svmlight"]
 
+COLUMN_BYTES = 256
+"""Memory of a column, with or without entries: its name in several lists, and the places of its entries."""
 TEXT_SHARE = 24
 """Memory of an entry, as a multiple of its text of at least 4 characters: the text, and its numbers by rows and by columns."""
 
@@ -31,11 +36,18 @@ def read_svmlight(plan: Plan, folder: Path, stack: ExitStack, report: Report) ->
     stream = Stream(plan.source, stack)
     tiles = SparseTiles(folder / "rows", stack)
     labels = []
-    line = 0
+    line = size = 0
     zero = False  # whether an entry has the index 0
     for text in line_blocks(stream.content, max(1, plan.memory // TEXT_SHARE)):
         X, y = parsed(text, plan, line)
         line += text.count(b"\n")
+        size += len(text)
+        needed = COLUMN_BYTES * X.shape[1]
+        if needed > max(plan.memory, MOST_TIMES * max(size, stream.size)):
+            raise InvalidInputError(
+                f"{plan.shown} has the index {X.shape[1] - 1}: so many columns need {in_words(needed)} of memory, "
+                "much for a file of this size; allow it by memory if the index is right."
+            )
         zero = zero or bool((X.indices == 0).any())
         labels.append(y)
         tiles.append(X)
@@ -73,7 +85,8 @@ def line_blocks(stream: IO[bytes], size: int) -> Iterator[bytes]:
 
 def parsed(text: bytes, plan: Plan, line: int) -> tuple[Any, Any]:
     """Parse some lines; `line` is the number of lines before them, for errors."""
-    from sklearn.datasets import load_svmlight_file
+    with whole_imports():
+        from sklearn.datasets import load_svmlight_file
 
     try:
         return load_svmlight_file(io.BytesIO(text), zero_based=True)
@@ -87,5 +100,5 @@ def parsed(text: bytes, plan: Plan, line: int) -> tuple[Any, Any]:
         else:
             where = ""
         raise InvalidInputError(
-            f"{plan.shown} cannot be read as svmlight (lines of 'label index:value ...'){where}: {str(error).rstrip('.')}."
+            f"{plan.shown} cannot be read as svmlight (lines of 'label index:value ...'){where}: {one_line(error)}."
         ) from None

@@ -7,6 +7,7 @@ than one long read.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,6 +15,8 @@ from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ellzero.base.imports import whole_imports
 
 __all__ = ["DenseTiles", "SparseTiles"]
 
@@ -105,7 +108,8 @@ class SparseTiles:
 
     def block(self, first: int, last: int) -> Any:
         """Return columns first to last - 1; tiles are read from top to bottom, so that the rows of a column are sorted."""
-        from scipy import sparse
+        with whole_imports():
+            from scipy import sparse
 
         counts = self.counts[first:last]
         indptr = np.append(0, np.cumsum(counts))
@@ -151,5 +155,5 @@ def read(file: IO[bytes], start: int, count: int, dtype: np.dtype[Any]) -> NDArr
     file.seek(start)
     values = np.empty(count, dtype=dtype)
     if file.readinto(values.view(np.uint8)) < values.nbytes:  # type: ignore[attr-defined]
-        raise OSError("a temporary file has lost its end")
+        raise OSError(errno.EIO, "a temporary file has lost its end")
     return values

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +14,11 @@ from scipy import sparse
 
 from ellzero.base.errors import DatasetError
 from ellzero.base.files import replacing
+from ellzero.base.reading import Archive, Malformed, parse_array
 from ellzero.base.validation import as_choice
 from ellzero.datasets import uci
 from ellzero.datasets.uci import PARTS, SOURCES, Arrays, Source
+from ellzero.tables.sparse_archive import read_sparse
 
 __all__ = ["Dataset", "load"]
 
@@ -152,7 +153,7 @@ def read(source: Source, folder: Path) -> Arrays | None:
         try:
             with file.open("rb") as stream:
                 arrays |= read_arrays(stream, keys, source)
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        except (OSError, Malformed) as error:
             raise DatasetError(f"{file} cannot be read ({error}); remove it to fetch {source.name} again.") from error
     uci.check(source, arrays, folder)
     return arrays
@@ -160,11 +161,14 @@ def read(source: Source, folder: Path) -> Arrays | None:
 
 def read_arrays(stream: IO[bytes], keys: list[str], source: Source) -> Arrays:
     """Read the arrays of one file, without pickles, which could run code."""
-    if not source.is_sparse:
-        with np.load(stream, allow_pickle=False) as archive:
-            return {key: archive[key] for key in keys}
-    (key,) = keys
-    return {key: sparse.load_npz(stream) if key[0] == "X" else np.load(stream, allow_pickle=False)}
+    if source.is_sparse and keys[0][0] == "y":
+        return {keys[0]: parse_array(stream.read())}
+    with Archive(stream) as archive:
+        if source.is_sparse:
+            return {keys[0]: read_sparse(archive)}
+        if missing := [key for key in keys if key not in archive.members]:
+            raise Malformed(f"it has no array {missing[0]}")
+        return {key: archive.read(key) for key in keys}
 
 
 def write_arrays(stream: IO[bytes], arrays: Arrays) -> None:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.base.errors import DatasetError
+from ellzero.base.imports import whole_imports
 
 __all__ = ["HOME", "PARTS", "SOURCES", "Arrays", "Source", "check", "download"]
 
@@ -116,7 +117,8 @@ def download(source: Source, home: str) -> Arrays:
 
 def fetch(url: str, folder: str) -> bytes:
     """Download a file by scikit-learn's fetcher, or raise an error that says what went wrong."""
-    from sklearn.datasets import fetch_file  # not at the top: it imports all of scikit-learn's own sets
+    with whole_imports():
+        from sklearn.datasets import fetch_file  # not at the top: it imports all of scikit-learn's own sets
 
     try:
         with warnings.catch_warnings():

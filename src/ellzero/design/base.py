@@ -11,6 +11,7 @@ from scipy import sparse
 
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import whole_imports
 
 __all__ = ["Design", "as_design", "float_dtype", "is_stored"]
 
@@ -69,8 +70,9 @@ def is_stored(X: object) -> bool:
     """Return whether X is kept outside memory: in a file, on other machines, or in another library's array on disk."""
     if sparse.issparse(X) or isinstance(X, np.ndarray):
         return False
-    from ellzero.design.column_store import ColumnStore
-    from ellzero.design.stored import StoredDesign
+    with whole_imports():
+        from ellzero.design.column_store import ColumnStore
+        from ellzero.design.stored import StoredDesign
 
     return isinstance(X, (ColumnStore, StoredDesign)) or is_dask(X) or is_sliced(X)
 
@@ -93,11 +95,13 @@ def is_sliced(X: object) -> bool:
 def as_store(X: Any) -> Any:
     """Return the store of an X that is kept outside memory."""
     if is_dask(X):
-        from ellzero.design.dask_array import DaskStore
+        with whole_imports():
+            from ellzero.design.dask_array import DaskStore
 
         return DaskStore(X)
     if is_sliced(X):
-        from ellzero.design.sliced import SlicedStore
+        with whole_imports():
+            from ellzero.design.sliced import SlicedStore
 
         return SlicedStore(X)
     return X
@@ -108,9 +112,10 @@ def as_design(X: object, names: list[str] | None = None) -> Design:
 
     `names` are those of the columns, where X itself does not know them.
     """
-    from ellzero.design.csc import CscDesign
-    from ellzero.design.dense import DenseDesign
-    from ellzero.design.stored import StoredDesign
+    with whole_imports():
+        from ellzero.design.csc import CscDesign
+        from ellzero.design.dense import DenseDesign
+        from ellzero.design.stored import StoredDesign
 
     if isinstance(X, (CscDesign, DenseDesign, StoredDesign)):
         return X

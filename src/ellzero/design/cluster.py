@@ -14,6 +14,7 @@ from importlib.metadata import version
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ellzero.base.errors import ClusterError, InvalidInputError
+from ellzero.base.imports import whole_imports
 
 __all__ = ["Answer", "Cluster", "Engine", "LocalThreads", "answered", "engine_for"]
 
@@ -47,7 +48,8 @@ class Engine(Protocol):
 def answered(value: Any) -> Answer:
     """Return a value together with the worker that computed it."""
     try:
-        from distributed import get_worker
+        with whole_imports():
+            from distributed import get_worker
 
         worker = str(get_worker().address)
     except (ImportError, ValueError):  # in this process
@@ -57,10 +59,12 @@ def answered(value: Any) -> Answer:
 
 def engine_for(X: Any) -> Engine:
     """Return the engine for tasks on a Dask array."""
-    import dask
+    with whole_imports():
+        import dask
 
     try:
-        from distributed import futures_of, get_client
+        with whole_imports():
+            from distributed import futures_of, get_client
     except ImportError:
         return LocalThreads()
     held = futures_of(X)
@@ -82,7 +86,8 @@ class LocalThreads:
 
     def run(self, keys: Sequence[Key], make: Callable[[Sequence[Key]], list[Any]]) -> Iterator[tuple[Key, Any]]:
         """Yield the value of each key's task."""
-        import dask
+        with whole_imports():
+            import dask
 
         for key, answer in zip(keys, dask.compute(*make(keys)), strict=True):
             yield key, answer.value
@@ -98,8 +103,9 @@ class Cluster:
     """
 
     def __init__(self, client: Any, held: Sequence[Any] = ()) -> None:
-        import dask
-        from dask.utils import parse_timedelta
+        with whole_imports():
+            import dask
+            from dask.utils import parse_timedelta
 
         if client.asynchronous:
             raise InvalidInputError("X is a Dask array of an asynchronous client; ellzero needs Client(asynchronous=False).")
@@ -206,8 +212,9 @@ class Cluster:
 
     def attempt(self, keys: Sequence[Key], make: Callable[[Sequence[Key]], list[Any]]) -> Iterator[tuple[Key, Any]]:
         """Submit the tasks of some keys; yield each key with its answer, or with what Dask gives instead of one."""
-        import dask
-        from distributed import as_completed
+        with whole_imports():
+            import dask
+            from distributed import as_completed
 
         self.require_client()
         # Dask warns about large arguments of tasks; the residuals of many rows are large on purpose.
@@ -243,7 +250,8 @@ class Cluster:
 
     def passing_trouble(self, result: Any) -> BaseException:
         """Return the reason for a missing answer if it may pass; raise it otherwise."""
-        import distributed
+        with whole_imports():
+            import distributed
 
         error: BaseException = result[1] if isinstance(result, tuple) else result
         passing = (
@@ -277,7 +285,8 @@ class Cluster:
 
 def leave_the_pool() -> None:
     """Give up the slot of this task, if this is one on a worker: it may wait for tasks that need a slot."""
-    from distributed import secede
+    with whole_imports():
+        from distributed import secede
 
     with suppress(AttributeError, KeyError, ValueError):  # in no task, or not for the first time
         secede()
@@ -304,7 +313,8 @@ def held_answers(function: Callable[..., Any], questions: dict[str, list[Any]], 
 
 def spare_memory(dask_worker: Any) -> float:
     """Return how many bytes this worker can take before Dask begins to write its data to disk."""
-    import psutil
+    with whole_imports():
+        import psutil
 
     limit = dask_worker.memory_manager.memory_limit
     return (1.0 - KEPT_FREE) * limit - psutil.Process().memory_info().rss if limit else float("inf")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import io
-import json
 import os
 import weakref
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import quoted
+from ellzero.base.reading import Malformed, read_header, read_json
 
 __all__ = [
     "ABOUT",
@@ -23,15 +23,14 @@ __all__ = [
     "ArrayFile",
     "damaged",
     "file_stamp",
-    "load_array",
     "read_about",
-    "read_header",
 ]
 
 FORMAT, VERSION, ABOUT = "ellzero columns", 1, "about.json"
 TYPES = ("float64", "float32", "int8")
 SMALL_FILES = ("indptr.npy", "y.npy", "names.json")
 """The small files beside the numbers, which are read as a whole."""
+FILES = ("X.npy", "data.npy", "indices.npy", *SMALL_FILES)
 
 
 class ArrayFile:
@@ -39,18 +38,17 @@ class ArrayFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        if not path.is_file():
+            raise damaged(path.parent, f"{path.name} is {'no file' if path.exists() else 'missing'}")
         try:
             with open(path, "rb") as stream:
-                self.shape, self.fortran, dtype = read_header(stream)
-                self.offset = stream.tell()
-        except FileNotFoundError:
-            raise damaged(path.parent, f"{path.name} is missing") from None
-        except ValueError as error:
-            raise InvalidInputError(f"{path} is no NumPy array: {' '.join(str(error).split())}") from None
-        self.dtype: np.dtype[Any] = dtype
-        if dtype.hasobject or not dtype.isnative:
-            raise InvalidInputError(f"{path} must hold numbers of this machine's byte order, got {dtype}.")
-        self.nbytes = int(np.prod(self.shape, dtype=np.int64)) * dtype.itemsize
+                header = read_header(stream)
+        except Malformed as error:
+            raise InvalidInputError(f"{path} cannot be read: {error}.") from None
+        self.shape, self.fortran, self.dtype = header.shape, header.fortran, header.dtype
+        self.offset, self.nbytes = header.length, header.nbytes
+        if not self.dtype.isnative:
+            raise InvalidInputError(f"{path} must hold numbers of this machine's byte order, got {self.dtype}.")
         self.descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
         weakref.finalize(self, os.close, self.descriptor)
         self.seen = self._state()
@@ -77,45 +75,50 @@ class ArrayFile:
             raise InvalidInputError(f"{self.path} has changed since it was opened; open it again.")
 
 
-def read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Return the shape, whether the order is Fortran's, and the type of the array that follows in the stream."""
-    version = np.lib.format.read_magic(stream)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    return read(stream)
-
-
 def read_about(folder: Path) -> dict[str, Any]:
     """Read and check the description of a store."""
     file = folder / ABOUT
-    if not file.exists():
+    if not file.is_file():
         raise InvalidInputError(f"{folder} is no column store: it has no {ABOUT}.")
     try:
-        about = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError:
-        raise damaged(folder, f"{ABOUT} is no JSON") from None
+        about = read_json(file)
+    except Malformed as error:
+        raise damaged(folder, f"in {ABOUT}, {error}") from None
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise InvalidInputError(f"{folder} is no column store: its {ABOUT} does not say so.")
     if about.get("version") != VERSION:
         made = about.get("made_by", "another version")
         raise InvalidInputError(
-            f"{folder} has format version {about.get('version')} (by {made}); this ellzero reads version {VERSION}."
+            f"{folder} has format version {quoted(about.get('version'))} (by {quoted(made)}); "
+            f"this ellzero reads version {VERSION}."
         )
-    counts = all(isinstance(about.get(key), int) and about[key] >= 0 for key in ("n", "p", "block_columns"))
-    if not counts or not about["block_columns"] or about.get("storage") not in ("dense", "sparse"):
+    if not all(is_count(about.get(key)) for key in ("n", "p", "block_columns")) or not about["block_columns"]:
         raise damaged(folder, f"{ABOUT} lacks what describes X")
-    if not isinstance(about.get("crc32"), list) or not isinstance(about.get("files"), dict):
-        raise damaged(folder, f"{ABOUT} lacks checksums or sizes")
+    if about.get("storage") not in ("dense", "sparse"):
+        raise damaged(folder, f"{ABOUT} lacks what describes X")
     about.setdefault("target", None)
     about.setdefault("checks", {})
-    if not isinstance(about["target"], str | None) or not isinstance(about["checks"], dict):
-        raise damaged(folder, f"{ABOUT} does not name the target, or checksums, as it should")
+    checksums, files, checks = about.get("crc32"), about.get("files"), about["checks"]
+    if not isinstance(checksums, list) or not all(map(is_count, checksums)):
+        raise damaged(folder, f"{ABOUT} lacks checksums")
+    if not isinstance(files, dict) or not all(map(is_count, files.values())):
+        raise damaged(folder, f"{ABOUT} lacks the sizes of the files")
+    if not isinstance(checks, dict) or not all(map(is_count, checks.values())):
+        raise damaged(folder, f"{ABOUT} does not have checksums as it should")
+    if not isinstance(about["target"], str | None):
+        raise damaged(folder, f"{ABOUT} does not name the target as it should")
+    about["files"] = {name: files[name] for name in FILES if name in files}
     for name, size in about["files"].items():
-        path = folder / str(name)
-        found = path.stat().st_size if path.exists() else None
+        found = (folder / name).stat().st_size if (folder / name).is_file() else None
         if found != size:
             problem = "is missing" if found is None else f"has {found} bytes, {size} were written"
             raise damaged(folder, f"{name} {problem}")
     return about
+
+
+def is_count(value: Any) -> bool:
+    """Return whether a value of JSON is a whole number that is not negative."""
+    return type(value) is int and value >= 0
 
 
 def damaged(path: Path, how: str) -> InvalidInputError:
@@ -130,11 +133,3 @@ def file_stamp(file: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return state.st_dev, state.st_ino, state.st_mtime_ns
-
-
-def load_array(content: bytes) -> NDArray[Any]:
-    """Return the array of a ``.npy`` file."""
-    if not content.startswith(b"\x93NUMPY"):
-        raise ValueError("no NumPy array")
-    loaded: NDArray[Any] = np.load(io.BytesIO(content), allow_pickle=False)
-    return loaded

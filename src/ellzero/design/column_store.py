@@ -23,8 +23,10 @@ from scipy import sparse
 
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import shown
+from ellzero.base.reading import Malformed, check_shape, parse_array, parse_json
 from ellzero.base.validation import as_threads
-from ellzero.design.column_files import ABOUT, SMALL_FILES, TYPES, ArrayFile, damaged, file_stamp, load_array, read_about
+from ellzero.design.column_files import ABOUT, SMALL_FILES, TYPES, ArrayFile, damaged, file_stamp, read_about
 from ellzero.design.store import BLOCK_BYTES, Array, Request
 
 __all__ = ["ColumnStore", "open_columns"]
@@ -104,10 +106,11 @@ class ColumnStore:
             files = ("X.npy",) if self.storage == "dense" else ("data.npy", "indices.npy")
             self.files = [ArrayFile(self.path / name) for name in files]
             block, checksums, shape = about["block_columns"], about["crc32"], (about["n"], about["p"])
+            size = sum(about["files"].values())
         elif self.path.exists():
             self.storage, self.target, self.files = "dense", None, [ArrayFile(self.path)]
             self.small_files, self.opened = {}, None
-            block, checksums, shape = None, None, self.files[0].shape
+            block, checksums, shape, size = None, None, self.files[0].shape, self.files[0].nbytes
             if len(shape) != 2:
                 raise InvalidInputError(f"{self.path} must hold a matrix, got an array of {len(shape)} dimensions.")
         else:
@@ -116,6 +119,10 @@ class ColumnStore:
         if self.dtype.name not in TYPES:
             raise InvalidInputError(f"{self.files[0].path} holds {self.dtype.name}; a store holds {', '.join(TYPES)}.")
         self.shape: tuple[int, int] = (int(shape[0]), int(shape[1]))
+        try:
+            check_shape(self.shape, size)
+        except Malformed as error:
+            raise damaged(self.path, str(error)) from None
         self.starts, p = self._starts(), self.shape[1]
         self.block_columns = block or max(1, BLOCK_BYTES // max(1, self.nbytes // max(1, p)))
         self.blocks = -(-p // self.block_columns)
@@ -130,7 +137,7 @@ class ColumnStore:
         return reopened, (os.path.abspath(self.path), self.threads, self.check, self.identity)
 
     def __repr__(self) -> str:
-        return f"ColumnStore({self.path.name}: {self.shape[0]} x {self.shape[1]}, {self.dtype}, {self.storage})"
+        return f"ColumnStore({shown(self.path.name)}: {self.shape[0]} x {self.shape[1]}, {self.dtype}, {self.storage})"
 
     def _starts(self) -> NDArray[np.int64] | None:
         """Return where the entries of each column of a sparse store begin; raise an error if the files do not fit together."""
@@ -141,7 +148,7 @@ class ColumnStore:
             if not (X.fortran or 1 in X.shape):
                 raise InvalidInputError(f"{X.path} must be a matrix in Fortran order (columns one after another).")
             return None
-        starts = self._small_file("indptr.npy", load_array)
+        starts = self._small_file("indptr.npy", parse_array)
         lengths = {file.shape for file in self.files}
         good = (
             starts.shape == (self.shape[1] + 1,)
@@ -168,17 +175,17 @@ class ColumnStore:
         """Return the names of the columns, None if they have none."""
         if "names.json" not in self.small_files:
             return None
-        names = self._small_file("names.json", json.loads)
-        if not isinstance(names, list) or len(names) != self.shape[1]:
+        names = self._small_file("names.json", parse_json)
+        if not isinstance(names, list) or len(names) != self.shape[1] or not all(isinstance(name, str) for name in names):
             raise damaged(self.path, f"names.json does not hold {self.shape[1]} names")
-        return [str(name) for name in names]
+        return names
 
     @cached_property
     def y(self) -> NDArray[Any] | None:
         """Return the target that was stored with X, None if there is none."""
         if "y.npy" not in self.small_files:
             return None
-        y: NDArray[Any] = self._small_file("y.npy", load_array)
+        y: NDArray[Any] = self._small_file("y.npy", parse_array)
         if y.shape != self.shape[:1]:
             raise damaged(self.path, f"y.npy has shape {y.shape} for {self.shape[0]} rows")
         return y
@@ -195,8 +202,8 @@ class ColumnStore:
             raise damaged(self.path, f"{name} does not have the checksum that it was written with")
         try:
             return parse(content)
-        except (ValueError, EOFError):  # JSON and Unicode errors are of the first kind
-            raise damaged(self.path, f"{name} cannot be read") from None
+        except Malformed as error:
+            raise damaged(self.path, f"{name} cannot be read: {error}") from None
 
     # Reading.
 

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import whole_imports
 from ellzero.design.base import Array, as_design, check_dtype, float_dtype
 from ellzero.design.cluster import Answer, Cluster, Engine, answered, engine_for
 from ellzero.design.dense import held_dtype
@@ -89,8 +90,9 @@ class DaskStore:
 
     def keep_converted(self, cluster: Cluster) -> None:
         """Keep converted copies of the blocks that the core cannot use as they are, if the workers have room."""
-        import dask
-        from distributed import futures_of
+        with whole_imports():
+            import dask
+            from distributed import futures_of
 
         sizes = dict(self.ask(self.places, size_of_copy))
         chosen = [place for place in self.places if sizes[place]]
@@ -119,7 +121,8 @@ class DaskStore:
 
     def packed(self, requests: list[Request]) -> Any:
         """Pack the requests for a row of blocks: inside their tasks, or, if large, as data that each worker fetches once."""
-        import dask
+        with whole_imports():
+            import dask
 
         data = pickle.dumps(requests, protocol=5)
         return data if len(data) * len(self.columns) <= INLINE_BYTES else dask.delayed(data, traverse=False, pure=False)
@@ -165,7 +168,8 @@ class DaskStore:
         arguments: Callable[[Place], tuple[Any, ...]] = lambda _: (),
     ) -> Iterator[tuple[Place, Any]]:
         """Yield the function's value for each of these blocks, computed where the block is."""
-        import dask
+        with whole_imports():
+            import dask
 
         task = dask.delayed(signed, pure=False)
 
@@ -197,7 +201,8 @@ def slices(sizes: Sequence[int]) -> dict[int, slice]:
 
 def persisted(X: Any) -> dict[Place, Any]:
     """Return the futures of all blocks if workers hold them or are about to; otherwise none."""
-    from distributed import Future
+    with whole_imports():
+        from distributed import Future
 
     graph = X.__dask_graph__()
     blocks = {(i, j): graph[key] for i, row in enumerate(X.__dask_keys__()) for j, key in enumerate(row)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -9,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import whole_imports
+from ellzero.base.quoting import in_words, one_line
+from ellzero.base.reading import LEAST_ALLOWED, Malformed, check_shape, most_bytes
 from ellzero.base.validation import as_threads
 from ellzero.design.base import check_dtype
 from ellzero.design.dense import DenseDesign, held_dtype
@@ -33,6 +37,7 @@ class SlicedStore:
         self.array = array
         self.shape: tuple[int, int] = (int(array.shape[0]), int(array.shape[1]))
         self.dtype = np.dtype(held_dtype(np.dtype(array.dtype)))
+        check_claims(array, self.shape)
         self.nbytes = self.shape[0] * self.shape[1] * np.dtype(array.dtype).itemsize
         self.threads = as_threads(-1)
         column = max(1, self.shape[0] * self.dtype.itemsize)
@@ -64,13 +69,49 @@ class SlicedStore:
         return SlicedStore, (array,)
 
     def __getitem__(self, key: Any) -> NDArray[Any]:
-        if isinstance(key[1], slice):
-            return np.asarray(self.array[:, key[1]])
-        return self.take(np.arange(self.shape[1])[key[1]])
+        if not isinstance(key[1], slice):
+            return self.take(np.arange(self.shape[1])[key[1]])
+        try:
+            now = tuple(map(int, self.array.shape))
+            block = np.asarray(self.array[:, key[1]]) if now == self.shape else None
+        except MemoryError:
+            raise
+        except Exception as error:  # a damaged chunk, a file that is gone: each library fails in its own way
+            raise InvalidInputError(f"X cannot be read: {one_line(error) or type(error).__name__}.") from None
+        if block is None:
+            raise InvalidInputError(f"X had the shape {self.shape} when it was given and has {now} now; give it again.")
+        return block
+
+
+def check_claims(array: Any, shape: tuple[int, int]) -> None:
+    """Refuse an array whose shape or chunks claim far more memory than the numbers that are stored: most of it is empty."""
+    chunk = math.prod(int(np.max(size)) for size in array.chunks or (1,)) * np.dtype(array.dtype).itemsize
+    if max(8 * sum(shape), chunk) <= LEAST_ALLOWED:
+        return
+    stored = stored_bytes(array)
+    try:
+        check_shape(shape, stored)
+    except Malformed as error:
+        raise InvalidInputError(f"X cannot be used: {error}.") from None
+    if chunk > max(LARGEST_BLOCK, most_bytes(stored)):
+        raise InvalidInputError(
+            f"X cannot be used: it has chunks of {in_words(chunk)}, which are read as a whole, and {in_words(stored)} of data."
+        )
+
+
+def stored_bytes(array: Any) -> int:
+    """Return the bytes that an array takes where it is kept; if that is not known, those of all its numbers."""
+    if hasattr(array, "id") and hasattr(array.id, "get_storage_size"):  # h5py
+        return int(array.id.get_storage_size())
+    stored = getattr(array, "nbytes_stored", None)  # a number in Zarr 2, a function in Zarr 3
+    if stored is None:
+        return math.prod(map(int, array.shape)) * np.dtype(array.dtype).itemsize
+    return int(stored() if callable(stored) else stored)
 
 
 def open_hdf5(path: str, name: str) -> SlicedStore:
     """Open a dataset of an HDF5 file for reading."""
-    import h5py
+    with whole_imports():
+        import h5py
 
     return SlicedStore(h5py.File(path)[name])

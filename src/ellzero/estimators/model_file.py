@@ -13,6 +13,9 @@ from ellzero.problem.model_file import ModelContent, read_model_file
 
 __all__ = ["load", "read_model"]
 
+LARGEST_DENSE = 128 << 20
+"""Bytes of dense coefficients; a model with more keeps them sparse."""
+
 
 def load(path: str | os.PathLike[str]) -> L0Estimator:
     """Read a fitted estimator from a file that `save` wrote.
@@ -24,6 +27,7 @@ def load(path: str | os.PathLike[str]) -> L0Estimator:
     Returns
     -------
     L0Classifier or L0Regressor
+        Its ``coef_`` is sparse if a dense one would take more than 128 MB.
 
     Examples
     --------
@@ -47,8 +51,12 @@ def read_model(path: str | os.PathLike[str]) -> tuple[L0Estimator, dict[str, Any
 
 
 def fitted_estimator(content: ModelContent) -> L0Estimator:
-    """Return an estimator that predicts what the model of the file does."""
-    coef = content.coef.toarray()
+    """Return an estimator that predicts what the model of the file does.
+
+    A small file may have very many features: then the coefficients stay sparse, as `sparsify` leaves them.
+    """
+    coef = content.coef
+    coef.eliminate_zeros()
     estimator: Any
     if content.classes is None:
         estimator = L0Regressor(**content.settings.known())
@@ -57,11 +65,14 @@ def fitted_estimator(content: ModelContent) -> L0Estimator:
         estimator = L0Classifier(content.loss, probability=probability, **content.settings.known())
     settings = dict(vars(estimator))
     if content.classes is None:
-        estimator.coef_, estimator.intercept_ = coef[0], float(content.intercept[0])
+        estimator.intercept_ = float(content.intercept[0])
     else:
-        estimator.coef_, estimator.intercept_, estimator.classes_ = coef, content.intercept, content.classes
-    estimator.support_ = np.flatnonzero((coef != 0.0).any(axis=0))
+        estimator.intercept_, estimator.classes_ = content.intercept, content.classes
+    estimator.coef_ = coef
+    estimator.support_ = np.unique(coef.indices).astype(np.int64)
     estimator.n_features_in_ = coef.shape[1]
+    if 8 * coef.shape[0] * coef.shape[1] <= LARGEST_DENSE:
+        estimator.densify()
     if content.names is not None:
         estimator.feature_names_in_ = np.array(content.names, dtype=object)
     if content.calibration is not None:

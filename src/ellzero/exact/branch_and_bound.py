@@ -31,16 +31,12 @@ __all__ = ["branch_and_bound", "growth"]
 
 # Local search costs as much as some nodes. Searches that end before this many nodes do without it.
 NODES_BEFORE_LOCAL_SEARCH = 32
-LONG_SEARCH = 0.1  # seconds; a search over swaps that takes longer ends with its first better model
 ENDED: dict[_core.SearchStatus, Status | None] = {
     _core.SearchStatus.finished: None,
     _core.SearchStatus.time_limit: "time_limit",
     _core.SearchStatus.node_limit: "node_limit",
+    _core.SearchStatus.improved: "improved",
 }
-
-
-class Improved(Exception):
-    """Raised to end a long search over swaps that found a better model: the next search starts from that model."""
 
 
 @dataclass
@@ -110,8 +106,6 @@ class TreeSearch:
             status = self.stages()
         except KeyboardInterrupt:
             status = "interrupted"
-        except Improved:
-            status = "improved"
         self.note()
         if self.checkpoint is not None:
             if status is None:
@@ -135,7 +129,13 @@ class TreeSearch:
         """Work on the tree until it ends or meets a limit; grow IGA's set whenever only waiting nodes are left."""
         options, search = self.run.options, self.search
         while True:
-            status = search.run(seconds=self.run.left(), node_limit=node_limit, report=self.report)
+            status = search.run(
+                seconds=self.run.left(),
+                node_limit=node_limit,
+                enough=options.enough / self.run.problem.response.cost,
+                in_turn=options.in_turn,
+                report=self.report,
+            )
             if status != _core.SearchStatus.relaxed:
                 return ENDED[status]
             self.note()
@@ -173,10 +173,6 @@ class TreeSearch:
     def report(self) -> None:
         """Report the state of the search; the core calls this about ten times a second, and an exception stops it."""
         self.note()
-        run = self.run
-        better = run.bounds(self.search)[0] < run.incumbent.objective * (1.0 - run.options.gap)
-        if run.options.swaps is not None and better and time.monotonic() - run.begin > LONG_SEARCH:
-            raise Improved
         if self.checkpoint is not None:
             self.checkpoint.write_if_due(self.search, asdict(self.memory))
 

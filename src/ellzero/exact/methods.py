@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ellzero.base.imports import whole_imports
 from ellzero.exact.branch_and_bound import branch_and_bound
 from ellzero.exact.options import SearchOptions
 from ellzero.exact.solution import ExactSolution
@@ -18,8 +19,9 @@ def run_method(problem: Problem, options: SearchOptions, starts: Iterable[Model]
     if options.backend == "builtin":
         return branch_and_bound(problem, options, starts, heuristic=heuristic)[0]
     # MIP solvers are optional: this code is loaded only when one is used.
-    from ellzero.exact.mip.direct import solve_directly
-    from ellzero.exact.mip.generation import generate_integrality
+    with whole_imports():
+        from ellzero.exact.mip.direct import solve_directly
+        from ellzero.exact.mip.generation import generate_integrality
 
     solve = solve_directly if options.method == "mip" else generate_integrality
     return solve(problem, options, starts, heuristic)

@@ -42,8 +42,10 @@ class SearchOptions:
     gap: float = 1e-4
     time_limit: float = np.inf
     node_limit: int = NO_LIMIT
+    enough: float = -np.inf  # a search of more than a few nodes ends with the first model below this objective
     checkpoint: Any = None
     threads: int = 1
+    in_turn: bool = False  # the threads share one node at a time: what is found does not depend on their number
     progress: SearchCallback | None = None
 
 

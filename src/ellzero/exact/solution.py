@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.base.imports import whole_imports
 from ellzero.exact.certificate import Certificate
 from ellzero.exact.search_log import SearchProgress
 from ellzero.exact.status import Status
@@ -120,7 +121,8 @@ class ExactSolution:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the history, one row per report, with the columns of ``SearchProgress``, as a pandas data frame."""
-        import pandas as pd
+        with whole_imports():
+            import pandas as pd
 
         return pd.DataFrame([asdict(row) for row in self.history], columns=[column.name for column in fields(SearchProgress)])
 

@@ -7,13 +7,13 @@ and a proof that none is left holds for the paper's problem too.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ellzero import _core
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import ProgressCallback
 from ellzero.base.signatures import arguments_of, passes_on
@@ -27,13 +27,16 @@ from ellzero.exact.status import Status
 from ellzero.problem.making import make_problem
 from ellzero.problem.model import Model, evaluate
 from ellzero.problem.problem import Problem
+from ellzero.solvers.paths import PathOptions, solve_path
+from ellzero.solvers.scales import to_core_scale, to_user_scale
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["improve", "improve_models"]
+__all__ = ["SwapPath", "improve"]
 
 Array = NDArray[np.float64]
+GAP = 1e-4  # of the objective: swaps in a path that improve less are left
 
 
 @passes_on(ExactSettings, make_problem, search_options)
@@ -95,8 +98,13 @@ def improve(
     return improve_until_proved(problem, options, first, size)
 
 
-def improve_until_proved(problem: Problem, options: SearchOptions, start: Model | None, size: int) -> ExactSolution:
-    """Make the best swap again and again, until a search proves that none improves the model, or is stopped."""
+def improve_until_proved(
+    problem: Problem, options: SearchOptions, start: Model | None, size: int, most: int | None = None
+) -> ExactSolution:
+    """Make the best swap again and again, until a search proves that none improves the model, or is stopped.
+
+    A search that ends with more than `most` features is the last.
+    """
     check_bounded(problem, options)
     begin, nodes = time.monotonic(), 0
     # Local search must stay inside the box: the exact search would reject what it finds outside, and this would never end.
@@ -105,13 +113,18 @@ def improve_until_proved(problem: Problem, options: SearchOptions, start: Model 
     while True:
         left = 0.0 if found.ended else max(options.time_limit - (time.monotonic() - begin), 0.0)
         swaps = SwapNeighbourhood(np.sort(problem.paying(found.model.support)), size)
-        solution = run_method(problem, replace(options, swaps=swaps, time_limit=left), [found.model], heuristic=False)
+        # A long search ends with its first better model: the next one starts from that.
+        better = found.model.objective * (1.0 - options.gap)
+        asked = replace(options, swaps=swaps, time_limit=left, enough=better)
+        solution = run_method(problem, asked, [found.model], heuristic=False)
         nodes += solution.nodes
         solution = replace(solution, nodes=nodes, seconds=time.monotonic() - begin)
         if found.ended:
             return with_status(solution, found.ended)
         moved = not np.array_equal(np.sort(problem.paying(solution.support)), swaps.home)
         if solution.status != "improved" and (solution.status != "optimal" or not moved):
+            return solution
+        if most is not None and solution.model.size > most:
             return solution
         found = find_incumbent(boxed, options, [solution.model], "local_search", begin, sweep=False)
         if found.ended:
@@ -124,35 +137,75 @@ def with_status(solution: ExactSolution, status: Status) -> ExactSolution:
     return replace(solution, certificate=replace(solution.certificate, claim=claim))
 
 
-def improve_models(
-    problem: Problem,
-    lambda_0: Iterable[float],
-    models: Iterable[Model],
-    size: int,
-    threads: int,
-    progress: ProgressCallback | None,
-) -> list[Model]:
-    """Return, for each lambda_0, a model that no swap improves; a model found at one lambda_0 may be the start at another."""
-    bound = None if has_proved_bound(problem) else "heuristic"
-    pool = [evaluate(problem, model.coefficients) for model in models]
-    grid = list(lambda_0)
-    found: list[Model | None] = [None] * len(grid)
-    done = 0
-    while None in found:
-        at = found.index(None)
-        options = SearchOptions(lambda_0=grid[at], k=None, bound=bound, threads=threads)
-        start = min(pool, key=lambda model: model.objective_at(grid[at]))
-        solution = improve_until_proved(problem, options, as_start(problem, start, grid[at]), size)
-        if solution.status == "interrupted":
-            raise KeyboardInterrupt
-        found[at] = solution.model
-        pool.append(evaluate(problem, solution.model.coefficients))
-        # Where the new model is better than the one found before, that lambda_0 is searched again.
-        for other, model in enumerate(found):
-            cost = pool[-1].objective_at(grid[other])
-            if model is not None and other != at and cost < model.objective * (1.0 - options.gap):
-                found[other] = None
-        done += 1
-        if progress is not None:
-            progress(min(done / len(grid), 1.0), grid[at], solution.model.size)
-    return [model for model in found if model is not None]
+@dataclass
+class SwapPath:
+    """The models of a path, improved until neither a swap of the size asked for nor a coordinate step improves one.
+
+    A model found at one lambda_0 may be the start at another. Searches take nodes in turn, so that the models do not depend on
+    the number of threads.
+    """
+
+    problem: Problem
+    options: PathOptions
+    lambda_0: list[float]
+    pool: list[Model]  # of any lambda_0, to start from
+    progress: ProgressCallback | None = None
+
+    def improve(self, first: _core.Model) -> list[_core.Model]:
+        """Return a model for each lambda_0, up to the first that needs more features than are allowed.
+
+        The path does not end before its first point: `first` is its model if the others are too large there.
+        """
+        found: list[tuple[_core.Model, Model] | None] = [None] * len(self.lambda_0)
+        done = 0
+        while None in found:
+            at = found.index(None)
+            new = self.improve_at(self.lambda_0[at])
+            if new[1].size > self.most and at == 0:
+                new = first, evaluate(self.problem, to_user_scale(self.problem, first), self.lambda_0[0])
+            elif new[1].size > self.most:
+                del found[at:]
+                break
+            found[at] = new
+            self.pool.append(new[1])
+            # Where the new model is better than the one found before, that lambda_0 is searched again.
+            for other, known in enumerate(found):
+                cost = new[1].objective_at(self.lambda_0[other])
+                if known is not None and other != at and cost < known[1].objective_at(self.lambda_0[other]) * (1.0 - GAP):
+                    found[other] = None
+            done += 1
+            if self.progress is not None:
+                self.progress(min(done / len(found), 1.0), self.lambda_0[at], new[1].size)
+        return [model[0] for model in found if model is not None]
+
+    def improve_at(self, lambda_0: float) -> tuple[_core.Model, Model]:
+        """Return the model at one lambda_0, in the core's form and on the scale of X; it may have too many features."""
+        bound = None if has_proved_bound(self.problem) else "heuristic"
+        options = SearchOptions(lambda_0=lambda_0, k=None, bound=bound, gap=GAP, threads=self.options.threads, in_turn=True)
+        start = min(self.pool, key=lambda model: model.objective_at(lambda_0))
+        seen: set[bytes] = set()
+        while True:
+            start = as_start(self.problem, start, lambda_0)
+            solution = improve_until_proved(self.problem, options, start, self.options.swap_size, self.most)
+            if solution.status == "interrupted":
+                raise KeyboardInterrupt
+            settled = self.settle(solution.model, lambda_0)
+            model = evaluate(self.problem, to_user_scale(self.problem, settled), lambda_0)
+            # Descent may go on to another support by what is less than the gap: its swaps are searched in their turn.
+            home = model.support.tobytes()
+            if home == np.sort(solution.support).tobytes() or home in seen or model.size > self.most:
+                return settled, model
+            seen.add(home)
+            start = model
+
+    def settle(self, model: Model, lambda_0: float) -> _core.Model:
+        """Return what descent finds from a model: its coefficients to the path's tolerance, and Theorem 1 for certain."""
+        descent = replace(
+            self.options, lambda_0=np.array([lambda_0]), max_support=None, algorithm="cd", swaps="ranked", q=None, progress=None
+        )
+        return solve_path(self.problem, descent, seeds=to_core_scale(self.problem, [model]), sweep=False).models[0]
+
+    @property
+    def most(self) -> int:
+        """The number of features that a model may have."""
+        return self.problem.countable() if self.options.max_support is None else self.options.max_support

@@ -6,8 +6,7 @@ An experiment lists its tasks, runs one of them, and reports on the results besi
 
 from __future__ import annotations
 
-import importlib
-
+from ellzero.base.imports import import_whole
 from ellzero.base.validation import as_choice
 from ellzero.experiments.experiment import Experiment
 
@@ -31,5 +30,5 @@ EXPERIMENTS = {
 def find(name: str) -> Experiment:
     """Return the experiment of that name."""
     module, _, variable = EXPERIMENTS[as_choice("name", name, tuple(EXPERIMENTS))].partition(":")
-    experiment: Experiment = getattr(importlib.import_module(f"ellzero.experiments.{module}"), variable)
+    experiment: Experiment = getattr(import_whole(f"ellzero.experiments.{module}"), variable)
     return experiment

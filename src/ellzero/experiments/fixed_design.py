@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.base.imports import whole_imports
 from ellzero.datasets import draw_labels, make_classification
 from ellzero.experiments.experiment import Record
 from ellzero.metrics import support_scores
@@ -65,7 +66,8 @@ def measure(method: Method, data: Data, loss: str, rules: Mapping[str, Rule]) ->
 
 def compare(fit: Fit, data: Data) -> Record:
     """Return the measures of a model: AUC, and how its support compares with the true one."""
-    from sklearn.metrics import roc_auc_score
+    with whole_imports():
+        from sklearn.metrics import roc_auc_score
 
     scores = support_scores(np.flatnonzero(data.coef), fit.support)
     out: Record = {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from ellzero.base.files import replacing
+from ellzero.base.imports import whole_imports
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +32,8 @@ DPI = 150
 
 def figure(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure, Any]:
     """Return a figure of that size in inches, and its axes as an array of rows and columns."""
-    from matplotlib.figure import Figure
+    with whole_imports():
+        from matplotlib.figure import Figure
 
     out = Figure(figsize=size, layout="constrained")
     axes = out.subplots(rows, columns, squeeze=False)

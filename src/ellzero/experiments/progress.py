@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, TextIO
 
+from ellzero.base.imports import whole_imports
 from ellzero.experiments.experiment import Record, Task, describe
 
 __all__ = ["RunProgress", "duration"]
@@ -85,7 +86,8 @@ def cost_group(task: Task) -> str:
 def bar_on(stream: TextIO, label: str, total: int, done: int) -> Any:
     """Return a tqdm bar, or None where tqdm is not installed."""
     try:
-        from tqdm import tqdm
+        with whole_imports():
+            from tqdm import tqdm
     except ImportError:
         return None
     return tqdm(

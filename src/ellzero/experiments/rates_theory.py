@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ellzero.base.imports import whole_imports
+
 __all__ = ["fewest_rows", "most_rows", "population_norm"]
 
 
@@ -17,9 +19,10 @@ def population_norm(loss: str, signal: float) -> float:
     """
     if loss == "logistic":
         return signal
-    from scipy.integrate import quad
-    from scipy.optimize import brentq
-    from scipy.special import expit
+    with whole_imports():
+        from scipy.integrate import quad
+        from scipy.optimize import brentq
+        from scipy.special import expit
 
     def density(u: float) -> float:
         return float(u * np.exp(-0.5 * u * u) * expit(signal * u))

@@ -14,6 +14,7 @@ from typing import TextIO
 import ellzero
 from ellzero.base.errors import EllzeroError, InvalidInputError
 from ellzero.base.files import replacing
+from ellzero.base.imports import whole_imports
 from ellzero.base.validation import as_threads
 from ellzero.experiments import find
 from ellzero.experiments.experiment import Experiment, Record, Scale, Task, describe
@@ -127,7 +128,8 @@ def run_all(name: str, folder: Path, tasks: Sequence[Task], jobs: int) -> Iterat
         for task in tasks:
             yield task, run_one(name, folder, task)
         return
-    from joblib import Parallel, delayed, parallel_config
+    with whole_imports():
+        from joblib import Parallel, delayed, parallel_config
 
     with parallel_config(backend="loky", n_jobs=jobs, inner_max_num_threads=1):
         calls = (delayed(run_numbered)(number, name, folder, task) for number, task in enumerate(tasks))
@@ -164,7 +166,8 @@ def run_one(name: str, folder: Path, task: Task) -> str | None:
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Limit linear algebra to one thread inside a `with` block: tasks run beside each other, and times are of one core."""
-    from threadpoolctl import threadpool_limits
+    with whole_imports():
+        from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):
         yield

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import whole_imports
 from ellzero.exact.branch_and_bound import branch_and_bound
 from ellzero.exact.incumbent import as_start
 from ellzero.exact.options import SearchOptions, search_options
@@ -81,7 +82,8 @@ class CertifiedPath:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per point, as a pandas data frame."""
-        import pandas as pd
+        with whole_imports():
+            import pandas as pd
 
         columns: dict[str, Any] = {
             "lambda_0": self.lambda_0,

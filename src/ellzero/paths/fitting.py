@@ -13,13 +13,13 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import ProgressCallback
 from ellzero.base.signatures import arguments_of, passes_on
 from ellzero.base.validation import as_count
-from ellzero.exact.swaps import improve_models
+from ellzero.exact.swaps import SwapPath
 from ellzero.paths.options import PathSettings, path_options
 from ellzero.paths.path import Path, make_path
 from ellzero.problem.making import make_problem
+from ellzero.problem.model import evaluate
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions, solve_path
-from ellzero.solvers.scales import to_core_scale
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -83,9 +83,9 @@ def fit_path(
     swap_size : int
         Local search then also looks for swaps of up to so many features for as many others, all coefficients fitted anew, by an
         exact search at every lambda_0: no such swap improves the models that are returned (by more than 1e-4 of their
-        objective). It may take long for large problems; :func:`improve` does it for one model, with a time limit and a
-        certificate. Where nothing else limits the coefficients, those of the models that are
-        compared are limited to 1.2 times the largest.
+        objective), but for the first where ``max_support`` forbids the better ones. It may take long for large problems;
+        :func:`improve` does it for one model, with a time limit and a certificate. Where nothing else limits the
+        coefficients, those of the models that are compared are limited to 1.2 times the largest.
     fit_intercept : bool
         The intercept is never penalised.
     standardize : bool
@@ -146,10 +146,13 @@ def compute_path(problem: Problem, options: PathOptions) -> Path:
 
 def with_swaps(path: Path, found: _core.PathResult, progress: ProgressCallback | None) -> Path:
     """Improve the models of a path until no swap of the size asked for improves one."""
+    if not len(path):
+        return path
     watch = None if progress is None else lambda done, at, size: progress(0.5 + 0.5 * done, at, size)
-    known = [*path, *path.sized.values()]
-    models = improve_models(path.problem, path.lambda_0, known, path.options.swap_size, path.options.threads, watch)
-    found.models = to_core_scale(path.problem, models)
+    pool = [evaluate(path.problem, model.coefficients) for model in (*path, *path.sized.values())]
+    swaps = SwapPath(path.problem, path.options, path.lambda_0.tolist(), pool, watch)
+    found.models = swaps.improve(found.models[0])
+    found.lambda_0 = path.lambda_0[: len(found.models)]
     found.by_size = [*found.by_size, *found.models]
     return make_path(path.problem, path.options, found)
 

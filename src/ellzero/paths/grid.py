@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import whole_imports
 from ellzero.base.progress import ProgressCallback
 from ellzero.base.signatures import arguments_of, passes_on
 from ellzero.base.validation import as_grid
@@ -56,7 +57,8 @@ class PathGrid:
 
     def to_frame(self) -> pd.DataFrame:
         """Return all points of all paths, as a pandas data frame."""
-        import pandas as pd
+        with whole_imports():
+            import pandas as pd
 
         frames = [path.to_frame().assign(**{self.name: value}) for value, path in zip(self.values, self.paths, strict=True)]
         return pd.concat(frames, ignore_index=True)

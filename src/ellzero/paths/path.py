@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero import _core
+from ellzero.base.imports import whole_imports
 from ellzero.base.validation import as_count
 from ellzero.paths.by_size import ModelsBySize
 from ellzero.plots import plot_path
@@ -40,7 +41,9 @@ class Path:
     cost : (m,) G, the objective without its lambda_0 term, recomputed from the raw data
     objective : (m,) P = cost + lambda_0 * support_size
     support_size : (m,) number of nonzero coefficients that pay lambda_0
-    converged : (m,) bool, False where rounding kept a fit from its tolerance (rare; seen with the hinge under bounds)
+    converged : (m,) bool, whether no coordinate step improves the model (Theorem 1, see :func:`check_stationarity`); False
+        where rounding kept a fit from its tolerance (rare; seen with the hinge under bounds), and for many fixed points of
+        iterative hard thresholding, which need not satisfy the theorem
     lambda_1, lambda_2 : the other penalties
     reads : how often X was read, in units of the whole of X
     problem : the data and settings; it keeps a reference to X and y
@@ -114,7 +117,8 @@ class Path:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per lambda_0, as a pandas data frame."""
-        import pandas as pd
+        with whole_imports():
+            import pandas as pd
 
         return pd.DataFrame(
             {

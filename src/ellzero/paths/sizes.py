@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import whole_imports
 from ellzero.base.signatures import arguments_of, passes_on
 from ellzero.base.validation import as_count, as_nonnegative
 from ellzero.paths.by_size import best_by_size
@@ -96,7 +97,8 @@ class Sizes:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per size, as a pandas data frame."""
-        import pandas as pd
+        with whole_imports():
+            import pandas as pd
 
         return pd.DataFrame(
             {

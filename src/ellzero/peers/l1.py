@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.base.imports import whole_imports
 from ellzero.peers.method import Fit
 from ellzero.peers.r_or_skglm import RPackageMethod
 from ellzero.peers.rscript import models_from_r
@@ -39,8 +40,9 @@ class L1(RPackageMethod):
         if self.tool == "glmnet":
             yield from models_from_r("glmnet.R", X, y, [self.n_lambda], ["lambda"])
             return
-        from skglm.penalties import L1 as Penalty
-        from skglm.solvers import ProxNewton
+        with whole_imports():
+            from skglm.penalties import L1 as Penalty
+            from skglm.solvers import ProxNewton
 
         n, p = X.shape
         yield from skglm_path(

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.base.imports import whole_imports
 from ellzero.peers.method import Fit
 from ellzero.peers.r_or_skglm import RPackageMethod
 from ellzero.peers.rscript import models_from_r
@@ -51,8 +52,9 @@ class MCP(RPackageMethod):
         if self.tool == "ncvreg":
             yield from models_from_r("ncvreg.R", X, y, [self.n_lambda, largest, *self.gammas], ["gamma", "lambda"])
             return
-        from skglm.penalties import MCPenalty
-        from skglm.solvers import AndersonCD
+        with whole_imports():
+            from skglm.penalties import MCPenalty
+            from skglm.solvers import AndersonCD
 
         for gamma in self.gammas:
             for fit in skglm_path(

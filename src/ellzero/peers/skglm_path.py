@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ellzero.base.imports import whole_imports
 from ellzero.peers.method import Fit
 
 __all__ = ["EarlyEnd", "has_skglm", "skglm_path"]
@@ -66,8 +67,9 @@ def skglm_path(
     end: EarlyEnd,
 ) -> Iterator[Fit]:
     """Yield models at n_lambda values, from where all coefficients vanish to `smallest` times that, with warm starts."""
-    from skglm.datafits import Logistic
-    from sklearn.exceptions import ConvergenceWarning
+    with whole_imports():
+        from skglm.datafits import Logistic
+        from sklearn.exceptions import ConvergenceWarning
 
     columns, mean, scale = standardised(X)
     n, p = columns.shape

@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
+
+from ellzero.base.imports import whole_imports
+from ellzero.base.quoting import shown
+from ellzero.problem.model import feature_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["axes_for", "far_apart", "log_axis"]
+__all__ = ["LONGEST_LABEL", "axes_for", "far_apart", "feature_label", "log_axis"]
+
+LONGEST_LABEL = 40
+"""A name with more characters would leave little room for the picture."""
 
 
 def axes_for(ax: Axes | None, width: float = 8.0, height: float = 4.5) -> Axes:
     """Return the given axes, or those of a new figure of that size in inches."""
-    import matplotlib.pyplot as plt  # optional, and slow to import
+    with whole_imports():
+        import matplotlib.pyplot as plt  # optional, and slow to import
 
     return plt.subplots(figsize=(width, height), layout="constrained")[1] if ax is None else ax
 
 
 def log_axis(ax: Axes) -> None:
     """Make the x axis logarithmic, with plain numbers at 1, 2 and 5."""
-    from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter  # optional, and slow to import
+    with whole_imports():
+        from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter  # optional, and slow to import
 
     ax.set_xscale("log")
     ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     ax.xaxis.set_major_formatter(FormatStrFormatter("%g"))
     ax.xaxis.set_minor_formatter(NullFormatter())
+
+
+def feature_label(names: Sequence[str] | None, j: int) -> str:
+    """Return the name of feature j as a label: a dollar begins no formula, and an underscore does not hide it from a legend."""
+    name = shown(feature_name(names, j), LONGEST_LABEL).replace("$", r"\$")
+    return f" {name}" if name.startswith("_") else name
 
 
 def far_apart(places: Iterable[float], spacing: float) -> list[int]:

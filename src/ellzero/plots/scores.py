@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.base.imports import whole_imports
 from ellzero.base.validation import as_choice
 from ellzero.plots.axes import axes_for, far_apart, log_axis
 
@@ -113,7 +114,8 @@ def draw_lines(ax: Axes, lines: Sequence[ScoreLine], places: Sequence[NDArray[An
 
 def label_sizes(ax: Axes) -> None:
     """Write whole numbers of features below the plot."""
-    from matplotlib.ticker import MaxNLocator  # optional, and slow to import
+    with whole_imports():
+        from matplotlib.ticker import MaxNLocator  # optional, and slow to import
 
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("features in the model")
@@ -170,6 +172,7 @@ def draw_threshold(ax: Axes, lines: Sequence[ScoreLine]) -> None:
 
 def shades(count: int) -> list[Any]:
     """Return colours from dark to light that can be told apart on white, for an ordered set of lines."""
-    from matplotlib import colormaps  # optional, and slow to import
+    with whole_imports():
+        from matplotlib import colormaps  # optional, and slow to import
 
     return [colormaps["viridis"](share) for share in np.linspace(0.0, 0.85, count)] if count > 1 else ["C0"]

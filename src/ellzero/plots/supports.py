@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ellzero.plots.axes import axes_for, far_apart
-from ellzero.problem.model import feature_name
+from ellzero.base.imports import whole_imports
+from ellzero.plots.axes import axes_for, far_apart, feature_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +19,9 @@ __all__ = ["FoldSupports", "plot_supports"]
 
 SIZE_SPACING = 0.04
 """Sizes below the heat map are written at least this share of its width apart."""
+
+USUAL_LABEL, INCHES_PER_LETTER = 16, 0.09
+"""A new figure is wider by so much for each letter that the longest name has beyond the usual number."""
 
 USED, UNUSED = "#2a6f97", "#eef2f5"
 
@@ -60,13 +63,16 @@ def plot_supports(
 
     """
     features = most_used(supports, along)[:top]
-    ax = axes_for(ax, 7.0 if along else 2.6 + 0.45 * len(supports.folds), 1.4 + 0.24 * max(len(features), 3))
+    labels = [feature_label(supports.names, int(j)) for j in features]
+    long = max(map(len, labels), default=0) - USUAL_LABEL
+    width = 7.0 if along else 2.6 + 0.45 * len(supports.folds) + INCHES_PER_LETTER * max(long, 0)
+    ax = axes_for(ax, width, 1.4 + 0.24 * max(len(features), 3))
     if along:
         draw_shares(supports, features, ax)
         ax.set_xlabel("features in the model" if points == "size" else r"features in the model ($\lambda_0$ decreasing)")
     else:
         draw_folds(supports, features, ax)
-    ax.set_yticks(range(len(features)), [feature_name(supports.names, int(j)) for j in features])
+    ax.set_yticks(range(len(features)), labels)
     for label, j in zip(ax.get_yticklabels(), features, strict=True):
         label.set_fontweight("bold" if j in supports.final else "normal")
     ax.tick_params(length=0.0)
@@ -88,7 +94,8 @@ def most_used(supports: FoldSupports, along: bool) -> NDArray[np.int64]:
 
 def draw_folds(supports: FoldSupports, features: NDArray[np.int64], ax: Axes) -> None:
     """Draw a square for each feature and fold, and at the right how many folds use the feature."""
-    from matplotlib.colors import ListedColormap  # optional, and slow to import
+    with whole_imports():
+        from matplotlib.colors import ListedColormap  # optional, and slow to import
 
     used = np.stack([fold[[supports.chosen]].toarray().ravel()[features] for fold in supports.folds], axis=1)
     folds = used.shape[1]
@@ -113,7 +120,8 @@ def draw_folds(supports: FoldSupports, features: NDArray[np.int64], ax: Axes) ->
 
 def draw_shares(supports: FoldSupports, features: NDArray[np.int64], ax: Axes) -> None:
     """Draw features by points, shaded by the share of folds that use the feature; the chosen point is outlined."""
-    from matplotlib.colors import LinearSegmentedColormap  # optional, and slow to import
+    with whole_imports():
+        from matplotlib.colors import LinearSegmentedColormap  # optional, and slow to import
 
     share = np.mean([fold.toarray()[:, features].T for fold in supports.folds], axis=0)
     points = share.shape[1]

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,8 @@ from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.files import replacing
+from ellzero.base.quoting import json_text, one_line, quoted
+from ellzero.base.reading import Malformed, read_json, text_array
 from ellzero.base.validation import as_count, as_nonnegative
 from ellzero.problem.losses import get_loss
 
@@ -28,7 +29,7 @@ VERSION = 1
 FLAGS = ("fit_intercept", "standardize")
 PENALTIES = ("k", "lambda_0", "lambda_1", "lambda_2")
 LABEL_KINDS = {"U": "string", "b": "boolean", "i": "integer", "u": "integer", "f": "number"}
-LABEL_TYPES: dict[str, Any] = {"string": str, "boolean": bool, "integer": np.int64, "number": np.float64}
+LABEL_TYPES: dict[str, Any] = {"string": np.str_, "boolean": bool, "integer": np.int64, "number": np.float64}
 JSON_TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "boolean": (bool,), "integer": (int,), "number": (int, float)}
 
 
@@ -78,7 +79,7 @@ class ModelContent:
 
 def write_model_file(path: str | os.PathLike[str], model: ModelContent) -> None:
     """Write a model as JSON; the file appears as a whole or not at all."""
-    text = json.dumps(to_json(model), indent=1, ensure_ascii=False, allow_nan=False)
+    text = json_text(json.dumps(to_json(model), indent=1, ensure_ascii=False, allow_nan=False))
     with replacing(path) as stream:
         stream.write(text.encode() + b"\n")
 
@@ -133,33 +134,29 @@ def labels_to_json(labels: NDArray[Any]) -> dict[str, Any]:
     kinds = {LABEL_KINDS.get(np.asarray(label).dtype.kind) for label in each}
     if len(kinds) != 1 or None in kinds:
         raise InvalidInputError("only labels that are strings, numbers or booleans can be saved.")
-    return {"type": kinds.pop(), "values": labels.tolist()}
+    kind = kinds.pop()
+    if kind == "number":
+        labels = labels.astype(np.float64)
+    elif kind == "integer" and max(labels.tolist()) > np.iinfo(np.int64).max:
+        raise InvalidInputError("only integers below 2^63 can be saved as labels.")
+    return {"type": kind, "values": labels.tolist()}
 
 
 def read_model_file(path: str | os.PathLike[str]) -> ModelContent:
     """Read a model file and check every entry of it."""
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=refuse_constant)
-    except (ValueError, RecursionError) as error:
+        content = read_json(path)
+    except Malformed as error:
         raise InvalidInputError(f"{path} is not a model file: {error}.") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InvalidInputError(f"{path} is not a model file: its format is not {FORMAT!r}.")
     version = content.get("version")
     if type(version) is not int or version != VERSION:
-        raise InvalidInputError(f"{path} has version {version!r}; this ellzero reads version {VERSION}.")
+        raise InvalidInputError(f"{path} has version {quoted(version)}; this ellzero reads version {VERSION}.")
     try:
         return from_json(content)
     except Malformed as error:
         raise InvalidInputError(f"{path} is malformed: {error}.") from None
-
-
-class Malformed(Exception):
-    """An entry of a file that is missing or has a wrong value; the message names it."""
-
-
-def refuse_constant(name: str) -> Any:
-    """Refuse NaN and infinity: Python's JSON reader accepts them, the format does not."""
-    raise ValueError(f"it contains {name}")
 
 
 def entry(content: dict[str, Any], name: str, *types: type) -> Any:
@@ -176,7 +173,7 @@ def from_json(content: dict[str, Any]) -> ModelContent:
     """Check that the entries of a file are valid and consistent, and return its content."""
     kind = entry(content, "estimator", str)
     if kind not in ("L0Classifier", "L0Regressor"):
-        raise Malformed(f"estimator {kind!r} is not known")
+        raise Malformed(f"estimator {quoted(kind)} is not known")
     loss = entry(content, "loss", str)
     settings = settings_from_json(content)
     if kind == "L0Classifier":
@@ -232,7 +229,7 @@ def as_valid(check: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return check(*arguments)
     except (InvalidInputError, OverflowError) as error:
-        raise Malformed(str(error).rstrip(".")) from None
+        raise Malformed(one_line(error)) from None
 
 
 def output_from_json(output: Any, p: int) -> tuple[sparse.csr_matrix, float]:
@@ -261,9 +258,11 @@ def labels_from_json(content: dict[str, Any]) -> NDArray[Any]:
     """Return labels as an array of the type that the file names."""
     kind, values = entry(content, "type", str), entry(content, "values", list)
     if kind not in LABEL_TYPES:
-        raise Malformed(f"classes of type {kind!r} are not known")
+        raise Malformed(f"classes of type {quoted(kind)} are not known")
     if len(set(map(str, values))) < max(2, len(values)) or not all(type(value) in JSON_TYPES[kind] for value in values):
         raise Malformed(f"classes must have at least two different values of type {kind}")
+    if kind == "string":
+        return text_array(values)
     if kind == "number":
         values = [finite(value, "classes") for value in values]
     try:

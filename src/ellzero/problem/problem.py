@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import quoted
 from ellzero.base.validation import as_vector
 from ellzero.design import Design
 from ellzero.problem.losses import Loss
@@ -174,7 +175,8 @@ def column_statistics(
         bad = int(np.flatnonzero(~np.isfinite(square))[0])
         column = design.matvec(np.array([bad], dtype=np.int32), np.ones(1))
         problem = "NaN or infinity" if not np.isfinite(column).all() else "values too large to square"
-        raise InvalidInputError(f"X contains {problem} (column {bad}).")
+        where = bad if design.names is None else quoted(design.names[bad])
+        raise InvalidInputError(f"X contains {problem} (column {where}).")
     if fit_intercept:
         # Of a constant column, centring leaves only rounding errors, which scaling must not blow up.
         square = np.where(variance <= CONSTANT * square, 0.0, variance)

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.base.imports import whole_imports
+
 __all__ = ["agreement", "calibration", "confusion", "roc", "spread_out"]
 
 Array = NDArray[np.float64]
@@ -37,7 +39,8 @@ def confusion(truth: NDArray[np.int64], decision: Array, weight: Array) -> list[
 
 def roc(positive: NDArray[np.bool_], decision: Array, weight: Array, points: int = ROC_POINTS) -> dict[str, Any] | None:
     """Return a few points of the ROC curve, and the area under the whole of it; None if only one class is there."""
-    from sklearn.metrics import auc, roc_curve  # slow to import
+    with whole_imports():
+        from sklearn.metrics import auc, roc_curve  # slow to import
 
     if not weight[positive].sum() > 0.0 or not weight[~positive].sum() > 0.0:
         return None
@@ -76,7 +79,8 @@ def calibration(positive: NDArray[np.bool_], probability: Array, weight: Array) 
 
 def agreement(y: Array, predicted: Array, weight: Array) -> dict[str, float]:
     """Return R^2 and the root of the mean squared error."""
-    from sklearn.metrics import r2_score  # slow to import
+    with whole_imports():
+        from sklearn.metrics import r2_score  # slow to import
 
     error = float(np.average((y - predicted) ** 2, weights=weight))
     return {"r2": float(r2_score(y, predicted, sample_weight=weight)), "rmse": error**0.5}

@@ -84,7 +84,7 @@ def solve_path(
     q = default_q(problem) if options.q is None else options.q
     inside = problem if columns is None else restricted(problem, columns)
     if columns is not None:
-        seeds = [renumbered(seed, np.searchsorted(columns, seed.support)) for seed in seeds]
+        seeds = [on_columns(seed, columns) for seed in seeds]
     known = {field.name: getattr(options, field.name) for field in fields(options) if hasattr(_core.PathOptions, field.name)}
     known |= {"lambda_0": options.lambda_0 / cost, "q": q, "seeds": list(seeds), "sweep": sweep}
     found = _core.fit_path(
@@ -107,6 +107,14 @@ def in_units(progress: ProgressCallback | None, cost: float) -> ProgressCallback
         return progress
     shown = progress
     return lambda fraction, lambda_0, support: shown(fraction, lambda_0 * cost, support)
+
+
+def on_columns(model: _core.Model, columns: NDArray[np.int64]) -> _core.Model:
+    """Leave some columns of a model out, which are empty and change nothing, number the others anew, and return it."""
+    kept = np.isin(model.support, columns)
+    beta, support = model.beta[kept], np.searchsorted(columns, model.support[kept])
+    model.beta = beta
+    return renumbered(model, support)
 
 
 def renumbered(model: _core.Model, support: NDArray[np.int64]) -> _core.Model:

@@ -11,14 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import quoted
 from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["as_numbers", "as_text", "check_names", "check_presence", "kinds_of", "listed", "number_matrix"]
+__all__ = ["as_numbers", "as_text", "check_names", "check_presence", "first_names", "kinds_of", "listed", "number_matrix"]
 
 SHOWN = 3
+MOST_COMPARED, LONGEST_COMPARED = 10_000, 60  # names of columns among which a misspelt one is looked for
 
 
 def kinds_of(frame: pd.DataFrame) -> dict[str, str]:
@@ -55,9 +57,9 @@ def as_numbers(column: pd.Series, source: str) -> NDArray[np.float64]:
         values: NDArray[np.float64] = column.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError):
         odd = next((value for value in column.dropna() if not is_number(value)), column.dtype)
-        raise InvalidInputError(f"column {column.name!r} in {source} must hold numbers, got {odd!r}.") from None
+        raise InvalidInputError(f"column {quoted(column.name)} in {source} must hold numbers, got {quoted(odd)}.") from None
     except OverflowError:
-        raise InvalidInputError(f"column {column.name!r} in {source} holds numbers that are too large.") from None
+        raise InvalidInputError(f"column {quoted(column.name)} in {source} holds numbers that are too large.") from None
     refuse_infinite(values, str(column.name), source)
     return values
 
@@ -65,7 +67,7 @@ def as_numbers(column: pd.Series, source: str) -> NDArray[np.float64]:
 def refuse_infinite(values: NDArray[np.float64], name: str, source: str) -> None:
     """Raise an error if a column holds infinite values, which are most likely the result of an overflow elsewhere."""
     if np.isinf(values).any():
-        raise InvalidInputError(f"column {name!r} in {source} holds infinite values.")
+        raise InvalidInputError(f"column {quoted(name)} in {source} holds infinite values.")
 
 
 def number_matrix(frame: pd.DataFrame, names: Sequence[str], source: str) -> NDArray[np.float64]:
@@ -109,18 +111,24 @@ def check_names(columns: list[str], names: list[str], source: str, option: str =
     absent = [name for name in names if name not in known]
     if not absent:
         return
-    near = difflib.get_close_matches(absent[0], columns, 1)
-    shown = ", ".join(map(str, columns[:10])) + (", ..." if len(columns) > 10 else "")
-    hint = f"did you mean {near[0]!r}?" if near else f"its columns are {shown}."
+    near = difflib.get_close_matches(absent[0], [name for name in columns[:MOST_COMPARED] if len(name) <= LONGEST_COMPARED], 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"its columns are {first_names(columns)}."
     more = f" (and {len(absent) - 1} others)" if len(absent) > 1 else ""
-    raise InvalidInputError(f"{option}{source} has no column {absent[0]!r}{more}; {hint}")
+    raise InvalidInputError(f"{option}{source} has no column {quoted(absent[0])}{more}; {hint}")
+
+
+def first_names(columns: Sequence[object]) -> str:
+    """Return the names of the first few columns: as they are if they are short and plain, otherwise quoted."""
+    names = [str(name) for name in columns[:10]]
+    words = [name if name.isprintable() and len(name) <= LONGEST_COMPARED else quoted(name) for name in names]
+    return ", ".join(words) + (", ..." if len(columns) > 10 else "")
 
 
 def listed(names: list[str]) -> str:
     """Return a few names in words: column 'a', columns 'a' and 'b', columns 'a', 'b', 'c' and 4 more."""
     if len(names) == 1:
-        return f"column {names[0]!r}"
-    shown = [repr(name) for name in names[:SHOWN]]
+        return f"column {quoted(names[0])}"
+    shown = [quoted(name) for name in names[:SHOWN]]
     rest = len(names) - len(shown)
     words = f"{', '.join(shown)} and {rest} more" if rest else f"{', '.join(shown[:-1])} and {shown[-1]}"
     return f"columns {words}"

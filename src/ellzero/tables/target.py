@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import LONGEST_NAME, quoted
+from ellzero.base.reading import Malformed, text_array
 from ellzero.tables.columns import as_numbers, as_text
 from ellzero.tables.optional import need
 
@@ -26,7 +28,7 @@ def column_response(column: pd.Series, source: str, decimal: str) -> NDArray[np.
         numbers = need("pandas").to_numeric(column, errors="coerce")
         odd = column[numbers.isna() & column.notna()]
         if len(odd):
-            raise InvalidInputError(f"target {column.name!r} must hold numbers with --regression, got {odd.iloc[0]!r}.")
+            raise InvalidInputError(f"target {column.name!r} must hold numbers with --regression, got {quoted(odd.iloc[0])}.")
         column = numbers
     return as_response(as_numbers(column, source), str(column.name))
 
@@ -48,7 +50,10 @@ def column_labels(column: pd.Series) -> NDArray[Any]:
     refuse_missing(column.isna().to_numpy(), str(column.name))
     if column.dtype.kind in "iufb":
         return np.asarray(column)
-    text = np.array(as_text(column), dtype=str)
+    try:
+        text = text_array(as_text(column).tolist())
+    except Malformed as error:
+        raise InvalidInputError(f"target {quoted(column.name)} cannot be labels: {error}.") from None
     distinct = np.unique(text).tolist()
     if set(distinct) <= {"True", "False"}:
         return np.asarray(text == "True")
@@ -73,17 +78,16 @@ def as_labels(values: NDArray[Any], name: str, most: int | None = None) -> NDArr
         refuse_missing(np.isnan(values), name)
     classes = np.unique(values)
     if len(classes) == 1:
-        raise InvalidInputError(f"target {name!r} has a single value ({classes[0]}), so there is nothing to tell apart.")
+        raise InvalidInputError(f"target {name!r} has a single value ({shown(classes)}), so there is nothing to tell apart.")
     fractions = values.dtype.kind == "f" and bool((values != np.round(values)).any())
     if len(classes) > 2 and (2 * len(classes) > len(values) or (fractions and len(classes) > MANY)):
         number = values.dtype.kind in "iuf"
         hint = "add --regression if it is a number to be predicted." if number else "is it the right column?"
         raise InvalidInputError(f"target {name!r} has {len(classes)} different values in {len(values)} rows; {hint}")
     if most is not None and len(classes) > most:
-        shown = ", ".join(map(str, classes[:5])) + (", ..." if len(classes) > 5 else "")
         raise InvalidInputError(
-            f"target {name!r} has {len(classes)} classes ({shown}), this command takes two; "
-            f"--positive {classes[0]} tells one of them from the rest."
+            f"target {name!r} has {len(classes)} classes ({shown(classes)}), this command takes two; "
+            f"--positive {shown(classes[:1])} tells one of them from the rest."
         )
     return values
 
@@ -93,9 +97,15 @@ def is_label(values: NDArray[Any], positive: str, name: str) -> NDArray[np.bool_
     classes = np.unique(values)
     chosen = [label for label in classes.tolist() if str(label) == positive or same_number(label, positive)]
     if not chosen:
-        shown = ", ".join(map(str, classes[:10])) + (", ..." if len(classes) > 10 else "")
-        raise InvalidInputError(f"--positive {positive} is no label of target {name!r}; its labels are {shown}.")
+        raise InvalidInputError(f"--positive {positive} is no label of target {name!r}; its labels are {shown(classes)}.")
     return np.asarray(values == chosen[0])
+
+
+def shown(labels: NDArray[Any]) -> str:
+    """Return the first few labels for a message: as they are if they are short and plain, otherwise quoted."""
+    few = [str(label) for label in labels[:MANY].tolist()]
+    words = [text if text.isprintable() and len(text) <= LONGEST_NAME else quoted(text) for text in few]
+    return ", ".join(words) + (", ..." if len(labels) > MANY else "")
 
 
 def same_number(label: Any, text: str) -> bool:

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+import codecs
+import csv
+import io
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import one_line, quoted
 from ellzero.tables.optional import need
 
-__all__ = ["check_header", "explained", "reading_options", "refuse_twice"]
+__all__ = ["check_header", "explained", "first_row", "reading_options", "refuse_twice"]
 
 SEPARATORS = {"tab": "\t", r"\t": "\t", "space": r"\s+", " ": r"\s+"}
+UNUSABLE = '"\n\r\0'  # as separators: they have another meaning
 LIKELY_SEPARATORS = ";\t|,"
 LOST_INTERRUPT = "Calling read(nbytes) on source failed"
 """The text of the error into which pandas turns Ctrl-C while it reads: its parser loses exceptions that have no value."""
 
 
-def reading_options(kind: str, separator: str | None, encoding: str) -> dict[str, Any]:
+def reading_options(kind: str, separator: str | None, encoding: str, decimal: str = ".") -> dict[str, Any]:
     """Return the arguments of pandas' `read_csv` for a file of this kind, "csv" or "tsv"."""
     given = separator if separator is not None else "\t" if kind == "tsv" else ","
     mark = SEPARATORS.get(given, given)
-    if len(mark) != 1 and mark != r"\s+":
+    if (len(mark) != 1 and mark != r"\s+") or mark in UNUSABLE:
         raise InvalidInputError(f"separator must be one character, 'tab' or 'space', got {given!r}.")
+    if len(decimal) != 1 or not decimal.isascii() or decimal.isalnum() or decimal in f"{UNUSABLE}+-":
+        raise InvalidInputError(f"decimal must be one character, such as ',', got {decimal!r}.")
+    if decimal == mark:
+        raise InvalidInputError(f"decimal and separator must be different, both are {decimal!r}; name the other separator.")
     known = "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding  # spreadsheets write a byte order mark first
     return {"sep": mark, "encoding": known, "skipinitialspace": True}
 
@@ -42,25 +51,45 @@ def explained(source: str, encoding: str) -> Iterator[None]:
         ) from None
     except LookupError:
         raise InvalidInputError(f"encoding {encoding!r} is unknown.") from None
+    except csv.Error as error:
+        raise InvalidInputError(f"{source} cannot be read as a table: {one_line(error)}.") from None
     except errors.ParserError as error:
         if LOST_INTERRUPT in str(error):
             raise KeyboardInterrupt from None
-        reason = str(error).removeprefix("Error tokenizing data. C error: ").strip().rstrip(".")
+        reason = one_line(error).removeprefix("Error tokenizing data. C error: ")
         raise InvalidInputError(f"{source} cannot be read as a table: {reason}.") from None
 
 
-def check_header(source: str, names: list[object], separator: str) -> None:
+def first_row(source: str, text: Any, options: dict[str, Any], encoding: str) -> list[str]:
+    """Read the header as it is written: pandas would rename columns of the same name, and take "NA" for a missing one."""
+    with explained(source, encoding):
+        codecs.lookup(options["encoding"])
+        lines = io.TextIOWrapper(io.BufferedReader(text), encoding=options["encoding"], newline="")
+        try:
+            rows: Iterator[list[str]] = map(str.split, lines)
+            if len(options["sep"]) == 1:
+                rows = csv.reader(lines, delimiter=options["sep"], skipinitialspace=True)
+            row = next(filter(None, rows), None)
+        finally:
+            lines.detach().detach()  # or the end of the wrappers would close the stream, which may be read again
+    if row is None:
+        raise InvalidInputError(f"{source} is empty.")
+    return row
+
+
+def check_header(source: str, header: list[str], separator: str) -> None:
     """Raise an error if the header looks like one column by mistake, or if two columns have the same name."""
+    names = [name for name in header if name]
     if len(names) == 1:
-        other = next((mark for mark in LIKELY_SEPARATORS if mark in str(names[0]) and mark != separator), None)
+        other = next((mark for mark in LIKELY_SEPARATORS if mark in names[0] and mark != separator), None)
         if other is not None:
             word = "tab" if other == "\t" else f"'{other}'"
-            raise InvalidInputError(f"{source} has a single column, {names[0]!r}; add --separator {word}.")
-    refuse_twice(source, [name for name in names if isinstance(name, str)])  # pandas makes NaN of an empty name
+            raise InvalidInputError(f"{source} has a single column, {quoted(names[0])}; add --separator {word}.")
+    refuse_twice(source, names)
 
 
 def refuse_twice(source: str, names: list[str]) -> None:
     """Raise an error if two columns have the same name: columns are found by name."""
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
-        raise InvalidInputError(f"{source} has more than one column named {twice!r}; give them different names.")
+        raise InvalidInputError(f"{source} has more than one column named {quoted(twice)}; give them different names.")

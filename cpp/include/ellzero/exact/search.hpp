@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,9 +18,20 @@
 
 namespace ellzero {
 
-// The end of a run: the tree is finished; the time is over; the limit of nodes is reached; or only nodes that wait are left
-// (see Node), so that the problem is solved in which the other features may be used by fractions.
-enum class SearchStatus { finished, time_limit, node_limit, relaxed };
+// The end of a run: the tree is finished; the time is over; the limit of nodes is reached; only nodes that wait are left (see
+// Node), so that the problem is solved in which the other features may be used by fractions; or a model was found that is good
+// enough (see SearchLimits).
+enum class SearchStatus { finished, time_limit, node_limit, relaxed, improved };
+
+struct SearchLimits {
+    double seconds = Penalty::infinity;
+    int64_t nodes = std::numeric_limits<int64_t>::max();
+    // A run of more than a few nodes ends with the first model below this objective.
+    double enough = -Penalty::infinity;
+    // Nodes are solved in turn, each by all threads: what is found does not depend on how many there are. Otherwise each thread
+    // solves nodes of its own.
+    bool in_turn = false;
+};
 
 class Search {
   public:
@@ -36,9 +49,9 @@ class Search {
     void branch_on_all();
     // The undecided columns (of X) in the relaxation of the best node that waits, and their shares.
     std::vector<std::pair<int32_t, double>> undecided_shares() const;
-    // Works until the tree is finished, only nodes that wait are left, `node_limit` nodes are done, `seconds` have passed or
-    // the monitor stops it (then the exception passes on, and the search can go on later).
-    SearchStatus run(double seconds, int64_t node_limit, Monitor& monitor);
+    // Works until the tree is finished, only nodes that wait are left, a limit is met or the monitor stops it (then the
+    // exception passes on, and the search can go on later).
+    SearchStatus run(const SearchLimits& limits, Monitor& monitor);
 
     Model incumbent() const { return best_.model(); }
     double objective() const { return best_.objective(); }
@@ -79,6 +92,9 @@ class Search {
     bool pick(Node& node);
     // Functions that need the lock.
     bool out_of_nodes();
+    bool found_enough();
+    // Ends the run for a reason that is no limit of time.
+    void end(SearchStatus reason);
     void finish(const Node& node, NodeSolver::Outcome outcome);
     // Records the node's dual points and leaves, each below the last. Returns the node below which its children go.
     Node record(const Node& node, NodeSolver::Outcome& outcome);
@@ -95,8 +111,8 @@ class Search {
     Tree tree_;
     Frontier frontier_;
     Counters counters_;
-    int64_t node_limit_ = 0;
-    bool out_of_nodes_ = false;
+    SearchLimits limits_;
+    std::optional<SearchStatus> ended_;  // the reason, once the run is to end
     bool rooted_ = false;                // the root is done
     std::shared_ptr<const State> root_;  // what it left, in the columns of X
 };

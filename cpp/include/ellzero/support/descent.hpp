@@ -30,6 +30,8 @@ class Descent {
     bool shrink(Iterate& it);
     // An amount of objective that is not worth a step.
     double negligible(const Iterate& it, double lambda_0) const;
+    // Whether Theorem 1 holds: no coordinate step lowers its surrogate of P by more than the tolerance. Reads X once.
+    bool stands(const Iterate& it, double lambda_0) const;
 
     // One cycle of Algorithm 1 over the listed columns; returns the largest surrogate decrease. `trace`, if given, receives
     // for every step that moved: the column, the step and P after it.
@@ -44,6 +46,8 @@ class Descent {
         int32_t column;
         double at, gain;
     };
+    // P, or a small part of the null model's cost where that is more: tolerances are relative to it.
+    double size_of_objective(const Iterate& it, double lambda_0) const;
     Entry best_entry(Iterate& it);
     // Position of the support coordinate whose removal costs least, counted ones only; -1 if there is none.
     int cheapest(const Iterate& it, double* cost);

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import import_whole
 from ellzero.exact.mip.program import Program
 
 __all__ = ["BACKENDS", "Backend", "Limits", "MipResult", "MipStatus", "Session", "get_backend"]
@@ -189,7 +189,7 @@ def get_backend(name: str) -> Backend:
     if name not in BACKENDS:
         raise InvalidInputError(f"backend must be one of {', '.join(map(repr, BACKENDS))}, got {name!r}.")
     try:
-        module = importlib.import_module(f"ellzero.exact.mip.{name}")
+        module = import_whole(f"ellzero.exact.mip.{name}")
     except ImportError:
         needs = BACKENDS[name]
         raise InvalidInputError(f"backend {name!r} needs {needs}; install it with: pip install 'ellzero[{name}]'.") from None

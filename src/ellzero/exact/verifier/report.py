@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import whole_imports
 from ellzero.exact.verifier.arithmetic import Float64
 from ellzero.exact.verifier.claims import (
     TOLERANCE,
@@ -162,7 +163,8 @@ def verify(
 def arithmetic_of(name: str) -> Float64:
     """Return the arithmetic of this name."""
     if name == "exact":
-        from ellzero.exact.verifier.exact_arithmetic import Exact
+        with whole_imports():
+            from ellzero.exact.verifier.exact_arithmetic import Exact
 
         return Exact()
     if name != "float64":

@@ -1,0 +1,41 @@
+"""Imports that Ctrl-C cannot leave half done."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+__all__ = ["import_whole", "whole_imports"]
+
+
+@contextmanager
+def whole_imports() -> Iterator[None]:
+    """Hold Ctrl-C back until the imports inside a `with` block are done, and then let it act.
+
+    An interrupted import leaves parts of other people's packages behind, and whatever needs these packages fails from then on,
+    until Python is started anew. Every import inside of a function therefore stands in such a block. Only the main thread gets
+    Ctrl-C: in other threads the block does nothing.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    seen: list[tuple[int, Any]] = []
+    try:
+        if callable(handler):  # else Ctrl-C is ignored, or ends the process at once
+            signal.signal(signal.SIGINT, lambda *event: seen.append(event))
+    except ValueError:  # not the main thread, which alone may set a handler
+        handler = None
+    try:
+        yield
+    finally:
+        if callable(handler):
+            signal.signal(signal.SIGINT, handler)
+            if seen:
+                handler(*seen[0])
+
+
+def import_whole(name: str) -> Any:
+    """Import a module by its name, and hold Ctrl-C back meanwhile."""
+    with whole_imports():
+        return import_module(name)
