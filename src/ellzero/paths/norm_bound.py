@@ -12,7 +12,7 @@ from ellzero.problem.model import Coefficients, Model, evaluate
 from ellzero.problem.problem import Problem
 from ellzero.problem.units import unit_of
 from ellzero.solvers.paths import PathOptions, solve_path
-from ellzero.solvers.scales import coefficient_unit, to_core_scale
+from ellzero.solvers.scales import to_core_scale
 
 __all__ = ["UNBOUNDED_SHARE", "bound_norms"]
 
@@ -162,7 +162,7 @@ class Refits:
         fits = best_by_size(there, found.by_size).values()
         self.last = min((fit for fit in fits if set(fit.support.tolist()) <= self.allowed), key=lambda fit: fit.cost)
         out = evaluate(problem, self.last.coefficients)
-        unit = coefficient_unit(problem)  # a power of two: in this unit squares are numbers
+        unit = problem.coefficient_unit  # a power of two: in this unit squares are numbers
         return out, float(np.linalg.norm(problem.penalised(out.support, out.values) / unit)) * unit
 
 
