@@ -462,7 +462,7 @@ TEST(dual_points_of_any_residual_and_weights_are_sound) {
             std::vector<int32_t> free;
             if (random.coin(0.3)) free = {0, 2};
             DualPoint dual;
-            make_dual(problem, r, d, free, dual);
+            make_dual(problem, r, d, free, true, dual);
 
             long double sum = 0.0L, square = 0.0L;
             for (const float alpha : dual.alpha) CHECK(std::isfinite(alpha));
