@@ -5,6 +5,8 @@
 #include <iterator>
 #include <limits>
 
+#include "ellzero/exact/last_root.hpp"
+
 namespace ellzero {
 namespace {
 
@@ -17,12 +19,8 @@ float round_down(double x) {
 }
 float round_up(double x) { return -round_down(-x); }
 
-// The positive root of lambda_1 m + lambda_2 m^2 = most: a larger coefficient costs too much.
-double largest_affordable(double most, const Penalty& penalty) {
-    const double a = penalty.lambda_2, b = penalty.lambda_1;
-    if (a > 0.0) return 2.0 * most / (b + std::sqrt(b * b + 4.0 * a * most));
-    return b > 0.0 ? most / b : Penalty::infinity;
-}
+// Beyond lambda_1 m + lambda_2 m^2 = most a coefficient costs too much.
+double largest_affordable(double most, const Penalty& penalty) { return last_root(penalty.lambda_2, penalty.lambda_1, -most); }
 
 }  // namespace
 
@@ -114,7 +112,7 @@ bool Region::settle(double cutoff) {
     for (const int32_t j : in_) cap(j, inside);
     for (const int32_t j : always_) cap(j, inside);
     // 3. Features that the numbers or the costs keep from coming in are out.
-    if (const bool affordable = spare >= lambda_0_; left_ == 0 || !affordable) {
+    if (const bool affordable = !(spare < lambda_0_); left_ == 0 || !affordable) {
         std::erase_if(undecided_, [&](int32_t j) {
             const bool possible = at_home(j) ? affordable || staying > 0 : affordable && left_ > 0;
             if (!possible) status_[j] = Status::out;

@@ -82,9 +82,10 @@ def null_loss(y: Array, w: Array, loss: Loss, fit_intercept: bool) -> float:
     if not fit_intercept:
         return math.log(2.0) if loss.name == "logistic" else 1.0
     p, q = float(w[y > 0.0].sum()), float(w[y <= 0.0].sum())
+    share = min(p, q) / (p + q)  # the smaller one has all its digits
     if loss.name == "logistic":
-        return -sum(share * math.log(share) for share in (p, q) if share > 0.0)
-    return 2.0 * min(p, q) if loss.name == "hinge" else 4.0 * p * q
+        return -share * math.log(share) - (1.0 - share) * math.log1p(-share) if share > 0.0 else 0.0
+    return 2.0 * share if loss.name == "hinge" else 4.0 * share * (1.0 - share)
 
 
 def null_intercept(problem: Problem) -> float:
