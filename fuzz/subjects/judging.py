@@ -53,6 +53,12 @@ class Referee:
                 if np.isfinite(value):
                     self.shown.append(Best(value, inside, intercept))
 
+    def is_beaten(self) -> bool:
+        """Return whether a model that was shown is clearly better than what brute force found: a weak spot of the referee."""
+        if self.brute is None or not self.shown:
+            return False
+        return bool(min(model.value for model in self.shown) < self.brute.value * (1 - 1e-6) - 1e-9 * self.zero_loss)
+
     def best(self) -> Best | None:
         """Return the best model known."""
         known = [*self.shown, *([] if self.brute is None else [self.brute])]
