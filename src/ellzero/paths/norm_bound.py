@@ -120,7 +120,8 @@ class NormBound:
         for step in range(MULTIPLIER_STEPS):
             if norm >= self.radius * (1.0 - CLOSE_NORM) or high - low <= CLOSE_BRACKET * high:
                 break
-            share = (1.0 / self.radius - 1.0 / low_norm) / (1.0 / norm - 1.0 / low_norm)
+            # (1 / radius - 1 / low_norm) / (1 / norm - 1 / low_norm), also where a norm is zero or has no reciprocal
+            share = norm / self.radius * ((low_norm - self.radius) / (low_norm - norm))
             # The step goes a little to the feasible side, and every third one halves the bracket, so that both ends move.
             middle = low + (high - low) * min(share * (1.0 + 1e-8) + 1e-12, 1.0 - 1e-3)
             if step % 3 == 2:
