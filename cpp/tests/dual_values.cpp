@@ -436,6 +436,42 @@ double any_number(Random& random) {
     }
 }
 
+// Checks that a dual point is one, and returns sum_i theta_i^2 / w_i.
+long double check_domain(const Problem& problem, const DualPoint& dual) {
+    const LossKind kind = problem.loss.kind;
+    long double sum = 0.0L, square = 0.0L;
+    for (const float alpha : dual.alpha) CHECK(std::isfinite(alpha));
+    for (int64_t i = 0; i < problem.rows(); ++i) {
+        const double theta = dual.theta[i], w = problem.w[i];
+        CHECK(std::isfinite(theta));
+        sum += theta;
+        CHECK(w > 0.0 || theta == 0.0);
+        if (w > 0.0) square += static_cast<long double>(theta) * theta / w;
+        CHECK(kind == LossKind::squared_error || theta * problem.y[i] >= 0.0);
+        CHECK((kind != LossKind::hinge && kind != LossKind::logistic) || std::abs(theta) <= w);
+    }
+    CHECK(!problem.intercept || sum == 0.0L);
+    CHECK_AT_MOST(static_cast<double>(std::sqrt(square)), dual.norm);
+    CHECK(dual.loss_part < Penalty::infinity);
+    return square;
+}
+
+// sum_i w_i f(eta_i) + theta_i eta_i is nowhere below the bound.
+void check_against_losses(Random& random, const Problem& problem, const DualPoint& dual) {
+    for (int k = 0; k < 5; ++k) {
+        const double size = random.magnitude(-3.0, k == 0 ? 150.0 : 2.0);
+        long double value = 0.0L, parts = 0.0L;
+        for (int64_t i = 0; i < problem.rows(); ++i) {
+            const double eta = random.uniform(-size, size);
+            const long double loss = problem.w[i] * loss_at(problem.loss.kind, eta, problem.y[i]);
+            const long double product = static_cast<long double>(dual.theta[i]) * eta;
+            value += loss + product;
+            parts += std::abs(loss) + std::abs(product);
+        }
+        CHECK(dual.loss_part <= value + 1e-17L * parts);
+    }
+}
+
 }  // namespace
 
 TEST(dual_points_of_any_residual_and_weights_are_sound) {
@@ -464,35 +500,9 @@ TEST(dual_points_of_any_residual_and_weights_are_sound) {
             DualPoint dual;
             make_dual(problem, r, d, free, true, dual);
 
-            long double sum = 0.0L, square = 0.0L;
-            for (const float alpha : dual.alpha) CHECK(std::isfinite(alpha));
-            for (int64_t i = 0; i < n; ++i) {
-                const double theta = dual.theta[i];
-                CHECK(std::isfinite(theta));
-                sum += theta;
-                CHECK(w[i] > 0.0 || theta == 0.0);
-                if (w[i] > 0.0) square += static_cast<long double>(theta) * theta / w[i];
-                if (kind != LossKind::squared_error) CHECK(theta * problem.y[i] >= 0.0);
-                if (kind == LossKind::hinge || kind == LossKind::logistic) CHECK(std::abs(theta) <= w[i]);
-            }
-            if (problem.intercept) CHECK(sum == 0.0L);
-            CHECK_AT_MOST(static_cast<double>(std::sqrt(square)), dual.norm);
-            CHECK(dual.loss_part < Penalty::infinity);
-            zero += square == 0.0L;
+            zero += check_domain(problem, dual) == 0.0L;
             ++trials;
-            // sum_i w_i f(eta_i) + theta_i eta_i is nowhere below the bound.
-            for (int k = 0; k < 5; ++k) {
-                const double size = random.magnitude(-3.0, k == 0 ? 150.0 : 2.0);
-                long double value = 0.0L, parts = 0.0L;
-                for (int64_t i = 0; i < n; ++i) {
-                    const double eta = random.uniform(-size, size);
-                    const long double loss = w[i] * loss_at(kind, eta, problem.y[i]);
-                    const long double product = static_cast<long double>(dual.theta[i]) * eta;
-                    value += loss + product;
-                    parts += std::abs(loss) + std::abs(product);
-                }
-                CHECK(dual.loss_part <= value + 1e-17L * parts);
-            }
+            check_against_losses(random, problem, dual);
         }
     CHECK(zero < trials / 2);
 }
