@@ -436,10 +436,57 @@ double any_number(Random& random) {
     }
 }
 
+// Weights of which some are next to nothing, those of a class or of single rows; residuals of any size, or none.
+struct Extremes {
+    Extremes(Random& random, const Problem& problem) : w(problem.rows(), 0.1), r(problem.rows()), d(problem.rows()) {
+        constexpr double sizes[] = {0.0, 5e-324, 1e-320, 1e-310, 1e-250, 1e-200, 1e-100, 1e-30, 1e-10, 0.1};
+        const double tiny = sizes[random.integer(0, 9)];
+        const int64_t pattern = random.integer(0, 2);
+        for (size_t i = 0; i < w.size(); ++i) {
+            if (pattern == 1 ? problem.y[i] > 0.0 : pattern == 2 && random.coin()) w[i] = tiny;
+            r[i] = random.coin() ? any_number(random) : w[i] * random.uniform();
+            d[i] = w[i] * random.uniform(0.0, 1.0);
+        }
+    }
+    std::vector<double> w, r, d;
+};
+
+// Whether the dual point is zero. It is finite, balanced and in the domain in any case.
+bool check_dual(const Problem& problem, const DualPoint& dual) {
+    const LossKind kind = problem.loss.kind;
+    const bool limited = kind == LossKind::hinge || kind == LossKind::logistic, signs = kind != LossKind::squared_error;
+    long double sum = 0.0L, square = 0.0L;
+    for (const float alpha : dual.alpha) CHECK(std::isfinite(alpha));
+    for (int64_t i = 0; i < problem.rows(); ++i) {
+        const double theta = dual.theta[i], w = problem.w[i];
+        CHECK(std::isfinite(theta) && (w > 0.0 || theta == 0.0));
+        CHECK(!signs || theta * problem.y[i] >= 0.0);
+        CHECK(!limited || std::abs(theta) <= w);
+        sum += theta;
+        square += w > 0.0 ? static_cast<long double>(theta) * theta / w : 0.0L;
+    }
+    CHECK(!problem.intercept || sum == 0.0L);
+    CHECK_AT_MOST(static_cast<double>(std::sqrt(square)), dual.norm);
+    CHECK(dual.loss_part < Penalty::infinity);
+    return square == 0.0L;
+}
+
+// sum_i w_i f(eta_i) + theta_i eta_i is nowhere below the bound.
+void check_loss_part(Random& random, const Problem& problem, const DualPoint& dual, double size) {
+    long double value = 0.0L, parts = 0.0L;
+    for (int64_t i = 0; i < problem.rows(); ++i) {
+        const double eta = random.uniform(-size, size);
+        const long double loss = problem.w[i] * loss_at(problem.loss.kind, eta, problem.y[i]);
+        const long double product = static_cast<long double>(dual.theta[i]) * eta;
+        value += loss + product;
+        parts += std::abs(loss) + std::abs(product);
+    }
+    CHECK(dual.loss_part <= value + 1e-17L * parts);
+}
+
 }  // namespace
 
 TEST(dual_points_of_any_residual_and_weights_are_sound) {
-    constexpr double tiny_weights[] = {0.0, 5e-324, 1e-320, 1e-310, 1e-250, 1e-200, 1e-100, 1e-30, 1e-10, 0.1};
     int zero = 0, trials = 0;
     for (const LossKind kind : kinds)
         for (int trial = 0; trial < 1500; ++trial) {
@@ -447,52 +494,16 @@ TEST(dual_points_of_any_residual_and_weights_are_sound) {
             shape.y_size = random.coin() ? 1.0 : random.magnitude(-300.0, 150.0);
             const Instance instance(random, shape);
             Problem problem = instance.problem();
-            const int64_t n = problem.rows();
-            // One class, or single rows, of next to no weight.
-            const double tiny = tiny_weights[random.integer(0, 9)];
-            std::vector<double> w(n, 0.1), r(n), d(n, 0.0);
-            const int64_t pattern = random.integer(0, 2);
-            for (int64_t i = 0; i < n; ++i) {
-                if (pattern == 1 ? problem.y[i] > 0.0 : pattern == 2 && random.coin()) w[i] = tiny;
-                r[i] = random.coin() ? any_number(random) : w[i] * random.uniform();
-                d[i] = w[i] * random.uniform(0.0, 1.0);
-            }
-            problem.w = w.data();
+            const Extremes extremes(random, problem);
+            problem.w = extremes.w.data();
             if (random.coin()) problem.penalty.lambda_2 = 0.0;
             std::vector<int32_t> free;
             if (random.coin(0.3)) free = {0, 2};
             DualPoint dual;
-            make_dual(problem, r, d, free, dual);
-
-            long double sum = 0.0L, square = 0.0L;
-            for (const float alpha : dual.alpha) CHECK(std::isfinite(alpha));
-            for (int64_t i = 0; i < n; ++i) {
-                const double theta = dual.theta[i];
-                CHECK(std::isfinite(theta));
-                sum += theta;
-                CHECK(w[i] > 0.0 || theta == 0.0);
-                if (w[i] > 0.0) square += static_cast<long double>(theta) * theta / w[i];
-                if (kind != LossKind::squared_error) CHECK(theta * problem.y[i] >= 0.0);
-                if (kind == LossKind::hinge || kind == LossKind::logistic) CHECK(std::abs(theta) <= w[i]);
-            }
-            if (problem.intercept) CHECK(sum == 0.0L);
-            CHECK_AT_MOST(static_cast<double>(std::sqrt(square)), dual.norm);
-            CHECK(dual.loss_part < Penalty::infinity);
-            zero += square == 0.0L;
+            make_dual(problem, extremes.r, extremes.d, free, dual);
+            zero += check_dual(problem, dual);
             ++trials;
-            // sum_i w_i f(eta_i) + theta_i eta_i is nowhere below the bound.
-            for (int k = 0; k < 5; ++k) {
-                const double size = random.magnitude(-3.0, k == 0 ? 150.0 : 2.0);
-                long double value = 0.0L, parts = 0.0L;
-                for (int64_t i = 0; i < n; ++i) {
-                    const double eta = random.uniform(-size, size);
-                    const long double loss = w[i] * loss_at(kind, eta, problem.y[i]);
-                    const long double product = static_cast<long double>(dual.theta[i]) * eta;
-                    value += loss + product;
-                    parts += std::abs(loss) + std::abs(product);
-                }
-                CHECK(dual.loss_part <= value + 1e-17L * parts);
-            }
+            for (int k = 0; k < 5; ++k) check_loss_part(random, problem, dual, random.magnitude(-3.0, k == 0 ? 150.0 : 2.0));
         }
     CHECK(zero < trials / 2);
 }

@@ -81,27 +81,38 @@ double least_cost(const Problem& problem) {
 
 }  // namespace
 
+namespace {
+
+// A path, a grid or models of given sizes.
+enum class Asked { path, grid, sizes };
+
+void check_models(const Problem& problem, const PathOptions& options, double least) {
+    const PathResult found = fit_path(problem, options);
+    CHECK(!found.stopped);
+    CHECK(found.by_size.size() == 1);
+    CHECK(!options.sizes.empty() || found.models.size() == std::max<size_t>(options.lambda_0.size(), 1));
+    for (const auto* models : {&found.models, &found.by_size})
+        for (const Model& model : *models) {
+            CHECK(model.support.empty() && model.size == 0);
+            CHECK_NEAR(model.cost, least, 1e-3);
+        }
+}
+
+}  // namespace
+
 TEST(paths_without_entries_are_those_of_the_intercept) {
     for_problems([](const Problem& problem) {
         const double least = least_cost(problem);
         for (const Algorithm algorithm : {Algorithm::cd, Algorithm::local_search, Algorithm::iht})
             for (const SwapRule swaps : {SwapRule::ranked, SwapRule::q_best, SwapRule::exhaustive})
-                for (const int kind : {0, 1, 2}) {
+                for (const Asked asked : {Asked::path, Asked::grid, Asked::sizes}) {
                     PathOptions options;
                     options.algorithm = algorithm;
                     options.swaps = swaps;
                     options.q = 2;
-                    if (kind == 1) options.lambda_0 = {0.1, 0.01, 0.0};
-                    if (kind == 2) options.sizes = {0, 1, 2};
-                    const PathResult found = fit_path(problem, options);
-                    CHECK(!found.stopped);
-                    CHECK(found.by_size.size() == 1);
-                    if (kind != 2) CHECK(found.models.size() == (kind == 1 ? 3 : 1));
-                    for (const auto* models : {&found.models, &found.by_size})
-                        for (const Model& model : *models) {
-                            CHECK(model.support.empty() && model.size == 0);
-                            CHECK_NEAR(model.cost, least, 1e-3);
-                        }
+                    if (asked == Asked::grid) options.lambda_0 = {0.1, 0.01, 0.0};
+                    if (asked == Asked::sizes) options.sizes = {0, 1, 2};
+                    check_models(problem, options, least);
                 }
     });
 }

@@ -15,7 +15,7 @@ constexpr double infinity = Penalty::infinity;
 constexpr double least = std::numeric_limits<double>::denorm_min();
 
 long double reference(long double a, long double b, long double c) {
-    if (a == 0.0L) return b > 0.0L ? std::max(-c / b, 0.0L) : infinity;
+    if (a == 0.0L) return b > 0.0L ? std::max(-c / b, 0.0L) : std::numeric_limits<long double>::infinity();
     const long double square = b * b - 4.0L * a * c;
     if (square < 0.0L) return 0.0L;
     const long double root = std::sqrt(square);
