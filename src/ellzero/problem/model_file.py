@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -26,6 +27,7 @@ __all__ = ["FitSettings", "ModelContent", "read_model_file", "write_model_file"]
 Array = NDArray[np.float64]
 FORMAT = "ellzero model"
 VERSION = 1
+HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 FLAGS = ("fit_intercept", "standardize")
 PENALTIES = ("k", "lambda_0", "lambda_1", "lambda_2")
 LABEL_KINDS = {"U": "string", "b": "boolean", "i": "integer", "u": "integer", "f": "number"}
@@ -79,9 +81,11 @@ class ModelContent:
 
 def write_model_file(path: str | os.PathLike[str], model: ModelContent) -> None:
     """Write a model as JSON; the file appears as a whole or not at all."""
-    text = json_text(json.dumps(to_json(model), indent=1, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(to_json(model), indent=1, ensure_ascii=False, allow_nan=False)
+    if HALF_CHARACTER.search(text):
+        raise InvalidInputError("names and labels must be whole characters to be saved; one holds half a character.")
     with replacing(path) as stream:
-        stream.write(text.encode() + b"\n")
+        stream.write(json_text(text).encode() + b"\n")
 
 
 def to_json(model: ModelContent) -> dict[str, Any]:
