@@ -19,7 +19,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.files import replacing
 from ellzero.base.quoting import json_text, one_line, quoted
 from ellzero.base.reading import Malformed, read_json, text_array
-from ellzero.base.validation import as_count, as_nonnegative
+from ellzero.base.validation import as_count, as_nonnegative, as_path
 from ellzero.problem.losses import get_loss
 
 __all__ = ["FitSettings", "ModelContent", "read_model_file", "write_model_file"]
@@ -84,7 +84,7 @@ def write_model_file(path: str | os.PathLike[str], model: ModelContent) -> None:
     text = json.dumps(to_json(model), indent=1, ensure_ascii=False, allow_nan=False)
     if HALF_CHARACTER.search(text):
         raise InvalidInputError("names and labels must be whole characters to be saved; one holds half a character.")
-    with replacing(path) as stream:
+    with replacing(as_path("path", path)) as stream:
         stream.write(json_text(text).encode() + b"\n")
 
 
@@ -148,6 +148,7 @@ def labels_to_json(labels: NDArray[Any]) -> dict[str, Any]:
 
 def read_model_file(path: str | os.PathLike[str]) -> ModelContent:
     """Read a model file and check every entry of it."""
+    path = as_path("path", path)
     try:
         content = read_json(path)
     except Malformed as error:
