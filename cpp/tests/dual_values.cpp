@@ -35,7 +35,7 @@ DualPoint dual_at(const Instance& instance, const std::vector<double>& eta, cons
     std::vector<double> r(problem.rows()), d(problem.rows());
     problem.loss.evaluate(problem.rows(), eta.data(), problem.y, problem.w, r.data(), d.data());
     DualPoint out;
-    make_dual(problem, r, d, free, out);
+    make_dual(problem, r, d, free, problem.penalty.lambda_2 == 0.0, out);
     return out;
 }
 
@@ -188,7 +188,7 @@ Solved relax(const Instance& instance, const Part& part, const Region& region) {
             free.push_back(c.column);
     Solved out;
     out.value = relaxation.value() + part.options.lambda_0 * static_cast<double>(region.in().size());
-    make_dual(problem, relaxation.residual(), relaxation.curvature(), free, out.dual);
+    make_dual(problem, relaxation.residual(), relaxation.curvature(), free, problem.penalty.lambda_2 == 0.0, out.dual);
     return out;
 }
 
@@ -462,7 +462,7 @@ TEST(dual_points_of_any_residual_and_weights_are_sound) {
             std::vector<int32_t> free;
             if (random.coin(0.3)) free = {0, 2};
             DualPoint dual;
-            make_dual(problem, r, d, free, dual);
+            make_dual(problem, r, d, free, true, dual);
 
             long double sum = 0.0L, square = 0.0L;
             for (const float alpha : dual.alpha) CHECK(std::isfinite(alpha));

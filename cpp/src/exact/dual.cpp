@@ -218,8 +218,16 @@ void set_value(const Problem& problem, DualPoint& out) {
 
 }  // namespace
 
+bool needs_precision(const Problem& problem, double gap) {
+    // x_j . theta is off by about e |x_j|, with e = 2^-25, and the bound by the square of that over 4 lambda_2.
+    constexpr double error = 0x1p-50, share_of_gap = 1e-3, least_gap = 1e-10;
+    double largest = 0.0;
+    for (int32_t j = 0; j < problem.columns(); ++j) largest = std::max(largest, problem.X.square(j));
+    return error * largest >= share_of_gap * std::max(gap, least_gap) * 4.0 * problem.penalty.lambda_2;
+}
+
 void make_dual(const Problem& problem, const std::vector<double>& r, const std::vector<double>& d,
-               const std::vector<int32_t>& free, DualPoint& out) {
+               const std::vector<int32_t>& free, bool precise, DualPoint& out) {
     // 1. alpha in the domain of the conjugates, as the constraints want it.
     const int64_t n = problem.rows();
     std::vector<double> alpha(n, 0.0);
@@ -228,7 +236,7 @@ void make_dual(const Problem& problem, const std::vector<double>& r, const std::
     if (!free.empty()) project(problem, d, free, alpha);
     if (problem.intercept) centre(problem, alpha);
     // 2. Round it as a certificate keeps it, and compute the bound from that.
-    out.alpha = rounded(alpha, problem.penalty.lambda_2 == 0.0);
+    out.alpha = rounded(alpha, precise);
     set_theta(problem, out);
     set_value(problem, out);
 }

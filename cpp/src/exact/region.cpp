@@ -57,11 +57,16 @@ bool Region::load(const State& state, Decision decision, double cutoff) {
     for (const int32_t j : in_) status_[j] = Status::in;
     for (const int32_t j : always_) status_[j] = Status::always;
     for (const auto& [j, low, high] : state.boxes)
-        box_[j] = {std::max(box_[j].low, static_cast<double>(low)), std::min(box_[j].high, static_cast<double>(high))};
+        box_[j] = {std::max(box_[j].low, low / unit(j)), std::min(box_[j].high, high / unit(j))};
     undecided_.clear();
     for (int32_t j = 0; j < p; ++j)
         if (status_[j] == Status::undecided) undecided_.push_back(j);
     return settle(cutoff);
+}
+
+double Region::unit(int32_t j) const {
+    const double square = problem_.X.square(j);
+    return square > 0.0 ? std::ldexp(1.0, std::ilogb(square) / 2) : 1.0;
 }
 
 void Region::store(State& state) const {
@@ -76,7 +81,7 @@ void Region::store(State& state) const {
                                                                            : Penalty::infinity;
     const auto keep = [&](int32_t j, double wide) {
         if (box_[j].low > std::max(root_[j].low, -wide) || box_[j].high < std::min(root_[j].high, wide))
-            state.boxes.push_back({j, round_down(box_[j].low), round_up(box_[j].high)});
+            state.boxes.push_back({j, round_down(box_[j].low * unit(j)), round_up(box_[j].high * unit(j))});
     };
     for (const int32_t j : in_) keep(j, Penalty::infinity);
     for (const int32_t j : always_) keep(j, Penalty::infinity);

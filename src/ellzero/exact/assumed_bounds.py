@@ -11,7 +11,6 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.exact.options import SearchOptions
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
-from ellzero.solvers.scales import coefficient_unit
 
 __all__ = ["assumed_bound", "assumed_free_bound", "check_bounded", "has_proved_bound", "with_bound", "with_free_bound"]
 
@@ -34,7 +33,7 @@ def assumed_bound(problem: Problem, options: SearchOptions, incumbent: Model) ->
     """Return the bound on |beta_j| that is assumed, None if nothing is assumed."""
     if isinstance(options.bound, str):
         beta = np.abs(problem.penalised(incumbent.support, incumbent.values))
-        return HEURISTIC_FACTOR * float(beta.max(initial=0.0)) or coefficient_unit(problem)
+        return HEURISTIC_FACTOR * float(beta.max(initial=0.0)) or problem.coefficient_unit
     return options.bound
 
 
@@ -57,7 +56,7 @@ def assumed_free_bound(problem: Problem, incumbent: Model) -> float | None:
         return None
     beta = np.abs(problem.penalised(incumbent.support, incumbent.values))
     largest = float(beta[penalty.unpenalized[incumbent.support]].max(initial=0.0))
-    return FREE_FACTOR * max(largest, coefficient_unit(problem))
+    return FREE_FACTOR * max(largest, problem.coefficient_unit)
 
 
 def with_bound(problem: Problem, bound: float | None) -> Problem:

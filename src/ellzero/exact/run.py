@@ -24,7 +24,7 @@ from ellzero.problem.problem import Problem
 from ellzero.problem.units import has_ordinary_sizes
 from ellzero.solvers.fields import core_object
 from ellzero.solvers.paths import core_problem
-from ellzero.solvers.scales import coefficient_unit, to_user_scale
+from ellzero.solvers.scales import to_user_scale
 
 __all__ = ["Run", "begin_run"]
 
@@ -63,7 +63,7 @@ class Run:
             k=self.problem.design.shape[1] if options.k is None else options.k,
             gap=options.gap,
             null=self.problem.null / self.problem.response.cost,
-            free_bound=None if self.free_bound is None else self.free_bound / coefficient_unit(self.problem),
+            free_bound=None if self.free_bound is None else self.free_bound / self.problem.coefficient_unit,
             home=None if swaps is None else swaps.home.tolist(),
             swap_size=None if swaps is None else swaps.size,
             integral=None if integral is None else list(integral),

@@ -22,7 +22,6 @@ from ellzero.design import as_design
 from ellzero.problem.losses import Loss, get_loss
 from ellzero.problem.penalties import Penalty
 from ellzero.problem.problem import Problem, column_statistics
-from ellzero.problem.units import column_unit
 
 __all__ = ["DataSettings", "ProblemSettings", "make_problem"]
 
@@ -83,7 +82,7 @@ def make_problem(
         target = as_vector("y", y, n)
         if np.abs(target).max() > LARGEST_RESPONSE:
             raise InvalidInputError("y contains values too large to square.")
-    mean, spread, square = column_statistics(design, w, intercept, standard, as_threads(n_jobs))
+    mean, spread, unit, square = column_statistics(design, w, intercept, standard, as_threads(n_jobs))
     low, high = as_bound("lower", lower, p, -np.inf), as_bound("upper", upper, p, np.inf)
     mask = as_feature_mask("unpenalized", unpenalized, p, design.names)
     check_bounds(low, high, mask)
@@ -98,8 +97,8 @@ def make_problem(
         classes=classes,
         mean=mean,
         spread=spread,
+        column_unit=unit,
         square=square,
-        column_unit=column_unit(square),
     )
 
 

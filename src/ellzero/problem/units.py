@@ -14,7 +14,16 @@ from ellzero.problem.losses import Loss
 if TYPE_CHECKING:
     from ellzero.problem.problem import Problem
 
-__all__ = ["Response", "column_unit", "has_ordinary_sizes", "null_intercept", "null_loss", "response_of", "unit_of"]
+__all__ = [
+    "Response",
+    "column_unit",
+    "has_ordinary_sizes",
+    "null_intercept",
+    "null_loss",
+    "response_of",
+    "unit_of",
+    "weighted_mean",
+]
 
 Array = NDArray[np.float64]
 ORDINARY = 10
@@ -50,12 +59,12 @@ def unit_of(size: float) -> float:
     return 1.0 if abs(exponent) <= ORDINARY else math.ldexp(1.0, exponent)
 
 
-def column_unit(square: Array) -> float:
-    """Return the unit of columns with these mean squares: the size of the middle one, if it is not ordinary."""
-    filled = square[square > 0.0]
+def column_unit(size: Array) -> float:
+    """Return the unit of columns of these sizes: that of the middle one, if it is not ordinary."""
+    filled = size[size > 0.0]
     if not len(filled):
         return 1.0
-    exponents = np.log2(filled) / 2.0
+    exponents = np.log2(filled)
     middle = float(np.clip(np.median(exponents), exponents.max() - WIDEST, exponents.min() + WIDEST))
     return unit_of(2.0**middle)
 

@@ -13,7 +13,7 @@ from ellzero.base.progress import ProgressCallback
 from ellzero.problem.losses import HINGE_SMOOTHING
 from ellzero.problem.problem import Problem, restricted
 from ellzero.solvers.fields import core_object
-from ellzero.solvers.scales import core_bounds, core_penalties, core_response, core_scale
+from ellzero.solvers.scales import core_response, core_scale
 
 __all__ = ["PathOptions", "core_problem", "solve_path"]
 
@@ -52,24 +52,22 @@ class PathOptions:
 
 def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHING) -> _core.Problem:
     """Return the problem in the core's form and units."""
-    unpenalized, unit = problem.penalty.unpenalized, problem.column_unit
-    lambda_1, lambda_2 = core_penalties(problem)
-    lower, upper = core_bounds(problem)
+    penalty = problem.inner_penalty()
     return core_object(
         _core.Problem,
         design=problem.design.core,
         y=core_response(problem),
         w=problem.w,
-        square=problem.square / unit / unit,
+        square=problem.square,
         loss=problem.loss.name,
         smoothing=smoothing,
         mean=problem.mean,
         scale=core_scale(problem),
-        lambda_1=lambda_1,
-        lambda_2=lambda_2,
-        lower=lower,
-        upper=upper,
-        unpenalized=None if unpenalized is None else unpenalized.astype(np.uint8),
+        lambda_1=penalty.lambda_1,
+        lambda_2=penalty.lambda_2,
+        lower=penalty.lower,
+        upper=penalty.upper,
+        unpenalized=None if penalty.unpenalized is None else penalty.unpenalized.astype(np.uint8),
         intercept=problem.fit_intercept,
         tolerance=tol,
     )
