@@ -62,7 +62,9 @@ struct Relaxations : Borrowed {
     Relaxed solve(const std::vector<int32_t>& in, const std::vector<int32_t>& out, double enough) {
         const WithoutGil release;
         State state = last;
-        state.in = in;
+        state.clauses.clear();
+        for (const int32_t j : in) state.clauses.add({&j, 1});
+        state.charges.clear();
         state.out = never;
         put_out(state, out);
         state.boxes.clear();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 
 #include "arrays.hpp"
 #include "ellzero/exact/search.hpp"
@@ -57,6 +58,21 @@ Table table_of(const std::vector<State::Shrunk>& boxes) {
     return to_numpy(std::move(out), boxes.size(), 3);
 }
 
+// Lists of columns as two arrays: all members, and where each list ends.
+template <class Class>
+void def_lists(nb::class_<Class>& bound, const std::string& name, ColumnLists Class::* field) {
+    bound.def_prop_rw((name + "_members").c_str(), [field](const Class& self) {
+        return to_numpy(std::vector<int32_t>((self.*field).members()));
+    }, [field](Class& self, const Vector<int32_t>& values) {
+        (self.*field).members() = to_vector(values);
+    }, nb::for_getter(nb::rv_policy::move));
+    bound.def_prop_rw((name + "_ends").c_str(), [field](const Class& self) {
+        return to_numpy(std::vector<int64_t>((self.*field).ends()));
+    }, [field](Class& self, const Vector<int64_t>& values) {
+        (self.*field).ends() = to_vector(values);
+    }, nb::for_getter(nb::rv_policy::move));
+}
+
 void register_tree(nb::module_& m) {
     nb::class_<TreeRecord> tree(m, "Tree", "The tree as a certificate tells it: one entry per node, parents first.");
     tree.def(nb::init<>())
@@ -68,6 +84,7 @@ void register_tree(nb::module_& m) {
     def_array(tree, "parent", &TreeRecord::parent);
     def_array(tree, "branch", &TreeRecord::branch);
     def_array(tree, "side", &TreeRecord::side);
+    def_lists(tree, "block", &TreeRecord::blocks);
 }
 
 void register_state(nb::module_& m) {
@@ -85,7 +102,8 @@ void register_state(nb::module_& m) {
             self.boxes.push_back(
                 {static_cast<int32_t>(table(k, 0)), static_cast<float>(table(k, 1)), static_cast<float>(table(k, 2))});
     }, nb::for_getter(nb::rv_policy::move), "Rows of column, low, high.");
-    def_array(state, "inside", &State::in);
+    def_lists(state, "clause", &State::clauses);
+    def_array(state, "charges", &State::charges);
     def_array(state, "columns", &State::columns);
     def_array(state, "beta", &State::beta);
     def_array(state, "shares", &State::shares);
@@ -100,9 +118,9 @@ void register_node(nb::module_& m) {
         .def_rw("depth", &Node::depth)
         .def_rw("bound", &Node::bound)
         .def_rw("state", &Node::state)
-        .def_prop_rw("column", [](const Node& self) { return self.decision.column; },
-                     [](Node& self, int32_t column) { self.decision.column = column; },
-                     "The feature that was decided, -1 for none.")
+        .def_prop_rw("block", [](const Node& self) { return to_numpy(std::vector<int32_t>(self.decision.block)); },
+                     [](Node& self, const Vector<int32_t>& columns) { self.decision.block = to_vector(columns); },
+                     nb::for_getter(nb::rv_policy::move), "The features that were decided, none at the root.")
         .def_prop_rw("inside", [](const Node& self) { return self.decision.in; },
                      [](Node& self, bool in) { self.decision.in = in; })
         .def_rw("dives", &Node::dives)

@@ -46,8 +46,6 @@ struct Part {
         options.lambda_0 = random.magnitude(-3.0, -0.5);
         options.k = p;
         options.free_bound = free_bound;
-        for (int32_t j = 0; j < p; ++j)
-            if (problem.penalty.counted(j) && random.coin(0.4)) decisions.push_back({j, random.coin(0.4)});
         const int64_t kind = random.integer(0, 2);
         if (kind == 1) options.k = random.integer(1, p);
         if (kind == 2) {
@@ -57,29 +55,43 @@ struct Part {
             swaps.homes = std::count(swaps.home.begin(), swaps.home.end(), 1);
             swaps.size = random.integer(0, 2);
         }
+        // Blocks of one feature or more; those of several are outside of the home.
+        const auto alone = [&](int32_t j) { return options.swaps.at_home(j); };
+        for (int32_t j = 0; j < p; ++j) {
+            if (!problem.penalty.counted(j) || !random.coin(0.4)) continue;
+            Decision decision{{j}, random.coin(0.4)};
+            while (j + 1 < p && problem.penalty.counted(j + 1) && !alone(j) && !alone(j + 1) && random.coin(0.4))
+                decision.block.push_back(++j);
+            decisions.push_back(decision);
+        }
     }
 
     void leave_out_the_rest(const Problem& problem) {
         std::vector<uint8_t> decided(problem.columns(), 0);
-        for (const Decision& decision : decisions) decided[decision.column] = 1;
+        for (Decision& decision : decisions) {
+            if (decision.in) decision.block.resize(1);
+            for (const int32_t j : decision.block) decided[j] = 1;
+        }
         for (int32_t j = 0; j < problem.columns(); ++j)
-            if (!decided[j] && problem.penalty.counted(j)) decisions.push_back({j, false});
+            if (!decided[j] && problem.penalty.counted(j)) decisions.push_back({{j}, false});
     }
 
-    // Decides one feature after the other, as a tree does. False if nothing is left.
+    // Decides one block after the other, as a tree does. False if nothing is left.
     bool load(Region& region, double cutoff = Penalty::infinity) const {
         State state;
         if (!region.load(state, {}, cutoff)) return false;
-        for (const Decision decision : decisions) {
+        for (Decision decision : decisions) {
             region.store(state);
-            // A limit may have decided it already.
-            const auto listed = [&](const std::vector<int32_t>& columns) {
-                return std::find(columns.begin(), columns.end(), decision.column) != columns.end();
+            // A limit may have decided some of it already.
+            const auto has = [&](Region::Status status) {
+                return std::any_of(decision.block.begin(), decision.block.end(),
+                                   [&](int32_t j) { return region.status(j) == status; });
             };
-            if (!listed(region.undecided())) {
-                if (listed(region.in()) != decision.in) return false;
-                continue;
-            }
+            const bool in = has(Region::Status::in);
+            if (in && !decision.in) return false;
+            if (!in && decision.in && !has(Region::Status::undecided)) return false;
+            std::erase_if(decision.block, [&](int32_t j) { return !region.undecided(j); });
+            if ((in && decision.in) || decision.block.empty()) continue;
             if (!region.load(state, decision, cutoff)) return false;
         }
         return true;
@@ -89,7 +101,7 @@ struct Part {
     bool holds(const std::vector<int32_t>& support) const {
         const auto used = [&](int32_t j) { return std::find(support.begin(), support.end(), j) != support.end(); };
         for (const Decision& decision : decisions)
-            if (used(decision.column) != decision.in) return false;
+            if (std::any_of(decision.block.begin(), decision.block.end(), used) != decision.in) return false;
         const SwapNeighbourhood& swaps = options.swaps;
         if (!swaps.limits()) return std::ssize(support) <= options.k;
         int64_t left = 0, came = 0;
@@ -165,17 +177,14 @@ struct Solved {
 };
 Solved relax(const Instance& instance, const Part& part, const Region& region) {
     const Problem& problem = instance.problem();
-    const bool hinge = problem.loss.kind == LossKind::hinge, limited = region.limited();
+    const bool hinge = problem.loss.kind == LossKind::hinge;
     std::vector<Relaxation::Coordinate> coordinates;
-    const auto take = [&](const std::vector<int32_t>& columns, bool charged) {
-        for (const int32_t j : columns) coordinates.push_back({j, region.box(j), charged, 0.0});
-    };
-    take(region.in(), false);
-    take(region.always(), false);
-    take(region.undecided(), true);
+    for (const auto* columns : {&region.in(), &region.always(), &region.undecided()})
+        for (const int32_t j : *columns)
+            coordinates.push_back({j, region.box(j), region.undecided(j) ? std::max(region.group(j), Charges::pool) : region.group(j), 0.0});
     Relaxation relaxation(problem);
-    relaxation.begin(coordinates, 0.0, part.options.lambda_0, 0.0,
-                     limited ? static_cast<double>(region.left()) : Penalty::infinity);
+    relaxation.begin(coordinates, 0.0,
+                     {part.options.lambda_0, 0.0, std::vector<double>(region.clauses().size(), part.options.lambda_0), region.room()});
     if (hinge) relaxation.smooth(0.5);
     for (int round = 0; round < (hinge ? 300 : 1); ++round) {
         relaxation.solve(1e-13);
@@ -284,7 +293,7 @@ TEST(regions_beyond_their_limits_are_empty) {
     const Instance instance(random, Shape{.lambda_2 = 0.1});
     ExactOptions options{.lambda_0 = 0.1};
     State came;
-    came.in = {0, 3, 4};
+    for (const int32_t j : {0, 3, 4}) came.clauses.add({&j, 1});
     for (int64_t k = 0; k <= 6; ++k) {
         options.k = k;
         Region region(instance.problem(), options);
@@ -297,10 +306,10 @@ TEST(regions_beyond_their_limits_are_empty) {
     CHECK(far.load(came, {}, Penalty::infinity));  // two features came
     CHECK(!near.load(came, {}, Penalty::infinity));
     State left;
-    CHECK(far.load({}, {0, false}, Penalty::infinity));
+    CHECK(far.load({}, {{0}, false}, Penalty::infinity));
     far.store(left);
     CHECK(near.load(left, {}, Penalty::infinity));
-    CHECK(far.load(left, {1, false}, Penalty::infinity));
+    CHECK(far.load(left, {{1}, false}, Penalty::infinity));
     far.store(left);
     CHECK(!near.load(left, {}, Penalty::infinity));  // two have left
     // Two features stay at home, whichever leaves: they alone cost 0.2.
@@ -403,6 +412,7 @@ TEST(bounds_of_any_size_are_finite_or_minus_infinity) {
             CHECK_AT_MOST(bound, std::numeric_limits<double>::max());
             // Nothing but what must be: the intercept is zero, features that are in pay, and so do those that stay at home.
             Candidate least{region.in(), {}};
+            for (const auto& clause : region.clauses()) least.support.push_back(clause.front());
             for (int32_t j = 0; j < std::ssize(part.options.swaps.home); ++j)
                 if (part.options.swaps.home[j] &&
                     std::find(region.undecided().begin(), region.undecided().end(), j) != region.undecided().end())

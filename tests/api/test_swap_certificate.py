@@ -62,6 +62,7 @@ def whole_tree(loss, models):
         if T in models:
             tree["row"][node] = len(alpha)
             alpha.append(slope(loss, y, X @ fits[T].coef + fits[T].intercept))
+    tree["block_members"], tree["block_ends"] = sorted(FEATURES), list(range(1, len(FEATURES) + 1))  # a feature each
     return {**{name: np.array(values) for name, values in tree.items()}, "alpha": np.array(alpha, dtype=np.float32).ravel()}
 
 

@@ -117,10 +117,10 @@ def test_float64_proves_no_more_than_exact_arithmetic(loss, extreme):
                     proved += np.isfinite(bound)
                     if state is None or truth is None or not len(truth.index):
                         break
-                    feature = int(rng.choice(truth.index))
+                    block = rng.choice(truth.index, rng.integers(1, 4))
                     side = int(rng.integers(2))
-                    if problem.counted[feature]:
-                        state, truth = state.decide(feature, side), truth.decide(feature, side)
+                    if problem.counted[block].all():
+                        state, truth = (part.decide(block, side, problem.home) for part in (state, truth))
                         assert_contains(state, truth)
                     if state is None or truth is None:
                         break

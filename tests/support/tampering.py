@@ -54,7 +54,31 @@ def leaves_opened(header, arrays):
 
 def other_branches(header, arrays):
     made = arrays["branch"] >= 0
-    arrays["branch"][made] = (arrays["branch"][made] + 7) % header["p"]
+    arrays["branch"][made] = (arrays["branch"][made] + 1) % len(arrays["block_ends"])
+
+
+def other_blocks(header, arrays):
+    arrays["block_members"] = (arrays["block_members"] + 7) % header["p"]
+
+
+def block_without_end(header, arrays):
+    arrays["block_ends"][-1] += 1
+
+
+def block_without_members(header, arrays):
+    arrays["block_ends"][0] = 0
+
+
+def blocks_out_of_order(header, arrays):
+    arrays["block_ends"] = arrays["block_ends"][::-1].copy()
+
+
+def block_of_no_feature(header, arrays):
+    arrays["block_members"][0] = header["p"]
+
+
+def block_that_is_not_there(header, arrays):
+    arrays["branch"][1] = len(arrays["block_ends"])
 
 
 def parents_after_children(header, arrays):
@@ -180,7 +204,7 @@ def unpenalized_removed(header, arrays):
 
 
 def unpenalized_added(header, arrays):
-    arrays["unpenalized"] = np.union1d(arrays["unpenalized"], arrays["branch"][arrays["branch"] >= 0])
+    arrays["unpenalized"] = np.union1d(arrays["unpenalized"], arrays["block_members"])
 
 
 def assumption_hidden(header, arrays):
@@ -256,6 +280,12 @@ TAMPERINGS = [
     ("weighted box", all_sides_flipped, PROVES),
     ("weighted box", leaves_opened, PROVES),
     ("weighted box", other_branches, PROVES),
+    ("weighted box", other_blocks, PROVES),
+    ("weighted box", block_without_end, "the blocks of the tree are malformed"),
+    ("weighted box", block_without_members, "the blocks of the tree are malformed"),
+    ("weighted box", blocks_out_of_order, "the blocks of the tree are malformed"),
+    ("weighted box", block_of_no_feature, "block_members contains numbers out of range"),
+    ("weighted box", block_that_is_not_there, "branch contains numbers out of range"),
     ("weighted box", parents_after_children, "the tree is malformed"),
     ("weighted box", no_tree, PROVES),
     ("weighted box", lambda_0_lower, VALUE),
@@ -292,7 +322,7 @@ TAMPERINGS = [
     ("truncated", called_optimal, "the status is 'optimal' but the proved gap"),
     ("truncated", called_optimal_and_tight, PROVES),
     ("weighted box", other_version, "version 99"),
-    ("weighted box", first_version, "version 1 of certificates is not read here, only version 3"),
+    ("weighted box", first_version, "version 1 of certificates is not read here, only version 4"),
     ("weighted box", prover_missing, "the header lacks prover"),
     ("weighted box", prover_of_two_lines, "prover is no short text"),
     ("truncated", bound_by_scip, "rests on SCIP 9.2 (method mip); this file itself proves"),

@@ -118,17 +118,32 @@ def formula(problem, state, theta, models):
     return total - sum(always) - max(sum(gains[j] for j in model) for model in models)
 
 
+def draw_block(rng, problem, state):
+    """Some undecided features outside of home that are in one clause, or in none; or a single feature."""
+    undecided = ~state.inside & ~problem.home[state.index]
+    places = np.flatnonzero(undecided & (state.clause[state.index] == rng.integers(-1, state.clauses)))
+    if rng.random() < 0.3 or not len(places):
+        places = np.flatnonzero(~state.inside)[:1]
+    return state.index[rng.permutation(places)[: rng.integers(1, 4)]]
+
+
 def nodes_of(rng, problem, fits):
     """The root and some nodes with decisions that leave a model: the state, the values of these models, and the decisions."""
     features = np.flatnonzero(problem.counted)
-    for count in [0, *rng.integers(1, len(features) + 1, 6)]:
-        state, sides = problem.root(), {}
-        for j in rng.permutation(features)[:count].tolist():
-            sides[j] = int(rng.random() < (0.75 if problem.home[j] else 0.4))
-            state = state.decide(j, sides[j])
-        models = [S for S in fits if all((j in S) == sides[j] for j in sides)]
+    for count in [0, *rng.integers(1, len(features) + 1, 8)]:
+        state, sides = problem.root(), []
+        for _ in range(count):
+            block = draw_block(rng, problem, state)
+            if not len(block):
+                break
+            sides.append((frozenset(block.tolist()), int(rng.random() < (0.75 if problem.home[block].any() else 0.5))))
+            state = state.decide(block, sides[-1][1], problem.home)
+            state = None if state is None else state.settle()
+            if state is None:
+                break
+        models = [S for S in fits if all(bool(S & block) == side for block, side in sides)]
         values = {S: fits[S].value + problem.lambda_0 * len(S) for S in models}
-        assert (problem.cap(state, ANY) is None) == (not values), sides
+        assert (state is None or problem.cap(state, ANY) is None) == (not values), sides
         if values:
             yield state, values, sides
 
@@ -167,7 +182,40 @@ def test_no_dual_point_proves_more_than_the_truth(seed, loss, swaps):
                 # So is all that is better than `upper`, as it is: also what has coefficients near zero.
                 for S in (S for S, value in values.items() if value <= upper * (1.0 - 1e-9)):
                     assert forced <= S <= left.keys(), where
+                    clauses = [set(np.flatnonzero(narrowed.clause == k).tolist()) for k in range(narrowed.clauses)]
+                    assert all(S & clause for clause in clauses), where
                     assert all(left[j][0] <= fits[S].coef[j] <= left[j][1] for j in S), where
+
+
+@pytest.mark.parametrize(("seed", "loss", "swaps"), CASES)
+def test_any_blocks_lose_no_solution(seed, loss, swaps):
+    """Blocks that overlap, repeat or contradict each other: whatever is added, no model that they allow is cut off."""
+    rng, problem, fits = tiny(seed, loss, swaps)
+    features = np.flatnonzero(problem.counted)
+    for _ in range(40):
+        state, models = problem.root(), list(fits)
+        for _ in range(rng.integers(1, 6)):
+            block, side = rng.choice(features, rng.integers(1, 4)), int(rng.random() < 0.7)
+            models = [S for S in models if bool(S & set(block.tolist())) == side]
+            state = None if state is None else state.decide(block, side, problem.home)
+            state = None if state is None else problem.cap(state, ANY)
+            assert state is not None or not models
+            if state is None:
+                break
+            forced = set(state.index[state.inside & problem.counted[state.index]].tolist())
+            clauses = [set(np.flatnonzero(state.clause == k).tolist()) for k in range(state.clauses)]
+            for S in models:
+                assert forced <= S <= set(state.index.tolist())
+                assert all(S & clause for clause in clauses)
+
+
+def test_blocks_make_clauses():
+    """Else the tests above would prove little."""
+    made = 0
+    for seed in range(12):
+        rng, problem, fits = tiny(seed, "squared_error")
+        made += sum(state.clauses > 0 for state, _, _ in nodes_of(rng, problem, fits))
+    assert made > 10, made
 
 
 @pytest.mark.parametrize("swaps", [False, True])
@@ -221,11 +269,11 @@ def test_the_cap_is_where_the_penalty_takes_all(penalty, lambda_0):
     problem = Problem(lambda_0=lambda_0, **penalty, **common, **limits)
     value, upper = problem.evaluate(np.array([3.0]), 0.0)
     assert value == pytest.approx(lambda_0 + penalty["lambda_1"] * 3.0 + penalty["lambda_2"] * 9.0)
-    for state in (problem.root(), problem.root().decide(0, 1)):
+    for state in (problem.root(), problem.root().decide(np.array([0]), 1, problem.home)):
         capped = problem.cap(state, upper)
         assert 3.0 <= capped.high[0] <= 3.0 + 1e-9
         assert -3.0 - 1e-9 <= capped.low[0] <= -3.0
-    assert problem.cap(problem.root().decide(0, 1), 0.9 * lambda_0 - 0.01) is None
+    assert problem.cap(problem.root().decide(np.array([0]), 1, problem.home), 0.9 * lambda_0 - 0.01) is None
     free = problem.cap(problem.root(), 0.9 * lambda_0)
     assert lambda_0 == 0.0 or len(free.index) == 0
 

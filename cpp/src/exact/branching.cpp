@@ -17,22 +17,27 @@ constexpr double integral = 1e-6;  // a share this close to 0 or 1 is no fractio
 
 }  // namespace
 
-int32_t Branching::choose(int depth, double bound) {
+Branching::Block Branching::choose(int depth, double bound) {
     // 1. Features at home first: those that leave decide which others come.
     const Region& region = work_.region;
-    if (!region.home_undecided().empty()) return least_costly_to_leave();
-    // 2. Features that the relaxation uses by a fraction; if it is integral but for rounding, any that it uses.
+    if (!region.home_undecided().empty()) return {least_costly_to_leave()};
+    // 2. Features of the pool that the relaxation uses by a fraction: the largest coefficient, and all that resemble it.
     Candidates candidates = fractional();
-    if (candidates.empty() && !setting_.options.integral.empty()) return -1;
-    if (candidates.empty()) candidates = used();
-    // 3. Fixing may have taken all that the relaxation used: any other undecided feature.
-    if (candidates.empty()) return region.undecided().empty() ? -1 : region.undecided().front();
-    // 4. The largest coefficient, or near the root the best of several.
+    if (candidates.empty() && region.clauses().empty()) {
+        if (!setting_.options.integral.empty()) return {};
+        // It is integral but for rounding: any that it uses. Fixing may have taken these: any other undecided feature.
+        candidates = used();
+        if (candidates.empty()) return region.undecided().empty() ? Block{} : Block{region.undecided().front()};
+    }
+    if (candidates.empty()) return split();
     std::sort(candidates.begin(), candidates.end());
-    if (depth >= setting_.options.strong_depth || candidates.size() == 1)
-        return work_.relaxation.coordinates()[candidates[0].second].column;
+    Block block = block_around(candidates[0].second);
+    // 3. Near the root, single features are the best of several.
+    if (block.size() > 1 || depth >= setting_.options.strong_depth || candidates.size() == 1) return block;
     candidates.resize(std::min(candidates.size(), strong_candidates));
-    return try_children(candidates, bound);
+    std::vector<Block> blocks;
+    for (const auto& [size, j] : candidates) blocks.push_back({j});
+    return best_of(std::move(blocks), bound);
 }
 
 int32_t Branching::least_costly_to_leave() const {
@@ -47,54 +52,93 @@ Branching::Candidates Branching::fractional() const {
     const auto& coordinates = work_.relaxation.coordinates();
     for (size_t k = 0; k < coordinates.size(); ++k) {
         const int32_t j = coordinates[k].column;
-        if (!work_.region.undecided(j) || !setting_.options.may_branch_on(j)) continue;
+        if (work_.region.group(j) != Charges::pool || !setting_.options.may_branch_on(j)) continue;
         const double share = work_.relaxation.share(k);
-        if (share > integral && share < 1.0 - integral) out.emplace_back(-std::abs(coordinates[k].beta), k);
+        if (share > integral && share < 1.0 - integral) out.emplace_back(-std::abs(coordinates[k].beta), j);
     }
     return out;
 }
 
 Branching::Candidates Branching::used() const {
     Candidates out;
-    const auto& coordinates = work_.relaxation.coordinates();
-    for (size_t k = 0; k < coordinates.size(); ++k)
-        if (coordinates[k].beta != 0.0 && work_.region.undecided(coordinates[k].column))
-            out.emplace_back(-std::abs(coordinates[k].beta), k);
+    for (const auto& c : work_.relaxation.coordinates())
+        if (c.beta != 0.0 && work_.region.group(c.column) == Charges::pool) out.emplace_back(-std::abs(c.beta), c.column);
     return out;
 }
 
-int32_t Branching::try_children(const Candidates& candidates, double bound) {
-    const double missing = setting_.prune_at() - bound, now = pricing_.value_of(work_.relaxation);
-    double best = -1.0;
-    int32_t chosen = -1;
-    for (const auto& [size, place] : candidates) {
-        double score = 1.0;
-        for (const bool in : {false, true}) score *= std::clamp(value_of_child(place, in) - now, least_rise * missing, missing);
-        if (score > best) {
-            best = score;
-            chosen = work_.relaxation.coordinates()[place].column;
-        }
-    }
-    return chosen;
+Branching::Block Branching::block_around(int32_t j) {
+    if (setting_.options.alike > 1.0) return {j};
+    const std::vector<float>& correlation = correlations_.with(j);
+    Block out;
+    for (const int32_t i : work_.region.undecided())
+        if (i == j || (work_.region.group(i) == Charges::pool && setting_.options.may_branch_on(i) &&
+                       correlation[i] >= setting_.options.alike))
+            out.push_back(i);
+    return out;
 }
 
-double Branching::value_of_child(size_t place, bool in) {
-    std::vector<Relaxation::Coordinate> child = work_.relaxation.coordinates();
-    child[place].charged = false;
-    if (!in) {
-        child[place].beta = 0.0;
-        child[place].box = {0.0, 0.0};
+Branching::Block Branching::split() {
+    const Region& region = work_.region;
+    const auto& coordinates = work_.relaxation.coordinates();
+    // Each clause: the sum of its shares, and its members with the two largest.
+    struct Shares {
+        double sum = 0.0, first = 0.0, second = 0.0;
+        int32_t best = -1, next = -1;
+    };
+    std::vector<Shares> clauses(region.clauses().size());
+    for (size_t k = 0; k < coordinates.size(); ++k) {
+        const int32_t j = coordinates[k].column;
+        const double share = work_.relaxation.share(k);
+        if (region.clause_of(j) < 0 || share == 0.0) continue;
+        Shares& of = clauses[region.clause_of(j)];
+        of.sum += share;
+        if (share > of.first) {
+            of.second = std::exchange(of.first, share);
+            of.next = std::exchange(of.best, j);
+        } else if (share > of.second) {
+            of.second = share;
+            of.next = j;
+        }
     }
-    double most = work_.region.most_shares(in ? 1 : 0);
-    if (most == 0.0) {
-        for (auto& c : child)
-            if (c.charged) c = {c.column, {0.0, 0.0}, false, 0.0};
-        most = Penalty::infinity;
+    const auto widest = std::max_element(clauses.begin(), clauses.end(), [](const Shares& a, const Shares& b) {
+        return a.sum - a.first < b.sum - b.first;
+    });
+    const auto& clause = region.clauses()[widest - clauses.begin()];
+    if (widest->best < 0) return {clause.begin(), clause.begin() + std::ssize(clause) / 2};
+    if (widest->next < 0) return {widest->best};
+    return nearer(clause, widest->best, widest->next);
+}
+
+Branching::Block Branching::nearer(const std::vector<int32_t>& clause, int32_t first, int32_t second) {
+    const std::vector<float> to_first = correlations_.with(first);
+    const std::vector<float>& to_second = correlations_.with(second);
+    Block out;
+    for (const int32_t j : clause)
+        if (j == first || (j != second && to_first[j] >= to_second[j])) out.push_back(j);
+    return out;
+}
+
+Branching::Block Branching::best_of(std::vector<Block> blocks, double bound) {
+    const double missing = setting_.prune_at() - bound, now = pricing_.value_of(work_.relaxation);
+    double best = -1.0;
+    size_t chosen = 0;
+    for (size_t k = 0; k < blocks.size(); ++k) {
+        double score = 1.0;
+        for (const bool in : {false, true})
+            score *= std::clamp(value_of_child({blocks[k], in}) - now, least_rise * missing, missing);
+        if (score > best) {
+            best = score;
+            chosen = k;
+        }
     }
-    const double lambda_0 = setting_.options.lambda_0;
-    work_.begin_aside(std::move(child), lambda_0, work_.relaxation.mu(), most);
+    return std::move(blocks[chosen]);
+}
+
+double Branching::value_of_child(const Decision& decision) {
+    NodeWork::Child child = work_.child(decision);
+    work_.begin_aside(std::move(child.coordinates), std::move(child.charges));
     work_.aside.solve(strong_floor * setting_.incumbent.size(), strong_steps);
-    return work_.aside.value() + lambda_0 * static_cast<double>(work_.region.in().size() + (in ? 1 : 0));
+    return work_.aside.value() + setting_.options.lambda_0 * static_cast<double>(child.in);
 }
 
 }  // namespace ellzero

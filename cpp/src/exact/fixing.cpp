@@ -35,18 +35,19 @@ bool Fixing::tighten(std::vector<std::vector<float>>& proofs) {
 // pays: the dual point of that relaxation fixes the whole group. Branching would need nodes for each of them.
 bool Fixing::fix_groups(std::vector<std::vector<float>>& proofs) {
     const Relaxation& relaxation = work_.relaxation;
-    const double gap = (setting_.incumbent.cutoff() - work_.proof.bound) / relaxation.charge();
+    const double gap = (setting_.incumbent.cutoff() - work_.proof.bound) / relaxation.charges().of_pool();
     if (!(gap < small_gap) || setting_.incumbent.proof_bytes() > most_bytes_of_groups) return true;
     const double room = group_size * (1.0 - gap);
     const double discount = std::max(1.0 - more_than_missing * gap / (1.0 - more_than_room * room), least_discount);
     const auto& coordinates = relaxation.coordinates();
     if (relaxation.total_share() > most_groups * room) return true;
     double shares = 0.0;
-    std::vector<size_t> group;
+    std::vector<int32_t> group;
     for (size_t k = 0; k < coordinates.size(); ++k) {
         const double share = relaxation.share(k);
-        if (work_.region.undecided(coordinates[k].column) && share > 0.0 && share <= room) {
-            group.push_back(k);
+        const int32_t j = coordinates[k].column;
+        if (work_.region.group(j) == Charges::pool && share > 0.0 && share <= room) {
+            group.push_back(j);
             shares += share;
         }
         if (group.empty() || (shares < room && k + 1 < coordinates.size())) continue;
@@ -57,14 +58,15 @@ bool Fixing::fix_groups(std::vector<std::vector<float>>& proofs) {
     return true;
 }
 
-bool Fixing::fix_group(std::span<const size_t> group, double discount, std::vector<std::vector<float>>& proofs) {
+bool Fixing::fix_group(std::span<const int32_t> group, double discount, std::vector<std::vector<float>>& proofs) {
     Region& region = work_.region;
-    std::vector<Relaxation::Coordinate> coordinates = work_.relaxation.coordinates();
-    for (const size_t k : group) coordinates[k].discount = discount;
-    std::erase_if(coordinates, [&](const auto& c) { return region.status(c.column) == Region::Status::out; });
-    for (auto& c : coordinates) c.box = region.box(c.column);
-    const double charge = work_.relaxation.charge(), missing = setting_.incumbent.cutoff() - work_.proof.bound;
-    work_.begin_aside(std::move(coordinates), charge, 0.0, Penalty::infinity);
+    std::vector<Relaxation::Coordinate> coordinates = work_.coordinates();
+    for (auto& c : coordinates)
+        if (std::find(group.begin(), group.end(), c.column) != group.end()) c.discount = discount;
+    Charges charges = work_.charges();
+    charges.fixed = true;
+    const double charge = charges.of_pool(), missing = setting_.incumbent.cutoff() - work_.proof.bound;
+    work_.begin_aside(std::move(coordinates), std::move(charges));
     WorkingSet working = work_.working;
     Proof proof = pricing_.prove(work_.aside, working, {floor_of_group * (charge - missing), [&] {
         return setting_.incumbent.cutoff();

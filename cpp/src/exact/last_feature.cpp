@@ -21,7 +21,7 @@ constexpr double floor_of_leaf = 0.01;
 bool LastFeature::worth_enumerating() const {
     const Region& region = work_.region;
     return setting_.incumbent.proof_bytes() < most_bytes_of_leaves && setting_.options.integral.empty() &&
-           region.home_undecided().empty() && region.limited() && region.left() == 1 &&
+           region.home_undecided().empty() && region.limited() && region.left() + std::ssize(region.clauses()) == 1 &&
            std::ssize(region.undecided()) * setting_.problem.rows() <= most_enumerated;
 }
 
@@ -31,14 +31,14 @@ std::vector<Leaf> LastFeature::enumerate() {
     // A slope out of range counts as steep: NaN has no order.
     const auto steepness = [&](int32_t j) { return std::isnan(v[j]) ? Penalty::infinity : std::abs(v[j]); };
     std::sort(candidates.begin(), candidates.end(), [&](int32_t a, int32_t b) { return steepness(a) > steepness(b); });
-    candidates.push_back(-1);
+    if (work_.region.clauses().empty()) candidates.push_back(-1);
     const std::vector<Relaxation::Coordinate> decided = decided_coordinates();
     std::vector<Leaf> leaves;
     for (const int32_t j : candidates) {
         std::vector<Relaxation::Coordinate> coordinates = decided;
-        if (j >= 0) coordinates.push_back({j, work_.region.box(j), false, 0.0});
+        if (j >= 0) coordinates.push_back({j, work_.region.box(j), Charges::paid, 0.0});
         const double prune_at = setting_.prune_at();
-        work_.begin_aside(std::move(coordinates), 0.0, 0.0, Penalty::infinity);
+        work_.begin_aside(std::move(coordinates), {});
         Proof proof = prove(j, prune_at);
         if (proof.bound < prune_at) rounding_.offer_aside();
         leaves.push_back({j, std::move(proof.dual.alpha), proof.bound});
@@ -52,7 +52,7 @@ std::vector<Relaxation::Coordinate> LastFeature::decided_coordinates() const {
     for (auto c : work_.relaxation.coordinates())
         if (const auto status = work_.region.status(c.column);
             status == Region::Status::in || status == Region::Status::always) {
-            c.charged = false;
+            c.group = Charges::paid;
             c.box = work_.region.box(c.column);
             out.push_back(c);
         }
@@ -72,7 +72,7 @@ Proof LastFeature::prove(int32_t column, double prune_at) {
         pricing_.make_dual_of(leaf, dual);
         pricing_.price_decided(dual);
         if (column >= 0) pricing_.price_alone(column, dual);
-        if (const double bound = pricing_.bound(dual, {}, column); bound > best.bound) best = {bound, dual};
+        if (const double bound = pricing_.bound_of_leaf(dual, column); bound > best.bound) best = {bound, dual};
         if (pricing_.value_of(leaf) + paid - best.bound <= precision * size) break;
         if (!setting_.hinge() && floor <= nearly_finest_floor * size) break;
         floor = std::max(floor * lower_floor, finest_floor * size);

@@ -52,7 +52,7 @@ NodeSolver::Outcome NodeSolver::run(const Node& node) {
     }
     // 4. Branch, or wait for more features to branch on.
     out.branch = branching_.choose(node.depth, out.bound);
-    if (out.branch >= 0) {
+    if (!out.branch.empty()) {
         out.ending = Ending::branches;
         out.state = work_.leave();
     } else if (!work_.region.undecided().empty()) {

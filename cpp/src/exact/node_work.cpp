@@ -1,13 +1,32 @@
 #include "ellzero/exact/node_work.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace ellzero {
+namespace {
+
+// A new clause pays this part of the pool's charge at first.
+constexpr double share_of_new_clause = 0.7;
+
+// The charges of clauses that may have lost members since; those that are new pay as `others`.
+std::vector<double> carried(const ColumnLists& from, const std::vector<double>& charges, const ColumnLists& to, double others,
+                            int64_t columns) {
+    std::vector<double> by_column(columns, 0.0), out(to.count(), others);
+    for (int64_t k = 0; k < std::min(from.count(), std::ssize(charges)); ++k)
+        for (const int32_t j : from[k]) by_column[j] = charges[k];
+    for (int64_t k = 0; k < to.count(); ++k)
+        if (const double charge = by_column[to[k].front()]; charge > 0.0) out[k] = charge;
+    return out;
+}
+
+}  // namespace
 
 NodeWork::NodeWork(const NodeSetting& setting)
     : region(setting.problem, setting.options), relaxation(setting.problem), aside(setting.problem), setting_(setting) {}
 
 void NodeWork::forget() {
+    if (setting_.problem.loss.kind == LossKind::squared_error) return;  // its curvature never changes
     relaxation.forget();
     aside.forget();
 }
@@ -15,38 +34,100 @@ void NodeWork::forget() {
 void NodeWork::start(const State& state) {
     std::vector<Relaxation::Coordinate> coordinates;
     coordinates.reserve(state.columns.size());
-    for (size_t k = 0; k < state.columns.size(); ++k) coordinates.push_back({state.columns[k], {}, false, state.beta[k]});
+    for (size_t k = 0; k < state.columns.size(); ++k) coordinates.push_back({state.columns[k], {}, Charges::paid, state.beta[k]});
     working.near = state.near;
-    begin(coordinates, state.intercept, state.mu);
+    begin(coordinates, state.intercept, state.mu, state.clauses, state.charges);
     if (setting_.hinge()) relaxation.smooth(node_tolerances::smoothing, state.alpha.empty() ? nullptr : &state.alpha);
 }
 
 void NodeWork::restart() {
-    begin(relaxation.coordinates(), relaxation.intercept(), relaxation.mu());
+    const std::vector<Relaxation::Coordinate> coordinates = relaxation.coordinates();
+    const Charges charges = relaxation.charges();
+    begin(coordinates, relaxation.intercept(), charges.mu, ColumnLists(clauses_), charges.clauses);
     if (setting_.hinge()) relaxation.smooth(node_tolerances::smoothing, &proof.dual.alpha);
 }
 
-void NodeWork::begin(const std::vector<Relaxation::Coordinate>& from, double intercept, double mu) {
+void NodeWork::begin(const std::vector<Relaxation::Coordinate>& from, double intercept, double mu, const ColumnLists& clauses,
+                     const std::vector<double>& charges) {
     std::erase_if(working.near, [&](int32_t j) { return !region.undecided(j); });
     working.columns = ColumnSet(setting_.problem.columns());
     std::vector<Relaxation::Coordinate> coordinates;
     const auto take = [&](int32_t j, double beta) {
         if (working.columns.test(j) || region.status(j) == Region::Status::out) return;
         working.columns.insert(j);
-        // Features at home are taken to stay, and are not charged: the gain of those that leave is counted in the bound.
-        coordinates.push_back({j, region.box(j), region.undecided(j) && !region.at_home(j), beta});
+        coordinates.push_back({j, region.box(j), region.group(j), beta});
     };
     for (const auto& c : from)
         if (c.beta != 0.0) take(c.column, c.beta);
     for (const auto* list : {&region.in(), &region.always(), &region.home_undecided()})
         for (const int32_t j : *list) take(j, 0.0);
-    relaxation.begin(std::move(coordinates), intercept, setting_.options.lambda_0, region.limited() ? mu : 0.0,
-                     region.most_shares());
+    Charges started{setting_.options.lambda_0, region.limited() ? mu : 0.0, {}, region.room()};
+    ColumnLists now;
+    for (const auto& clause : region.clauses()) now.add(clause);
+    const double others = share_of_new_clause * started.of_pool();
+    started.clauses = carried(clauses, charges, now, others, setting_.problem.columns());
+    clauses_ = std::move(now);
+    relaxation.begin(std::move(coordinates), intercept, std::move(started));
 }
 
-void NodeWork::begin_aside(std::vector<Relaxation::Coordinate> coordinates, double lambda_0, double mu, double most) {
+std::vector<Relaxation::Coordinate> NodeWork::coordinates() const {
+    std::vector<Relaxation::Coordinate> out;
+    for (Relaxation::Coordinate c : relaxation.coordinates()) {
+        if (region.status(c.column) == Region::Status::out) continue;
+        c.box = region.box(c.column);
+        c.group = region.group(c.column);
+        out.push_back(c);
+    }
+    return out;
+}
+
+Charges NodeWork::charges() const {
+    Charges out = relaxation.charges();
+    ColumnLists now;
+    for (const auto& clause : region.clauses()) now.add(clause);
+    out.clauses = carried(clauses_, out.clauses, now, out.of_pool(), setting_.problem.columns());
+    out.room = region.room();
+    return out;
+}
+
+NodeWork::Child NodeWork::child(const Decision& decision) const {
+    Child out{coordinates(), charges(), std::ssize(region.in())};
+    Charges& charges = out.charges;
+    const auto listed = [&](int32_t j) {
+        return std::find(decision.block.begin(), decision.block.end(), j) != decision.block.end();
+    };
+    const auto put_out = [](Relaxation::Coordinate& c) { c = {c.column, {0.0, 0.0}, Charges::paid, 0.0}; };
+    if (!decision.in) {
+        for (auto& c : out.coordinates)
+            if (listed(c.column)) put_out(c);
+        return out;
+    }
+    const int32_t clause = region.clause_of(decision.block.front());
+    const bool alone = decision.block.size() == 1;
+    if (clause < 0) {
+        charges.room -= 1.0;
+        if (!alone) charges.clauses.push_back(share_of_new_clause * charges.of_pool());
+    } else if (alone) {
+        charges.clauses.erase(charges.clauses.begin() + clause);
+    }
+    if (alone) ++out.in;
+    const int32_t group = clause < 0 ? Charges::first_clause + static_cast<int32_t>(charges.clauses.size()) - 1
+                                     : Charges::first_clause + clause;
+    for (auto& c : out.coordinates) {
+        if (listed(c.column)) {
+            c.group = alone ? Charges::paid : group;
+            continue;
+        }
+        if (clause >= 0 && c.group == group) c.group = Charges::pool;
+        else if (clause >= 0 && alone && c.group > group) --c.group;
+        if (c.group == Charges::pool && !(charges.room > 0.0)) put_out(c);
+    }
+    return out;
+}
+
+void NodeWork::begin_aside(std::vector<Relaxation::Coordinate> coordinates, Charges charges) {
     if (setting_.hinge()) aside.smooth(node_tolerances::smoothing, &proof.dual.alpha);
-    aside.begin(std::move(coordinates), relaxation.intercept(), lambda_0, mu, most);
+    aside.begin(std::move(coordinates), relaxation.intercept(), std::move(charges));
 }
 
 std::shared_ptr<State> NodeWork::leave() const {
@@ -58,7 +139,8 @@ std::shared_ptr<State> NodeWork::leave() const {
             state->beta.push_back(c.beta);
         }
     state->intercept = relaxation.intercept();
-    state->mu = relaxation.mu();
+    state->mu = relaxation.charges().mu;
+    state->charges = carried(clauses_, relaxation.charges().clauses, state->clauses, 0.0, setting_.problem.columns());
     for (const int32_t j : working.near)
         if (region.undecided(j)) state->near.push_back(j);
     if (setting_.hinge()) state->alpha = proof.dual.alpha;

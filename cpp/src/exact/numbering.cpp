@@ -5,8 +5,9 @@
 
 namespace ellzero {
 
-Decision Numbering::decision_of_X(Decision decision) const {
-    return decision.made() ? Decision{column_of_X(decision.column), decision.in} : decision;
+std::vector<int32_t> Numbering::columns_of_X(std::vector<int32_t> columns) const {
+    for (int32_t& j : columns) j = column_of_X(j);
+    return columns;
 }
 
 bool Numbering::holds(const Model& model) const {
@@ -29,7 +30,7 @@ ExactOptions Numbering::inside(const ExactOptions& options) const {
     return out;
 }
 
-void Numbering::compact(State& state, int32_t& branch, std::vector<Box> boxes) {
+void Numbering::compact(State& state, std::vector<int32_t>& block, std::vector<Box> boxes) {
     std::vector<int32_t> place(whole_.columns(), -1), kept;
     for (int32_t j = 0; j < whole_.columns(); ++j)
         if (!state.out.test(j)) {
@@ -40,10 +41,9 @@ void Numbering::compact(State& state, int32_t& branch, std::vector<Box> boxes) {
         boxes_ = std::move(boxes);
         return;
     }
-    for (auto* list : {&state.in, &state.columns, &state.near})
+    for (auto* list : {&state.clauses.members(), &state.columns, &state.near, &block})
         for (int32_t& j : *list) j = place.at(j);
     state.out = ColumnSet(std::ssize(kept));
-    if (branch >= 0) branch = place[branch];
     boxes_.clear();
     for (const int32_t j : kept) boxes_.push_back(boxes[j]);
     select(std::move(kept));

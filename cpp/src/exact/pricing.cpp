@@ -141,6 +141,10 @@ bool Pricing::nearly_free(int32_t j) const {
     return (box.high - box.low) * std::sqrt(setting_.problem.X.square(j)) > wide;
 }
 
+double Pricing::charge_of(int32_t j, const Relaxation& relaxation) const {
+    return relaxation.charges().of(region_.group(j));
+}
+
 double Pricing::value_of(const Relaxation& relaxation) const {
     const auto paid = static_cast<double>(region_.in().size() + region_.home_undecided().size());
     return relaxation.value() + setting_.options.lambda_0 * paid - bound_.gain_of_swaps();
@@ -151,8 +155,8 @@ bool Pricing::add_violators(const std::vector<int32_t>& columns, Relaxation& to,
     std::vector<std::pair<double, int32_t>> violators;
     for (const int32_t j : columns) {
         if (working.columns.test(j)) continue;
-        const double excess = gain(v_[j], region_.box(j), problem.penalty) - to.charge();
-        if (excess > violation * to.charge()) violators.emplace_back(-excess, j);
+        const double charge = charge_of(j, to), excess = gain(v_[j], region_.box(j), problem.penalty) - charge;
+        if (excess > violation * charge) violators.emplace_back(-excess, j);
     }
     const size_t count = std::min(least_entering + to.coordinates().size() / 2, violators.size());
     std::partial_sort(violators.begin(), violators.begin() + static_cast<std::ptrdiff_t>(count), violators.end());
@@ -162,7 +166,7 @@ bool Pricing::add_violators(const std::vector<int32_t>& columns, Relaxation& to,
     const auto held = problem.X.design().hold(entering);
     for (const int32_t j : entering) {
         working.columns.insert(j);
-        to.add(j, region_.box(j));
+        to.add(j, region_.box(j), region_.group(j));
     }
     return count > 0;
 }
@@ -171,7 +175,7 @@ void Pricing::choose_near(const Relaxation& relaxation, WorkingSet& working) con
     const Problem& problem = setting_.problem;
     std::vector<std::pair<float, int32_t>> ratios;
     for (const int32_t j : region_.undecided()) {
-        const double ratio = std::abs(v_[j]) / Envelope(region_.box(j), relaxation.charge(), problem.penalty).threshold(-v_[j]);
+        const double ratio = std::abs(v_[j]) / Envelope(region_.box(j), charge_of(j, relaxation), problem.penalty).threshold(-v_[j]);
         if (ratio > near_threshold) ratios.emplace_back(static_cast<float>(-ratio), j);
     }
     const auto most = std::max(least_near, static_cast<int64_t>(near_share * static_cast<double>(problem.columns())));
@@ -190,6 +194,10 @@ std::vector<int32_t> Pricing::likely_columns(const Relaxation& relaxation, const
         if (region_.undecided(c.column)) out.push_back(c.column);
     for (const int32_t j : working.near)
         if (!working.columns.test(j)) out.push_back(j);
+    // Clauses are judged by their best members.
+    for (const auto& clause : region_.clauses())
+        for (const int32_t j : clause)
+            if (!working.columns.test(j) && !std::binary_search(working.near.begin(), working.near.end(), j)) out.push_back(j);
     return out;
 }
 

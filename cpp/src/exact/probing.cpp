@@ -92,16 +92,11 @@ bool Probing::probe(int32_t j, std::vector<std::vector<float>>& proofs) {
 
 bool Probing::probe_at(int32_t j, double value, std::vector<std::vector<float>>& proofs) {
     Region& region = work_.region;
-    std::vector<Relaxation::Coordinate> coordinates = work_.relaxation.coordinates();
-    std::erase_if(coordinates, [&](const auto& c) { return c.column == j || region.status(c.column) == Region::Status::out; });
-    double most = region.most_shares(region.undecided(j) ? 1 : 0);
-    for (auto& c : coordinates) {
-        c.box = region.box(c.column);
-        if (c.charged && most == 0.0) c = {c.column, {0.0, 0.0}, false, 0.0};
-    }
-    if (most == 0.0) most = Penalty::infinity;
-    coordinates.push_back({j, {value, value}, false, value});
-    work_.begin_aside(std::move(coordinates), setting_.options.lambda_0, work_.relaxation.mu(), most);
+    const bool decides = region.undecided(j) && !region.at_home(j);
+    NodeWork::Child child = decides ? work_.child({{j}, true}) : NodeWork::Child{work_.coordinates(), work_.charges()};
+    std::erase_if(child.coordinates, [&](const auto& c) { return c.column == j; });
+    child.coordinates.push_back({j, {value, value}, Charges::paid, value});
+    work_.begin_aside(std::move(child.coordinates), std::move(child.charges));
     work_.aside.solve(floor_of_probe * setting_.incumbent.size());
     DualPoint dual;
     pricing_.make_dual_of(work_.aside, dual);

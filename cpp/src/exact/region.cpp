@@ -43,25 +43,60 @@ Region::Region(const Problem& problem, const ExactOptions& options)
     }
 }
 
-bool Region::load(const State& state, Decision decision, double cutoff) {
+bool Region::load(const State& state, const Decision& decision, double cutoff) {
     const int64_t p = problem_.columns();
     box_ = root_;
     status_.assign(p, Status::undecided);
     for (int32_t j = 0; j < p; ++j)
         if (state.out.test(j)) status_[j] = Status::out;
-    in_ = state.in;
-    if (decision.made()) {
-        if (decision.in) in_.push_back(decision.column);
-        else status_[decision.column] = Status::out;
-    }
-    for (const int32_t j : in_) status_[j] = Status::in;
+    if (!decision.in)
+        for (const int32_t j : decision.block) status_[j] = Status::out;
     for (const int32_t j : always_) status_[j] = Status::always;
+    in_.clear();
+    clauses_.clear();
+    clause_of_.assign(p, -1);
+    for (int64_t k = 0; k < state.clauses.count(); ++k) require_one_of(state.clauses[k]);
+    if (decision.made() && decision.in) require_one_of(decision.block);
     for (const auto& [j, low, high] : state.boxes)
         box_[j] = {std::max(box_[j].low, low / unit(j)), std::min(box_[j].high, high / unit(j))};
     undecided_.clear();
     for (int32_t j = 0; j < p; ++j)
         if (status_[j] == Status::undecided) undecided_.push_back(j);
     return settle(cutoff);
+}
+
+void Region::require_one_of(std::span<const int32_t> columns) {
+    const int32_t clause = columns.empty() ? -1 : clause_of_[columns.front()];
+    const auto elsewhere = [&](int32_t j) { return status_[j] == Status::in || clause_of_[j] != clause; };
+    if (std::any_of(columns.begin(), columns.end(), elsewhere)) return;
+    if (clause < 0) {
+        clauses_.emplace_back(columns.begin(), columns.end());
+    } else {
+        for (const int32_t j : clauses_[clause]) clause_of_[j] = -1;
+        clauses_[clause].assign(columns.begin(), columns.end());
+    }
+    for (const int32_t j : columns) clause_of_[j] = clause < 0 ? static_cast<int32_t>(clauses_.size()) - 1 : clause;
+}
+
+bool Region::settle_clauses() {
+    bool came = false;
+    for (auto& clause : clauses_) {
+        std::erase_if(clause, [&](int32_t j) { return status_[j] == Status::out; });
+        if (clause.empty()) return false;
+        const auto in = [&](int32_t j) { return status_[j] == Status::in; };
+        if (clause.size() == 1 && !in(clause.front())) {
+            status_[clause.front()] = Status::in;
+            in_.push_back(clause.front());
+            came = true;
+        }
+        if (std::any_of(clause.begin(), clause.end(), in)) clause.clear();
+    }
+    std::erase_if(clauses_, [](const auto& clause) { return clause.empty(); });
+    std::fill(clause_of_.begin(), clause_of_.end(), -1);
+    for (size_t k = 0; k < clauses_.size(); ++k)
+        for (const int32_t j : clauses_[k]) clause_of_[j] = static_cast<int32_t>(k);
+    if (came) std::erase_if(undecided_, [&](int32_t j) { return status_[j] != Status::undecided; });
+    return true;
 }
 
 double Region::unit(int32_t j) const {
@@ -71,7 +106,9 @@ double Region::unit(int32_t j) const {
 
 void Region::store(State& state) const {
     const int64_t p = problem_.columns();
-    state.in = in_;
+    state.clauses.clear();
+    for (const int32_t j : in_) state.clauses.add({&j, 1});
+    for (const auto& clause : clauses_) state.clauses.add(clause);
     state.out = ColumnSet(p);
     for (int32_t j = 0; j < p; ++j)
         if (status_[j] == Status::out) state.out.insert(j);
@@ -93,7 +130,7 @@ void Region::count() {
     const int64_t homes_in = std::count_if(in_.begin(), in_.end(), home);
     home_undecided_.clear();
     if (swaps_.limits()) std::copy_if(undecided_.begin(), undecided_.end(), std::back_inserter(home_undecided_), home);
-    left_ = most_ - (std::ssize(in_) - homes_in);
+    left_ = most_ - (std::ssize(in_) - homes_in) - std::ssize(clauses_);
     may_leave_ = swaps_.size - (swaps_.homes - homes_in - std::ssize(home_undecided_));
 }
 
@@ -101,6 +138,7 @@ void Region::cap(int32_t j, double most) { box_[j] = {std::max(box_[j].low, -mos
 
 bool Region::settle(double cutoff) {
     // 1. The numbers: if no feature may leave the home any more, all of it is in.
+    if (!settle_clauses()) return false;
     count();
     if (left_ < 0 || may_leave_ < 0) return false;
     if (may_leave_ == 0 && !home_undecided_.empty()) {
@@ -109,9 +147,9 @@ bool Region::settle(double cutoff) {
         std::erase_if(undecided_, [&](int32_t j) { return at_home(j); });
         count();
     }
-    // 2. The costs: `staying` of the undecided features at home pay lambda_0, whichever leave.
+    // 2. The costs: `staying` of the undecided features at home pay lambda_0, whichever leave, and one of each clause does.
     const int64_t staying = std::max<int64_t>(std::ssize(home_undecided_) - may_leave_, 0);
-    const double spare = cutoff - lambda_0_ * static_cast<double>(std::ssize(in_) + staying);
+    const double spare = cutoff - lambda_0_ * static_cast<double>(std::ssize(in_) + std::ssize(clauses_) + staying);
     if (spare < 0.0) return false;
     const double inside = largest_affordable(spare, problem_.penalty);
     for (const int32_t j : in_) cap(j, inside);
@@ -119,15 +157,15 @@ bool Region::settle(double cutoff) {
     // 3. Features that the numbers or the costs keep from coming in are out.
     if (const bool affordable = !(spare < lambda_0_); left_ == 0 || !affordable) {
         std::erase_if(undecided_, [&](int32_t j) {
-            const bool possible = at_home(j) ? affordable || staying > 0 : affordable && left_ > 0;
+            const bool possible = clause_of_[j] >= 0 || (at_home(j) ? affordable || staying > 0 : affordable && left_ > 0);
             if (!possible) status_[j] = Status::out;
             return !possible;
         });
         count();
     }
-    // 4. Features that can come in pay lambda_0 first, then their own penalty.
+    // 4. Features that can come in pay lambda_0 first, then their own penalty; those of a clause may be the one that has paid.
     const double outside = largest_affordable(std::max(spare - lambda_0_, 0.0), problem_.penalty);
-    for (const int32_t j : undecided_) cap(j, at_home(j) && staying > 0 ? inside : outside);
+    for (const int32_t j : undecided_) cap(j, clause_of_[j] >= 0 || (at_home(j) && staying > 0) ? inside : outside);
     return true;
 }
 
@@ -142,7 +180,10 @@ bool Region::contains(const Model& model) const {
         const double room = box_tolerance * (1.0 + std::abs(b));
         if (b < box_[j].low - room || b > box_[j].high + room) return false;
     }
-    return std::all_of(in_.begin(), in_.end(), [&](int32_t j) { return used.test(j); });
+    const auto uses = [&](int32_t j) { return used.test(j); };
+    return std::all_of(in_.begin(), in_.end(), uses) && std::all_of(clauses_.begin(), clauses_.end(), [&](const auto& clause) {
+        return std::any_of(clause.begin(), clause.end(), uses);
+    });
 }
 
 }  // namespace ellzero

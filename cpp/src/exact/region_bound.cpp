@@ -45,30 +45,54 @@ RegionBound::Chosen RegionBound::choose(std::vector<double>& rewards, int64_t mo
     return out;
 }
 
-double RegionBound::compute(const DualPoint& dual, const std::vector<double>& v, const std::vector<int32_t>& undecided,
-                            int32_t also_in) {
+double RegionBound::gain_of(int32_t j, double v) {
+    const double e = noise(j);
+    const Box& box = region_.box(j);
+    return gains_[j] = std::max(ellzero::gain(v - e, box, problem_.penalty), ellzero::gain(v + e, box, problem_.penalty));
+}
+
+RegionBound::Sum RegionBound::decided(const DualPoint& dual, const std::vector<double>& v) {
     dual_norm_ = dual.norm;
-    const double lambda_0 = region_.lambda_0();
-    double total = dual.loss_part, size = std::abs(total);
-    const auto gain_of = [&](int32_t j) {
-        const double e = noise(j);
-        const Box& box = region_.box(j);
-        gains_[j] = std::max(ellzero::gain(v[j] - e, box, problem_.penalty), ellzero::gain(v[j] + e, box, problem_.penalty));
-        return gains_[j];
-    };
-    const auto take = [&](double amount) {
-        total -= amount;
-        size += std::abs(amount);
-    };
-    for (const int32_t j : region_.in()) take(gain_of(j) - lambda_0);
-    for (const int32_t j : region_.always()) take(gain_of(j));
-    if (also_in >= 0) take(gain_of(also_in) - lambda_0);
+    Sum sum{dual.loss_part, std::abs(dual.loss_part)};
+    for (const int32_t j : region_.in()) sum.take(gain_of(j, v[j]) - region_.lambda_0());
+    for (const int32_t j : region_.always()) sum.take(gain_of(j, v[j]));
+    return sum;
+}
+
+void RegionBound::choose_tops(const std::vector<int32_t>& undecided) {
+    tops_.assign(region_.clauses().size(), {});
+    if (tops_.empty()) return;
+    for (const int32_t j : undecided) {
+        if (region_.clause_of(j) < 0) continue;
+        Top& top = tops_[region_.clause_of(j)];
+        const double reward = gains_[j] - region_.lambda_0();
+        if (top.column < 0 || reward > top.first) {
+            top = {j, reward, top.first};
+        } else {
+            top.second = std::max(top.second, reward);
+        }
+    }
+}
+
+double RegionBound::rounded_down(const Sum& sum) {
+    value_ = sum.total - (static_cast<double>(sum.terms) + more_terms) * (rounding_of_sums * sum.size + least);
+    if (std::isnan(value_)) value_ = -Penalty::infinity;
+    return value_;
+}
+
+double RegionBound::compute(const DualPoint& dual, const std::vector<double>& v, const std::vector<int32_t>& undecided) {
+    Sum sum = decided(dual, v);
+    for (const int32_t j : undecided) gain_of(j, v[j]);
+    choose_tops(undecided);
+    for (const Top& top : tops_) sum.take(top.first);
     rewards_.clear();
     leavers_.clear();
     for (const int32_t j : undecided) {
-        const double reward = gain_of(j) - lambda_0;
+        const double reward = gains_[j] - region_.lambda_0();
+        const int32_t clause = region_.clause_of(j);
+        if (clause >= 0 && tops_[clause].column == j) continue;
         if (region_.at_home(j)) {
-            take(reward);
+            sum.take(reward);
             if (reward < 0.0) leavers_.push_back(-reward);
         } else if (reward > 0.0) {
             rewards_.push_back(reward);
@@ -76,23 +100,36 @@ double RegionBound::compute(const DualPoint& dual, const std::vector<double>& v,
     }
     coming_ = choose(rewards_, region_.left());
     leaving_ = choose(leavers_, region_.may_leave());
-    take(coming_.total);
-    take(leaving_.total);
-    const size_t terms =
-        region_.in().size() + region_.always().size() + region_.home_undecided().size() + rewards_.size() + leavers_.size();
-    value_ = total - (static_cast<double>(terms) + more_terms) * (rounding_of_sums * size + least);
-    if (std::isnan(value_)) value_ = -Penalty::infinity;
-    return value_;
+    sum.take(coming_.total);
+    sum.take(leaving_.total);
+    sum.terms += std::ssize(rewards_) + std::ssize(leavers_);
+    return rounded_down(sum);
+}
+
+double RegionBound::compute_leaf(const DualPoint& dual, const std::vector<double>& v, int32_t column) {
+    Sum sum = decided(dual, v);
+    if (column >= 0) sum.take(gain_of(column, v[column]) - region_.lambda_0());
+    return rounded_down(sum);
 }
 
 RegionBound::Decided RegionBound::if_decided(int32_t j) const {
+    const auto raised = [&](double rise) { return value_ + rise - rounding_of_choice * (std::abs(value_) + std::abs(rise)); };
     // A chosen feature outside the home comes in; a chosen one at home leaves.
     const bool home = region_.at_home(j);
     const double reward = home ? region_.lambda_0() - gains_[j] : gains_[j] - region_.lambda_0();
     const Chosen& chosen = home ? leaving_ : coming_;
-    const auto raised = [&](double rise) { return value_ + rise - rounding_of_choice * (std::abs(value_) + rise); };
-    const double if_chosen = raised(std::max(chosen.last - reward, 0.0));
-    const double if_not = raised(std::max(reward - chosen.next, 0.0));
+    double last = chosen.last, next = chosen.next;
+    if (const int32_t clause = region_.clause_of(j); clause >= 0) {
+        // It may come in for the best of its clause, or beside it. Where the best is out, the second one takes its place, and
+        // another one that of the second if that had come in anyway.
+        const Top& top = tops_[clause];
+        const bool more = region_.left() > 0;
+        if (top.column == j) return {value_, raised(top.first - (more ? std::min(top.second, next) : top.second))};
+        last = more ? std::min(top.first, last) : top.first;
+        if (!more) next = Penalty::infinity;
+    }
+    const double if_chosen = raised(std::max(last - reward, 0.0));
+    const double if_not = raised(std::max(reward - next, 0.0));
     return home ? Decided{if_not, if_chosen} : Decided{if_chosen, if_not};
 }
 

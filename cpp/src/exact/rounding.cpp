@@ -35,14 +35,14 @@ void Rounding::round(const RegionBound& bound) {
     setting_.incumbent.offer(refit(support, beta, work_.relaxation.intercept()));
 }
 
-// Keeps what is in and, of the charged features, those with the largest coefficients.
+// Keeps what is in and, of the charged features, those with the largest coefficients: one of each clause, and others.
 std::vector<size_t> Rounding::kept_coordinates(const RegionBound& bound) const {
     const Region& region = work_.region;
     const auto& coordinates = work_.relaxation.coordinates();
     std::vector<std::pair<double, size_t>> order;
     std::vector<size_t> kept;
     for (size_t k = 0; k < coordinates.size(); ++k) {
-        if (const int32_t j = coordinates[k].column; !coordinates[k].charged) {
+        if (const int32_t j = coordinates[k].column; !coordinates[k].charged()) {
             const bool leaves = region.undecided(j) && bound.best_leaves(j);
             if (!leaves) kept.push_back(k);
         } else if (coordinates[k].beta != 0.0) {
@@ -51,8 +51,14 @@ std::vector<size_t> Rounding::kept_coordinates(const RegionBound& bound) const {
     }
     std::sort(order.begin(), order.end());
     const bool all = region.limited() && !setting_.options.swaps.limits();
-    const int64_t most = all ? region.left() : std::min<int64_t>(region.left(), std::llround(work_.relaxation.total_share()));
-    for (size_t c = 0; c < order.size() && std::cmp_less(c, most); ++c) kept.push_back(order[c].second);
+    const int64_t used = std::llround(work_.relaxation.total_share()) - std::ssize(region.clauses());
+    int64_t others = all ? region.left() : std::min<int64_t>(region.left(), used);
+    std::vector<uint8_t> met(region.clauses().size(), 0);
+    for (const auto& [size, k] : order) {
+        const int32_t clause = coordinates[k].group - Charges::first_clause;
+        if (clause >= 0 && !std::exchange(met[clause], 1)) kept.push_back(k);
+        else if (others-- > 0) kept.push_back(k);
+    }
     std::sort(kept.begin(), kept.end(), [&](size_t a, size_t b) { return coordinates[a].column < coordinates[b].column; });
     return kept;
 }
@@ -62,11 +68,11 @@ Model Rounding::refit(const std::vector<int32_t>& support, const std::vector<dou
     std::vector<Relaxation::Coordinate> coordinates;
     for (size_t k = 0; k < support.size(); ++k) {
         const int32_t j = support[k];
-        coordinates.push_back({j, {penalty.low(j), penalty.high(j)}, false, beta[k]});
+        coordinates.push_back({j, {penalty.low(j), penalty.high(j)}, Charges::paid, beta[k]});
     }
     std::sort(coordinates.begin(), coordinates.end(), [](const auto& a, const auto& b) { return a.column < b.column; });
     Relaxation& fit = work_.aside;
-    fit.begin(std::move(coordinates), intercept, 0.0, 0.0, Penalty::infinity);
+    fit.begin(std::move(coordinates), intercept, {});
     if (setting_.hinge()) {
         const auto counted = std::count_if(support.begin(), support.end(), [&](int32_t j) { return penalty.counted(j); });
         solve_hinge(setting_.options.lambda_0 * static_cast<double>(counted));

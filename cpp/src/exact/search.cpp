@@ -42,13 +42,14 @@ Search::Search(const Problem& problem, const ExactOptions& options, const Model&
       best_(incumbent, options.lambda_0, options.k) {
     inner_options_.precise = options_.precise = needs_precision(problem, options.gap);
     auto state = std::make_shared<const State>(start_at(incumbent, objective(), problem.penalty));
-    frontier_.set_root(make_child({}, std::move(state), {}, -Penalty::infinity));
+    frontier_.set_root(make_child({}, std::move(state), -Penalty::infinity));
 }
 
 void Search::start_from(const Search& other) {
     if (!other.root_ || rooted_) return;
     auto state = std::make_shared<State>(*other.root_);
-    state->in.clear();  // its region is that of another problem
+    state->clauses.clear();  // its region is that of another problem
+    state->charges.clear();
     state->out = {};
     state->boxes.clear();
     Node root = frontier_.root();
@@ -166,14 +167,15 @@ void Search::Counters::add_work_of(NodeSolver& solver) {
 
 // The tree.
 
-Node Search::make_child(const Node& parent, std::shared_ptr<const State> state, Decision decision, double bound) {
+Node Search::make_child(const Node& parent, std::shared_ptr<const State> state, double bound, int64_t block,
+                        Decision decision) {
     const bool root = tree_.record().parent.empty();
     Node child;
-    child.id = tree_.add(root ? -1 : parent.id, numbering_.decision_of_X(decision));
+    child.id = tree_.add(root ? -1 : parent.id, block, decision.in);
     child.depth = decision.made() ? parent.depth + 1 : parent.depth;
     child.bound = bound;
     child.state = std::move(state);
-    child.decision = decision;
+    child.decision = std::move(decision);
     return child;
 }
 
@@ -181,14 +183,18 @@ Node Search::record(const Node& node, NodeSolver::Outcome& outcome) {
     // Each further dual point of the region belongs to a node of its own, the one child of the last.
     Node last = node;
     for (size_t k = 0; k < outcome.proofs.size(); ++k) {
-        if (k > 0) last = make_child(last, nullptr, {}, outcome.bound);
+        if (k > 0) last = make_child(last, nullptr, outcome.bound);
         tree_.keep(last.id, std::move(outcome.proofs[k]));
     }
     for (auto& leaf : outcome.leaves) {
         ++counters_.nodes;
-        const Decision in = leaf.column < 0 ? Decision{} : Decision{leaf.column, true};
-        tree_.keep(make_child(last, nullptr, in, leaf.bound).id, std::move(leaf.alpha));
-        if (leaf.column >= 0) last = make_child(last, nullptr, {leaf.column, false}, leaf.bound);
+        if (leaf.column < 0) {
+            tree_.keep(make_child(last, nullptr, leaf.bound).id, std::move(leaf.alpha));
+            continue;
+        }
+        const int64_t block = add_block({leaf.column});
+        tree_.keep(make_child(last, nullptr, leaf.bound, block, {{leaf.column}, true}).id, std::move(leaf.alpha));
+        last = make_child(last, nullptr, leaf.bound, block, {{leaf.column}, false});
     }
     return last;
 }
@@ -199,12 +205,13 @@ void Search::finish(const Node& node, NodeSolver::Outcome outcome) {
     switch (outcome.ending) {
         case NodeSolver::Ending::closed: tree_.close(outcome.bound); break;
         case NodeSolver::Ending::waits: {
-            frontier_.add_waiting(make_child(last, outcome.state, {}, outcome.bound));
+            frontier_.add_waiting(make_child(last, outcome.state, outcome.bound));
             break;
         }
         case NodeSolver::Ending::branches: {
-            Node out = make_child(last, outcome.state, {outcome.branch, false}, outcome.bound);
-            Node in = make_child(last, outcome.state, {outcome.branch, true}, outcome.bound);
+            const int64_t block = add_block(outcome.branch);
+            Node out = make_child(last, outcome.state, outcome.bound, block, {outcome.branch, false});
+            Node in = make_child(last, outcome.state, outcome.bound, block, {outcome.branch, true});
             frontier_.add_children(node, std::move(out), std::move(in));
             break;
         }
@@ -234,10 +241,14 @@ std::vector<std::pair<int32_t, double>> Search::undecided_shares() const {
     const Node* node = frontier_.best_waiting();
     if (!node) return out;
     const State& state = *node->state;
+    const auto in = [&](int32_t j) {
+        for (int64_t k = 0; k < state.clauses.count(); ++k)
+            if (state.clauses[k].size() == 1 && state.clauses[k].front() == j) return true;
+        return false;
+    };
     for (size_t k = 0; k < state.columns.size(); ++k) {
         const int32_t j = state.columns[k], column = numbering_.column_of_X(j);
-        const bool in = std::find(state.in.begin(), state.in.end(), j) != state.in.end();
-        if (!in && numbering_.whole().penalty.counted(column)) out.emplace_back(column, state.shares[k]);
+        if (!in(j) && numbering_.whole().penalty.counted(column)) out.emplace_back(column, state.shares[k]);
     }
     return out;
 }

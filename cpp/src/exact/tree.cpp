@@ -9,10 +9,15 @@ int64_t bytes_of(const std::vector<float>& alpha) { return std::ssize(alpha) * s
 
 }  // namespace
 
-int64_t Tree::add(int64_t parent, Decision decision) {
+int64_t Tree::add_block(std::span<const int32_t> columns) {
+    record_.blocks.add(columns);
+    return record_.blocks.count() - 1;
+}
+
+int64_t Tree::add(int64_t parent, int64_t block, bool in) {
     record_.parent.push_back(parent);
-    record_.branch.push_back(decision.column);
-    record_.side.push_back(decision.in);
+    record_.branch.push_back(block);
+    record_.side.push_back(in);
     record_.alpha.emplace_back();
     return std::ssize(record_.parent) - 1;
 }

@@ -14,6 +14,10 @@ namespace {
 constexpr double relative_damping = 1e-7;
 // The model is minimised to this part of what a step must gain.
 constexpr double share_of_floor = 0.1;
+// Charges that are tried in a step.
+constexpr int most_charges = 15;
+// Coordinates whose slopes are beyond this part of what makes them move: they would if their charge fell.
+constexpr double nearly_moving = 0.9;
 // The line search: trials; a step length is good where the slope is at most this part of its start, and the full one also where
 // the slope is positive by rounding alone.
 constexpr int most_line_steps = 30;
@@ -31,15 +35,18 @@ constexpr double much_shorter = 0.1;
 bool Relaxation::step(double floor) {
     ++newton_steps;
     evaluate();
-    if (!choose_active()) return false;
-    if (!(minimise_model(floor) > floor)) return false;
+    if (!choose_active()) {
+        search_.begin(charges_, least_charge_, share_of_floor * floor);
+        return adjust();
+    }
+    if (!(minimise_model(floor) > floor)) return step_.adjusted;
     std::fill(step_.along.begin(), step_.along.end(), step_.intercept);
     for (size_t a = 0; a < step_.active.size(); ++a) {
         const double change = step_.to[a] - coordinates_[step_.active[a]].beta;
         if (change != 0.0) problem_.X.axpy(step_.columns[a], change, step_.along.data());
     }
     const double length = line_search();
-    if (length == 0.0) return false;
+    if (length == 0.0) return step_.adjusted;
     move(length);
     return true;
 }
@@ -53,10 +60,11 @@ bool Relaxation::choose_active() {
     step_.to.clear();
     step_.slopes.clear();
     step_.envelopes.clear();
+    const double nearly = charges_.searched() ? nearly_moving : 1.0;
     for (size_t k = 0; k < coordinates_.size(); ++k) {
         const Coordinate& c = coordinates_[k];
         if (problem_.X.square(c.column) == 0.0) continue;  // a constant column: its slope is rounding
-        if (c.beta == 0.0 && envelopes_[k].stays_at_zero(slopes_[k])) continue;
+        if (c.beta == 0.0 && envelopes_[k].stays_at_zero(c.charged() ? slopes_[k] / nearly : slopes_[k])) continue;
         step_.active.push_back(k);
         step_.columns.push_back(c.column);
         step_.to.push_back(c.beta);
@@ -73,9 +81,28 @@ double Relaxation::minimise_model(double floor) {
     for (size_t a = 0; a < step_.columns.size(); ++a) step_.damping[a] *= problem_.X.square(step_.columns[a]);
     QuadraticForm form(gram_, step_.columns, d_);
     PiecewiseModel model(form, step_.envelopes, step_.slopes, step_.damping, problem_.intercept);
-    const double change = model.minimise(step_.to, share_of_floor * floor);
+    model.minimise(step_.to, share_of_floor * floor);
+    search_.begin(charges_, least_charge_, share_of_floor * floor);
+    step_.adjusted = false;
+    for (int trial = 0; trial < most_charges && adjust(); ++trial) {
+        step_.adjusted = true;
+        model.minimise(step_.to, share_of_floor * floor);
+    }
     step_.intercept = model.intercept_step();
-    return -change;
+    double before = 0.0;
+    for (size_t a = 0; a < step_.active.size(); ++a) before += step_.envelopes[a]->value(coordinates_[step_.active[a]].beta);
+    return before - model.value(step_.to);
+}
+
+bool Relaxation::adjust() {
+    if (!charges_.searched()) return false;
+    sums_.assign(charges_.clauses.size() + 1, 0.0);
+    for (size_t a = 0; a < step_.active.size(); ++a)
+        if (const Coordinate& c = coordinates_[step_.active[a]]; c.charged())
+            sums_[c.group] += step_.envelopes[a]->share(step_.to[a]);
+    if (!search_.adjust(charges_, sums_)) return false;
+    set_envelopes();
+    return true;
 }
 
 void Relaxation::move(double length) {

@@ -31,8 +31,7 @@ double end_of_piece(const Envelope& envelope, double x, double step) {
 
 }  // namespace
 
-double PiecewiseModel::minimise(std::vector<double>& x, double floor) {
-    const double start = value(x);
+void PiecewiseModel::minimise(std::vector<double>& x, double floor) {
     double gained = 0.0;
     for (int round = 0; round < most_rounds; ++round) {
         double last = 0.0;
@@ -41,7 +40,6 @@ double PiecewiseModel::minimise(std::vector<double>& x, double floor) {
         const bool whole = face_step(x);
         if (whole && last <= negligible * gained) break;
     }
-    return value(x) - start;
 }
 
 double PiecewiseModel::value(const std::vector<double>& x) const {

@@ -11,7 +11,7 @@ namespace {
 // Beyond these parts of new columns or changed rows a new start costs less.
 constexpr double most_new_columns = 0.25, most_changed_rows = 0.4;
 // Columns out of use are forgotten when so many times those in use, and a few, are kept.
-constexpr int64_t most_kept = 2, few = 8;
+constexpr int64_t most_kept = 2, few = 500;
 
 }  // namespace
 

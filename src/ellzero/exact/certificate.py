@@ -108,7 +108,7 @@ class Certificate:
         n, p = problem.design.shape
         header: dict[str, Any] = {
             "format": "ellzero certificate",
-            "version": 3,
+            "version": 4,
             "loss": problem.loss.name,
             "lambda_0": claim.lambda_0,
             "lambda_1": problem.penalty.lambda_1,
@@ -151,7 +151,7 @@ class Certificate:
 
 def tree_arrays(tree: _core.Tree) -> dict[str, NDArray[Any]]:
     """Return the arrays of a tree that go into a certificate."""
-    return {name: getattr(tree, name) for name in ("parent", "branch", "side", "row", "alpha")}
+    return {name: getattr(tree, name) for name in ("parent", "branch", "side", "block_members", "block_ends", "row", "alpha")}
 
 
 def fingerprint_design(problem: Problem) -> tuple[str, str]:

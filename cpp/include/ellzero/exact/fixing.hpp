@@ -19,8 +19,8 @@ class Fixing {
 
   private:
     bool fix_groups(std::vector<std::vector<float>>& proofs);
-    // `group` lists places among the relaxation's coordinates; these pay `discount` times the charge.
-    bool fix_group(std::span<const size_t> group, double discount, std::vector<std::vector<float>>& proofs);
+    // The columns of the group pay `discount` times the charge.
+    bool fix_group(std::span<const int32_t> group, double discount, std::vector<std::vector<float>>& proofs);
 
     const NodeSetting& setting_;
     NodeWork& work_;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "ellzero/exact/column_lists.hpp"
 #include "ellzero/exact/column_set.hpp"
 #include "ellzero/problem/penalty.hpp"
 
@@ -16,8 +17,8 @@ struct State {
         int32_t column;
         float low, high;  // rounded outward, times Region::unit
     };
-    // The region.
-    std::vector<int32_t> in;
+    // The region. At least one feature of each clause is in; a clause of one feature says that this one is.
+    ColumnLists clauses;
     ColumnSet out;
     std::vector<Shrunk> boxes;
 
@@ -26,16 +27,17 @@ struct State {
     std::vector<double> beta;
     std::vector<float> shares;  // of each of these columns; only nodes that wait have them
     double intercept = 0.0, mu = 0.0;
-    std::vector<float> alpha;   // the parent's dual point, around which the hinge is smoothed
-    std::vector<int32_t> near;  // columns that are priced before the others
+    std::vector<double> charges;  // of the clauses
+    std::vector<float> alpha;     // the parent's dual point, around which the hinge is smoothed
+    std::vector<int32_t> near;    // columns that are priced before the others
 };
 
-// The step from a node to its child: one feature is in or out. Column -1 is no decision.
+// The step from a node to its child: at least one feature of a block is in, or none. An empty block is no decision.
 struct Decision {
-    int32_t column = -1;
+    std::vector<int32_t> block;
     bool in = false;
 
-    bool made() const { return column >= 0; }
+    bool made() const { return !block.empty(); }
 };
 
 struct Node {
@@ -44,7 +46,7 @@ struct Node {
     double bound = -Penalty::infinity;
     std::shared_ptr<const State> state;  // of the parent
     Decision decision;
-    bool dives = false;  // in a dive: its child with the feature in is taken before better nodes
+    bool dives = false;  // in a dive: its child with a feature in is taken before better nodes
     // Its relaxation uses no fraction of a feature that may be branched on: it waits until more features may be branched on.
     bool waits = false;
 };

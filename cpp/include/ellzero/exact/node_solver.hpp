@@ -35,7 +35,7 @@ class NodeSolver {
         std::vector<std::vector<float>> proofs;
         std::vector<Leaf> leaves;
         std::shared_ptr<const State> state;  // for the children; null if the node is closed
-        int32_t branch = -1;                 // the column, if it branches
+        std::vector<int32_t> branch;         // the block, if it branches
     };
     Outcome run(const Node& node);
     // The state that the last node left, also if it was closed.
@@ -55,7 +55,7 @@ class NodeSolver {
 
     Region& region() { return work_.region; }
     // Counts since the last call, for profiles.
-    int64_t take_passes() { return std::exchange(pricing_.passes, 0); }
+    int64_t take_passes() { return std::exchange(pricing_.passes, 0) + branching_.take_passes(); }
     int64_t take_newton_steps() {
         return std::exchange(work_.relaxation.newton_steps, 0) + std::exchange(work_.aside.newton_steps, 0);
     }

@@ -36,8 +36,18 @@ class NodeWork {
     void start(const State& state);
     // Begins the relaxation of the region as it is now, from the solution of what it was.
     void restart();
+    // The relaxation's coordinates and charges for the region as it is now.
+    std::vector<Relaxation::Coordinate> coordinates() const;
+    Charges charges() const;
+    // A child as its relaxation would begin, on the working set alone; `in` features pay lambda_0 beside the charges.
+    struct Child {
+        std::vector<Relaxation::Coordinate> coordinates;
+        Charges charges;
+        int64_t in = 0;
+    };
+    Child child(const Decision& decision) const;
     // Begins `aside`, with the hinge smoothed around the node's dual point.
-    void begin_aside(std::vector<Relaxation::Coordinate> coordinates, double lambda_0, double mu, double most);
+    void begin_aside(std::vector<Relaxation::Coordinate> coordinates, Charges charges);
 
     // The state that the node leaves to its children.
     std::shared_ptr<State> leave() const;
@@ -45,9 +55,12 @@ class NodeWork {
     std::shared_ptr<State> leave_with_shares() const;
 
   private:
-    void begin(const std::vector<Relaxation::Coordinate>& from, double intercept, double mu);
+    // Begins the relaxation at this point; `charges` are those of clauses as they were.
+    void begin(const std::vector<Relaxation::Coordinate>& from, double intercept, double mu, const ColumnLists& clauses,
+               const std::vector<double>& charges);
 
     const NodeSetting& setting_;
+    ColumnLists clauses_;  // of the relaxation
 };
 
 }  // namespace ellzero

@@ -23,7 +23,7 @@ class Numbering {
     bool compacted() const { return selection_ != nullptr; }
 
     int32_t column_of_X(int32_t j) const { return selection_ ? columns_[j] : j; }
-    Decision decision_of_X(Decision decision) const;
+    std::vector<int32_t> columns_of_X(std::vector<int32_t> columns) const;
     Model outside(const Model& model) const { return selection_ ? selection_->outside(model) : model; }
     // All columns of the model must be left.
     Model inside(const Model& model) const { return selection_ ? selection_->inside(model) : model; }
@@ -31,8 +31,8 @@ class Numbering {
     ExactOptions inside(const ExactOptions& options) const;
 
     // Leaves out the columns that are out in the root's state, if they are so many that copying the others pays. The state and
-    // the column to branch on are renumbered; `boxes` are the root's.
-    void compact(State& state, int32_t& branch, std::vector<Box> boxes);
+    // the block to branch on are renumbered; `boxes` are the root's.
+    void compact(State& state, std::vector<int32_t>& block, std::vector<Box> boxes);
 
     // The columns of X that were kept, empty if nothing was left out; and the root's boxes in the nodes' numbering, empty
     // before it is done.

@@ -42,9 +42,8 @@ class Pricing {
     void make_dual_of(const Relaxation& relaxation, DualPoint& out) const;
     // The bound over the region, from slopes(); see RegionBound.
     double bound(const DualPoint& dual) { return bound_.compute(dual, v_); }
-    double bound(const DualPoint& dual, const std::vector<int32_t>& undecided, int32_t also_in = -1) {
-        return bound_.compute(dual, v_, undecided, also_in);
-    }
+    double bound(const DualPoint& dual, const std::vector<int32_t>& undecided) { return bound_.compute(dual, v_, undecided); }
+    double bound_of_leaf(const DualPoint& dual, int32_t column) { return bound_.compute_leaf(dual, v_, column); }
     const RegionBound& last_bound() const { return bound_; }
     // The value of a relaxation of the region, with lambda_0 of what is in.
     double value_of(const Relaxation& relaxation) const;
@@ -56,6 +55,8 @@ class Pricing {
     // any.
     bool add_violators(const std::vector<int32_t>& columns, Relaxation& to, WorkingSet& working) const;
     void choose_near(const Relaxation& relaxation, WorkingSet& working) const;
+    // What column j pays in a relaxation of the region, while it is undecided.
+    double charge_of(int32_t j, const Relaxation& relaxation) const;
     // Whether hardly anything holds a coefficient: the slope of its column should be zero then, as nearly as can be.
     bool nearly_free(int32_t j) const;
     // The undecided columns that matter most: those of the relaxation and those next to enter.

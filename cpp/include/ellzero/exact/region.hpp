@@ -1,12 +1,15 @@
-// The part of the solutions that a node stands for: which features are in, out or undecided, and the box of each coefficient.
+// The part of the solutions that a node stands for: which features are in, out or undecided, the clauses that say of which at
+// least one is in, and the box of each coefficient.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "ellzero/exact/node.hpp"
 #include "ellzero/exact/options.hpp"
 #include "ellzero/problem/problem.hpp"
+#include "ellzero/relaxation/charges.hpp"
 #include "ellzero/relaxation/envelope.hpp"
 
 namespace ellzero {
@@ -23,7 +26,7 @@ class Region {
     enum class Status : uint8_t { undecided, in, out, always };
 
     // Sets the region of a child. False if it holds nothing better than `cutoff`.
-    bool load(const State& state, Decision decision, double cutoff);
+    bool load(const State& state, const Decision& decision, double cutoff);
     void store(State& state) const;
 
     Status status(int32_t j) const { return status_[j]; }
@@ -31,19 +34,30 @@ class Region {
     const Box& box(int32_t j) const { return box_[j]; }
     const std::vector<int32_t>& in() const { return in_; }
     const std::vector<int32_t>& undecided() const { return undecided_; }
+    // Clauses of two undecided features or more: at least one of each is in. They are disjoint.
+    const std::vector<std::vector<int32_t>>& clauses() const { return clauses_; }
+    // The clause of a feature, or -1.
+    int32_t clause_of(int32_t j) const { return clause_of_[j]; }
+    // The group of charges that a column pays in a relaxation (see Charges). Features at home are taken to stay, and pay none:
+    // the gain of those that leave is counted in the bound.
+    int32_t group(int32_t j) const {
+        if (!undecided(j) || at_home(j)) return Charges::paid;
+        return clause_of_[j] < 0 ? Charges::pool : Charges::first_clause + clause_of_[j];
+    }
     // Unpenalized features, and those of them that are free: neither a penalty nor bounds of their own hold them.
     const std::vector<int32_t>& always() const { return always_; }
     const std::vector<int32_t>& free() const { return free_; }
     // Undecided features of the home of swaps: they are in unless they leave.
     const std::vector<int32_t>& home_undecided() const { return home_undecided_; }
     bool at_home(int32_t j) const { return swaps_.at_home(j); }
-    // The number of undecided features outside the home that may still come in; it may exceed those that there are.
+    // The number of undecided features outside the home that may still come in, beyond one of each clause; it may exceed those
+    // that there are.
     int64_t left() const { return left_; }
     // The number of undecided features at home that may still leave.
     int64_t may_leave() const { return may_leave_; }
-    bool limited() const { return left_ < std::ssize(undecided_) - std::ssize(home_undecided_); }
-    // The limit on a relaxation's sum of shares, if `fewer` of the features left have come in; infinite if there is none.
-    double most_shares(int64_t fewer = 0) const { return limited() ? static_cast<double>(left_ - fewer) : Penalty::infinity; }
+    bool limited() const { return left_ < std::ssize(undecided_) - std::ssize(home_undecided_) - std::ssize(clauses_); }
+    // left(), infinite if that is no limit.
+    double room() const { return limited() ? static_cast<double>(left_) : Penalty::infinity; }
     double lambda_0() const { return lambda_0_; }
 
     // Fixes features and shrinks boxes where a dual point with slopes v proves that the rest is above the cutoff. False as in
@@ -58,6 +72,10 @@ class Region {
     void set_boxes(const std::vector<Box>& boxes) { root_ = boxes; }
 
   private:
+    // Says that at least one of these features is in. A clause that overlaps others without being part of one adds nothing.
+    void require_one_of(std::span<const int32_t> columns);
+    // Leaves features that are out out of all clauses. A feature alone in its clause is in. False if a clause is empty.
+    bool settle_clauses();
     // Fixes features and shrinks boxes by what the limits on their number and the penalties imply. False as in load().
     bool settle(double cutoff);
     // A power of two next to the size of column j: in this unit boxes of any size are numbers of single precision.
@@ -71,6 +89,8 @@ class Region {
     int64_t most_;  // features that may come in
     std::vector<Box> root_, box_;
     std::vector<Status> status_;
+    std::vector<std::vector<int32_t>> clauses_;
+    std::vector<int32_t> clause_of_;
     std::vector<int32_t> in_, undecided_, always_, free_, home_undecided_;
     int64_t left_ = 0, may_leave_ = 0;
 };

@@ -1,10 +1,12 @@
 // The lower bound that a dual point proves for a region, and its rise when a feature is decided.
 //
 // With g_j = s_j - lambda_0, where s_j is the gain of coordinate j at v_j = x_j . theta, the bound is
-//   loss part - sum over always s_j - sum over in g_j - (the largest max(g_j, 0) of the others, as many as may come in),
+//   loss part - sum over always s_j - sum over in g_j - sum over clauses (the largest g_j of each)
+//             - (the largest max(g_j, 0) of all others, as many as may come in),
 // and features at home count as in, less the largest max(-g_j, 0), as many as may leave.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -20,9 +22,10 @@ class RegionBound {
     // The bound over the region as it is now; v_j = x_j . theta for all columns that are not out. All functions below are about
     // the bound that was computed last.
     double compute(const DualPoint& dual, const std::vector<double>& v) { return compute(dual, v, region_.undecided()); }
-    // The bound as if the other undecided columns were out (an estimate from above, where they are not) and `also_in` were in.
-    double compute(const DualPoint& dual, const std::vector<double>& v, const std::vector<int32_t>& undecided,
-                   int32_t also_in = -1);
+    // The bound as if the other undecided columns were out (an estimate from above, where they are not).
+    double compute(const DualPoint& dual, const std::vector<double>& v, const std::vector<int32_t>& undecided);
+    // The bound of solutions with the features that are in and, if it is not -1, this one alone.
+    double compute_leaf(const DualPoint& dual, const std::vector<double>& v, int32_t column);
 
     double value() const { return value_; }
     double gain(int32_t j) const { return gains_[j]; }
@@ -46,6 +49,26 @@ class RegionBound {
         double total = 0.0, last = 0.0, next = 0.0;
     };
     static Chosen choose(std::vector<double>& rewards, int64_t most);
+    // The two largest rewards of a clause, and the column of the first.
+    struct Top {
+        int32_t column = -1;
+        double first = -Penalty::infinity, second = -Penalty::infinity;
+    };
+    // A sum that is kept together with the sum of the absolute values of its terms, and their number.
+    struct Sum {
+        double total, size;
+        int64_t terms = 0;
+        void take(double amount) {
+            total -= amount;
+            size += std::abs(amount);
+            ++terms;
+        }
+    };
+    double gain_of(int32_t j, double v);
+    // The sum of the loss part and of what is in.
+    Sum decided(const DualPoint& dual, const std::vector<double>& v);
+    void choose_tops(const std::vector<int32_t>& undecided);
+    double rounded_down(const Sum& sum);
 
     const Problem& problem_;
     const Region& region_;
@@ -53,6 +76,7 @@ class RegionBound {
     std::vector<double> lost_;   // by underflow in x_j . theta, at most
     double value_ = 0.0, dual_norm_ = 0.0;
     Chosen coming_, leaving_;
+    std::vector<Top> tops_;  // of the clauses
     std::vector<double> gains_, rewards_, leavers_;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "ellzero/exact/node.hpp"
@@ -13,16 +14,19 @@ namespace ellzero {
 // One entry per node, parents first.
 struct TreeRecord {
     std::vector<int64_t> parent;            // -1: the root
-    std::vector<int32_t> branch;            // columns of X; -1: no decision
-    std::vector<int8_t> side;               // 1: the column is in
+    std::vector<int64_t> branch;            // one of the blocks; -1: no decision
+    std::vector<int8_t> side;               // 1: at least one feature of the block is in; 0: none is
     std::vector<std::vector<float>> alpha;  // its dual point; empty if it has none
+    ColumnLists blocks;                     // of columns of X
 };
 
 // Only bytes() may be called while another thread changes the tree.
 class Tree {
   public:
-    // Adds a node, whose decision is about a column of X, and returns its number.
-    int64_t add(int64_t parent, Decision decision);
+    // Adds a block of columns of X, and returns its number.
+    int64_t add_block(std::span<const int32_t> columns);
+    // Adds a node, whose decision is about a block (-1: none), and returns its number.
+    int64_t add(int64_t parent, int64_t block, bool in);
     void keep(int64_t node, std::vector<float> alpha);
     // Counts a node that is closed with this bound: nothing below it needs to be searched.
     void close(double bound) { closed_ = std::min(closed_, bound); }

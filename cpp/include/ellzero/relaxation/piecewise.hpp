@@ -17,14 +17,15 @@ class PiecewiseModel {
                    const std::vector<double>& damping, bool intercept)
         : form_(form), envelopes_(envelopes), g_(g), damping_(damping), size_(std::ssize(envelopes)), intercept_(intercept) {}
 
-    // Moves the coordinates `x` to the minimiser, but for steps that gain less than `floor`. Returns the change of the model.
-    double minimise(std::vector<double>& x, double floor);
+    // Moves the coordinates `x` to the minimiser, but for steps that gain less than `floor`.
+    void minimise(std::vector<double>& x, double floor);
+    // The model where `x` was moved to.
+    double value(const std::vector<double>& x) const;
     // The step of the intercept.
     double intercept_step() const { return form_.at(size_); }
 
   private:
     double slope(int64_t k) const { return g_[k] + form_.slope(k) + damping_[k] * form_.at(k); }
-    double value(const std::vector<double>& x) const;
     double sweep(std::vector<double>& x);
     // Takes Newton's step within the present pieces, each coordinate as far as its piece reaches. Returns whether all went the
     // whole way.

@@ -1,13 +1,12 @@
 // The convex relaxation of a node on a working set of columns: loss + envelopes, by Newton steps on the coordinates that move.
-//
-// With a cardinality constraint the charge of a coordinate is lambda_0 + mu, and mu >= 0 is raised until the shares of the
-// charge (z of the perspective reformulation) sum to what is left of k.
+// Each step also finds the charges at which the shares are as they should be (see Charges).
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "ellzero/problem/problem.hpp"
+#include "ellzero/relaxation/charges.hpp"
 #include "ellzero/relaxation/envelope.hpp"
 #include "ellzero/relaxation/working_gram.hpp"
 
@@ -20,14 +19,16 @@ class Relaxation {
     struct Coordinate {
         int32_t column;
         Box box;
-        bool charged;  // pays the charge: its feature is undecided
+        int32_t group;  // of the charge that it pays (see Charges)
         double beta;
         double discount = 1.0;  // it pays discount * charge
+
+        bool charged() const { return group != Charges::paid; }
     };
 
-    // Starts anew from these coordinates. `most` is the largest sum of shares, infinite if there is no such constraint.
-    void begin(std::vector<Coordinate> coordinates, double intercept, double lambda_0, double mu, double most);
-    void add(int32_t column, const Box& box);  // charged
+    // Starts anew from these coordinates.
+    void begin(std::vector<Coordinate> coordinates, double intercept, Charges charges);
+    void add(int32_t column, const Box& box, int32_t group);
     // Forgets the curvatures of earlier problems, so that what comes does not depend on them.
     void forget() { gram_.forget(); }
     // f(z) = max over a in [0, 1] of a z - tau/2 (a - alpha)^2: smooths the hinge around a dual point alpha (none: zero). Where
@@ -36,15 +37,14 @@ class Relaxation {
     // Moves alpha to the present dual point; a smaller width tau takes the next one closer to the solution.
     void recentre(double tau);
 
-    // Takes at most `most_steps` Newton steps at each charge that is tried, until one promises less than `floor`.
+    // Takes at most `most_steps` Newton steps, until one promises less than `floor`.
     void solve(double floor, int most_steps = 100);
 
     const std::vector<Coordinate>& coordinates() const { return coordinates_; }
     double share(size_t k) const { return envelopes_[k].share(coordinates_[k].beta); }
     double total_share() const;  // of all coordinates that are charged
     double intercept() const { return intercept_; }
-    double mu() const { return mu_; }
-    double charge() const { return lambda_0_ + mu_; }
+    const Charges& charges() const { return charges_; }
     // w f' at the solution: the dual point is its negative.
     const std::vector<double>& residual() const { return r_; }
     const std::vector<double>& curvature() const { return d_; }
@@ -64,14 +64,16 @@ class Relaxation {
         std::vector<const Envelope*> envelopes;
         std::vector<double> to, along;
         double intercept = 0.0;
+        bool adjusted = false;  // the charges moved
     };
 
-    void solve_at_charge(double floor, int most_steps);
     // Returns false if nothing is left to gain.
     bool step(double floor);
     bool choose_active();
-    // Returns the decrease of the objective that the model predicts.
+    // Returns the decrease of the objective that the model predicts, at the charges that it ends with.
     double minimise_model(double floor);
+    // Moves the charges, given where the coordinates that may move are. False if the charges are good as they are.
+    bool adjust();
     double line_search();
     double slope_along(double length);
     void move(double length);
@@ -82,12 +84,15 @@ class Relaxation {
     Loss loss_;
     std::vector<Coordinate> coordinates_;
     std::vector<Envelope> envelopes_;
-    double intercept_ = 0.0, lambda_0_ = 0.0, mu_ = 0.0, most_ = 0.0;
+    double intercept_ = 0.0;
+    Charges charges_;
+    ChargeSearch search_;
+    double least_charge_ = 0.0;
     std::vector<double> eta_, shift_, r_, d_;  // the smoothed hinge is evaluated at eta + shift
     WorkingGram gram_;
     Step step_;
     std::vector<int32_t> columns_;  // scratch, as what follows
-    std::vector<double> slopes_, trial_, trial_r_;
+    std::vector<double> slopes_, trial_, trial_r_, sums_;
 };
 
 }  // namespace ellzero

@@ -60,27 +60,64 @@ def balance(theta: Array) -> Array:
 
 @dataclass(frozen=True)
 class State:
-    """The region of a node: its undecided features, those that are in, and their boxes; all others are zero there."""
+    """The region of a node: its undecided features, those that are in, clauses and boxes; all other features are zero there.
+
+    At least one feature of each clause is in. Clauses are disjoint lists of undecided features outside of `home`.
+    """
 
     index: Index  # ascending
     inside: Mask  # in, or unpenalized; the others are undecided
     low: Array
     high: Array
     chosen: int  # counted features that are in
+    clause: Index  # the number of each feature's clause, -1 if it has none; of all features, also those that are out
+    clauses: int = 0  # their number
 
     def keep(self, mask: Mask) -> State:
         """Return the state without the features outside the mask, which become zero."""
-        return replace(self, index=self.index[mask], inside=self.inside[mask], low=self.low[mask], high=self.high[mask])
+        rows = {name: getattr(self, name)[mask] for name in ("index", "inside", "low", "high")}
+        return replace(self, **rows)
 
-    def decide(self, feature: int, side: int) -> State | None:
-        """Return the state with one more decision, None if it contradicts what is known."""
-        at = int(np.searchsorted(self.index, feature))
-        if at == len(self.index) or self.index[at] != feature:
-            return None if side else self
-        if self.inside[at]:
-            return self if side else None
-        here = np.arange(len(self.index)) == at
-        return replace(self, inside=self.inside | here, chosen=self.chosen + 1) if side else self.keep(~here)
+    def decide(self, block: Index, side: int, home: Mask) -> State | None:
+        """Return the state with one more decision, None if it contradicts what is known.
+
+        Side 0: no feature of the block is in. Side 1: at least one is. That adds nothing where one is known to be in, nor where
+        the block shares features with a clause without being a part of it, or holds several features of which one is at home.
+        """
+        here = np.isin(self.index, block)
+        if not side:
+            return None if (here & self.inside).any() else self.keep(~here)
+        if not here.any():
+            return None
+        if (here & self.inside).any():
+            return self
+        if np.count_nonzero(here) == 1:
+            return replace(self, inside=self.inside | here, chosen=self.chosen + 1)
+        # Features that are out count here: what is added depends on the blocks alone, not on what was proved about them.
+        shared = np.unique(self.clause[block])
+        if len(shared) > 1 or home[block].any():
+            return self
+        fresh = shared[0] < 0
+        clause = self.clause.copy() if fresh else np.where(self.clause == shared[0], -1, self.clause)
+        clause[block] = self.clauses if fresh else shared[0]
+        return replace(self, clause=clause, clauses=self.clauses + int(fresh))
+
+    def settle(self) -> State | None:
+        """Return the state without clauses that are satisfied, where the last feature of a clause is in; None if one is empty."""
+        if not self.clauses:
+            return self
+        clause = self.clause[self.index]
+        left = np.bincount(clause[clause >= 0], minlength=self.clauses)
+        if not left.all():
+            return None
+        last = (clause >= 0) & (left[clause] == 1) & ~self.inside
+        inside = self.inside | last
+        satisfied = np.zeros(self.clauses, dtype=bool)
+        satisfied[clause[(clause >= 0) & inside]] = True
+        number = np.append(np.where(satisfied, -1, np.cumsum(~satisfied) - 1), -1)  # the last one: of no clause
+        clause = number[self.clause]
+        chosen = self.chosen + np.count_nonzero(last)
+        return replace(self, inside=inside, chosen=chosen, clause=clause, clauses=np.count_nonzero(~satisfied))
 
 
 @dataclass(frozen=True)
@@ -126,12 +163,13 @@ class Problem:
 
     def root(self) -> State:
         """Return the state of the root, where nothing is decided."""
-        return State(np.arange(len(self.counted), dtype=np.int64), ~self.counted, self.low, self.high, 0)
+        p = len(self.counted)
+        return State(np.arange(p, dtype=np.int64), ~self.counted, self.low, self.high, 0, np.full(p, -1, dtype=np.int64))
 
     def allowed(self, state: State) -> tuple[int, int]:
-        """Return how many more features may come from outside `home`, and how many more of `home` may leave."""
+        """Return how many features may come from outside `home` beyond one of each clause, and how many of `home` may leave."""
         home = self.home[state.index]
-        entered = state.chosen - np.count_nonzero(home & state.inside)
+        entered = state.chosen - np.count_nonzero(home & state.inside) + state.clauses
         return self.k - entered, self.k - (np.count_nonzero(self.home) - np.count_nonzero(home))
 
     def cap(self, state: State, upper: Any) -> State | None:
@@ -139,14 +177,20 @@ class Problem:
 
         Losses are never negative, so that the penalties of such a solution are at most `upper`.
         """
+        settled = state.settle()
+        if settled is None:
+            return None
+        state = settled
         home, (enter, leave) = self.home[state.index], self.allowed(state)
         inside = state.inside | home if leave == 0 else state.inside
         chosen = state.chosen + np.count_nonzero(inside) - np.count_nonzero(state.inside)
         more = max(np.count_nonzero(home & ~inside) - leave, 0)  # whichever leave, so many of the undecided ones are in
-        room = upper - self.lambda_0 * (chosen + more)
+        room = upper - self.lambda_0 * (chosen + more + state.clauses)
         if min(enter, leave) < 0 or room < 0:
             return None
-        paid = inside | home if more else inside  # `room` may have paid their lambda_0 already
+        # `room` may have paid the lambda_0 of these already: one of each clause, and the undecided ones of `home`.
+        member = state.clause[state.index] >= 0
+        paid = inside | member | home if more else inside | member
         # Beyond the last root of lambda_1 m + lambda_2 m^2 - room, the penalty alone exceeds what is left.
         last_root = self.arithmetic.last_root
         large, small = (last_root(self.lambda_2, self.lambda_1, -left).item() for left in (room, max(room - self.lambda_0, 0)))
@@ -187,11 +231,27 @@ class Problem:
         home, undecided, (enter, leave) = self.home[state.index], ~state.inside, self.allowed(state)
         s = np.maximum(self._support_function(v_low, state), self._support_function(v_high, state))  # convex in v
         net = s - np.where(self.counted[state.index], self.lambda_0, 0)
-        # By default, undecided features of `home` are in and others are out. A departure is a feature that does the opposite.
-        coming, going = undecided & ~home, undecided & home
+        # By default, undecided features of `home` are in, the best of each clause too, and others are out. A departure is a
+        # feature that does the opposite.
+        clause = state.clause[state.index]
+        top, second = best_of_clauses(net, clause, state.clauses)
+        best = np.zeros(len(net), dtype=bool)
+        best[top] = True
+        coming, going = undecided & ~home & ~best, undecided & home
         rise_in, rise_out = np.zeros((2, len(net)), dtype=net.dtype)
-        entered, rise_in[coming], rise_out[coming] = best_departures(net[coming], enter)
-        left, rise_out[going], rise_in[going] = best_departures(-net[going], leave)
+        entered, last, following = best_departures(net[coming], enter)
+        rise_in[coming], rise_out[coming] = rises(net[coming], last, following)
+        if state.clauses:
+            # One that is not the best of its clause comes in its place, or beside it. Where the best is out, the second takes
+            # its place, and that of the second, if it had come anyway, another.
+            other = (clause >= 0) & ~best
+            place = net[top][clause[other]]
+            rise_in[other] = np.maximum((np.minimum(place, last) if enter else place) - net[other], 0)
+            rise_out[top] = net[top] - (np.minimum(second, following) if enter else second)
+            if not enter:
+                rise_out[other] = 0
+        left, last, following = best_departures(-net[going], leave)
+        rise_out[going], rise_in[going] = rises(-net[going], last, following)
         bound = self.arithmetic.sum_below(np.concatenate((point.terms, -net[~coming], -entered, -left)), point.gauge)
         if not self.arithmetic.finite(bound):
             return -math.inf, state
@@ -232,9 +292,22 @@ class Problem:
         return np.where(around_zero, low, state.low), np.where(around_zero, high, state.high)
 
 
-def best_departures(gain: Array, limit: int) -> tuple[Array, Array, Array]:
-    """Return the `limit` largest positive gains, and the loss in their sum if a feature must be, or must not be, among them."""
+def best_of_clauses(net: Array, clause: Index, clauses: int) -> tuple[Index, Array]:
+    """Return the place of the best feature of each clause, and the value of its second best."""
+    members = np.flatnonzero(clause >= 0)
+    order = members[np.lexsort((-net[members], clause[members]))]
+    first = np.searchsorted(clause[order], np.arange(clauses))
+    return order[first], net[order[first + 1]] if clauses else net[:0]  # a clause has at least two features
+
+
+def best_departures(gain: Array, limit: int) -> tuple[Array, Any, Any]:
+    """Return the `limit` largest positive gains, the least of them and the largest of the others; zero if there is none."""
     ranked = np.sort(gain[gain > 0])[::-1]
     last = ranked[limit - 1] if 0 < limit <= len(ranked) else 0
     following = ranked[limit] if limit < len(ranked) else 0
-    return ranked[:limit], np.maximum(last - gain, 0), np.maximum(gain - following, 0)
+    return ranked[:limit], last, following
+
+
+def rises(gain: Array, last: Any, following: Any) -> tuple[Array, Array]:
+    """Return the loss in the sum of the largest gains if a feature must be, or must not be, among them."""
+    return np.maximum(last - gain, 0), np.maximum(gain - following, 0)

@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 Header = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
 
-FORMAT, VERSION = "ellzero certificate", 3
+FORMAT, VERSION = "ellzero certificate", 4
 LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error")
 STATUSES = ("optimal", "time_limit", "node_limit", "interrupted", "precision", "failed", "improved")
 SMALLEST_SPREAD = 1e-145  # squares of smaller ones lose their digits: such a column counts as constant
@@ -47,6 +47,8 @@ LONGEST_LABEL = 1000  # characters
 FLOATS, HALVES, INTEGERS = ("float64",), ("float32",), ("int8", "int16", "int32", "int64")
 KINDS: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {  # (types, names of the sizes): arrays
     (INTEGERS, ("nodes",)): ("parent", "branch", "side", "row"),
+    (INTEGERS, ("members",)): ("block_members",),
+    (INTEGERS, ("blocks",)): ("block_ends",),
     (HALVES, ("points", "n")): ("alpha", "alpha_rest"),
     (INTEGERS, ("nonzeros",)): ("support",),
     (FLOATS, ("nonzeros",)): ("coef",),
@@ -60,10 +62,10 @@ ARRAYS = {name: form for form, names in KINDS.items() for name in names}
 # The arrays of a file: type and dimensions are known before an array is read.
 FORMS = {name: Form(types[0][0], shape if shape else None) for name, (types, shape) in ARRAYS.items()}
 FORMS |= {"header": Form("u", ("letters",)), "classes": Form("iufbU", ("two",))}
-NEEDED = {"parent", "branch", "side", "row", "alpha", "support", "coef", "intercept"}
+NEEDED = {"parent", "branch", "side", "row", "block_members", "block_ends", "alpha", "support", "coef", "intercept"}
 OPTIONAL = {"alpha_rest", "weights", "lower", "upper", "unpenalized"}
-RANGES: dict[str, tuple[int, str]] = {"parent": (-1, "nodes"), "branch": (-1, "p"), "row": (-1, "points"), "side": (0, "two")}
-RANGES |= dict.fromkeys(("support", "unpenalized", "home"), (0, "p"))
+RANGES: dict[str, tuple[int, str]] = {"parent": (-1, "nodes"), "branch": (-1, "blocks"), "row": (-1, "points"), "side": (0, "two")}
+RANGES |= dict.fromkeys(("support", "unpenalized", "home", "block_members"), (0, "p"))
 
 
 def load(certificate: Any) -> tuple[Header, Arrays]:
@@ -266,5 +268,10 @@ def read_tree(arrays: Arrays, problem: Problem) -> Tree:
     parent, branch = arrays["parent"], arrays["branch"]
     shaped = len(parent) and parent[0] == -1 and (parent[1:] >= 0).all() and (parent < np.arange(len(parent))).all()
     require(shaped, "the tree is malformed: the root must come first and every parent before its children.")
-    require(branch[0] == -1 and problem.counted[branch[branch >= 0]].all(), "the tree splits what cannot be split.")
-    return Tree(parent, branch, arrays["side"], arrays["row"], arrays["alpha"], arrays.get("alpha_rest"))
+    members, ends = arrays["block_members"], arrays["block_ends"]
+    starts = np.concatenate(([0], ends))[:-1]
+    listed = (ends > starts).all() and (ends[-1] if len(ends) else 0) == len(members)
+    require(listed, "the blocks of the tree are malformed: each must end after it begins, and the last with the members.")
+    require(branch[0] == -1 and problem.counted[members].all(), "the tree splits what cannot be split.")
+    blocks = [members[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+    return Tree(parent, branch, arrays["side"], blocks, arrays["row"], arrays["alpha"], arrays.get("alpha_rest"))

@@ -18,8 +18,9 @@ class Tree:
     """The tree: parent, decision and dual point of each node, one entry per node."""
 
     parent: Index
-    branch: Index
+    branch: Index  # one of the blocks, -1 if nothing is decided
     side: Index
+    blocks: list[Index]
     row: Index
     alpha: NDArray[Any]
     rest: NDArray[Any] | None  # the further digits of alpha
@@ -54,7 +55,7 @@ class Tree:
                 if not waiting[parent]:
                     del states[parent]  # keep in memory only the states that later nodes need
             if state is not None and self.branch[node] >= 0:
-                state = state.decide(int(self.branch[node]), int(self.side[node]))
+                state = state.decide(self.blocks[self.branch[node]], int(self.side[node]), problem.home)
             state = None if state is None else problem.cap(state, upper)
             if state is not None and point is not None:
                 found, state = problem.narrow(state, point, upper)
