@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BUILD := build/dev
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test check lint style types tidy docs bench bench-search bench-exact bench-mip bench-cv bench-out-of-core bench-cluster bench-margins fuzz soak sanitize sanitize-threads stubs clean
+.PHONY: demo test check lint style types tidy docs bench bench-search bench-exact bench-mip bench-cv bench-out-of-core bench-cluster bench-margins fuzz fuzz-table soak sanitize sanitize-threads stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
@@ -81,9 +81,13 @@ fuzz: $(VENV)/.built
 	$(BIN)/python -m fuzz.certificates $(FUZZ)
 	$(BIN)/python -m fuzz.files $(FUZZ)
 
+# The results of all runs so far, as a table.
+fuzz-table: $(VENV)/.built
+	$(BIN)/python -m fuzz.table --out benchmarks/results/fuzz.md
+
 # Everything at once for half an hour, with memory watched.
 soak: $(VENV)/.built
-	$(BIN)/python -m fuzz.soak --minutes 30 $(FUZZ)
+	$(BIN)/python -m fuzz.soak --minutes 30 --out benchmarks/results/soak.md $(FUZZ)
 
 # The core's tests under sanitizers, in environments of their own that borrow the tools: mistakes with memory and undefined
 # behaviour, and races of threads (where addresses must not be random, and whose reports are in build/races.*; OpenBLAS has its own).
