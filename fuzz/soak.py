@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ellzero.measurement.markdown import table
+from fuzz.problems.problem import Array
 from fuzz.running.command import single_threaded
 from fuzz.running.memory import resident_memory
 
@@ -173,7 +174,7 @@ class Soak:
                 yield float("nan"), float("nan"), float("nan"), 0.0
                 continue
             half = len(looks) // 2
-            slope = float(np.polyfit(times[half:], memory[half:], 1)[0]) if len(looks) >= 4 else 0.0
+            slope = rise(times[half:], memory[half:]) if len(looks) >= 4 else 0.0
             yield float(memory[0]), float(memory[half]), float(memory[-1]), slope
 
     def failed(self) -> bool:
@@ -207,6 +208,13 @@ class Soak:
         for at, (first, middle, last, slope) in enumerate(self.slopes()):
             lines.append(f"{at:<9d}{first:12.0f}{middle:10.0f}{last:10.0f}{slope:26.2f}")
         return "\n".join([*lines, *(failure for failures in self.failures for failure in failures[:20])])
+
+
+def rise(times: Array, memory: Array) -> float:
+    """Return the slope between the medians of two halves: single files that take much for a moment do not count."""
+    half = len(times) // 2
+    early, late = (np.median([times[part], memory[part]], axis=1) for part in (slice(None, half), slice(half, None)))
+    return float((late[1] - early[1]) / (late[0] - early[0]))
 
 
 if __name__ == "__main__":

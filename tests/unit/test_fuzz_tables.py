@@ -55,7 +55,8 @@ def test_table_of_nothing(tmp_path, capsys):
 def test_page_of_a_soak():
     soak = Soak(processes=0, threads=1, seed=0, seconds=60.0)
     soak.run()
-    soak.memory = [[(15.0 * look, int(1e6 * (200 + look))) for look in range(9)], []]
+    soak.memory = [[(7.5 * look, int(1e6 * (200 + look / 2))) for look in range(17)], []]
+    soak.memory[0][9] = (67.5, int(900e6))  # for a moment
     soak.counts = [
         {"operations": 3, "operations on solve": 2, "operations on path": 1},
         {"operations": 1, "operations on path": 1},
@@ -64,6 +65,6 @@ def test_page_of_a_soak():
     assert soak.failed()
     text = soak.page()
     assert text.startswith("4 operations in 2.0 minutes, 1 failures.")
-    assert "| 0 | 200 | 204 | 208 | 4.00 |" in text
+    assert "| 0 | 200 | 204 | 208 | 3.11 |" in text
     assert "| path | 2 |\n| solve | 2 |" in text
     assert text.endswith("Failures:\n\n- process 1 ended with status -11")
