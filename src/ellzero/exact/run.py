@@ -120,11 +120,18 @@ class Run:
         message: str = "",
     ) -> ExactSolution:
         """Return the result with its proof; `status` is None if nothing is left to search."""
-        options = self.options
         # No loss or penalty is negative, so zero is a lower bound even before the first node.
         lower_bound = min(max(lower_bound, 0.0), model.objective)
-        if self.gap(model.objective, lower_bound) <= options.gap:
+        if self.gap(model.objective, lower_bound) <= self.options.gap:
             status = "optimal"
+        certificate = self.certificate(model, lower_bound, status or "precision", tree, prover)
+        return ExactSolution(certificate, nodes, time.monotonic() - self.begin, self.history, message)
+
+    def certificate(
+        self, model: Model, lower_bound: float, status: Status, tree: dict[str, NDArray[Any]], prover: str | None = None
+    ) -> Certificate:
+        """Return the proof of a lower bound by a tree."""
+        options = self.options
         claim = Claim(
             lambda_0=options.lambda_0,
             k=options.k,
@@ -132,7 +139,7 @@ class Run:
             free_bound=self.free_bound,
             objective=model.objective,
             lower_bound=lower_bound,
-            status=status or "precision",
+            status=status,
             gap_asked=options.gap,
             swap_size=None if options.swaps is None else options.swaps.size,
             home=None if options.swaps is None else options.swaps.home.astype(np.int64),
@@ -140,8 +147,7 @@ class Run:
         )
         # A model chosen by its size alone has no lambda_0.
         by_size = options.k is not None and options.lambda_0 == 0.0
-        certificate = Certificate(self.problem, claim, replace(model, lambda_0=None if by_size else options.lambda_0), tree)
-        return ExactSolution(certificate, nodes, time.monotonic() - self.begin, self.history, message)
+        return Certificate(self.problem, claim, replace(model, lambda_0=None if by_size else options.lambda_0), tree)
 
 
 def begin_run(problem: Problem, options: SearchOptions, starts: Iterable[Model], algorithm: str | None) -> Run:
