@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BUILD := build/dev
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test check lint style types tidy docs bench bench-search bench-exact bench-mip bench-cv bench-out-of-core bench-cluster bench-margins sanitize sanitize-threads stubs clean
+.PHONY: demo test check lint style types tidy docs bench bench-search bench-exact bench-mip bench-cv bench-out-of-core bench-cluster bench-margins fuzz soak sanitize sanitize-threads stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
@@ -74,6 +74,17 @@ bench-cluster: $(VENV)/.built
 bench-margins: $(VENV)/.built
 	$(BIN)/python -m fuzz.margins --out benchmarks/results/margins.md $(BENCH)
 
+# Random problems of every scale, forged and mutated certificates, and hostile files, in processes of their own; some twenty minutes
+# on two processors. Results go to build/fuzz, and a run that was stopped goes on. FUZZ="--jobs 8" passes arguments on.
+fuzz: $(VENV)/.built
+	$(BIN)/python -m fuzz $(FUZZ)
+	$(BIN)/python -m fuzz.certificates $(FUZZ)
+	$(BIN)/python -m fuzz.files $(FUZZ)
+
+# Everything at once for half an hour, with memory watched.
+soak: $(VENV)/.built
+	$(BIN)/python -m fuzz.soak --minutes 30 $(FUZZ)
+
 # The core's tests under sanitizers, in environments of their own that borrow the tools: mistakes with memory and undefined
 # behaviour, and races of threads (where addresses must not be random, and whose reports are in build/races.*; OpenBLAS has its own).
 sanitize: SANITIZERS = address,undefined
@@ -84,7 +95,7 @@ sanitize: TESTS = tests/unit tests/contract tests/property tests/api/test_bad_in
 sanitize-threads: SANITIZERS = thread
 sanitize-threads: RUN_UNIT = setarch -R
 sanitize-threads: RUN = LD_PRELOAD="$$(gcc -print-file-name=libtsan.so)" TSAN_OPTIONS=log_path=build/races OPENBLAS_NUM_THREADS=1 setarch -R
-sanitize-threads: TESTS = tests/property/test_paths.py tests/api/test_stored.py tests/api/test_stored_passes.py \
+sanitize-threads: TESTS = tests/property/test_paths.py tests/property/test_fuzz.py tests/api/test_stored.py tests/api/test_stored_passes.py \
     tests/api/test_stored_estimators.py tests/api/test_exact_limits.py tests/api/test_certified_paths.py
 sanitize sanitize-threads: $(VENV)/.built
 	$(PYTHON) -m venv build/$@

@@ -1,8 +1,8 @@
 """Compare the verifier's float64 bounds with exact arithmetic: `python -m fuzz.margins --cases 2000 --out FILE`.
 
 Problems are drawn from seeds over all scales and solved; their certificates are verified in both arithmetics. At every node the
-float64 bound is computed with its margin and without, and once more in exact arithmetic from the same region. The margin must be
-larger than the error; the table says by which factor, at least.
+float64 bound is computed with its margin and without, and once more in exact arithmetic from the same region. The margin must
+be larger than the error; the table says by which factor, at least.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Measured(Problem):
         others = (problem.points(alpha, rest, rows) for problem in (self.bare, self.exact))
         for point, *twins in zip(super().points(alpha, rest, rows), *others, strict=True):
             if point is not None:
-                self.twins[id(point)] = tuple(twins)  # type: ignore[assignment]
+                self.twins[id(point)] = tuple(twins)
             yield point
 
     def narrow(self, state: State, point: Point, upper: Any) -> tuple[Any, State | None]:

@@ -36,7 +36,7 @@ struct Relaxations : Borrowed {
     Relaxations(nb::object problem_object, const BoundSearchOptions& given, double objective,
                 const std::vector<int32_t>& excluded)
         : Borrowed(std::move(problem_object), given.threads, [] { check_signals(); }),
-          options(to_the_end(given.core(problem))),
+          options(to_the_end(given.core(problem), problem)),
           incumbent(objective, options.null),
           solver(problem, options, incumbent, nullptr) {
         last.out = ColumnSet(problem.columns());
@@ -44,7 +44,8 @@ struct Relaxations : Borrowed {
         never = last.out;
     }
 
-    static ExactOptions to_the_end(ExactOptions options) {
+    static ExactOptions to_the_end(ExactOptions options, const Problem& problem) {
+        options.precise = needs_precision(problem, options.gap);
         options.gap = 0.0;
         return options;
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 from fuzz.minimising.minimise import minimise, worst
 from fuzz.minimising.scripts import script_of
 from fuzz.records import Case, Record
+from fuzz.running.command import single_threaded
 from fuzz.running.pool import Task, run_apart
 
 
@@ -23,12 +23,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=120.0, help="that the search may take (default 120)")
     parser.add_argument("--out", type=Path, help="the script's file; without it, standard output")
     chosen = parser.parse_args(arguments)
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(name, "1")
+    single_threaded()
     from fuzz.subjects.all import SUBJECTS, draw_case
 
     case = draw_case(chosen.seed, chosen.only)
-    with run_apart("fuzz.subjects.all:run", seconds=30.0) as run:
+    with run_apart("fuzz.subjects.all:run", seconds=15.0) as run:
 
         def judge(smaller: Case) -> Record:
             return run(Task(smaller.subject, smaller.seed, smaller))

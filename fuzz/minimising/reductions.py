@@ -58,7 +58,7 @@ def fewer_settings(problem: Problem) -> Iterator[Problem]:
     for name, plain in PLAIN_SETTINGS.items():
         value = getattr(problem, name)
         if value is not plain and (isinstance(value, np.ndarray) or value != plain):
-            yield replace(problem, **{name: plain})
+            yield problem.but(**{name: plain})
     if problem.lower is not None or problem.upper is not None:
         yield replace(problem, lower=None, upper=None)
     if problem.lower is not None:
@@ -103,7 +103,7 @@ def rounder(problem: Problem) -> Iterator[Problem]:
                 continue
             short = rounded(np.asarray(value, dtype=np.float64), digits)
             if not np.array_equal(short, value):
-                yield replace(problem, **{name: float(short) if short.ndim == 0 else short})
+                yield problem.but(**{name: float(short) if short.ndim == 0 else short})
     for j in range(problem.X.shape[1]):
         X = problem.X.copy()
         X[:, j] = rounded(X[:, j], 1)

@@ -50,7 +50,7 @@ def script_of(case: Case, finding: Finding, calls: str) -> str:
     stored = STORED.get(options.get("storage", "columns"))
     lines = [
         f'"""{finding.kind}',
-        f"severity {finding.severity}; found by: python -m fuzz --only {case.subject} --seed {case.seed} --cases 1, then made smaller",
+        f"severity {finding.severity}; made smaller from: python -m fuzz --only {case.subject} --seed {case.seed} --cases 1",
         "",
         *finding.words.replace("\\", "/").replace('"""', "'''").splitlines()[:12],
         '"""',

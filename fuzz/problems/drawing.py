@@ -17,9 +17,9 @@ LARGEST = 1e140  # of the entries of X: those above 1e154 cannot be squared and 
 SMALLEST_POSITIVE = 5e-324
 
 
-def draw_problem(rng: Generator, largest_p: int = 8) -> Problem:
+def draw_problem(rng: Generator, largest_p: int = 8, largest_n: int = 40) -> Problem:
     """Return a problem; every choice is made by `rng`."""
-    n, p = int(rng.integers(3, 41)), int(rng.integers(1, largest_p + 1))
+    n, p = int(rng.integers(3, largest_n + 1)), int(rng.integers(1, largest_p + 1))
     kind, loss = str(rng.choice(list(KINDS))), str(rng.choice(LOSSES))
     with np.errstate(all="ignore"):
         shape = KINDS[kind](rng, n, p)
@@ -205,6 +205,6 @@ def draw_box(rng: Generator, size: Sizes, p: int, unpenalized: tuple[int, ...]) 
 
 def draw_bound(rng: Generator, size: Sizes, lambda_1: float, lambda_2: float) -> float | None:
     """Return an assumed bound where nothing else limits the coefficients, and now and then elsewhere."""
-    if lambda_1 == 0.0 and lambda_2 == 0.0 or rng.random() < 0.1:
+    if (lambda_1 == 0.0 and lambda_2 == 0.0) or rng.random() < 0.1:
         return float(min(max(np.median(size.penalised) * power(rng, -1.0, 2.0), 1e-290), 1e290))
     return None

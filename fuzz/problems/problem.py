@@ -40,6 +40,10 @@ class Problem:
         """Whether y holds labels."""
         return self.loss != "squared_error"
 
+    def but(self, **values: Any) -> Problem:
+        """Return the problem with other values."""
+        return replace(self, **values)
+
     def settings(self) -> dict[str, Any]:
         """Return the arguments that all fitting functions share; those with their default are left out."""
         chosen: dict[str, Any] = {"loss": self.loss}
@@ -77,10 +81,10 @@ class Problem:
     def columns(self, keep: NDArray[np.int64]) -> Problem:
         """Return the problem on some columns, given by their indices."""
         place = {int(old): new for new, old in enumerate(keep)}
-        boxes = {name: getattr(self, name) for name in ("lower", "upper")}
         return replace(
             self,
             X=self.X[:, keep],
             unpenalized=tuple(place[j] for j in self.unpenalized if j in place),
-            **{name: None if box is None else box[keep] for name, box in boxes.items()},
+            lower=None if self.lower is None else self.lower[keep],
+            upper=None if self.upper is None else self.upper[keep],
         )

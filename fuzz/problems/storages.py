@@ -16,7 +16,7 @@ from scipy import sparse
 import ellzero as ez
 from fuzz.problems.problem import Array, Problem
 
-__all__ = ["STORAGES", "draw_storage", "fitting", "stored"]
+__all__ = ["STORAGES", "as_frame", "draw_storage", "fitting", "stored"]
 
 Generator = np.random.Generator
 SHARES = {
@@ -86,7 +86,7 @@ def on_disk(X: Array, storage: str, chunk: int, folder: Path) -> Iterator[Any]:
     elif storage == "zarr":
         import zarr
 
-        array = zarr.open(str(folder / "X.zarr"), mode="w", shape=X.shape, chunks=(n, min(chunk, p)), dtype="f8")
+        array: Any = zarr.open(str(folder / "X.zarr"), mode="w", shape=X.shape, chunks=(n, min(chunk, p)), dtype="f8")
         array[:] = X
         yield array
     elif storage == "dask":

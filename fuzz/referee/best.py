@@ -17,7 +17,7 @@ from fuzz.problems.problem import Array, Problem
 from fuzz.referee.convex import ScaledProblem
 from fuzz.referee.objectives import Long, LongProblem
 
-__all__ = ["Best", "best_model", "convex_fit", "supports"]
+__all__ = ["Best", "Neighbourhood", "best_model", "convex_fit", "supports"]
 
 LARGEST_P = 10  # brute force looks at all supports of so many features
 PROMISING = 4  # supports that are fitted with care
@@ -44,8 +44,21 @@ def supports(p: int, most: int) -> NDArray[np.bool_]:
     return masks[masks.sum(1) <= most]
 
 
-def best_model(problem: Problem, long: LongProblem | None = None) -> Best:
-    """Return the best model of a problem with few features, by brute force over supports."""
+@dataclass(frozen=True, eq=False)
+class Neighbourhood:
+    """The supports within one swap of `home` (a mask): at most `size` of its features leave and at most `size` others come."""
+
+    home: NDArray[np.bool_]
+    size: int
+
+    def of(self, inside: NDArray[np.bool_], counted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return those of the supports that belong to it; only counted features come and leave."""
+        come, leave = (inside & counted & ~self.home).sum(1), (counted & self.home & ~inside).sum(1)
+        return inside[(come <= self.size) & (leave <= self.size)]
+
+
+def best_model(problem: Problem, long: LongProblem | None = None, near: Neighbourhood | None = None) -> Best:
+    """Return the best model of a problem with few features, by brute force over supports, or over those near a given one."""
     long = LongProblem(problem) if long is None else long
     counted = np.flatnonzero(long.counted)
     if len(counted) > LARGEST_P:
@@ -53,13 +66,16 @@ def best_model(problem: Problem, long: LongProblem | None = None) -> Best:
     chosen = supports(len(counted), len(counted) if problem.k is None else min(problem.k, len(counted)))
     inside = np.ones((len(chosen), len(long.counted)), dtype=bool)
     inside[:, counted] = chosen
+    inside = inside if near is None else near.of(inside, long.counted)
     with np.errstate(all="ignore"):
         scaled = ScaledProblem(long)
         rough = scaled.fit(inside, ROUGH)
         values = long.values(*scaled.models(rough))
         first = np.argsort(np.nan_to_num(values, nan=np.inf), kind="stable")[:PROMISING]
         fine = scaled.fit(inside[first], CAREFUL, rough[first].copy())
-        return _least(long, scaled, np.concatenate([rough[first], fine]))
+        # Near a given support, a feature that must be in pays lambda_0, also if its best coefficient is zero.
+        paid = None if near is None else np.tile(inside[first], (2, 1))
+        return _least(long, scaled, np.concatenate([rough[first], fine]), paid)
 
 
 def convex_fit(problem: Problem, support: NDArray[np.int64], long: LongProblem | None = None) -> Best:
@@ -72,8 +88,10 @@ def convex_fit(problem: Problem, support: NDArray[np.int64], long: LongProblem |
         return _least(long, scaled, scaled.fit(inside[None], CAREFUL))
 
 
-def _least(long: LongProblem, scaled: ScaledProblem, beta: Array) -> Best:
+def _least(long: LongProblem, scaled: ScaledProblem, beta: Array, paid: NDArray[np.bool_] | None = None) -> Best:
     coef, intercept = scaled.models(beta)
     values = long.upper_values(coef, intercept)
+    if paid is not None:
+        values = values + long.lambda_0 * (paid & long.counted & (coef == 0)).sum(1)
     at = int(np.argmin(np.nan_to_num(values, nan=np.inf)))
     return Best(values[at], coef[at], intercept[at])

@@ -49,24 +49,34 @@ def encoded(problem: Problem, w: NDArray[np.float64]) -> Long:
 class LongProblem:
     """A problem with all of its numbers in long double."""
 
-    def __init__(self, problem: Problem) -> None:
-        weight = normalised_weights(problem.sample_weight, len(problem.y))
+    def __init__(
+        self,
+        problem: Problem,
+        w: NDArray[np.float64] | None = None,
+        target: NDArray[np.float64] | None = None,
+        spread: NDArray[np.float64] | None = None,
+    ) -> None:
+        """Weights, an encoded target and spreads are computed here, unless a certificate states them."""
+        weight = normalised_weights(problem.sample_weight, len(problem.y)) if w is None else w
         self.problem, self.loss = problem, problem.loss
-        self.X, self.w, self.target = problem.X.astype(LONG), weight.astype(LONG), encoded(problem, weight)
+        self.X, self.w = problem.X.astype(LONG), weight.astype(LONG)
+        self.target = encoded(problem, weight) if target is None else target.astype(LONG)
         self.lambda_0, self.lambda_1, self.lambda_2 = (
             LONG(value or 0.0) for value in (problem.lambda_0, problem.lambda_1, problem.lambda_2)
         )
         self.counted = problem.counted()
         p = self.X.shape[1]
         self.mean = self.w @ self.X / self.w.sum()
-        self.spread = self._spread() if problem.standardize else np.ones(p, LONG)
+        self.spread = (
+            np.ones(p, LONG) if not problem.standardize else self.own_spread() if spread is None else spread.astype(LONG)
+        )
         self.low = np.full(p, -np.inf, LONG) if problem.lower is None else problem.lower.astype(LONG)
         self.high = np.full(p, np.inf, LONG) if problem.upper is None else problem.upper.astype(LONG)
         bound, free = (np.inf if value is None else LONG(value) for value in (problem.bound, problem.free_bound))
         reach = np.where(self.counted, bound, free) / self.spread
         self.low, self.high = np.maximum(self.low, -reach), np.minimum(self.high, reach)
 
-    def _spread(self) -> Long:
+    def own_spread(self) -> Long:
         """Return the root mean square of each column, about its mean if there is an intercept; one for a constant column."""
         second = self.w @ np.square(self.X)
         square = self.w @ np.square(self.X - self.mean) if self.problem.fit_intercept else second

@@ -7,7 +7,6 @@ finding, and another worker takes its place.
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import time
 import traceback
@@ -19,11 +18,12 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from fuzz.records import Record
+from fuzz.running.memory import limit_memory, peak_memory, reset_peak
 
 __all__ = ["Task", "run_apart", "run_tasks"]
 
 AT_ONCE = 4  # tasks that wait in a worker's pipe
-MEMORY = 4e9  # bytes of address space, beyond what it has at the start, that a worker may take
+MEMORY = 4_000_000_000  # bytes of address space, beyond what it has at the start, that a worker may take
 GROWTH = 400e6  # bytes of resident memory by which one small case may raise the peak
 
 
@@ -175,10 +175,12 @@ def serve(pipe: Connection, work: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     module, name = work.split(":")
     function: Callable[[Task], Record] = getattr(import_module(module), name)
-    limit_memory()
+    limit_memory(MEMORY)
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
-            before, task = peak_memory(), pipe.recv()
+            task = pipe.recv()
+            reset_peak()
+            before = peak_memory()
             try:
                 record = function(task)
             except Exception:
@@ -187,21 +189,3 @@ def serve(pipe: Connection, work: str) -> None:
             if peak_memory() - before > GROWTH:
                 record.find("memory", "high", f"the peak grew by {(peak_memory() - before) / 1e6:.0f} MB")
             pipe.send(record.line())
-
-
-def limit_memory() -> None:
-    """Limit the address space of this process, unless a sanitizer needs all of it."""
-    import resource
-
-    if "san.so" in os.environ.get("LD_PRELOAD", ""):
-        return
-    with open("/proc/self/statm") as file:
-        now = int(file.read().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (now + int(MEMORY), now + int(MEMORY)))
-
-
-def peak_memory() -> int:
-    """Return the most memory, in bytes, that this process has had."""
-    import resource
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
 
 from fuzz.records import Record
 
@@ -18,7 +17,6 @@ class ResultsFile:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
         self.records = list(self._read()) if path.exists() else []
-        self._stream: TextIO = open(path, "a", encoding="utf-8")
 
     def _read(self) -> Iterator[Record]:
         """Yield the records of a file; the last line may have been cut off when a run was stopped."""
@@ -37,9 +35,5 @@ class ResultsFile:
     def add(self, record: Record) -> None:
         """Write one more record."""
         self.records.append(record)
-        self._stream.write(record.line() + "\n")
-        self._stream.flush()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._stream.close()
+        with open(self.path, "a", encoding="utf-8") as stream:
+            stream.write(record.line() + "\n")

@@ -17,7 +17,7 @@ from fuzz.problems.drawing import draw_problem
 from fuzz.problems.problem import Problem
 from fuzz.records import Case, Record, skeleton
 from fuzz.running.pool import Task
-from fuzz.subjects.exact import SOLVE_CALLS, draw_solve, judge_solve
+from fuzz.subjects import checkpoints, commands, estimators, exact, functions, paths, swaps, tables
 
 __all__ = ["SUBJECTS", "Subject", "draw_case", "judge", "run"]
 
@@ -35,7 +35,20 @@ class Subject:
     largest_p: int = 8
 
 
-SUBJECTS: dict[str, Subject] = {"solve": Subject(30.0, draw_solve, judge_solve, SOLVE_CALLS)}
+SUBJECTS: dict[str, Subject] = {
+    "solve": Subject(40.0, exact.draw_solve, exact.judge_solve, exact.SOLVE_CALLS),
+    "improve": Subject(6.0, swaps.draw_improve, swaps.judge_improve, swaps.IMPROVE_CALLS, largest_p=7),
+    "certify": Subject(4.0, swaps.draw_certify, swaps.judge_certify, swaps.CERTIFY_CALLS, largest_p=6),
+    "path": Subject(25.0, paths.draw_path, paths.judge_path, paths.PATH_CALLS, largest_p=20),
+    "sizes": Subject(8.0, paths.draw_sizes, paths.judge_sizes, paths.SIZES_CALLS),
+    "grid": Subject(3.0, paths.draw_grid, paths.judge_grid, paths.GRID_CALLS, largest_p=12),
+    "objective": Subject(3.0, functions.draw_objective, functions.judge_objective, functions.OBJECTIVE_CALLS),
+    "checkpoint": Subject(3.0, checkpoints.draw_checkpoint, checkpoints.judge_checkpoint, checkpoints.CHECKPOINT_CALLS),
+    "estimator": Subject(8.0, estimators.draw_estimator, estimators.judge_estimator, estimators.ESTIMATOR_CALLS),
+    "cv": Subject(2.0, estimators.draw_cv, estimators.judge_cv, estimators.CV_CALLS, largest_p=5),
+    "convert": Subject(2.0, tables.draw_convert, tables.judge_convert, tables.CONVERT_CALLS),
+    "command": Subject(3.0, commands.draw_command, commands.judge_command, commands.COMMAND_CALLS),
+}
 
 
 def draw_case(seed: int, only: str | None = None) -> Case:
@@ -72,6 +85,8 @@ def judge(case: Case) -> Record:
             place = f"{where.filename.rsplit('/', 2)[-1]}:{where.lineno}"
             record.find(f"exception {type(error).__name__}", "high", f"{error} ({place})\n{traceback.format_exc(limit=-6)}")
     for warning in warned:
+        if warning.category is UserWarning:
+            continue  # a remark for users, of the package or of scikit-learn
         place = f"{str(warning.filename).rsplit('/', 2)[-1]}:{warning.lineno}"
         record.find(f"warning {warning.category.__name__}", "low", f"{warning.message} ({place})")
     record.seconds = time.perf_counter() - begin

@@ -11,7 +11,7 @@ import numpy as np
 import ellzero as ez
 from fuzz.problems.problem import Problem
 from fuzz.records import Record
-from fuzz.referee.best import LARGEST_P, Best, best_model
+from fuzz.referee.best import LARGEST_P, Best, Neighbourhood, best_model
 from fuzz.referee.objectives import Long, LongProblem
 
 __all__ = ["Referee", "check_bound", "check_model", "check_report"]
@@ -21,9 +21,10 @@ FALSE_BY = 1e-9  # a bound is false if it exceeds a model's objective by this sh
 
 @dataclass
 class Referee:
-    """The referee of one problem: its objective in long double, and the best model known, which improves as models are shown."""
+    """The referee of one problem: its objective in long double, and the best model known, also of those it was shown."""
 
     problem: Problem
+    near: Neighbourhood | None = None  # if given, only supports near this one matter
     shown: list[Best] = field(default_factory=list)
 
     @cached_property
@@ -34,17 +35,29 @@ class Referee:
     @cached_property
     def brute(self) -> Best | None:
         """The best model by brute force, None if there are too many features."""
-        return best_model(self.problem, self.long) if self.long.counted.sum() <= LARGEST_P else None
+        return best_model(self.problem, self.long, self.near) if self.long.counted.sum() <= LARGEST_P else None
+
+    @cached_property
+    def zero_loss(self) -> Any:
+        """The loss of the model that predicts zero: what is tiny beside it is rounding."""
+        return self.long.value(np.zeros(len(self.long.counted)), 0.0)
 
     def show(self, coef: Long, intercept: float) -> None:
         """Consider one more model, moved into its box and only if it has no more features than allowed."""
         with np.errstate(all="ignore"):
             inside = np.clip(np.asarray(coef, dtype=np.longdouble), self.long.low, self.long.high)
-            size = np.count_nonzero((inside != 0) & self.long.counted)
-            if self.problem.k is None or size <= self.problem.k:
+            support = (inside != 0) & self.long.counted
+            allowed = self.problem.k is None or np.count_nonzero(support) <= self.problem.k
+            if allowed and (self.near is None or len(self.near.of(support[None], self.long.counted))):
                 value = self.long.upper_value(inside, intercept)
                 if np.isfinite(value):
                     self.shown.append(Best(value, inside, intercept))
+
+    def is_beaten(self) -> bool:
+        """Return whether a model that was shown is clearly better than what brute force found: a weak spot of the referee."""
+        if self.brute is None or not self.shown:
+            return False
+        return bool(min(model.value for model in self.shown) < self.brute.value * (1 - 1e-6) - 1e-9 * self.zero_loss)
 
     def best(self) -> Best | None:
         """Return the best model known."""

@@ -28,7 +28,12 @@ BAD = {
     "three dimensions": ({"X": X[None]}, "X must have two dimensions"),
     "ragged": ({"X": [[1.0, 2.0], [3.0]]}, "X must"),
     "strings": ({"X": X.astype(object).astype(str)}, "X must hold real numbers"),
-    "objects": ({"X": np.where(X > 0, "a", X.astype(object))}, "X must hold real numbers"),
+    "objects": ({"X": np.where(X > 0, "a", X.astype(object))}, "X must hold real numbers, got 'a' in column "),
+    "named objects": (
+        {"X": pd.DataFrame({"u": range(30), "v": ["w"] * 30})},
+        "X must hold real numbers, got 'w' in column 'v'",
+    ),
+    "named nan": ({"X": pd.DataFrame({"u": range(30), "v": [np.nan] * 30})}, "X contains NaN or infinity (column 'v')"),
     "complex": ({"X": X.astype(complex)}, "X must hold real numbers"),
     "dates": ({"X": np.full((30, 2), np.datetime64("2020-01-01"))}, "X must hold real numbers"),
     "masked": ({"X": np.ma.masked_less(X, 0.0)}, "X has masked entries"),
@@ -44,6 +49,13 @@ BAD = {
     "one class with weight": ({"sample_weight": (LABELS > 0).astype(float)}, "y must have exactly two classes"),
     "y too short": ({"y": LABELS[:-1]}, "y must have shape"),
     "y nan": ({"y": np.where(np.arange(30) == 0, np.nan, LABELS)}, "y contains NaN"),
+    "y ragged": ({"y": [[1], [2, 3]] * 15}, "y must have one label for each of the 30 rows of X"),
+    "y ragged in regression": ({"y": [[1], [2, 3]] * 15, "loss": "squared_error"}, "y must hold real numbers"),
+    "y masked": ({"y": np.ma.masked_array(LABELS, np.arange(30) < 2)}, "y has masked entries; fill or drop them first"),
+    "y missing": ({"y": np.array([None, "a"] * 15, dtype=object)}, "y must hold labels of one type, and no row may lack one"),
+    "weights masked": ({"sample_weight": np.ma.masked_less(np.arange(30), 3)}, "sample_weight has masked entries"),
+    "intercept": ({"fit_intercept": "no"}, "fit_intercept must be True or False, got 'no'"),
+    "standardize": ({"standardize": None}, "standardize must be True or False, got None"),
     "y mixed": ({"y": np.array([1, "a"] * 15, dtype=object)}, "y must hold labels of one type"),
     "y strings in regression": ({"y": ["a"] * 30, "loss": "squared_error"}, "y must hold real numbers"),
     "y inf in regression": ({"y": np.full(30, np.inf), "loss": "squared_error"}, "y contains NaN or infinity"),
@@ -71,6 +83,9 @@ BAD = {
     "ratio": ({"lambda_min_ratio": 0.0}, "lambda_min_ratio must be above 0"),
     "max_support": ({"max_support": -1}, "max_support must be an integer of at least 0"),
     "tol": ({"tol": 0.0}, "tol must be between 0 and 1"),
+    "progress": ({"progress": 3}, "progress must be True, False or a function, got 3"),
+    "progress array": ({"progress": np.array([1, 2])}, "progress must be True, False or a function"),
+    "progress text": ({"progress": "no"}, "progress must be True, False or a function, got 'no'"),
     "n_jobs": ({"n_jobs": 0}, "n_jobs must be None or a nonzero integer"),
     "lower above upper": ({"lower": -1.0, "upper": -2.0}, "lower must not exceed upper"),
     "positive lower": ({"lower": 0.5}, "lower must be at most 0"),
@@ -85,6 +100,10 @@ BAD = {
     "unpenalized index": ({"unpenalized": [6]}, "unpenalized has indices outside"),
     "unpenalized mask": ({"unpenalized": [True]}, "unpenalized as a mask"),
     "unpenalized name": ({"unpenalized": ["a"]}, "unpenalized must be"),
+    "unpenalized twice": (
+        {"X": pd.DataFrame(X, columns=list("aabcde")), "unpenalized": ["a"]},
+        "unpenalized names 'a', which several columns of X are called; use indices",
+    ),
 }
 
 

@@ -103,12 +103,15 @@ def test_files(run, tmp_path, monkeypatch):
     np.save("y.npy", np.array([0, 1]))
     (tmp_path / "good.svm").write_text("1 1:0.5 2:1\n-1 2:0.25\n")
     (tmp_path / "empty.svm").write_text("")
+    (tmp_path / "loop.csv").symlink_to("pool.csv")
+    (tmp_path / "pool.csv").symlink_to("loop.csv")
     for argv, expected in (
         (["none.csv"], "none.csv: No such file or directory."),
         (["none.npz"], "none.npz: No such file or directory."),
         (["none.svm"], "none.svm: No such file or directory."),
         (["none.parquet"], "none.parquet: No such file or directory."),
         ([str(tmp_path)], "is a folder, not a data file"),
+        (["loop.csv", "--target", "y", "--out", "out.csv"], "loop.csv: Too many levels of symbolic links."),
         (["what.xyz"], "has no ending that tells its format; add --format"),
         (["bad.parquet", "--target", "y"], "bad.parquet cannot be read as Parquet"),
         (["bad.npz"], "bad.npz cannot be read as npz: it is no archive of arrays"),

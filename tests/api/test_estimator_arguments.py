@@ -1,6 +1,7 @@
 """Bad arguments of the estimators get one sentence that names the argument, before any long work."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from support.problems import random_problem, target
 
@@ -30,6 +31,8 @@ BOTH = {
     "gap": ({"algorithm": "exact", "gap": -1.0}, "gap must be finite and not negative"),
     "time_limit": ({"algorithm": "exact", "time_limit": "long"}, "time_limit must be a number"),
     "bound": ({"algorithm": "exact", "bound": 0.0}, "bound must be positive"),
+    "progress": ({"progress": 3}, "progress must be True, False or a function, got 3"),
+    "progress of a proof": ({"progress": np.ones(2), "algorithm": "exact"}, "progress must be True, False or a function"),
     "bound name": ({"algorithm": "exact", "bound": "loose"}, "bound must be one of"),
 }
 CLASSIFIERS = {
@@ -75,7 +78,11 @@ CROSS_VALIDATED = {
     "mask too short": ({"cv": [(np.ones(39, bool), np.arange(30, 40))]}, "cv must hold numbers of rows"),
     "no training rows": ({"cv": [([], np.arange(30, 40))]}, "cv must give each split at least one training row"),
     "no test rows": ({"cv": [(np.arange(30), [])]}, "cv must give each split at least one training row"),
-    "seed": ({"random_state": "x"}, "cv cannot split the rows: 'x' cannot be used to seed"),
+    "seed": (
+        {"random_state": "x"},
+        "random_state must be an integer from 0 to 2^32 - 1 or a numpy.random.RandomState, got 'x'",
+    ),
+    "negative seed": ({"random_state": -1}, "random_state must be an integer from 0 to 2^32 - 1"),
     "too many folds": ({"cv": 41}, "cv"),
 }
 
@@ -167,6 +174,81 @@ def test_targets():
         ez.L0Regressor().fit(X, np.array(["a"] * 40, dtype=object))
     with pytest.raises(ez.InvalidInputError, match="y contains values too large to square"):
         ez.L0Regressor().fit(X, 1e200 * Y)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array([None, "b"] * 20, dtype=object),
+        pd.Series(["a", "b"] * 20, dtype="string").mask(np.arange(40) == 3),
+        pd.Series(pd.Categorical(["a", None] * 20)),
+    ],
+    ids=["None", "NA", "category"],
+)
+def test_missing_labels(y):
+    for make in (ez.L0Classifier, ez.L0ClassifierCV):
+        with pytest.raises(ValueError, match=r"y must hold labels of one type, and no row may lack one|contains NaN"):
+            make().fit(X, y)
+
+
+@pytest.mark.parametrize("make", [ez.L0Classifier, ez.L0Regressor])
+def test_masked_targets(make):
+    with pytest.raises(ez.InvalidInputError, match="y has masked entries; fill or drop them first"):
+        make().fit(X, np.ma.masked_array(LABELS, np.arange(40) == 3))
+
+
+def test_frames_that_are_no_matrix_of_numbers():
+    named = pd.DataFrame(X, columns=list("abcdef"))
+    for frame, message in (
+        (named.assign(b=pd.date_range("2020", periods=40)), "X must hold real numbers in every column, got dates"),
+        (named.assign(b="text"), "X must hold real numbers, got 'text' in column 'b'|could not convert string to float"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ez.L0Classifier().fit(frame, LABELS)
+
+
+@pytest.mark.parametrize("value", ["good", None, {"a": 1.0}, np.zeros(3)])
+def test_scores_are_numbers(value):
+    with pytest.raises(ez.InvalidInputError, match="scoring must return a number, got "):
+        ez.L0ClassifierCV(scoring=lambda model, X, y: value, cv=2).fit(X, LABELS)
+
+
+def test_flags():
+    for settings in ({"fit_intercept": "no"}, {"standardize": 2}, {"shared_support": "x"}, {"probability": None}):
+        (name,) = settings
+        with pytest.raises(ez.InvalidInputError, match=f"{name} must be True or False, got"):
+            ez.L0Classifier(**settings).fit(X, LABELS)
+    with pytest.raises(ez.InvalidInputError, match="keep_predictions must be True or False"):
+        ez.L0ClassifierCV(keep_predictions="all").fit(X, LABELS)
+    np.testing.assert_array_equal(
+        ez.L0Classifier(k=2, standardize=1, fit_intercept=np.True_).fit(X, LABELS).coef_,
+        ez.L0Classifier(k=2).fit(X, LABELS).coef_,
+    )
+
+
+def test_targets_that_are_no_numbers():
+    for make in (ez.L0Regressor, ez.L0RegressorCV):
+        with pytest.raises(ez.InvalidInputError, match="y must hold real numbers"):
+            make().fit(X, np.array([(1, 2)] * 40, dtype="i4,i4"))
+
+
+@pytest.mark.parametrize(
+    ("scoring", "message"),
+    [
+        ("neg_log_loss", "scoring needs probabilities, which regressions do not have"),
+        ("roc_auc", "scoring='roc_auc' cannot rate these models|scoring needs probabilities, which regressions do not have"),
+        ("accuracy", "scoring='accuracy' cannot rate these models: .*continuous"),
+        ("f1", "scoring='f1' cannot rate these models"),
+    ],
+)
+def test_scores_of_classifiers_are_not_for_regressions(scoring, message):
+    with pytest.raises(ez.InvalidInputError, match=message):
+        ez.L0RegressorCV(scoring=scoring, cv=2).fit(X, Y)
+
+
+def test_a_score_that_needs_other_labels():
+    with pytest.raises(ez.InvalidInputError, match="scoring='f1' cannot rate these models: pos_label=1 is not a valid label"):
+        ez.L0ClassifierCV(scoring="f1", cv=2).fit(X, np.where(LABELS > 0, "yes", "no"))
 
 
 def test_proofs_exclude_shared_supports():

@@ -118,6 +118,15 @@ def test_labels_that_json_has_not(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_labels_of_unusual_width(tmp_path):
+    loaded = ez.load(saved(ez.L0Classifier(k=1).fit(X, np.arange(3, dtype=np.longdouble)[1 + (LABELS > 0)]), tmp_path))
+    assert loaded.classes_.tolist() == [1.0, 2.0]
+    large = np.array([2**63 + 1, 2**64 - 1], dtype=np.uint64)
+    with pytest.raises(ez.InvalidInputError, match=r"only integers below 2\^63 can be saved as labels"):
+        saved(ez.L0Classifier(k=1).fit(X, large[(LABELS > 0).astype(int)]), tmp_path, "large.json")
+    assert not (tmp_path / "large.json").exists()
+
+
 def test_names(tmp_path):
     loaded = ez.load(saved(ez.L0Classifier(k=3).fit(FRAME, LABELS), tmp_path))
     assert loaded.feature_names_in_.tolist() == FRAME.columns.tolist()

@@ -22,7 +22,7 @@ from ellzero.report.models import SCATTER_POINTS
 from ellzero.report.page import render_report, write_report
 from ellzero.report.proof import Proof, describe_proofs, percent_above
 from ellzero.report.summary import summarise
-from ellzero.report.words import Words
+from ellzero.report.words import Words, named
 
 pytestmark = pytest.mark.filterwarnings("ignore:the chosen model has max_support")
 
@@ -210,9 +210,10 @@ def test_names_and_labels_are_never_markup():
     assert page.count("</script>") == 2
     assert "alert(1)" not in page.split("<body>")[0].replace("&lt;script&gt;alert(1)&lt;/script&gt;", "")
     assert data_of(page) == summary
-    assert EVIL in summary["classes"]
-    assert summary["features"][0]["name"].startswith(EVIL)
-    assert summary["title"] == EVIL
+    assert named(EVIL) in summary["classes"]
+    assert summary["features"][0]["name"].startswith(named(EVIL))
+    assert summary["title"] == named(EVIL)
+    assert summary["features"][0]["key"] == repr(f"{EVIL} {summary['features'][0]['name'].split()[-1]}")
 
 
 def test_a_failed_report_leaves_the_old_one(tmp_path, monkeypatch):

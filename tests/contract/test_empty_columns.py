@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 from support.problems import LOSSES, STORAGES, store, target
 
 import ellzero as ez
@@ -85,3 +86,12 @@ def test_estimators_whose_model_has_no_features(storage: str, empty: list[int]) 
         assert not np.isin(chosen.fit(X, labels).support_, empty).any()
     for chosen in (ez.L0Regressor(), ez.L0RegressorCV(cv=3)):
         assert not np.isin(chosen.fit(X, numbers).support_, empty).any()
+
+
+def test_start_on_empty_columns():
+    X = sparse.csc_matrix(np.diag([1.0, 2.0, 0.0, 0.0])[[0, 1, 0, 1, 2, 3]])
+    y = np.array([0, 1, 0, 1, 0, 1])
+    for start in (np.ones(4), np.array([0.0, 0.0, 1.0, 1.0])):
+        solution = ez.solve(X, y, k=2, lambda_2=0.1, warm_start=start)
+        assert set(solution.support) <= {0, 1}
+        assert ez.verify(solution.certificate, X, y).valid

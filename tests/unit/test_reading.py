@@ -25,7 +25,6 @@ BAD_JSON = {
     "twice": (b'{"a": 1, "b": 2, "a": 3}', "the name 'a' twice in one object"),
     "deep": (b"[" * DEEP + b"]" * DEEP, "nested more than 8 deep"),
     "deep objects": (b'{"a":' * 9 + b"1" + b"}" * 9, "nested more than 8 deep"),
-    "half a character": (rb'["\ud800"]', "it is no JSON"),
 }
 
 
@@ -230,5 +229,6 @@ def test_quotations():
     assert len(quoted(["a" * 10**6] * 10**5)) < 1000
     assert len(quoted({"a" * 10**6: 1})) < 1000
     assert quoted("\x1b[2J\u202e") == r"'\x1b[2J\u202e'"
-    assert one_line("a\n b\x1b[2J" + "c" * 10**6) == (r"a b\x1b[2J" + "c" * 10**6)[:300] + "..."
+    assert one_line("a\n b\x1b[2J" + "c" * 10**6).startswith(r"a b\x1b[2Jccc")
+    assert len(one_line("c" * 10**6)) == 300
     assert one_line("ends.") == "ends"

@@ -12,6 +12,7 @@ constexpr int64_t bytes_between_polls = int64_t{64} << 20;
 constexpr int64_t columns_per_chunk = 64;
 // A variance that is at most this part of the square it is a difference of has lost digits: it is computed about the mean.
 constexpr double digits_lost = 1e-4;
+constexpr int most_passes = 24;  // each finds as many digits as a number has
 // Where the entries that are not stored weigh less than this, one less what the others weigh has lost digits.
 constexpr double little_weight = 1e-3;
 
@@ -78,14 +79,15 @@ class Dense : public InMemory {
     void moments(int64_t first, int64_t count, const double* w, double* mean, double* variance) const override {
         for (int64_t c = 0; c < count; ++c) {
             // Counts from the first entry: the variance of a column far from zero keeps its digits. The first entry may be
-            // far from the others and have no weight, or next to none: then it counts once more, from the mean.
+            // far from the others and have no weight, or next to none: then it counts once more, from the mean, until that
+            // is known well enough.
             auto pivot = static_cast<double>(column(first + c)[0]);
-            for (int pass = 0; pass < 2; ++pass) {
+            for (int pass = 0; pass < most_passes; ++pass) {
                 double sum = 0.0, square = 0.0;
                 kernels::moments(column(first + c), w, rows(), pivot, sum, square);
                 mean[c] = pivot + sum;
                 variance[c] = square - sum * sum;
-                if (square == 0.0 || !(variance[c] <= digits_lost * square)) break;
+                if (square == 0.0 || mean[c] == pivot || !(variance[c] <= digits_lost * square)) break;
                 pivot = mean[c];
             }
             variance[c] = std::max(variance[c], 0.0);

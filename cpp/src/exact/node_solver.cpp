@@ -20,6 +20,7 @@ NodeSolver::NodeSolver(const Problem& problem, const ExactOptions& options, Incu
       work_(setting_),
       pricing_(setting_, work_.region),
       fixing_(setting_, work_, pricing_),
+      probing_(setting_, work_, pricing_),
       rounding_(setting_, work_),
       last_feature_(setting_, work_, pricing_, rounding_),
       branching_(setting_, work_, pricing_) {}
@@ -71,14 +72,14 @@ bool NodeSolver::bound_and_fix(const Node& node, const WitnessWatch& watch, Outc
         rounding_.round(pricing_.last_bound());
         if (out.bound >= setting_.prune_at()) return false;
         const int64_t undecided = std::ssize(work_.region.undecided());
-        const bool left = fixing_.tighten(out.proofs);
+        const bool left = fixing_.tighten(out.proofs) && probing_.narrow(out.proofs);
         if (left) watch.check_region(work_.region, "fixing cut it off");
         else watch.check_lost(true, "fixing cut it off");
         if (!left) {
             out.bound = Penalty::infinity;
             return false;
         }
-        if (k >= most_tightenings || !worth_solving_again(undecided, objective)) return true;
+        if (k >= most_tightenings || !(probing_.narrowed() || worth_solving_again(undecided, objective))) return true;
         work_.restart();
     }
 }

@@ -27,6 +27,8 @@ constexpr size_t least_entering = 30;
 // columns, or `least_near`.
 constexpr double near_threshold = 0.5, near_share = 0.05;
 constexpr int64_t least_near = 500;
+// A box in which predictions can move by so many units: the penalties hardly hold its coefficient.
+constexpr double wide = 1e6;
 
 // The precision of a relaxation from round to round.
 class Refinement {
@@ -113,18 +115,30 @@ void Pricing::price_decided(const DualPoint& dual) {
     price(region_.always(), dual);
 }
 
+double Pricing::price_all(const DualPoint& dual) {
+    price_decided(dual);
+    price(region_.undecided(), dual);
+    return bound(dual);
+}
+
 void Pricing::price_alone(int32_t j, const DualPoint& dual) { v_[j] = setting_.problem.X.dot(j, dual.theta.data(), 0.0); }
 
 void Pricing::make_dual_of(const Relaxation& relaxation, DualPoint& out) const {
     // Free features need slopes of zero. At a bound of its own the slope of a coordinate may have either sign.
     std::vector<int32_t> free;
     const Penalty& penalty = setting_.problem.penalty;
-    if (!region_.free().empty())
-        for (const auto& c : relaxation.coordinates())
-            if (region_.status(c.column) == Region::Status::always && c.beta > penalty.low(c.column) &&
-                c.beta < penalty.high(c.column))
-                free.push_back(c.column);
-    make_dual(setting_.problem, relaxation.residual(), relaxation.curvature(), free, out);
+    for (const auto& c : relaxation.coordinates()) {
+        const int32_t j = c.column;
+        const bool held = c.beta <= std::max(penalty.low(j), c.box.low) || c.beta >= std::min(penalty.high(j), c.box.high);
+        const bool unpenalized = !region_.free().empty() && region_.status(j) == Region::Status::always;
+        if (!held && (unpenalized || nearly_free(j))) free.push_back(j);
+    }
+    make_dual(setting_.problem, relaxation.residual(), relaxation.curvature(), free, setting_.options.precise, out);
+}
+
+bool Pricing::nearly_free(int32_t j) const {
+    const Box& box = region_.box(j);
+    return (box.high - box.low) * std::sqrt(setting_.problem.X.square(j)) > wide;
 }
 
 double Pricing::value_of(const Relaxation& relaxation) const {

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <limits>
 
+#include "ellzero/exact/last_root.hpp"
+
 namespace ellzero {
 namespace {
 
@@ -17,12 +19,8 @@ float round_down(double x) {
 }
 float round_up(double x) { return -round_down(-x); }
 
-// The positive root of lambda_1 m + lambda_2 m^2 = most: a larger coefficient costs too much.
-double largest_affordable(double most, const Penalty& penalty) {
-    const double a = penalty.lambda_2, b = penalty.lambda_1;
-    if (a > 0.0) return 2.0 * most / (b + std::sqrt(b * b + 4.0 * a * most));
-    return b > 0.0 ? most / b : Penalty::infinity;
-}
+// Beyond lambda_1 m + lambda_2 m^2 = most a coefficient costs too much.
+double largest_affordable(double most, const Penalty& penalty) { return last_root(penalty.lambda_2, penalty.lambda_1, -most); }
 
 }  // namespace
 
@@ -59,11 +57,16 @@ bool Region::load(const State& state, Decision decision, double cutoff) {
     for (const int32_t j : in_) status_[j] = Status::in;
     for (const int32_t j : always_) status_[j] = Status::always;
     for (const auto& [j, low, high] : state.boxes)
-        box_[j] = {std::max(box_[j].low, static_cast<double>(low)), std::min(box_[j].high, static_cast<double>(high))};
+        box_[j] = {std::max(box_[j].low, low / unit(j)), std::min(box_[j].high, high / unit(j))};
     undecided_.clear();
     for (int32_t j = 0; j < p; ++j)
         if (status_[j] == Status::undecided) undecided_.push_back(j);
     return settle(cutoff);
+}
+
+double Region::unit(int32_t j) const {
+    const double square = problem_.X.square(j);
+    return square > 0.0 ? std::ldexp(1.0, std::ilogb(square) / 2) : 1.0;
 }
 
 void Region::store(State& state) const {
@@ -78,7 +81,7 @@ void Region::store(State& state) const {
                                                                            : Penalty::infinity;
     const auto keep = [&](int32_t j, double wide) {
         if (box_[j].low > std::max(root_[j].low, -wide) || box_[j].high < std::min(root_[j].high, wide))
-            state.boxes.push_back({j, round_down(box_[j].low), round_up(box_[j].high)});
+            state.boxes.push_back({j, round_down(box_[j].low * unit(j)), round_up(box_[j].high * unit(j))});
     };
     for (const int32_t j : in_) keep(j, Penalty::infinity);
     for (const int32_t j : always_) keep(j, Penalty::infinity);
@@ -114,7 +117,7 @@ bool Region::settle(double cutoff) {
     for (const int32_t j : in_) cap(j, inside);
     for (const int32_t j : always_) cap(j, inside);
     // 3. Features that the numbers or the costs keep from coming in are out.
-    if (const bool affordable = spare >= lambda_0_; left_ == 0 || !affordable) {
+    if (const bool affordable = !(spare < lambda_0_); left_ == 0 || !affordable) {
         std::erase_if(undecided_, [&](int32_t j) {
             const bool possible = at_home(j) ? affordable || staying > 0 : affordable && left_ > 0;
             if (!possible) status_[j] = Status::out;

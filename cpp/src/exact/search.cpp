@@ -40,6 +40,7 @@ Search::Search(const Problem& problem, const ExactOptions& options, const Model&
       inner_options_(options),
       threads_(threads),
       best_(incumbent, options.lambda_0, options.k) {
+    inner_options_.precise = options_.precise = needs_precision(problem, options.gap);
     auto state = std::make_shared<const State>(start_at(incumbent, objective(), problem.penalty));
     frontier_.set_root(make_child({}, std::move(state), {}, -Penalty::infinity));
 }

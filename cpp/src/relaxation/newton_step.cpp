@@ -55,6 +55,7 @@ bool Relaxation::choose_active() {
     step_.envelopes.clear();
     for (size_t k = 0; k < coordinates_.size(); ++k) {
         const Coordinate& c = coordinates_[k];
+        if (problem_.X.square(c.column) == 0.0) continue;  // a constant column: its slope is rounding
         if (c.beta == 0.0 && envelopes_[k].stays_at_zero(slopes_[k])) continue;
         step_.active.push_back(k);
         step_.columns.push_back(c.column);

@@ -22,6 +22,9 @@ constexpr double to_the_boundary = 0.995;
 // Multipliers this far from 0 and 1 put a row on the hinge's bend.
 constexpr double on_the_bend = 1e-3;
 
+// The logistic loss of a class with less than this weight falls so slowly that Newton's steps would be hundreds.
+constexpr double rare = 1e-6;
+
 }  // namespace
 
 bool Refit::run(Iterate& it, double floor, double target) {
@@ -34,6 +37,7 @@ bool Refit::run(Iterate& it, double floor, double target) {
 void Refit::intercept(Iterate& it) {
     if (!problem_.intercept) return;
     const int64_t n = problem_.rows();
+    if (it.support.empty() && problem_.loss.kind == LossKind::logistic) begin_with_rare_class(it);
     for (int step = 0; step < 20; ++step) {
         const double slope = kernels::sum(it.r.data(), n);
         const double curvature = std::max(kernels::sum(it.d.data(), n), 1e-3 * problem_.loss.curvature_bound());
@@ -51,6 +55,16 @@ void Refit::intercept(Iterate& it) {
         if (it.loss > before) return restore(it, problem_.loss);
         it.intercept += move;
     }
+}
+
+void Refit::begin_with_rare_class(Iterate& it) {
+    double weight[2] = {0.0, 0.0};
+    for (int64_t i = 0; i < problem_.rows(); ++i) weight[problem_.y[i] > 0.0] += problem_.w[i];
+    if (!(std::min(weight[0], weight[1]) > 0.0) || std::min(weight[0], weight[1]) > rare) return;
+    const double best = std::log(weight[1]) - std::log(weight[0]);
+    kernels::add_scalar(best - it.intercept, problem_.rows(), it.eta.data());
+    it.intercept = best;
+    it.evaluate(problem_.loss);
 }
 
 double Refit::find_step(const Iterate& it, const std::vector<double>& r) {

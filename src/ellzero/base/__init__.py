@@ -1,1 +1,1 @@
-"""Errors, checks of arguments, safe files, late imports, progress reports; imports nothing else of the package."""
+"""Errors, checks of arguments, shown text, safe files, late imports, progress; imports nothing else of the package."""

@@ -1,10 +1,15 @@
-"""The exception types of ellzero."""
+"""The exception types of ellzero; their messages are lines that can be shown, whatever they quote."""
+
+from ellzero.base.quoting import safe_line
 
 __all__ = ["ClusterError", "DatasetError", "EllzeroError", "InvalidInputError"]
 
 
 class EllzeroError(Exception):
     """Base class of all errors that ellzero raises on purpose."""
+
+    def __str__(self) -> str:
+        return safe_line(super().__str__())
 
 
 class InvalidInputError(EllzeroError, ValueError):

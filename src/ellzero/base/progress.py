@@ -7,9 +7,13 @@ import time
 from collections.abc import Callable
 from typing import Any, TextIO
 
-from ellzero.base.imports import whole_imports
+import numpy as np
 
-__all__ = ["ProgressCallback", "as_progress"]
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import whole_imports
+from ellzero.base.quoting import quoted
+
+__all__ = ["ProgressCallback", "as_progress", "check_progress"]
 
 ProgressCallback = Callable[[float, float, int], None]
 """A function of the fraction done, the present lambda_0 (0 while sizes are searched) and the present number of features."""
@@ -74,8 +78,15 @@ def reporter(stream: TextIO) -> ProgressCallback:
     return Bar(stream, tqdm)
 
 
+def check_progress(progress: Any) -> None:
+    """Refuse what is neither a truth value nor a function."""
+    if progress is not None and not isinstance(progress, (bool, np.bool_)) and not callable(progress):
+        raise InvalidInputError(f"progress must be True, False or a function, got {quoted(progress)}.")
+
+
 def as_progress(progress: bool | ProgressCallback) -> ProgressCallback | None:
     """Return the function that reports progress: none for False, on standard error for True, else the given one."""
+    check_progress(progress)
     if callable(progress):
         return progress
     return reporter(sys.stderr) if progress else None

@@ -9,17 +9,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import quoted
 
 __all__ = [
     "as_bound",
     "as_choice",
     "as_count",
     "as_feature_mask",
+    "as_flag",
+    "as_generator",
     "as_grid",
     "as_nonnegative",
     "as_threads",
     "as_vector",
     "as_weights",
+    "refuse_masked",
 ]
 
 Array = NDArray[np.float64]
@@ -46,11 +50,26 @@ def as_count(name: str, value: Any, least: int) -> int:
     return int(value)
 
 
+def as_flag(name: str, value: Any) -> bool:
+    """Return the value if it is a truth value, also as 0 or 1."""
+    if isinstance(value, (bool, np.bool_)) or (isinstance(value, (int, np.integer)) and value in (0, 1)):
+        return bool(value)
+    raise InvalidInputError(f"{name} must be True or False, got {quoted(value)}.")
+
+
 def as_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
     """Return the value if it is one of the choices."""
     if not isinstance(value, str) or value not in choices:
         raise InvalidInputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
     return value
+
+
+def as_generator(name: str, seed: Any) -> np.random.Generator:
+    """Return the random generator of a seed, or the given one."""
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise InvalidInputError(f"{name} must be an integer of at least 0 or a NumPy generator, got {quoted(seed)}.") from None
 
 
 def as_threads(n_jobs: int | None) -> int:
@@ -63,8 +82,15 @@ def as_threads(n_jobs: int | None) -> int:
     return min(int(n_jobs), cores) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
 
+def refuse_masked(name: str, values: Any) -> None:
+    """Raise an error if entries of an array are masked: what they stand for is not known."""
+    if np.ma.isMaskedArray(values) and np.ma.is_masked(values):
+        raise InvalidInputError(f"{name} has masked entries; fill or drop them first.")
+
+
 def as_vector(name: str, values: ArrayLike, length: int) -> Array:
     """Return the values as a finite float64 vector of the given length."""
+    refuse_masked(name, values)
     try:
         vector = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -129,6 +155,9 @@ def as_feature_mask(name: str, features: ArrayLike | None, p: int, names: list[s
         missing = [item for item in chosen.tolist() if item not in names]
         if missing:
             raise InvalidInputError(f"{name} has a name that is not a column of X: {missing[0]!r}.")
+        twice = [item for item in chosen.tolist() if names.count(item) > 1]
+        if twice:
+            raise InvalidInputError(f"{name} names {quoted(twice[0])}, which several columns of X are called; use indices.")
         mask[[names.index(item) for item in chosen.tolist()]] = True
     else:
         raise InvalidInputError(f"{name} must be a boolean mask or a list of feature indices (or names of X's columns).")

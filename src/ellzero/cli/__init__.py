@@ -15,6 +15,7 @@ from typing import Any
 
 from ellzero.base.errors import EllzeroError
 from ellzero.base.imports import import_whole
+from ellzero.base.quoting import safe_line
 from ellzero.cli.exit_codes import BAD_INPUT, INTERRUPTED
 from ellzero.cli.parser import make_parser
 
@@ -48,12 +49,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 def sentence(error: BaseException) -> str:
     """Return the message of an error as one line."""
     if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}."
+        return safe_line(f"{error.filename}: {error.strerror}.")
     if isinstance(error, MemoryError):
         return f"there is not enough memory for this ({error})." if str(error) else "there is not enough memory for this."
-    return " ".join(str(error).split())
+    return safe_line(str(error))
 
 
 def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """Print a warning as one line, without the place in the code that it comes from."""
-    print(f"ellzero: warning: {' '.join(str(message).split())}", file=sys.stderr)
+    print(f"ellzero: warning: {safe_line(str(message))}", file=sys.stderr)

@@ -11,6 +11,7 @@ import numpy as np
 
 import ellzero
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import LONGEST_PATH, shown
 from ellzero.cli.data import Data, load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.output import coefficient_lines, coefficients, exit_code, note, print_result
@@ -122,7 +123,7 @@ def text_lines(args: argparse.Namespace, solution: ellzero.ExactSolution, result
         f"{result['size']} of {p} features, {n} rows, {solution.model.loss} loss{positive_class(result)}:",
         *coefficient_lines(result["features"], result["intercept"]),
     ]
-    return [*lines, *(f"written: {name}" for name in (args.out, args.model) if name is not None)]
+    return [*lines, *(f"written: {shown(name, LONGEST_PATH)}" for name in (args.out, args.model) if name is not None)]
 
 
 def positive_class(result: dict[str, Any]) -> str:
@@ -130,4 +131,4 @@ def positive_class(result: dict[str, Any]) -> str:
     if result["classes"] is None:
         return ""
     label = result["positive"] if result["positive"] is not None else result["classes"][1]
-    return f", positive coefficients speak for {label}"
+    return f", positive coefficients speak for {shown(label)}"

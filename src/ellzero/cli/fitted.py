@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ellzero.base.quoting import LONGEST_PATH, shown
 from ellzero.cli.data import Data
 from ellzero.cli.output import coefficient_lines, coefficients, exit_code, note, print_result
 from ellzero.estimators.model_content import write_model
@@ -26,7 +27,7 @@ def write_and_print(
     else:
         note(args, "the model is not kept; --out model.json writes it.")
     result = json_result(args, estimator, data, chosen)
-    written = [f"written: {args.out}"] if args.out is not None else []
+    written = [f"written: {shown(args.out, LONGEST_PATH)}"] if args.out is not None else []
     print_result(args, result, "\n".join([*lines, *text_lines(result, how), *written]))
     return exit_code(result["status"], written=bool(args.out))
 
@@ -65,7 +66,7 @@ def text_lines(result: dict[str, Any], how: str) -> list[str]:
     heading = f"{result['loss']} model with {result['size']} of {result['n_features']} features, {result['rows']} rows"
     lines = [heading + (f", {how}" if how else "") + ":"]
     for output in result["outputs"]:
-        lines += [f"{output['label']} (positive coefficients speak for it)"] if output["label"] is not None else []
+        lines += [f"class {shown(output['label'])} (positive coefficients speak for it)"] if output["label"] is not None else []
         lines += coefficient_lines(output["features"], output["intercept"])
     score = result["training_score"]
     lines += [f"{'R2' if score['name'] == 'r2' else score['name']} on these rows {score['value']:.4g}"]

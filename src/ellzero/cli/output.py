@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import itertools
 import json
 import math
 import sys
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ellzero.base.files import replacing
+from ellzero.base.quoting import json_text, safe_line, safe_lines, shown, spreadsheet_cell
 from ellzero.cli.exit_codes import INTERRUPTED
 
 __all__ = ["coefficient_lines", "coefficients", "exit_code", "note", "print_result", "write_table"]
@@ -22,7 +24,7 @@ __all__ = ["coefficient_lines", "coefficients", "exit_code", "note", "print_resu
 def note(args: argparse.Namespace, text: str) -> None:
     """Print something worth knowing that is not an error, unless --quiet was given."""
     if not args.quiet:
-        print(f"ellzero: note: {text}", file=sys.stderr)
+        print(f"ellzero: note: {safe_line(text)}", file=sys.stderr)
 
 
 def exit_code(status: str | None, written: bool) -> int:
@@ -35,8 +37,15 @@ def exit_code(status: str | None, written: bool) -> int:
 
 def print_result(args: argparse.Namespace, result: dict[str, Any], text: str) -> None:
     """Print the result as JSON with --json, or else the text."""
-    print(json.dumps(json_value(result), allow_nan=False, ensure_ascii=False) if args.json else text)
+    as_json = json.dumps(json_value(result), allow_nan=False, ensure_ascii=False) if args.json else ""
+    print(encodable(json_text(as_json) if args.json else safe_lines(text)))
     sys.stdout.flush()
+
+
+def encodable(text: str) -> str:
+    """Return text that standard output can write, whatever its encoding: other characters are written as codes."""
+    encoding = sys.stdout.encoding or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def json_value(value: Any) -> Any:
@@ -60,21 +69,21 @@ def coefficients(names: Sequence[str], support: Sequence[int], values: Sequence[
 
 def coefficient_lines(features: list[dict[str, Any]], intercept: float) -> list[str]:
     """Return a line of text for each coefficient, and one for the intercept."""
-    width = max([len(feature["name"]) for feature in features] + [len("(intercept)")])
-    lines = [f"  {feature['name']:<{width}}  {feature['coefficient']: .6g}" for feature in features]
+    names = [shown(feature["name"]) for feature in features]
+    width = max(map(len, [*names, "(intercept)"]))
+    lines = [f"  {name:<{width}}  {feature['coefficient']: .6g}" for name, feature in zip(names, features, strict=True)]
     return [*lines, f"  {'(intercept)':<{width}}  {intercept: .6g}"]
 
 
 def write_table(name: str | None, header: list[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write a CSV file, or to standard output if there is no name."""
+    """Write a CSV file, or to standard output if there is no name; no cell of it is a formula or holds codes."""
+    cells = ([spreadsheet_cell(value) for value in row] for row in itertools.chain([header], rows))
     if name is None:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
+        lines = io.StringIO(newline="")
+        csv.writer(lines, lineterminator="\n").writerows(cells)
+        sys.stdout.write(encodable(lines.getvalue()))
         return
     with replacing(name) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
+        csv.writer(text, lineterminator="\n").writerows(cells)
         text.detach()

@@ -7,6 +7,7 @@ import sys
 from importlib.metadata import version
 from typing import Any, NoReturn
 
+from ellzero.base.quoting import safe_line
 from ellzero.cli.argument_groups import (
     add_classifier,
     add_cross_validation,
@@ -75,7 +76,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the error in one sentence and end with the exit code of bad usage."""
-        sys.stderr.write(f"ellzero: error: {message} ('{self.prog} --help' says more)\n")
+        sys.stderr.write(f"ellzero: error: {safe_line(message)} ('{self.prog} --help' says more)\n")
         raise SystemExit(BAD_INPUT)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import ellzero
+from ellzero.base.quoting import shown
 from ellzero.cli.data import load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.output import coefficients, print_result, write_table
@@ -97,7 +98,7 @@ def text_lines(path: ellzero.Path, names: list[str]) -> list[str]:
     before: set[int] = set()
     for k in range(len(path)):
         now = set(path.coef.indices[path.coef.indptr[k] : path.coef.indptr[k + 1]].tolist())
-        changes = [f"+{names[j]}" for j in sorted(now - before)], [f"-{names[j]}" for j in sorted(before - now)]
+        changes = [f"+{shown(names[j])}" for j in sorted(now - before)], [f"-{shown(names[j])}" for j in sorted(before - now)]
         words = " ".join(filter(None, map(shortened, changes)))
         mark = "" if path.converged[k] else "  (not converged)"
         lines.append(f"{path.lambda_0[k]:12.6g} {path.support_size[k]:9d} {path.objective[k]:14.8g}  {words}{mark}".rstrip())

@@ -6,6 +6,7 @@ import argparse
 import datetime
 from typing import Any
 
+from ellzero.base.quoting import LONGEST_PATH, shown
 from ellzero.cli.data import Data, load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.output import print_result
@@ -53,7 +54,8 @@ def run(args: argparse.Namespace) -> int:
         "certificate": summary["certificate"]["sentence"],
         "selection": summary["selection"],
     }
-    print_result(args, result, f"{summary['lead']} {summary['certificate']['sentence']}\nwritten: {args.out}")
+    written = f"written: {shown(args.out, LONGEST_PATH)}"
+    print_result(args, result, f"{summary['lead']} {summary['certificate']['sentence']}\n{written}")
     return 0
 
 
@@ -80,6 +82,6 @@ def notes_on(data: Data) -> list[str]:
         notes.append("Missing numbers are replaced by the median of their column.")
     if isinstance(preparation, TablePreparation) and preparation.categories:
         several = len(preparation.categories) > 1
-        columns = ", ".join(preparation.categories)
+        columns = ", ".join(map(shown, preparation.categories))
         notes.append(f"Column{'s' * several} {columns} {'are' if several else 'is'} coded by an indicator for each category.")
     return notes

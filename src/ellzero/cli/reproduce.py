@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import safe_line
 from ellzero.cli.output import note, print_result
 from ellzero.experiments import EXPERIMENTS, find
 from ellzero.experiments.experiment import Scale
@@ -58,7 +59,7 @@ def print_failures(args: argparse.Namespace, outcome: Outcome) -> None:
     """Print the tasks that failed, and how many are left."""
     for failure, tasks in grouped(outcome.failures, outcome.failures.__getitem__).items():
         others = f" and {len(tasks) - 1} other tasks" if len(tasks) > 1 else ""
-        print(f"ellzero: failed: {tasks[0]}{others}: {failure}", file=sys.stderr)
+        print(f"ellzero: failed: {safe_line(f'{tasks[0]}{others}: {failure}')}", file=sys.stderr)
     if not outcome.complete:
         note(
             args,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 import ellzero
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import shown
 from ellzero.cli.data import Data, load_data
 from ellzero.cli.output import print_result
 from ellzero.exact.verifier import fingerprint_vector
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     }
     lines = [str(report) if valid == report.valid else f"Certificate: NOT VALID\n  - {reasons[-1]}"]
     if valid:
-        lines.append(f"  features     {', '.join(used) or 'none'}")
+        lines.append(f"  features     {', '.join(map(shown, used)) or 'none'}")
     print_result(args, result, "\n".join(lines))
     return 0 if valid else 1
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import LONGEST_PATH, shown
 from ellzero.conversion.checking import Contents, in_stored_type
 from ellzero.conversion.content import DenseContent, Report, refuse_missing
 from ellzero.conversion.csv_parts import Layout, Part, narrow_parts, wide_parts
@@ -118,7 +119,8 @@ class Rows:
             raise InvalidInputError(f"{plan.shown} has no rows{' with a target' if self.seen else ''}.")
         skip = int(bool(self.bases) and len(self.names) > 1)
         if skip:
-            warnings.warn(f"the first column of {plan.shown} has no name and counts the rows; it is left out.", stacklevel=4)
+            source = shown(plan.shown, LONGEST_PATH)
+            warnings.warn(f"the first column of {source} has no name and counts the rows; it is left out.", stacklevel=4)
         return DenseContent(
             source=plan.shown,
             n=tiles.n,

@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.special import expit
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.validation import as_count, as_nonnegative, as_vector
+from ellzero.base.validation import as_count, as_generator, as_nonnegative, as_vector
 
 __all__ = ["draw_labels", "make_classification"]
 
@@ -70,7 +70,7 @@ def make_classification(
         if as_nonnegative("snr", snr) == 0.0 or k == 0:
             raise InvalidInputError(f"snr must be positive, with k of at least 1, got snr={snr!r} and k={k}.")
         noise_variance = signal_variance(chosen, correlation, rho) / snr
-    rng = np.random.default_rng(random_state)
+    rng = as_generator("random_state", random_state)
     # Generated as rows of the transpose, so that columns of X are contiguous without a copy.
     columns = rng.standard_normal((p, n), dtype=dtype)
     if correlation == "exponential" and rho > 0.0:
@@ -121,7 +121,7 @@ def draw_labels(
     if s is not None and noise_variance is not None:
         raise InvalidInputError(f"s and noise_variance exclude each other, got s={s!r} and noise_variance={noise_variance!r}.")
     coef = as_vector("coef", coef, X.shape[1])
-    rng = np.random.default_rng(random_state)
+    rng = as_generator("random_state", random_state)
     chosen = coef.nonzero()[0]
     eta = X[:, chosen] @ coef[chosen]  # in float64 whatever X is, without a copy of X
     if noise_variance is None:

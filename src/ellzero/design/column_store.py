@@ -23,6 +23,7 @@ from scipy import sparse
 
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import shown
 from ellzero.base.reading import Malformed, check_shape, parse_array, parse_json
 from ellzero.base.validation import as_threads
 from ellzero.design.column_files import ABOUT, SMALL_FILES, TYPES, ArrayFile, damaged, file_stamp, read_about
@@ -136,7 +137,7 @@ class ColumnStore:
         return reopened, (os.path.abspath(self.path), self.threads, self.check, self.identity)
 
     def __repr__(self) -> str:
-        return f"ColumnStore({self.path.name}: {self.shape[0]} x {self.shape[1]}, {self.dtype}, {self.storage})"
+        return f"ColumnStore({shown(self.path.name)}: {self.shape[0]} x {self.shape[1]}, {self.dtype}, {self.storage})"
 
     def _starts(self) -> NDArray[np.int64] | None:
         """Return where the entries of each column of a sparse store begin; raise an error if the files do not fit together."""

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import quoted
+from ellzero.base.validation import refuse_masked
 from ellzero.design.base import Array, check_dtype, feature_names, float_dtype
 
 __all__ = ["DenseDesign", "held_dtype"]
@@ -22,7 +24,7 @@ class DenseDesign:
 
     def __init__(self, X: object, names: list[str] | None = None) -> None:
         self.names = names or feature_names(X)
-        self.array = column_major(X)
+        self.array = column_major(X, self.names)
         self.shape: tuple[int, int] = self.array.shape
         self.core = _core.dense(self.array, stride=self.array.strides[1] // self.array.itemsize)
 
@@ -66,10 +68,9 @@ def held_dtype(dtype: np.dtype[Any]) -> type[np.float64] | type[np.float32] | ty
     return np.int8 if dtype.type in (np.int8, np.bool_) else float_dtype(dtype)
 
 
-def column_major(X: object) -> NDArray[Any]:
+def column_major(X: object, names: list[str] | None = None) -> NDArray[Any]:
     """Return X as an array with contiguous columns; it is copied only where the type or the order demands it."""
-    if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
-        raise InvalidInputError("X has masked entries; fill or drop them first.")
+    refuse_masked("X", X)
     try:
         array = np.asarray(X)
     except ValueError as error:
@@ -80,7 +81,7 @@ def column_major(X: object) -> NDArray[Any]:
         try:
             array = array.astype(np.float64, order="F")
         except (TypeError, ValueError):
-            raise InvalidInputError("X must hold real numbers, got entries that are not (dtype object).") from None
+            raise InvalidInputError(f"X must hold real numbers, got {odd_entry(array, names)}.") from None
     check_dtype(array.dtype)
     dtype = np.dtype(held_dtype(array.dtype))
     if array.dtype == np.bool_:
@@ -92,3 +93,14 @@ def column_major(X: object) -> NDArray[Any]:
         and array.strides[1] % array.itemsize == 0
     )
     return array if usable else np.asfortranarray(array, dtype=dtype)
+
+
+def odd_entry(array: NDArray[Any], names: list[str] | None) -> str:
+    """Return the first entry that is no number, with its column, in words."""
+    for j, column in enumerate(array.T):
+        for entry in column.tolist():
+            try:
+                float(entry)
+            except (TypeError, ValueError):
+                return f"{quoted(entry)} in column {j if names is None else quoted(names[j])}"
+    return f"entries of type {array.dtype}"

@@ -13,13 +13,14 @@ from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.validation import as_choice, as_vector, as_weights
+from ellzero.base.progress import check_progress
+from ellzero.base.validation import as_choice, as_flag, as_vector, as_weights, refuse_masked
 from ellzero.design import Design, as_design, is_stored
 from ellzero.estimators.model_choice import ModelChoice, held_out_decision
 from ellzero.estimators.model_content import write_model
 from ellzero.estimators.refit import refit
 from ellzero.estimators.resampling import Split, make_splits, run_tasks
-from ellzero.estimators.stored_input import check_features, check_training_data, read_columns
+from ellzero.estimators.stored_input import check_features, check_training_data, quoting_safely, read_columns
 from ellzero.estimators.training import Training
 from ellzero.exact.methods import run_method
 from ellzero.exact.options import SearchOptions, search_options
@@ -77,6 +78,8 @@ class L0Estimator(BaseEstimator):
     def _prepare(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Training:
         """Return the validated data as problems, one for each output, and set `n_features_in_` and the like."""
         as_choice("algorithm", self.algorithm, ALGORITHMS)
+        as_flag("probability", getattr(self, "probability", False))
+        refuse_masked("y", y)
         if self.algorithm == "exact":
             self._search_options()  # so that bad ones are refused before any work
         design, target = self._data(X, y)
@@ -97,7 +100,7 @@ class L0Estimator(BaseEstimator):
             unpenalized=self.unpenalized,
             n_jobs=self.n_jobs,
         )
-        shared = len(targets) > 1 and bool(getattr(self, "shared_support", False))
+        shared = as_flag("shared_support", getattr(self, "shared_support", False)) and len(targets) > 1
         if shared and self.algorithm == "exact":
             raise InvalidInputError("algorithm='exact' proves one output at a time: it excludes shared_support.")
         return Training(problem, targets, classes, shared)
@@ -106,7 +109,8 @@ class L0Estimator(BaseEstimator):
         """Return X and y after scikit-learn's checks; an X that is not in memory stays where it is."""
         if is_stored(X):
             return check_training_data(self, X, y)
-        X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", y_numeric=is_regressor(self))
+        with quoting_safely():
+            X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", y_numeric=is_regressor(self))
         names = getattr(self, "feature_names_in_", None)
         return as_design(X, None if names is None else names.tolist()), np.asarray(y)
 
@@ -120,7 +124,8 @@ class L0Estimator(BaseEstimator):
 
         A user's function for progress is not passed on: it takes the share of work that is done, which a search does not know.
         """
-        shown = bool(self.progress) and not callable(self.progress)
+        check_progress(self.progress)
+        shown = not callable(self.progress) and bool(self.progress)
         return search_options(bound=self.bound, gap=self.gap, time_limit=self.time_limit, n_jobs=self.n_jobs, progress=shown)
 
     def _set_coefficients(self, models: list[Model]) -> None:
@@ -188,7 +193,8 @@ class L0Estimator(BaseEstimator):
         if stored is not None:
             check_features(self, stored)
         else:
-            X = validate_data(self, X, accept_sparse=["csr", "csc"], dtype="numeric", reset=False)
+            with quoting_safely():
+                X = validate_data(self, X, accept_sparse=["csr", "csc"], dtype="numeric", reset=False)
         if sparse.issparse(self.coef_):
             used = np.unique(self.coef_.indices).astype(np.int64)
             values = self.coef_[:, used].toarray().T

@@ -12,7 +12,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import as_progress
-from ellzero.base.validation import as_choice, as_count, as_grid
+from ellzero.base.validation import as_choice, as_count, as_flag, as_grid
 from ellzero.estimators.base import L0Estimator
 from ellzero.estimators.cross_validation import CrossValidationPlan, cross_validate
 from ellzero.estimators.model_choice import ModelChoice
@@ -62,8 +62,8 @@ class CrossValidatedFit(L0Estimator):
         options = self._path_options(n_lambda=self.n_lambda, lambda_min_ratio=self.lambda_min_ratio)
         progress = as_progress(self.progress)
         plan = self._plan(training, options)
-        fast = FAST_SCORES.get(self.scoring) if isinstance(self.scoring, str) else None
-        score = HeldOutScore(scorer, labels, routed.scorer.score, fast)
+        name = self.scoring if isinstance(self.scoring, str) else None
+        score = HeldOutScore(scorer, labels, routed.scorer.score, FAST_SCORES.get(name or ""), name)
         results, full = cross_validate(training, plan, splits, score, options, self.n_jobs, progress)
         column, point = results.best
         chosen, fits = results.columns[column], full[column]
@@ -100,7 +100,7 @@ class CrossValidatedFit(L0Estimator):
             select=self.select,
             rule=self.rule,
             scoring=scorer_name(self.scoring),
-            keep=bool(self.keep_predictions),
+            keep=as_flag("keep_predictions", self.keep_predictions),
         )
 
     def _shrinkage(self, training: Training, options: PathOptions) -> list[tuple[float, float]]:

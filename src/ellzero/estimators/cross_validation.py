@@ -12,6 +12,7 @@ from scipy import sparse
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 from ellzero.base.progress import ProgressCallback
+from ellzero.base.quoting import shown
 from ellzero.estimators.resampling import Split, fold_trainings, run_tasks, task_progress
 from ellzero.estimators.scoring import HeldOutScore
 from ellzero.estimators.training import FittedPoints, Training, fit_lambda_grid, fit_size_grid
@@ -135,8 +136,9 @@ class CrossValidation:
     def __repr__(self) -> str:
         column, point = self.chosen, self.best[1]
         at = f"lambda_0 = {column.lambda_0[point]:.4g}, " if self.select == "lambda_0" else ""
+        models = sum(len(column.size) for column in self.columns)
         lines = [
-            f"cross-validation: {len(self.splits)} folds, {sum(len(c.size) for c in self.columns)} models, {self.scoring}",
+            f"cross-validation: {len(self.splits)} folds, {models} models, {shown(self.scoring)}",
             f"chosen ({self.rule}): {column.size[point]} features, {at}lambda_1 = {column.lambda_1:.4g}, "
             f"lambda_2 = {column.lambda_2:.4g}, score {column.mean[point]:.5g} +- {column.standard_error[point]:.2g}",
             f"{'features':>9} {'score':>12} {'+-':>10}",

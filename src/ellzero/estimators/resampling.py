@@ -16,10 +16,12 @@ from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+from sklearn.utils import check_random_state
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 from ellzero.base.progress import ProgressCallback
+from ellzero.base.quoting import quoted, shown
 from ellzero.design import is_stored
 from ellzero.design.dask_array import DaskStore
 from ellzero.estimators.training import Training
@@ -41,6 +43,11 @@ def make_splits(cv: Any, training: Training, y: NDArray[Any], seed: Any, **param
     A number of folds means shuffled folds, stratified if there are classes.
     """
     rows = np.zeros((len(y), 1))
+    try:
+        check_random_state(seed)
+    except ValueError:
+        expected = "an integer from 0 to 2^32 - 1 or a numpy.random.RandomState"
+        raise InvalidInputError(f"random_state must be {expected}, got {quoted(seed)}.") from None
     cv = 5 if cv is None else cv
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
         if cv < 2:
@@ -83,7 +90,7 @@ def folds_for(cv: int, y: NDArray[Any]) -> int:
         raise InvalidInputError(f"cv needs at least two rows of each class, y has one of class {labels[members.argmin()]!s}.")
     if rarest < cv:
         warnings.warn(
-            f"cv = {rarest} folds instead of {cv}: class {labels[members.argmin()]!s} has no more rows.", stacklevel=6
+            f"cv = {rarest} folds instead of {cv}: class {shown(labels[members.argmin()])} has no more rows.", stacklevel=6
         )
     return min(cv, rarest)
 

@@ -13,6 +13,7 @@ from scipy.stats import rankdata
 from sklearn.metrics import get_scorer
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import one_line, quoted
 from ellzero.design import is_stored
 from ellzero.estimators.stored_input import StoredRows
 from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
@@ -81,12 +82,13 @@ class HeldOutScore:
     y: NDArray[Any]  # as the user gave it
     params: dict[str, Any]  # for the scorer: arrays with one entry per row (sample weights), or anything else
     fast: Callable[[Array, NDArray[np.bool_]], Array] | None = None  # computes the score of many models at once, two classes
+    name: str | None = None  # of a scorer of scikit-learn
 
     def __call__(self, training: Training, decision: Array, test: NDArray[np.int64]) -> Array:
         """Return a score for each point; `decision` has shape (test rows, points, outputs)."""
         if self.scorer is None:
             return -held_out_loss(training, decision, test)
-        if self.fast is not None and len(training.targets) == 1 and not self.params:
+        if self.fast is not None and training.classes is not None and len(training.classes) == 2 and not self.params:
             return self.fast(decision[:, :, 0], training.targets[0][test] > 0.0)
         design, y = training.problem.design, self.y[test]
         X = StoredRows(design, test) if is_stored(design) else design.stored()[test]
@@ -100,15 +102,23 @@ class HeldOutScore:
         return scores
 
     def rate(self, view: Any, X: Any, y: NDArray[Any], params: dict[str, Any]) -> float:
-        """Return the score; if the scorer needs probabilities that the loss does not have, say so in the user's terms."""
+        """Return the score; if a scorer of scikit-learn asks for what such models do not have, say so in the user's terms."""
         assert self.scorer is not None
         try:
-            return self.scorer(view, X, y, **params)
+            value = self.scorer(view, X, y, **params)
         except AttributeError as error:
-            if "predict_proba" not in str(error) or not isinstance(view, HeldOutClassifier):
+            if not ("predict_proba" in str(error) or "decision_function" in str(error)):
                 raise
-            problem = f"scoring needs probabilities, which held-out models of loss={view.loss!r} do not have."
-            raise InvalidInputError(problem) from error
+            whose = f"held-out models of loss={view.loss!r}" if isinstance(view, HeldOutClassifier) else "regressions"
+            raise InvalidInputError(f"scoring needs probabilities, which {whose} do not have.") from error
+        except ValueError as error:
+            if self.name is None:  # a user's function
+                raise
+            raise InvalidInputError(f"scoring={self.name!r} cannot rate these models: {one_line(error)}.") from error
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise InvalidInputError(f"scoring must return a number, got {quoted(value)}.") from None
 
     def view(self, training: Training, decision: Array) -> Any:
         """Return an estimator with these decision values."""

@@ -100,7 +100,7 @@ class SharedSearch:
     def curvature(self, problem: Problem) -> Array:
         """Return a bound on the second derivative along each coordinate, as if it were 1 for losses that have none."""
         bound = problem.loss.curvature_bound if np.isfinite(problem.loss.curvature_bound) else 1.0
-        return bound * problem.square + 2.0 * problem.penalty.lambda_2
+        return bound * problem.square * problem.column_unit**2 + 2.0 * problem.penalty.lambda_2
 
     def slopes(self, joint: JointModel) -> list[Array]:
         """Return the gradients of all outputs; if X is not in memory, one pass over it computes all of them."""

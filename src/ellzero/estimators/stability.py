@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 from ellzero.base.progress import ProgressCallback, as_progress
-from ellzero.base.validation import as_count, as_nonnegative
+from ellzero.base.quoting import shown
+from ellzero.base.validation import as_count, as_generator, as_nonnegative
 from ellzero.estimators.model_choice import ModelChoice, fit_chosen_models
 from ellzero.estimators.resampling import run_tasks
 from ellzero.estimators.training import Training
@@ -81,9 +82,11 @@ class Stability:
 
     def __repr__(self) -> str:
         order = [int(j) for j in np.argsort(-self.frequency, kind="stable")[:12] if self.frequency[j] > 0.0]
-        width = max((len(self.name(j)) for j in order), default=0)
+        names = [shown(self.name(j)) for j in order]
+        width = max(map(len, names), default=0)
         lines = [f"stability over {self.n_subsamples} subsamples, models of {self.mean_size:.1f} features on average"]
-        return "\n".join(lines + [f"  {self.name(j):<{width}}  {100.0 * self.frequency[j]:5.1f} %" for j in order])
+        shares = [f"{100.0 * self.frequency[j]:5.1f} %" for j in order]
+        return "\n".join(lines + [f"  {name:<{width}}  {share}" for name, share in zip(names, shares, strict=True)])
 
 
 def as_threshold(threshold: float) -> float:
@@ -154,7 +157,7 @@ def stability_selection(
     options = path_options(algorithm=algorithm, tol=tol)
     problem = make_problem(X, y, loss=loss, lambda_1=lambda_1, lambda_2=lambda_2, standardize=standardize, **settings)
     training = Training(problem, [problem.y], problem.classes)
-    rng = np.random.default_rng(random_state)
+    rng = as_generator("random_state", random_state)
     halves = [half for _ in range(pairs) for half in complementary_halves(training, rng)]
     shown = as_progress(progress)
     total = np.zeros(problem.design.shape[1])

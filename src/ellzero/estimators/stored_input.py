@@ -5,6 +5,8 @@ NaN and infinity are refused when the columns are read: by the statistics of a f
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,17 +16,37 @@ from sklearn.base import is_regressor
 from sklearn.utils.validation import validate_data
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import LONGEST_MESSAGE, one_line, safe_lines
 from ellzero.design import Design, as_design
 
-__all__ = ["StoredRows", "check_features", "check_training_data", "read_columns"]
+__all__ = ["StoredRows", "check_features", "check_training_data", "quoting_safely", "read_columns"]
 
 BLOCK_BYTES = 1 << 26
+
+
+@contextmanager
+def quoting_safely() -> Iterator[None]:
+    """Let errors of scikit-learn pass, unless they come from below it or quote text that cannot be shown as it is."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        message = str(error)
+        if "NA is ambiguous" in message:
+            raise InvalidInputError("y must hold labels of one type, and no row may lack one.") from None
+        if type(error).__name__ == "DTypePromotionError":
+            raise InvalidInputError("X must hold real numbers in every column, got dates or the like.") from None
+        if type(error) not in (TypeError, ValueError):  # of pandas or narwhals, which do not know that this is X
+            raise InvalidInputError(f"X cannot be used: {one_line(error)}.") from None
+        if safe_lines(message) == message and len(message) <= LONGEST_MESSAGE:
+            raise
+        raise InvalidInputError(message) from None
 
 
 def check_training_data(estimator: Any, X: object, y: ArrayLike) -> tuple[Design, NDArray[Any]]:
     """Return the design and the checked target of a fit; set the estimator's number of features and their names."""
     design = as_design(X)
-    values = np.asarray(validate_data(estimator, X="no_validation", y=y, y_numeric=is_regressor(estimator)))
+    with quoting_safely():
+        values = np.asarray(validate_data(estimator, X="no_validation", y=y, y_numeric=is_regressor(estimator)))
     if len(values) != design.shape[0]:
         raise InvalidInputError(f"y must have shape ({design.shape[0]},) like the rows of X, got {values.shape}.")
     estimator.n_features_in_ = design.shape[1]

@@ -52,9 +52,16 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
 
     def _encode(self, y: NDArray[Any], weight: Array) -> tuple[list[Array], NDArray[Any], Array]:
         """Return the targets -1 and +1 of each output, the labels, and the weights of the rows."""
-        check_classification_targets(y)
         counted = weight > 0.0
-        self.classes_ = np.unique(y[counted])
+        try:
+            if y.dtype == object and any(label is None for label in y):
+                raise TypeError("a row has no label")
+            check_classification_targets(y)
+            self.classes_ = np.unique(y[counted])
+        except TypeError as error:  # also labels that have no order
+            if "bytes" in str(error):
+                raise
+            raise InvalidInputError("y must hold labels of one type, and no row may lack one.") from None
         if len(self.classes_) < 2:
             raise InvalidInputError(f"y must have at least two classes, got {len(self.classes_)} class.")
         code = np.searchsorted(self.classes_, np.where(counted, y, self.classes_[0]))
@@ -164,7 +171,7 @@ class L0RegressorBase(RegressorMixin, L0Estimator):
         return "squared_error"
 
     def _encode(self, y: NDArray[Any], weight: Array) -> tuple[list[Array], None, Array]:
-        return [np.asarray(y, dtype=np.float64)], None, weight
+        return [as_vector("y", y, len(y))], None, weight
 
     def _set_coefficients(self, models: list[Model]) -> None:
         super()._set_coefficients(models)

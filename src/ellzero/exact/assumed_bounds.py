@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.exact.options import SearchOptions
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
-from ellzero.solvers.scales import coefficient_unit
 
-__all__ = ["assumed_bound", "assumed_free_bound", "check_bounded", "has_proved_bound", "with_bound"]
+__all__ = ["assumed_bound", "assumed_free_bound", "check_bounded", "has_proved_bound", "with_bound", "with_free_bound"]
 
 HEURISTIC_FACTOR = 1.2  # the paper's M is this many times the largest coefficient of the first model
 # Free features need a bound too: it takes a dual point orthogonal to them, exactly, to prove anything otherwise, and rounding
@@ -33,7 +33,7 @@ def assumed_bound(problem: Problem, options: SearchOptions, incumbent: Model) ->
     """Return the bound on |beta_j| that is assumed, None if nothing is assumed."""
     if isinstance(options.bound, str):
         beta = np.abs(problem.penalised(incumbent.support, incumbent.values))
-        return HEURISTIC_FACTOR * float(beta.max(initial=0.0)) or coefficient_unit(problem)
+        return HEURISTIC_FACTOR * float(beta.max(initial=0.0)) or problem.coefficient_unit
     return options.bound
 
 
@@ -56,17 +56,25 @@ def assumed_free_bound(problem: Problem, incumbent: Model) -> float | None:
         return None
     beta = np.abs(problem.penalised(incumbent.support, incumbent.values))
     largest = float(beta[penalty.unpenalized[incumbent.support]].max(initial=0.0))
-    return FREE_FACTOR * max(largest, coefficient_unit(problem))
+    return FREE_FACTOR * max(largest, problem.coefficient_unit)
 
 
 def with_bound(problem: Problem, bound: float | None) -> Problem:
     """Return the problem with |beta_j| <= bound for the features that pay lambda_0; None adds no bound."""
     if bound is None:
         return problem
-    penalty, p = problem.penalty, problem.design.shape[1]
-    limit = np.full(p, bound) if problem.spread is None else bound / problem.spread
-    if penalty.unpenalized is not None:
-        limit[penalty.unpenalized] = np.inf
+    return limited(problem, bound, problem.penalty.pays_lambda_0(problem.design.shape[1]))
+
+
+def with_free_bound(problem: Problem, free_bound: float) -> Problem:
+    """Return the problem with |beta_j| <= free_bound for the unpenalized features."""
+    return limited(problem, free_bound, ~problem.penalty.pays_lambda_0(problem.design.shape[1]))
+
+
+def limited(problem: Problem, bound: float, which: NDArray[np.bool_]) -> Problem:
+    """Return the problem with |beta_j| <= bound for some features."""
+    penalty = problem.penalty
+    limit = np.where(which, bound if problem.spread is None else bound / problem.spread, np.inf)
     low = -limit if penalty.lower is None else np.maximum(penalty.lower, -limit)
     high = limit if penalty.upper is None else np.minimum(penalty.upper, limit)
     return replace(problem, penalty=replace(penalty, lower=low, upper=high))

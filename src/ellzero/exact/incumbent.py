@@ -14,6 +14,7 @@ from ellzero.exact.options import SearchOptions
 from ellzero.exact.status import Status
 from ellzero.problem.model import Coefficients, Model, evaluate
 from ellzero.problem.problem import Problem
+from ellzero.problem.units import null_intercept
 from ellzero.solvers.paths import PathOptions, solve_path
 from ellzero.solvers.scales import to_core_scale, to_user_scale
 
@@ -68,11 +69,11 @@ def find_incumbent(
 
 
 def null_model(problem: Problem, lambda_0: float) -> Model:
-    """Return the model whose coefficients are as near to zero as their bounds allow, with the mean of a regression's y."""
+    """Return the model whose coefficients are as near to zero as their bounds allow, with the best intercept for zeros."""
     every = np.arange(problem.design.shape[1], dtype=np.int32)
     values = problem.clip(every, np.zeros(len(every)))
     support = np.flatnonzero(values).astype(np.int32)
-    return evaluate(problem, Coefficients(support, values[support], problem.response.centre), lambda_0)
+    return evaluate(problem, Coefficients(support, values[support], null_intercept(problem)), lambda_0)
 
 
 def as_start(problem: Problem, start: Model | ArrayLike, lambda_0: float, name: str = "warm_start") -> Model:

@@ -8,7 +8,6 @@ objective of the solution is computed from the data.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -26,7 +25,6 @@ from ellzero.exact.verifier.data import Refused
 from ellzero.exact.verifier.replay import replay
 from ellzero.exact.verifier.tree import Leaf
 from ellzero.problem.model import Model
-from ellzero.solvers.scales import coefficient_unit, core_bounds
 
 __all__ = ["resumed"]
 
@@ -39,16 +37,11 @@ TOLERANCE = 1e-9  # relative: claims of the file that are within it of what the 
 def resumed(run: Run, saved: _core.Snapshot, waiting: bool) -> _core.Snapshot:
     """Return the snapshot that a search may go on from; nodes may wait only if that is said."""
     incumbent, model = solution_of(run, saved.incumbent)
-    problem, points = run.problem, np.count_nonzero(saved.tree.row >= 0)
-    # Without lambda_2, the core keeps further digits of each dual point.
-    if len(saved.tree.alpha) != points * len(problem.y) * (2 if problem.penalty.lambda_2 == 0.0 else 1):
-        raise Malformed("its dual points are none of this problem")
-    labels = problem.y if problem.classes is None else problem.classes[(problem.y > 0.0).astype(int)]
     calm_starts(run, saved)
     certificate = run.certificate(model, 0.0, "interrupted", tree_arrays(saved.tree))
     try:
         with np.errstate(all="ignore"):  # numbers that overflow prove nothing
-            objective, leaves = replay(certificate, problem.design.stored(), labels)
+            objective, leaves = replay(certificate, run.problem.design.stored(), run.labels)
             frontier = Frontier(run, saved, objective, waiting)
             for leaf in leaves:
                 frontier.add(leaf)
@@ -115,10 +108,13 @@ class Frontier:
 
     def __post_init__(self) -> None:
         problem, p = self.run.problem, self.run.problem.design.shape[1]
-        self.unit, self.cost = coefficient_unit(problem), problem.response.cost
+        self.unit, self.cost = problem.coefficient_unit, problem.response.cost
         size = size_of(self.objective, problem.null)
         self.level = self.objective - (self.run.options.gap + TOLERANCE) * size
         self.counted = problem.penalty.pays_lambda_0(p)
+        # States hold boxes in a unit of each column: the power of two next to its size, as `Region::unit` of the core has it.
+        exponents = np.trunc((np.frexp(problem.square)[1] - 1) / 2.0).astype(np.int64)
+        self.box_units = np.where(problem.square > 0.0, np.ldexp(1.0, exponents), 1.0)
         self.hints = {node.id: node for node in self.saved.open}
         tree = self.saved.tree
         self.parent, self.branch, self.side, self.row = (
@@ -134,9 +130,10 @@ class Frontier:
     def own_boxes(self) -> tuple[Array, Array]:
         """Return the boxes that the problem itself gives to the core."""
         problem, p, bound = self.run.boxed, self.run.problem.design.shape[1], self.run.free_bound
+        penalty = problem.inner_penalty()
         low, high = (
             np.full(p, default) if side is None else side.copy()
-            for side, default in zip(core_bounds(problem), (-np.inf, np.inf), strict=True)
+            for side, default in ((penalty.lower, -np.inf), (penalty.upper, np.inf))
         )
         if bound is not None:
             free = ~self.counted
@@ -179,11 +176,12 @@ class Frontier:
             return False
         boxes = state.boxes
         named = boxes[:, 0].astype(np.int64)
+        ends = boxes[:, 1:] / self.box_units[known[named], None]
         place = np.full(len(known), -1)
         place[at] = np.arange(len(at))
         listed = place[named] >= 0
         here = place[named][listed]
-        return wide_enough(boxes[listed, 1], boxes[listed, 2], region.low[here], region.high[here])
+        return bool(wide_enough(ends[listed, 0], ends[listed, 1], region.low[here], region.high[here]).all())
 
     def snapshot(self) -> _core.Snapshot:
         """Return the snapshot with these open nodes."""
@@ -238,7 +236,7 @@ class Frontier:
         """Return the boxes of the root for these columns, wide enough for all open nodes."""
         low, high = self.low.copy(), self.high.copy()
         low[self.columns], high[self.columns] = self.root[:, 0], self.root[:, 1]
-        narrow = ~wide_enough_at(low, high, self.lowest, self.highest)
+        narrow = ~wide_enough(low, high, self.lowest, self.highest)
         low[narrow], high[narrow] = np.minimum(low, self.lowest)[narrow], np.maximum(high, self.highest)[narrow]
         return np.ascontiguousarray(np.stack([low, high], axis=1)[columns])
 
@@ -260,12 +258,7 @@ def believed(claimed: float, found: float) -> float:
     return claimed if claimed <= found + TOLERANCE * abs(found) else found
 
 
-def wide_enough(low: Array, high: Array, lowest: Array, highest: Array) -> bool:
-    """Return whether all boxes hold what they must, up to rounding."""
-    return bool(wide_enough_at(low, high, lowest, highest).all())
-
-
-def wide_enough_at(low: Array, high: Array, lowest: Array, highest: Array) -> NDArray[np.bool_]:
+def wide_enough(low: Array, high: Array, lowest: Array, highest: Array) -> NDArray[np.bool_]:
     """Return for each box whether it holds what it must, up to rounding."""
     below, above = low - TOLERANCE * (1.0 + np.abs(low)), high + TOLERANCE * (1.0 + np.abs(high))
     return (lowest > highest) | (~(below > lowest) & ~(above < highest))
@@ -307,16 +300,7 @@ def state_of(opened: Opened, columns: Index, old: Index) -> _core.State:
     left_out[place] = False
     out.outside = words_of(left_out)
     out.inside = np.searchsorted(columns, region.inside).astype(np.int32)
-    out.boxes = np.ascontiguousarray(np.stack([place, *outward(region.low, region.high)], axis=1), dtype=np.float64)
-    return out
-
-
-def outward(low: Array, high: Array) -> Iterator[Array]:
-    """Yield lower and upper ends that float32, in which states hold them, can hold: rounded outward."""
-    for end, away in ((low, -np.inf), (high, np.inf)):
-        near = end.astype(np.float32)
-        inner = near > end if away < 0.0 else near < end
-        yield np.where(inner, np.nextafter(near, np.float32(away)), near).astype(np.float64)
+    return out  # without boxes of its own: those of the root hold it, and narrower ones follow again
 
 
 def moved(state: _core.State, old: Index, new: Index) -> _core.State:

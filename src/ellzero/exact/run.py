@@ -11,18 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero import _core
-from ellzero.exact.assumed_bounds import assumed_bound, assumed_free_bound, check_bounded, with_bound
+from ellzero.exact.assumed_bounds import assumed_bound, assumed_free_bound, check_bounded, with_bound, with_free_bound
 from ellzero.exact.certificate import Certificate, Claim
 from ellzero.exact.incumbent import TOLERANCE, as_solution, find_incumbent
 from ellzero.exact.options import SearchOptions
 from ellzero.exact.search_log import SearchProgress
 from ellzero.exact.solution import ExactSolution, relative_gap
 from ellzero.exact.status import Status
+from ellzero.exact.verifier import verify
 from ellzero.problem.model import Coefficients, Model, evaluate
 from ellzero.problem.problem import Problem
+from ellzero.problem.units import has_ordinary_sizes
 from ellzero.solvers.fields import core_object
 from ellzero.solvers.paths import core_problem
-from ellzero.solvers.scales import coefficient_unit, to_user_scale
+from ellzero.solvers.scales import to_user_scale
 
 __all__ = ["Run", "begin_run"]
 
@@ -44,6 +46,12 @@ class Run:
     def __post_init__(self) -> None:
         self.boxed = with_bound(self.problem, self.bound)
 
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The target as the user gave it."""
+        y, classes = self.problem.y, self.problem.classes
+        return y if classes is None else classes[(y > 0.0).astype(np.intp)]
+
     def left(self) -> float:
         """Return the seconds until the time limit."""
         return max(self.options.time_limit - (time.monotonic() - self.begin), 0.0)
@@ -61,7 +69,7 @@ class Run:
             k=self.problem.design.shape[1] if options.k is None else options.k,
             gap=options.gap,
             null=self.problem.null / self.problem.response.cost,
-            free_bound=None if self.free_bound is None else self.free_bound / coefficient_unit(self.problem),
+            free_bound=None if self.free_bound is None else self.free_bound / self.problem.coefficient_unit,
             home=None if swaps is None else swaps.home.tolist(),
             swap_size=None if swaps is None else swaps.size,
             integral=None if integral is None else list(integral),
@@ -84,7 +92,10 @@ class Run:
     def model(self, found: _core.Model) -> Model:
         """Return a core model on the scale of X, moved inside the bounds and evaluated from the raw data."""
         support, values, intercept = to_user_scale(self.boxed, found)
-        at = Coefficients(support, self.boxed.clip(support, values), intercept)
+        values = self.boxed.clip(support, values)
+        if self.free_bound is not None:  # assumed, so that it holds for the solution as well
+            values = with_free_bound(self.problem, self.free_bound).clip(support, values)
+        at = Coefficients(support, values, intercept)
         return evaluate(self.boxed, at, self.options.lambda_0)
 
     def note(
@@ -125,6 +136,8 @@ class Run:
         if self.gap(model.objective, lower_bound) <= self.options.gap:
             status = "optimal"
         certificate = self.certificate(model, lower_bound, status or "precision", tree, prover)
+        if prover is None and not has_ordinary_sizes(self.problem):
+            certificate = self.claiming_what_is_proved(certificate)
         return ExactSolution(certificate, nodes, time.monotonic() - self.begin, self.history, message)
 
     def certificate(
@@ -148,6 +161,20 @@ class Run:
         # A model chosen by its size alone has no lambda_0.
         by_size = options.k is not None and options.lambda_0 == 0.0
         return Certificate(self.problem, claim, replace(model, lambda_0=None if by_size else options.lambda_0), tree)
+
+    def claiming_what_is_proved(self, certificate: Certificate) -> Certificate:
+        """Return a certificate that claims no more than the verifier proves.
+
+        The core bounds its rounding errors as the verifier does, but where sizes are far apart it may use a narrower box that
+        the verifier does not find. So there the verifier has the last word.
+        """
+        claim = certificate.claim
+        proved = max(verify(certificate, self.problem.design.stored(), self.labels).lower_bound, 0.0)
+        if proved >= claim.lower_bound:
+            return certificate
+        close = self.gap(claim.objective, proved) <= self.options.gap
+        status = "precision" if claim.status == "optimal" and not close else claim.status
+        return replace(certificate, claim=replace(claim, lower_bound=proved, status=status))
 
 
 def begin_run(problem: Problem, options: SearchOptions, starts: Iterable[Model], algorithm: str | None) -> Run:

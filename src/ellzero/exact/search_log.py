@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TextIO
 
+from ellzero.base.progress import check_progress
+
 __all__ = ["SearchCallback", "SearchProgress", "as_search_log"]
 
 LINE_SECONDS = 1.0
@@ -58,6 +60,7 @@ class SearchLog:
 
 def as_search_log(progress: bool | SearchCallback) -> SearchCallback | None:
     """Return the function to call: a log on standard error for True, None for False, or the caller's own function."""
+    check_progress(progress)
     if callable(progress):
         return progress
     return SearchLog(sys.stderr) if progress else None

@@ -173,7 +173,7 @@ def automatic_grid(problem: Problem, name: str, options: PathOptions, count: int
     """Return values over four decades, downwards from where the second penalty dominates all else."""
     if name == "lambda_2":
         first = problem.loss.curvature_bound if np.isfinite(problem.loss.curvature_bound) else 1.0
-        first *= RIDGE_OVER_CURVATURE * float(problem.square.max(initial=0.0))
+        first *= RIDGE_OVER_CURVATURE * float(problem.square.max(initial=0.0)) * problem.column_unit**2
     else:
         null_only = replace(options, algorithm="cd", swaps="ranked", lambda_0=np.zeros(0), n_lambda=1, progress=None)
         null = solve_path(problem, null_only).models

@@ -12,7 +12,7 @@ from ellzero.problem.model import Coefficients, Model, evaluate
 from ellzero.problem.problem import Problem
 from ellzero.problem.units import unit_of
 from ellzero.solvers.paths import PathOptions, solve_path
-from ellzero.solvers.scales import coefficient_unit, to_core_scale
+from ellzero.solvers.scales import to_core_scale
 
 __all__ = ["UNBOUNDED_SHARE", "bound_norms"]
 
@@ -120,7 +120,8 @@ class NormBound:
         for step in range(MULTIPLIER_STEPS):
             if norm >= self.radius * (1.0 - CLOSE_NORM) or high - low <= CLOSE_BRACKET * high:
                 break
-            share = (1.0 / self.radius - 1.0 / low_norm) / (1.0 / norm - 1.0 / low_norm)
+            # (1 / radius - 1 / low_norm) / (1 / norm - 1 / low_norm), also where a norm is zero or has no reciprocal
+            share = norm / self.radius * ((low_norm - self.radius) / (low_norm - norm))
             # The step goes a little to the feasible side, and every third one halves the bracket, so that both ends move.
             middle = low + (high - low) * min(share * (1.0 + 1e-8) + 1e-12, 1.0 - 1e-3)
             if step % 3 == 2:
@@ -162,7 +163,7 @@ class Refits:
         fits = best_by_size(there, found.by_size).values()
         self.last = min((fit for fit in fits if set(fit.support.tolist()) <= self.allowed), key=lambda fit: fit.cost)
         out = evaluate(problem, self.last.coefficients)
-        unit = coefficient_unit(problem)  # a power of two: in this unit squares are numbers
+        unit = problem.coefficient_unit  # a power of two: in this unit squares are numbers
         return out, float(np.linalg.norm(problem.penalised(out.support, out.values) / unit)) * unit
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ellzero.base.imports import whole_imports
+from ellzero.base.quoting import shown
+from ellzero.problem.model import feature_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["axes_for", "far_apart", "log_axis"]
+__all__ = ["LONGEST_LABEL", "axes_for", "far_apart", "feature_label", "log_axis"]
+
+LONGEST_LABEL = 40
+"""A name with more characters would leave little room for the picture."""
 
 
 def axes_for(ax: Axes | None, width: float = 8.0, height: float = 4.5) -> Axes:
@@ -30,6 +35,12 @@ def log_axis(ax: Axes) -> None:
     ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     ax.xaxis.set_major_formatter(FormatStrFormatter("%g"))
     ax.xaxis.set_minor_formatter(NullFormatter())
+
+
+def feature_label(names: Sequence[str] | None, j: int) -> str:
+    """Return the name of feature j as a label: a dollar begins no formula, and an underscore does not hide it from a legend."""
+    name = shown(feature_name(names, j), LONGEST_LABEL).replace("$", r"\$")
+    return f" {name}" if name.startswith("_") else name
 
 
 def far_apart(places: Iterable[float], spacing: float) -> list[int]:

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.base.imports import whole_imports
-from ellzero.plots.axes import axes_for, far_apart, log_axis
-from ellzero.problem.model import feature_name
+from ellzero.plots.axes import axes_for, far_apart, feature_label, log_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,7 +56,7 @@ def plot_path(
         values = columns[:, [j]].toarray().ravel()
         values = np.append(values, values[-1])
         if j in named:
-            ax.step(places, values, where="post", linewidth=1.8, label=feature_name(names, int(j)))
+            ax.step(places, values, where="post", linewidth=1.8, label=feature_label(names, int(j)))
         else:
             ax.step(places, values, where="post", linewidth=0.7, color="0.75", zorder=1)
     ax.axhline(0.0, color="black", linewidth=0.8, zorder=0)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.plots.axes import axes_for
-from ellzero.problem.model import feature_name
+from ellzero.plots.axes import axes_for, feature_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +40,7 @@ def plot_stability(
     stable = frequency[features] >= threshold
     ax.barh(range(len(features)), frequency[features], height=0.72, color=np.where(stable, "C0", "0.8").tolist())
     ax.axvline(threshold, color="0.35", linestyle="--", linewidth=1.0, label=f"threshold {threshold:g}")
-    ax.set_yticks(range(len(features)), [feature_name(names, int(j)) for j in features])
+    ax.set_yticks(range(len(features)), [feature_label(names, int(j)) for j in features])
     ax.set_ylim(max(len(features), 1) - 0.4, -0.6)
     ax.set_xlim(0.0, 1.0)
     ax.set_xlabel("share of subsamples that select the feature")

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.base.imports import whole_imports
-from ellzero.plots.axes import axes_for, far_apart
-from ellzero.problem.model import feature_name
+from ellzero.plots.axes import axes_for, far_apart, feature_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +19,9 @@ __all__ = ["FoldSupports", "plot_supports"]
 
 SIZE_SPACING = 0.04
 """Sizes below the heat map are written at least this share of its width apart."""
+
+USUAL_LABEL, INCHES_PER_LETTER = 16, 0.09
+"""A new figure is wider by so much for each letter that the longest name has beyond the usual number."""
 
 USED, UNUSED = "#2a6f97", "#eef2f5"
 
@@ -61,13 +63,16 @@ def plot_supports(
 
     """
     features = most_used(supports, along)[:top]
-    ax = axes_for(ax, 7.0 if along else 2.6 + 0.45 * len(supports.folds), 1.4 + 0.24 * max(len(features), 3))
+    labels = [feature_label(supports.names, int(j)) for j in features]
+    long = max(map(len, labels), default=0) - USUAL_LABEL
+    width = 7.0 if along else 2.6 + 0.45 * len(supports.folds) + INCHES_PER_LETTER * max(long, 0)
+    ax = axes_for(ax, width, 1.4 + 0.24 * max(len(features), 3))
     if along:
         draw_shares(supports, features, ax)
         ax.set_xlabel("features in the model" if points == "size" else r"features in the model ($\lambda_0$ decreasing)")
     else:
         draw_folds(supports, features, ax)
-    ax.set_yticks(range(len(features)), [feature_name(supports.names, int(j)) for j in features])
+    ax.set_yticks(range(len(features)), labels)
     for label, j in zip(ax.get_yticklabels(), features, strict=True):
         label.set_fontweight("bold" if j in supports.final else "normal")
     ax.tick_params(length=0.0)

@@ -8,12 +8,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.validation import as_bound, as_feature_mask, as_nonnegative, as_threads, as_vector, as_weights
+from ellzero.base.validation import (
+    as_bound,
+    as_feature_mask,
+    as_flag,
+    as_nonnegative,
+    as_threads,
+    as_vector,
+    as_weights,
+    refuse_masked,
+)
 from ellzero.design import as_design
 from ellzero.problem.losses import Loss, get_loss
 from ellzero.problem.penalties import Penalty
 from ellzero.problem.problem import Problem, column_statistics
-from ellzero.problem.units import column_unit
 
 __all__ = ["DataSettings", "ProblemSettings", "make_problem"]
 
@@ -57,6 +65,7 @@ def make_problem(
 ) -> Problem:
     """Check the arguments that all fitting functions share, and return the problem they describe."""
     the_loss = get_loss(loss)
+    intercept, standard = as_flag("fit_intercept", fit_intercept), as_flag("standardize", standardize)
     design = as_design(X)
     n, p = design.shape
     if n == 0:
@@ -73,7 +82,7 @@ def make_problem(
         target = as_vector("y", y, n)
         if np.abs(target).max() > LARGEST_RESPONSE:
             raise InvalidInputError("y contains values too large to square.")
-    mean, spread, square = column_statistics(design, w, bool(fit_intercept), bool(standardize), as_threads(n_jobs))
+    mean, spread, unit, square = column_statistics(design, w, intercept, standard, as_threads(n_jobs))
     low, high = as_bound("lower", lower, p, -np.inf), as_bound("upper", upper, p, np.inf)
     mask = as_feature_mask("unpenalized", unpenalized, p, design.names)
     check_bounds(low, high, mask)
@@ -84,18 +93,22 @@ def make_problem(
         w=w,
         loss=the_loss,
         penalty=penalty,
-        fit_intercept=bool(fit_intercept),
+        fit_intercept=intercept,
         classes=classes,
         mean=mean,
         spread=spread,
+        column_unit=unit,
         square=square,
-        column_unit=column_unit(square),
     )
 
 
 def encode_labels(y: ArrayLike, n: int, w: Array, loss: Loss) -> tuple[Array, NDArray[Any]]:
     """Return the labels as -1 and +1, and the user's two labels in that order."""
-    labels = np.asarray(y)
+    refuse_masked("y", y)
+    try:
+        labels = np.asarray(y)
+    except ValueError:  # rows of different lengths
+        raise InvalidInputError(f"y must have one label for each of the {n} rows of X.") from None
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.shape != (n,):
@@ -105,7 +118,7 @@ def encode_labels(y: ArrayLike, n: int, w: Array, loss: Loss) -> tuple[Array, ND
     try:
         classes = np.unique(labels[w > 0.0])
     except TypeError:
-        raise InvalidInputError("y must hold labels of one type.") from None
+        raise InvalidInputError("y must hold labels of one type, and no row may lack one.") from None
     if len(classes) != 2:
         where = "" if (w > 0.0).all() else " with positive sample_weight"
         raise InvalidInputError(f"y must have exactly two classes for loss={loss.name!r}, got {len(classes)}{where}.")

@@ -13,6 +13,7 @@ from scipy import sparse
 from scipy.special import expit
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import shown
 from ellzero.design import as_design
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
 from ellzero.problem.problem import Problem
@@ -22,7 +23,7 @@ __all__ = ["Coefficients", "Model", "coefficient_rows", "evaluate", "feature_nam
 Array = NDArray[np.float64]
 
 
-def feature_name(names: list[str] | None, j: int) -> str:
+def feature_name(names: Sequence[str] | None, j: int) -> str:
     """Return the name of feature j: its column's name, or x<j>."""
     return f"x{j}" if names is None else names[j]
 
@@ -123,8 +124,9 @@ class Model:
     def __repr__(self) -> str:
         order = np.argsort(-np.abs(self.values))
         lines = [f"{self.loss} model with {len(self.support)} of {self.n_features} features, intercept {self.intercept:.4g}"]
-        width = max((len(self.feature_name(int(self.support[k]))) for k in order), default=0)
-        lines += [f"  {self.feature_name(int(self.support[k])):<{width}}  {self.values[k]: .6g}" for k in order]
+        names = [shown(self.feature_name(int(self.support[k]))) for k in order]
+        width = max(map(len, names), default=0)
+        lines += [f"  {name:<{width}}  {self.values[k]: .6g}" for name, k in zip(names, order, strict=True)]
         return "\n".join(lines)
 
 

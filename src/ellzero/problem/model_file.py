@@ -16,7 +16,7 @@ from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.files import replacing
-from ellzero.base.quoting import one_line, quoted
+from ellzero.base.quoting import json_text, one_line, quoted
 from ellzero.base.reading import Malformed, read_json, text_array
 from ellzero.base.validation import as_count, as_nonnegative
 from ellzero.problem.losses import get_loss
@@ -79,7 +79,7 @@ class ModelContent:
 
 def write_model_file(path: str | os.PathLike[str], model: ModelContent) -> None:
     """Write a model as JSON; the file appears as a whole or not at all."""
-    text = json.dumps(to_json(model), indent=1, ensure_ascii=False, allow_nan=False)
+    text = json_text(json.dumps(to_json(model), indent=1, ensure_ascii=False, allow_nan=False))
     with replacing(path) as stream:
         stream.write(text.encode() + b"\n")
 
@@ -134,7 +134,12 @@ def labels_to_json(labels: NDArray[Any]) -> dict[str, Any]:
     kinds = {LABEL_KINDS.get(np.asarray(label).dtype.kind) for label in each}
     if len(kinds) != 1 or None in kinds:
         raise InvalidInputError("only labels that are strings, numbers or booleans can be saved.")
-    return {"type": kinds.pop(), "values": labels.tolist()}
+    kind = kinds.pop()
+    if kind == "number":
+        labels = labels.astype(np.float64)
+    elif kind == "integer" and max(labels.tolist()) > np.iinfo(np.int64).max:
+        raise InvalidInputError("only integers below 2^63 can be saved as labels.")
+    return {"type": kind, "values": labels.tolist()}
 
 
 def read_model_file(path: str | os.PathLike[str]) -> ModelContent:

@@ -17,16 +17,20 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import quoted
 from ellzero.base.validation import as_vector
 from ellzero.design import Design
 from ellzero.problem.losses import Loss
 from ellzero.problem.penalties import Penalty
-from ellzero.problem.units import Response, column_unit, null_loss, response_of
+from ellzero.problem.units import Response, column_unit, null_loss, response_of, weighted_mean
 
 __all__ = ["Problem", "column_statistics", "restricted", "reweighted"]
 
 Array = NDArray[np.float64]
 CONSTANT = 1e-24  # a column whose variance is at most this part of its mean square is constant
+SMALLEST_SQUARE, SMALLEST_SIZE = 1e-300, 1e-135  # smaller squares have few digits; they are those of small columns
+# A penalty that is beyond these in the solvers' units is as good as infinite, or as zero.
+LARGEST_PENALTY, SMALLEST_PENALTY = 1e300, 5e-324
 
 
 @dataclass(frozen=True)
@@ -42,8 +46,8 @@ class Problem:
     classes: NDArray[Any] | None  # the user's two labels, in the order -1, +1
     mean: Array | None  # of each column, None without an intercept: columns are centred if there is one
     spread: Array | None  # of each column, None if columns are not scaled
-    square: Array  # sum_i w_i z_ij^2 of the columns, centred and scaled
-    column_unit: float  # the solvers see z_ij / column_unit
+    column_unit: float  # a power of two: the solvers see z_ij / column_unit
+    square: Array  # sum_i w_i (z_ij / column_unit)^2, where z are the centred and scaled columns
 
     @cached_property
     def response(self) -> Response:
@@ -54,6 +58,25 @@ class Problem:
     def null(self) -> float:
         """The loss of the best constant: where an objective is nothing beside it, it is nothing but rounding."""
         return null_loss(self.y, self.w, self.loss, self.fit_intercept)
+
+    @property
+    def coefficient_unit(self) -> float:
+        """The unit of coefficients on the scale of the penalty, as the solvers see them."""
+        return self.response.unit / self.column_unit
+
+    def inner_penalty(self, lambda_0: float = 0.0) -> Penalty:
+        """Return the penalty as the solvers see it, in their units and with bounds of the standardised coefficients.
+
+        A lambda that is positive stays so, and finite, whatever its unit.
+        """
+        user, unit, t, u = self.penalty, self.coefficient_unit, self.response.unit, self.column_unit
+        lambda_1, lambda_2 = in_range(user.lambda_1, user.lambda_1 / t / u), in_range(user.lambda_2, user.lambda_2 / u / u)
+        lower, upper = user.lower, user.upper
+        if unit != 1.0 or self.spread is not None:
+            spread = 1.0 if self.spread is None else self.spread
+            with np.errstate(over="ignore"):
+                lower, upper = (None if b is None else np.ascontiguousarray(b * spread / unit) for b in (lower, upper))
+        return Penalty(lambda_0 / self.response.cost, lambda_1, lambda_2, lower, upper, user.unpenalized)
 
     def split(self, coef: ArrayLike | sparse.spmatrix, name: str = "coef") -> tuple[NDArray[np.int32], Array]:
         """Return the indices and values of the nonzero coefficients of one model."""
@@ -138,10 +161,10 @@ class Problem:
 
 def column_statistics(
     design: Design, w: Array, fit_intercept: bool, standardize: bool, threads: int
-) -> tuple[Array | None, Array | None, Array]:
-    """Return means, spreads (None where not applied) and weighted squares of the columns, with one read of X.
+) -> tuple[Array | None, Array | None, float, Array]:
+    """Return means, spreads (None where not applied), the unit and the squares of the columns, with one read of X.
 
-    The squares are those of the centred and scaled columns. With an intercept, columns are always centred, on the fly.
+    The squares are those of the columns as the solvers see them. With an intercept, columns are always centred, on the fly.
     No penalty applies to the intercept, so this changes no objective. It lets a coordinate step move the intercept as well,
     and coordinate descent then ends in better fixed points.
     """
@@ -152,20 +175,44 @@ def column_statistics(
         bad = int(np.flatnonzero(~np.isfinite(square))[0])
         column = design.matvec(np.array([bad], dtype=np.int32), np.ones(1))
         problem = "NaN or infinity" if not np.isfinite(column).all() else "values too large to square"
-        raise InvalidInputError(f"X contains {problem} (column {bad}).")
+        where = bad if design.names is None else quoted(design.names[bad])
+        raise InvalidInputError(f"X contains {problem} (column {where}).")
     if fit_intercept:
         # Of a constant column, centring leaves only rounding errors, which scaling must not blow up.
         square = np.where(variance <= CONSTANT * square, 0.0, variance)
-    spread = np.where(square > 0.0, np.sqrt(square), 1.0) if standardize else None
-    seen = (square > 0.0).astype(np.float64) if standardize else square
-    return mean if fit_intercept else None, spread, seen
+    size = np.sqrt(square)
+    small = np.flatnonzero((square < SMALLEST_SQUARE) & (mean != 0.0) & (np.abs(mean) < SMALLEST_SIZE)).astype(np.int32)
+    for j in small:  # rounding of squares that underflow
+        size[j] = column_size(design.matvec(np.array([j], dtype=np.int32), np.ones(1)), w, fit_intercept)
+    if standardize:
+        return mean if fit_intercept else None, np.where(size > 0.0, size, 1.0), 1.0, (size > 0.0).astype(np.float64)
+    unit = column_unit(size)
+    square = square / unit / unit
+    square[small] = (size[small] / unit) ** 2
+    return mean if fit_intercept else None, None, unit, square
+
+
+def column_size(column: Array, w: Array, fit_intercept: bool) -> float:
+    """Return sqrt(sum_i w_i z_i^2) of a column, centred if there is an intercept; its squares may underflow."""
+    unit = float(np.abs(column).max())
+    z = column / unit
+    square = float(w @ z**2)
+    variance = float(w @ (z - weighted_mean(z, w)) ** 2)
+    if fit_intercept:
+        square = 0.0 if variance <= CONSTANT * square else variance
+    return unit * float(np.sqrt(square))
+
+
+def in_range(given: float, scaled: float) -> float:
+    """Return a penalty in other units, and the nearest positive number to it if it is out of range."""
+    return min(max(scaled, SMALLEST_PENALTY), LARGEST_PENALTY) if given > 0.0 else 0.0
 
 
 def reweighted(problem: Problem, w: Array, threads: int = 1) -> Problem:
     """Return the problem with other weights, which sum to one. Weights of zero select rows without a copy of X."""
     standardized = problem.spread is not None
-    mean, spread, square = column_statistics(problem.design, w, problem.fit_intercept, standardized, threads)
-    return replace(problem, w=w, mean=mean, spread=spread, square=square, column_unit=column_unit(square))
+    mean, spread, unit, square = column_statistics(problem.design, w, problem.fit_intercept, standardized, threads)
+    return replace(problem, w=w, mean=mean, spread=spread, column_unit=unit, square=square)
 
 
 def restricted(problem: Problem, columns: NDArray[Any]) -> Problem:

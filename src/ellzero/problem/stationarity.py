@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -116,7 +116,7 @@ class Coordinates:
     penalty: Penalty
     beta: Array
     slope: Array  # the derivative of the loss in beta_j
-    square: Array  # sum_i w_i z_ij^2
+    square: Array  # sum_i w_i z_ij^2, in the solvers' units like all that follows
     curvature: Array  # L_hat_j
 
     @cached_property
@@ -187,28 +187,22 @@ class Coordinates:
         return float(smallest), float(largest)
 
 
-def on_solver_scale(problem: Problem, lambda_0: float) -> Penalty:
-    """Return the problem's penalty with this lambda_0, and with bounds of the standardised coefficients."""
-    user, spread = problem.penalty, 1.0 if problem.spread is None else problem.spread
-    lower, upper = (None if bound is None else bound * spread for bound in (user.lower, user.upper))
-    return replace(user, lambda_0=lambda_0, lower=lower, upper=upper)
-
-
 def stationarity(
     problem: Problem, support: NDArray[np.int32], coef: Array, intercept: float, lambda_0: float, tol: float
 ) -> StationarityReport:
     """Check Theorem 1's conditions of one model of a validated problem; its coefficients are on the scale of X."""
     loss = Hinge(HINGE_SMOOTHING) if isinstance(problem.loss, Hinge) else problem.loss
-    penalty = on_solver_scale(problem, lambda_0)
+    penalty, unit, cost = problem.inner_penalty(lambda_0), problem.response.unit, problem.response.cost
     beta = np.zeros(problem.design.shape[1])
-    beta[support] = problem.penalised(support, coef)
-    at_point = problem.fitted(support, coef, intercept)
-    r = problem.w * loss.gradient(*at_point)
-    at = Coordinates(penalty, beta, problem.slopes(r), problem.square, curvature_safety * loss.curvature_bound * problem.square)
+    beta[support] = problem.penalised(support, coef) / problem.coefficient_unit
+    eta, y = (side / unit for side in problem.fitted(support, coef, intercept))
+    r = problem.w * loss.gradient(eta, y)
+    curvature = curvature_safety * loss.curvature_bound * problem.square
+    at = Coordinates(penalty, beta, problem.slopes(r) / problem.column_unit, problem.square, curvature)
     decrease, gradient = at.decrease(), at.gradient()
     if problem.fit_intercept:
         gradient = max(gradient, abs(float(r.sum())))
         decrease = max(decrease, float(r.sum()) ** 2 / (2.0 * curvature_safety * loss.curvature_bound))
     smallest, largest = at.extremes()
-    value = float(problem.w @ loss.value(*at_point)) + penalty.value(beta)
-    return StationarityReport(decrease, gradient, smallest, largest, value, problem.null, tol)
+    value = float(problem.w @ loss.value(eta, y)) + penalty.value(beta)
+    return StationarityReport(decrease * cost, gradient * unit, smallest, largest, value * cost, problem.null, tol)

@@ -4,19 +4,34 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.problem.losses import Loss
 
-__all__ = ["Response", "column_unit", "null_loss", "response_of", "unit_of"]
+if TYPE_CHECKING:
+    from ellzero.problem.problem import Problem
+
+__all__ = [
+    "Response",
+    "column_unit",
+    "has_ordinary_sizes",
+    "null_intercept",
+    "null_loss",
+    "response_of",
+    "unit_of",
+    "weighted_mean",
+]
 
 Array = NDArray[np.float64]
 ORDINARY = 10
 """Sizes between 2^-10 and 2^10 are ordinary: there the unit is one."""
 WIDEST = 480
 """Columns are kept between 2^-480 and 2^480 of the unit, where possible: their squares are numbers then."""
+FAR_APART = 2.0**20
+"""Columns, weights, penalties and bounds that differ by more than this factor from the usual size are far from it."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +59,12 @@ def unit_of(size: float) -> float:
     return 1.0 if abs(exponent) <= ORDINARY else math.ldexp(1.0, exponent)
 
 
-def column_unit(square: Array) -> float:
-    """Return the unit of columns with these mean squares: the size of the middle one, if it is not ordinary."""
-    filled = square[square > 0.0]
+def column_unit(size: Array) -> float:
+    """Return the unit of columns of these sizes: that of the middle one, if it is not ordinary."""
+    filled = size[size > 0.0]
     if not len(filled):
         return 1.0
-    exponents = np.log2(filled) / 2.0
+    exponents = np.log2(filled)
     middle = float(np.clip(np.median(exponents), exponents.max() - WIDEST, exponents.min() + WIDEST))
     return unit_of(2.0**middle)
 
@@ -76,6 +91,29 @@ def null_loss(y: Array, w: Array, loss: Loss, fit_intercept: bool) -> float:
     if not fit_intercept:
         return math.log(2.0) if loss.name == "logistic" else 1.0
     p, q = float(w[y > 0.0].sum()), float(w[y <= 0.0].sum())
+    share = min(p, q) / (p + q)  # the smaller one has all its digits
     if loss.name == "logistic":
-        return -sum(share * math.log(share) for share in (p, q) if share > 0.0)
-    return 2.0 * min(p, q) if loss.name == "hinge" else 4.0 * p * q
+        return -share * math.log(share) - (1.0 - share) * math.log1p(-share) if share > 0.0 else 0.0
+    return 2.0 * share if loss.name == "hinge" else 4.0 * share * (1.0 - share)
+
+
+def null_intercept(problem: Problem) -> float:
+    """Return the intercept of the best model without features; zero if there is none."""
+    if not problem.loss.is_classification or not problem.fit_intercept:
+        return problem.response.centre
+    p, q = float(problem.w[problem.y > 0.0].sum()), float(problem.w[problem.y <= 0.0].sum())
+    if problem.loss.name == "logistic":
+        return math.log(p) - math.log(q)
+    return math.copysign(1.0, p - q) if problem.loss.name == "hinge" else (p - q) / (p + q)
+
+
+def has_ordinary_sizes(problem: Problem) -> bool:
+    """Return whether all parts of a problem have sizes at which rounding is of no concern."""
+    if problem.response.unit != 1.0 or problem.column_unit != 1.0 or abs(problem.response.centre) > FAR_APART:
+        return False
+    penalty, usual = problem.penalty, (1.0 / FAR_APART, FAR_APART)
+    sizes = [problem.w / problem.w.max(), np.sqrt(problem.square), np.array([penalty.lambda_1, penalty.lambda_2])]
+    if problem.mean is not None and problem.spread is not None:
+        sizes.append(1.0 + np.abs(problem.mean) / problem.spread)
+    limits = [np.abs(bound[np.isfinite(bound)]) for bound in (penalty.lower, penalty.upper) if bound is not None]
+    return all(((each == 0.0) | ((each >= usual[0]) & (each <= usual[1]))).all() for each in (*sizes, *limits))

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from ellzero.design import Design, is_stored
 from ellzero.problem.model import feature_name
+from ellzero.report.words import named
 
 __all__ = ["describe_classes", "describe_features", "describe_response"]
 
@@ -39,7 +40,7 @@ def describe_features(design: Design, names: list[str] | None, weight: Array) ->
         "sparse": bool(thin),
         "density": count_filled(design) / (n * p),
         "constant": len(constant),
-        "constant_names": [feature_name(names, int(j)) for j in constant[:NAMED_CONSTANTS]],
+        "constant_names": [named(feature_name(names, int(j))) for j in constant[:NAMED_CONSTANTS]],
     }
     return summary, np.where(variance > 0.0, np.sqrt(np.maximum(variance, 0.0)), 0.0)
 

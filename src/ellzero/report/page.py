@@ -12,6 +12,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ellzero.base.files import replacing
+from ellzero.base.quoting import json_text, safe_lines
 from ellzero.estimators.cross_validated import L0ClassifierCV, L0RegressorCV
 from ellzero.report.proof import prove
 from ellzero.report.summary import summarise
@@ -24,17 +25,17 @@ STYLES = ("theme.css", "layout.css", "parts.css", "devices.css")
 SCRIPTS = ("draw.js", "charts.js", "tables.js", "page.js")
 
 # Inside a script element only "</script" and "<!--" have a meaning; neither can appear if "<" is escaped.
-HARMLESS = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+HARMLESS = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
 def render_report(summary: Mapping[str, Any]) -> str:
     """Return the page that shows a summary of :func:`ellzero.report.summary.summarise`."""
-    data = json.dumps(summary, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    data = json_text(json.dumps(summary, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
     for character, code in HARMLESS.items():
         data = data.replace(character, code)
     parts = {
-        "title": escape(summary["title"]),
-        "sentence": escape(f"{summary['lead']} {summary['certificate']['sentence']}"),
+        "title": escape(safe_lines(summary["title"])),
+        "sentence": escape(safe_lines(f"{summary['lead']} {summary['certificate']['sentence']}")),
         "style": joined(STYLES),
         "script": f'(() => {{\n"use strict";\n{joined(SCRIPTS)}}})();',
         "data": data,

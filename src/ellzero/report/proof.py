@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ellzero.estimators.single_fit import L0Classifier, L0Regressor
 from ellzero.exact.solution import ExactSolution, relative_gap
+from ellzero.report.words import named
 
 __all__ = ["Proof", "describe_proofs", "percent_above", "prove"]
 
@@ -159,7 +160,7 @@ def improvement(proofs: Sequence[Proof], outputs: Sequence[str]) -> list[str]:
     for proof, label in zip(proofs, outputs, strict=True):
         if proof.improved:
             model = proof.solution.model
-            names = ", ".join(model.feature_name(int(j)) for j in model.support)
+            names = ", ".join(named(model.feature_name(int(j))) for j in model.support)
             which = f", of the features {names}" if 0 < len(model.support) <= NAMED else ""
             whose = f" for {label}" if len(proofs) > 1 else ""
             by = percent_above(proof.excess)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ellzero.base.quoting import ANY_CODE
 from ellzero.report.words import Words
 
 __all__ = ["code_blocks"]
@@ -17,6 +18,8 @@ __all__ = ["code_blocks"]
 SHOWN = ("loss", "algorithm", "fit_intercept", "standardize", "class_weight", "shared_support", "lower", "upper", "unpenalized")
 LONGEST = 60
 """Of a setting that is written in more characters, the code shows the name only."""
+
+LONGEST_LABEL = 200
 
 
 def code_blocks(estimator: Any, single_fit: type, summary: dict[str, Any], labels: list[Any], words: Words) -> dict[str, Any]:
@@ -28,9 +31,9 @@ def code_blocks(estimator: Any, single_fit: type, summary: dict[str, Any], label
     shrinkage = {name: summary["selection"][name] for name in ("lambda_1", "lambda_2")}
     blocks = [
         python_block(single_fit.__name__, changed_settings(given, usual, shrinkage), labels, summary["loss"] == "logistic"),
-        *shell_blocks(given, shrinkage, summary, words),
+        *shell_blocks(given, shrinkage, summary, labels, words),
     ]
-    return {"labels": [repr(label) for label in labels], "blocks": blocks}
+    return {"labels": written_labels(labels), "blocks": blocks}
 
 
 def changed_settings(given: dict[str, Any], usual: dict[str, Any], shrinkage: dict[str, float]) -> str:
@@ -47,18 +50,18 @@ def python_block(single_fit: str, settings: str, labels: list[Any], probabilitie
     """Return Python code that fits, predicts, saves and loads."""
     lines = [f"{settings}).fit(X, y)", "model.predict(new_rows)"]
     if labels and probabilities:
-        lines.append(f"model.predict_proba(new_rows)  # columns: {', '.join(map(repr, labels))}")
+        lines.append(f"model.predict_proba(new_rows)  # columns: {', '.join(written_labels(labels))}")
     lines += ['model.save("model.json")', "", 'ez.load("model.json").predict(new_rows)  # later, elsewhere']
     return {"title": "Python", "parts": [f"import ellzero as ez\n\nmodel = ez.{single_fit}(k=", "\n".join(lines)]}
 
 
 def shell_blocks(
-    given: dict[str, Any], shrinkage: dict[str, float], summary: dict[str, Any], words: Words
+    given: dict[str, Any], shrinkage: dict[str, float], summary: dict[str, Any], labels: list[Any], words: Words
 ) -> list[dict[str, Any]]:
     """Return commands that fit, predict, prove and verify; none for settings that the command line does not have."""
     if given["unpenalized"] is not None or np.ndim(given["lower"]) or np.ndim(given["upper"]):
         return []
-    data = shlex.join([words.source, "--target", words.target, *words.arguments])
+    data = shell_words([words.source, "--target", words.target, *words.arguments])
     kind = ["--regression"] if summary["kind"] == "regression" else []
     problem = [*kind, *problem_options(given, summary["loss"], shrinkage)]
     fit = list(problem)
@@ -74,12 +77,12 @@ def shell_blocks(
     certificate = summary["certificate"]
     if certificate["rows"] and given.get("class_weight") is None:
         several = summary["kind"] == "multiclass"
-        positive = ["--positive", certificate["rows"][0]["label"]] if several else []
+        positive = ["--positive", str(labels[0])] if several else []
         assumed = ["--bound", "heuristic"] if certificate["rows"][0]["conditional"] else []
         title = (
             f"Prove it (here for {certificate['rows'][0]['label']}), and check" if several else "Prove it, and check the proof"
         )
-        check = f"ellzero verify proof.npz {data}{''.join(f' {shlex.quote(word)}' for word in [*kind, *positive])}"
+        check = " ".join(["ellzero verify proof.npz", data, *map(shell_word, [*kind, *positive])])
         options = [*problem, *positive, *assumed, "--out", "proof.npz"]
         blocks.append(command(title, f"ellzero certify {data}", options, check))
     return blocks
@@ -101,4 +104,31 @@ def problem_options(given: dict[str, Any], loss: str, shrinkage: dict[str, float
 
 def command(title: str, start: str, options: list[str], then: str) -> dict[str, Any]:
     """Return a command with a number of features in it, and the command that follows it."""
-    return {"title": title, "parts": [f"{start} --k ", f" {shlex.join(options)}\n{then}"]}
+    return {"title": title, "parts": [f"{start} --k ", f" {shell_words(options)}\n{then}"]}
+
+
+def written_labels(labels: list[Any]) -> list[str]:
+    """Return the labels as Python code; a very long one is named by its place."""
+    codes = [repr(label) for label in labels]
+    return [code if len(code) <= LONGEST_LABEL else f"model.classes_[{place}]" for place, code in enumerate(codes)]
+
+
+def shell_words(words: list[str]) -> str:
+    """Return the words of a command."""
+    return " ".join(map(shell_word, words))
+
+
+def shell_word(word: str) -> str:
+    """Return a word of a command; one with codes in it, which should not be pasted, is written as bash and zsh read it."""
+    if ANY_CODE.search(word) is None:
+        return shlex.quote(word)
+    out = []
+    for character in word:
+        code = ord(character)
+        if character in "'\\":
+            out.append(f"\\{character}")
+        elif 0xDC80 <= code <= 0xDCFF:  # a byte of a file's name that is no text
+            out.append(f"\\x{code - 0xDC00:02x}")
+        else:
+            out.append(f"\\u{code:04x}" if ANY_CODE.match(character) else character)
+    return f"$'{''.join(out)}'"

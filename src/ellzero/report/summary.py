@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import safe_line
 from ellzero.base.validation import as_feature_mask
 from ellzero.design import as_design
 from ellzero.estimators.cross_validation import CrossValidation
@@ -19,7 +20,7 @@ from ellzero.report.data_summary import describe_classes, describe_features, des
 from ellzero.report.models import HeldOut, brief, brief_list, describe_fit, describe_models, shown_rows, tested_rows
 from ellzero.report.proof import Proof, describe_proofs
 from ellzero.report.snippets import code_blocks
-from ellzero.report.words import Words, headline, method_notes, name_score, selection_notes, why_no_proof
+from ellzero.report.words import Words, headline, method_notes, name_score, named, selection_notes, why_no_proof
 
 __all__ = ["summarise"]
 
@@ -76,12 +77,12 @@ def summarise(
     summary: dict[str, Any] = {
         "kind": kind,
         "loss": loss,
-        "target": words.target,
-        "title": words.title or f"A sparse model of {words.target}",
-        "classes": [str(label) for label in labels],
-        "positive": [str(label) for label in (labels[1:] if kind == "binary" else labels)],
+        "target": named(words.target),
+        "title": safe_line(words.title or f"A sparse model of {named(words.target)}"),
+        "classes": [named(label) for label in labels],
+        "positive": [named(label) for label in (labels[1:] if kind == "binary" else labels)],
         "shared": bool(getattr(estimator, "shared_support", False)),
-        "data": {**data, "weighted": sample_weight is not None, "notes": list(words.notes)},
+        "data": {**data, "weighted": sample_weight is not None, "notes": [safe_line(note) for note in words.notes]},
         "selection": describe_selection(results, loss, design.shape[1]),
         "features": [describe_feature(results.names, j, float(spread[j])) for j in used],
         "models": models,
@@ -95,7 +96,7 @@ def summarise(
     describe_tested(summary, held_out)
     k = models[chosen]["k"]
     none = why_no_proof(k, summary["shared"], proofs is not None)
-    summary["certificate"] = describe_proofs(proofs or [], k, summary["positive"] or [words.target], none)
+    summary["certificate"] = describe_proofs(proofs or [], k, summary["positive"] or [summary["target"]], none)
     mask = as_feature_mask("unpenalized", estimator.unpenalized, design.shape[1], results.names)
     summary["lead"] = headline(summary)
     summary["method"] = method_notes(
@@ -133,8 +134,8 @@ def describe_selection(results: CrossValidation, loss: str, n_features: int) -> 
 
 
 def describe_feature(names: list[str] | None, j: int, spread: float) -> dict[str, Any]:
-    """Return a feature's name, its key in a row of data (the name, or the column's number) and its standard deviation."""
-    return {"name": feature_name(names, j), "key": j if names is None else names[j], "spread": brief(spread)}
+    """Return a feature's name, its key in a row of data (the name, or the column's number) as code, and its spread."""
+    return {"name": named(feature_name(names, j)), "key": repr(j if names is None else names[j]), "spread": brief(spread)}
 
 
 def describe_target(summary: dict[str, Any], y: NDArray[Any], weight: Array, labels: list[Any]) -> None:

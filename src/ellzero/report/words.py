@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Words", "headline", "method_notes", "name_score", "selection_notes", "why_no_proof"]
+from ellzero.base.quoting import shown
 
+__all__ = ["Words", "headline", "method_notes", "name_score", "named", "selection_notes", "why_no_proof"]
+
+LONGEST_NAME = 120
 LOSSES = {
     "logistic": "logistic loss",
     "squared_hinge": "squared hinge loss",
@@ -36,6 +39,11 @@ class Words:
     arguments: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     date: str = ""
+
+
+def named(value: Any) -> str:
+    """Return a name or a label as the page shows it."""
+    return shown(value, LONGEST_NAME)
 
 
 def features(n: int) -> str:

@@ -13,7 +13,7 @@ from ellzero.base.progress import ProgressCallback
 from ellzero.problem.losses import HINGE_SMOOTHING
 from ellzero.problem.problem import Problem, restricted
 from ellzero.solvers.fields import core_object
-from ellzero.solvers.scales import core_bounds, core_penalties, core_response, core_scale
+from ellzero.solvers.scales import core_response, core_scale
 
 __all__ = ["PathOptions", "core_problem", "solve_path"]
 
@@ -52,24 +52,22 @@ class PathOptions:
 
 def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHING) -> _core.Problem:
     """Return the problem in the core's form and units."""
-    unpenalized, unit = problem.penalty.unpenalized, problem.column_unit
-    lambda_1, lambda_2 = core_penalties(problem)
-    lower, upper = core_bounds(problem)
+    penalty = problem.inner_penalty()
     return core_object(
         _core.Problem,
         design=problem.design.core,
         y=core_response(problem),
         w=problem.w,
-        square=problem.square / unit / unit,
+        square=problem.square,
         loss=problem.loss.name,
         smoothing=smoothing,
         mean=problem.mean,
         scale=core_scale(problem),
-        lambda_1=lambda_1,
-        lambda_2=lambda_2,
-        lower=lower,
-        upper=upper,
-        unpenalized=None if unpenalized is None else unpenalized.astype(np.uint8),
+        lambda_1=penalty.lambda_1,
+        lambda_2=penalty.lambda_2,
+        lower=penalty.lower,
+        upper=penalty.upper,
+        unpenalized=None if penalty.unpenalized is None else penalty.unpenalized.astype(np.uint8),
         intercept=problem.fit_intercept,
         tolerance=tol,
     )
@@ -86,7 +84,7 @@ def solve_path(
     q = default_q(problem) if options.q is None else options.q
     inside = problem if columns is None else restricted(problem, columns)
     if columns is not None:
-        seeds = [renumbered(seed, np.searchsorted(columns, seed.support)) for seed in seeds]
+        seeds = [on_columns(seed, columns) for seed in seeds]
     known = {field.name: getattr(options, field.name) for field in fields(options) if hasattr(_core.PathOptions, field.name)}
     known |= {"lambda_0": options.lambda_0 / cost, "q": q, "seeds": list(seeds), "sweep": sweep}
     found = _core.fit_path(
@@ -109,6 +107,14 @@ def in_units(progress: ProgressCallback | None, cost: float) -> ProgressCallback
         return progress
     shown = progress
     return lambda fraction, lambda_0, support: shown(fraction, lambda_0 * cost, support)
+
+
+def on_columns(model: _core.Model, columns: NDArray[np.int64]) -> _core.Model:
+    """Leave some columns of a model out, which are empty and change nothing, number the others anew, and return it."""
+    kept = np.isin(model.support, columns)
+    beta, support = model.beta[kept], np.searchsorted(columns, model.support[kept])
+    model.beta = beta
+    return renumbered(model, support)
 
 
 def renumbered(model: _core.Model, support: NDArray[np.int64]) -> _core.Model:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.quoting import MOST, quoted
+from ellzero.base.quoting import LONGEST_NAME, quoted
 from ellzero.base.reading import Malformed, text_array
 from ellzero.tables.columns import as_numbers, as_text
 from ellzero.tables.optional import need
@@ -104,7 +104,7 @@ def is_label(values: NDArray[Any], positive: str, name: str) -> NDArray[np.bool_
 def shown(labels: NDArray[Any]) -> str:
     """Return the first few labels for a message: as they are if they are short and plain, otherwise quoted."""
     few = [str(label) for label in labels[:MANY].tolist()]
-    words = [text if text.isprintable() and len(text) <= MOST else quoted(text) for text in few]
+    words = [text if text.isprintable() and len(text) <= LONGEST_NAME else quoted(text) for text in few]
     return ", ".join(words) + (", ..." if len(labels) > MANY else "")
 
 

@@ -11,8 +11,8 @@ namespace ellzero {
 
 struct DualPoint {
     // theta_i = y_i w_i alpha_i (w_i alpha_i for squared error). A certificate keeps alpha in single precision: every theta
-    // gives a bound, so rounding it costs little. Without lambda_2 a slope beyond lambda_1 is multiplied by the whole box;
-    // alpha then has 2 n entries, the second half for what single precision lost.
+    // gives a bound, so rounding it costs little. Where lambda_2 is nothing beside the columns, a slope beyond lambda_1 is
+    // multiplied by the whole box; alpha then has 2 n entries, the second half for what single precision lost.
     std::vector<float> alpha;
     std::vector<double> theta;
     double loss_part = 0.0;  // -sum_i w_i f*(-theta_i / w_i), rounded down
@@ -22,6 +22,9 @@ struct DualPoint {
 // Makes a dual point near -r, where r = w f'(eta). The `free` columns need x_j . theta = 0 as nearly as can be, since neither a
 // penalty nor a bound holds their coefficients; d = w f''(eta) says which rows can be moved for that.
 void make_dual(const Problem& problem, const std::vector<double>& r, const std::vector<double>& d,
-               const std::vector<int32_t>& free, DualPoint& out);
+               const std::vector<int32_t>& free, bool precise, DualPoint& out);
+
+// Whether dual points in single precision are too rough for bounds that are to be this close, relatively.
+bool needs_precision(const Problem& problem, double gap);
 
 }  // namespace ellzero

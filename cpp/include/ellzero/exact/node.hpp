@@ -14,7 +14,7 @@ namespace ellzero {
 struct State {
     struct Shrunk {
         int32_t column;
-        float low, high;  // rounded outward
+        float low, high;  // rounded outward, times Region::unit
     };
     // The region.
     std::vector<int32_t> in;

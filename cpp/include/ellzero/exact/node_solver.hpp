@@ -13,6 +13,7 @@
 #include "ellzero/exact/node_setting.hpp"
 #include "ellzero/exact/node_work.hpp"
 #include "ellzero/exact/pricing.hpp"
+#include "ellzero/exact/probing.hpp"
 #include "ellzero/exact/rounding.hpp"
 #include "ellzero/exact/witness.hpp"
 
@@ -70,6 +71,7 @@ class NodeSolver {
     NodeWork work_;
     Pricing pricing_;
     Fixing fixing_;
+    Probing probing_;
     Rounding rounding_;
     LastFeature last_feature_;
     Branching branching_;

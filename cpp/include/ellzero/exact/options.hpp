@@ -26,6 +26,7 @@ struct ExactOptions {
     SwapNeighbourhood swaps;
     std::vector<uint8_t> integral;  // a flag per column: only these are branched on; empty: all
     int strong_depth = 4;           // candidates of nodes above this depth are tried before one is chosen
+    bool precise = false;           // dual points need more digits than single precision has (see needs_precision)
 
     bool may_branch_on(int32_t j) const { return integral.empty() || integral[j]; }
 };

@@ -31,6 +31,8 @@ class Pricing {
     // slopes()_j = x_j . theta for these columns; price_decided: for those that are in, and for unpenalized ones.
     void price(const std::vector<int32_t>& columns, const DualPoint& dual);
     void price_decided(const DualPoint& dual);
+    // slopes() and the bound of all columns that are not out.
+    double price_all(const DualPoint& dual);
     // slopes()_j of one column. Columns are centred only if there is an intercept, and theta sums to zero then: its sum is not
     // needed.
     void price_alone(int32_t j, const DualPoint& dual);
@@ -54,6 +56,8 @@ class Pricing {
     // any.
     bool add_violators(const std::vector<int32_t>& columns, Relaxation& to, WorkingSet& working) const;
     void choose_near(const Relaxation& relaxation, WorkingSet& working) const;
+    // Whether hardly anything holds a coefficient: the slope of its column should be zero then, as nearly as can be.
+    bool nearly_free(int32_t j) const;
     // The undecided columns that matter most: those of the relaxation and those next to enter.
     std::vector<int32_t> likely_columns(const Relaxation& relaxation, const WorkingSet& working) const;
 

@@ -60,6 +60,8 @@ class Region {
   private:
     // Fixes features and shrinks boxes by what the limits on their number and the penalties imply. False as in load().
     bool settle(double cutoff);
+    // A power of two next to the size of column j: in this unit boxes of any size are numbers of single precision.
+    double unit(int32_t j) const;
     void count();
     void cap(int32_t j, double most);
 

@@ -22,14 +22,17 @@ class QuadraticForm {
     void move(int64_t k, double step);
     // s'Hs
     double value() const;
-    // out_a = (H p)_(face_a) for p that is `along` on the face and zero elsewhere, with H rounded to single precision:
-    // directions need no more, and half the memory moves
+    // out_a = (H p)_(face_a) for p that is `along` on the face and zero elsewhere, with H rounded to single precision (its
+    // diagonal scaled to about one): directions need no more, and half the memory moves
     void multiply(const std::vector<int32_t>& face, const std::vector<double>& along, std::vector<double>& out);
 
   private:
+    void set_units();
+
     int64_t order_;
     std::vector<double> matrix_;  // symmetric
     std::vector<float> rounded_;
+    std::vector<double> units_;  // of the coordinates: powers of two, all one where H is of ordinary size
     std::vector<double> at_, slopes_, wide_;
 };
 

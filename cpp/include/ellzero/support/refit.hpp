@@ -26,6 +26,8 @@ class Refit {
   private:
     bool newton(Iterate& it, const Loss& loss, double floor, double target);
     void solve_hinge(Iterate& it);
+    // The best intercept without features in closed form, if one class weighs next to nothing.
+    void begin_with_rare_class(Iterate& it);
     // Fills step_ and along_ = X step_ from the model with residual r; returns the change that the model predicts.
     double find_step(const Iterate& it, const std::vector<double>& r);
     void save(const Iterate& it);

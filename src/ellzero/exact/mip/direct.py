@@ -12,7 +12,6 @@ from ellzero.exact.solution import ExactSolution
 from ellzero.exact.status import Status
 from ellzero.problem.model import Coefficients, Model, evaluate
 from ellzero.problem.problem import Problem
-from ellzero.solvers.scales import coefficient_unit
 
 __all__ = ["solve_directly"]
 
@@ -38,7 +37,7 @@ def solve_formulation(run: MipRun) -> tuple[Status | None, str]:
     """Solve the formulation, give the run the solution and the bound, and return status and message."""
     options, boxed = run.common.options, run.common.boxed
     switched = boxed.penalty.pays_lambda_0(len(run.low))
-    unit, cost = coefficient_unit(boxed), boxed.response.cost
+    unit, cost = boxed.coefficient_unit, boxed.response.cost
     check_tolerance(run.backend, run.low[switched] / unit, run.high[switched] / unit)
     formulation = formulate(
         boxed,

@@ -18,7 +18,7 @@ from ellzero.design import Design, is_stored
 from ellzero.exact.mip.program import Builder, Program
 from ellzero.exact.options import SwapNeighbourhood
 from ellzero.problem.problem import Problem
-from ellzero.solvers.scales import coefficient_unit, core_penalties, core_response, core_scale
+from ellzero.solvers.scales import core_response, core_scale
 
 __all__ = ["Formulation", "check_size", "formulate"]
 
@@ -68,7 +68,7 @@ class Formulation:
         """Return the point of the program that a model corresponds to, for the solver to start from."""
         x = np.zeros(self.program.size)
         dense = np.zeros(self.beta.stop - self.beta.start)
-        dense[support] = beta / coefficient_unit(self.problem)
+        dense[support] = beta / self.problem.coefficient_unit
         coef = beta if self.problem.spread is None else beta / self.problem.spread[support]
         response = self.problem.response
         x[self.beta] = dense
@@ -88,7 +88,7 @@ class Formulation:
         support = np.flatnonzero(inside).astype(np.int32)
         response = self.problem.response
         intercept = float(x[self.intercept].sum()) * response.unit + response.centre
-        return support, x[self.beta][support] * coefficient_unit(self.problem), intercept
+        return support, x[self.beta][support] * self.problem.coefficient_unit, intercept
 
 
 def formulate(
@@ -110,7 +110,7 @@ def formulate(
     pays = problem.penalty.pays_lambda_0(len(low))
     counted = np.flatnonzero(pays).astype(np.int32)
     builder = Builder()
-    low, high = low / coefficient_unit(problem), high / coefficient_unit(problem)
+    low, high = low / problem.coefficient_unit, high / problem.coefficient_unit
     beta = builder.add(
         len(low), lower=np.where(pays, np.minimum(low, 0.0), low), upper=np.where(pays, np.maximum(high, 0.0), high)
     )
@@ -146,14 +146,14 @@ def add_shrinkage(
     builder: Builder, problem: Problem, beta: slice, switch: NDArray[np.int64]
 ) -> tuple[slice, NDArray[np.int64]]:
     """Add the terms of lambda_1 and lambda_2; return the variables |beta_j| (none without lambda_1) and the squares."""
-    (lambda_1, lambda_2), p = core_penalties(problem), len(switch)
-    magnitude = builder.add(p if lambda_1 > 0.0 else 0, cost=lambda_1, lower=0.0)
-    if lambda_1 > 0.0:
+    inner, p = problem.inner_penalty(), len(switch)
+    magnitude = builder.add(p if inner.lambda_1 > 0.0 else 0, cost=inner.lambda_1, lower=0.0)
+    if inner.lambda_1 > 0.0:
         for sign in (-1.0, 1.0):
             builder.require([(magnitude, np.ones(p)), (beta, np.full(p, sign))], lower=0.0)
-    if lambda_2 == 0.0:
+    if inner.lambda_2 == 0.0:
         return magnitude, np.zeros((0, 3), np.int64)
-    heads = builder.add(p, cost=lambda_2, lower=0.0)
+    heads = builder.add(p, cost=inner.lambda_2, lower=0.0)
     return magnitude, np.stack([indices(heads), indices(beta), switch], axis=1)
 
 

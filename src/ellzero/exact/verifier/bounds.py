@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
+from scipy.special import xlog1py, xlogy
 
 from ellzero.exact.verifier.arithmetic import Array, Float64, Point
 from ellzero.exact.verifier.data import dense, require
@@ -30,11 +30,11 @@ def null_loss(name: str, y: Array, w: Array, fit_intercept: bool) -> float:
         return 0.5 * float(w @ (y - (w @ y if fit_intercept else 0.0)) ** 2)
     if not fit_intercept:
         return math.log(2.0) if name == "logistic" else 1.0
-    share = float(w[y > 0.0].sum() / w.sum())
-    rest = 1.0 - share
+    positive, negative = float(w[y > 0.0].sum()), float(w[y <= 0.0].sum())
+    share = min(positive, negative) / (positive + negative)  # the smaller one has all its digits
     if name == "logistic":
-        return float(-xlogy(share, share) - xlogy(rest, rest))
-    return 2.0 * min(share, rest) if name == "hinge" else 4.0 * share * rest
+        return float(-xlogy(share, share) - xlog1py(1.0 - share, -share))
+    return 2.0 * share if name == "hinge" else 4.0 * share * (1.0 - share)
 
 
 def balance(theta: Array) -> Array:
@@ -114,7 +114,7 @@ class Problem:
         columns = dense(self.X[:, support]) if len(support) else np.zeros((len(self.y), 0))
         numbers = self.arithmetic.numbers
         beta = np.abs(numbers(coef[support]) * numbers(self.spread[support]))
-        penalties = np.where(self.counted[support], self.lambda_0, 0) + (self.lambda_1 * beta + self.lambda_2 * (beta * beta))
+        penalties = np.where(self.counted[support], self.lambda_0, 0) + (self.lambda_1 * beta + self.lambda_2 * beta * beta)
         value, upper = self.arithmetic.objective(self.loss, columns, coef[support], intercept, self.y, self.w, penalties)
         require(self.arithmetic.finite(value) and self.arithmetic.finite(upper), "the objective of the solution is not finite.")
         return value, upper

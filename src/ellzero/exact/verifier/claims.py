@@ -33,6 +33,7 @@ Arrays = dict[str, NDArray[Any]]
 FORMAT, VERSION = "ellzero certificate", 3
 LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error")
 STATUSES = ("optimal", "time_limit", "node_limit", "interrupted", "precision", "failed", "improved")
+SMALLEST_SPREAD = 1e-145  # squares of smaller ones lose their digits: such a column counts as constant
 TOLERANCE = 1e-9  # relative; claims must agree with what is computed here to this precision
 
 WHOLE, NULLABLE = ("n", "p", "k", "swap_size"), ("k", "swap_size", "bound", "free_bound")
@@ -185,7 +186,7 @@ def check_spread(spread: Array, unit: Array, square: Array, second: Array) -> No
     """Check that spreads are those of the data: unit sqrt(square), or one for a constant column."""
     # A mean far from zero costs the deviations digits: there, less agreement can be required.
     allowed = np.minimum(TOLERANCE + 1e-14 * np.sqrt(second / square), 1e-3)
-    constant = (spread == 1.0) & (square <= 1e-24 * second)
+    constant = (spread == 1.0) & ((square <= 1e-24 * second) | (unit * np.sqrt(square) <= SMALLEST_SPREAD))
     right = (spread > 0.0) & (constant | (np.abs(spread - unit * np.sqrt(square)) <= allowed * spread))
     require_all(right, "spread is not that of the data")
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import whole_imports
 from ellzero.exact.verifier.arithmetic import Float64
 from ellzero.exact.verifier.claims import (
     TOLERANCE,
@@ -125,9 +126,9 @@ def verify(
         claimed = float(header["lower_bound"])
         with np.errstate(all="ignore"):  # numbers that overflow become infinite or NaN, and prove nothing
             arrays = check_arrays(header, arrays)
+            problem = read_problem(header, arrays, X, y, numbers)
             names = list(X.columns) if hasattr(X, "columns") else None
             other = [] if expected is None else differences(header, arrays, expected, names)
-            problem = read_problem(header, arrays, X, y, numbers)
             coef, intercept = read_solution(header, arrays, problem)
             value, upper = problem.evaluate(coef, intercept)
             objective = float(value)
@@ -162,7 +163,8 @@ def verify(
 def arithmetic_of(name: str) -> Float64:
     """Return the arithmetic of this name."""
     if name == "exact":
-        from ellzero.exact.verifier.exact_arithmetic import Exact
+        with whole_imports():
+            from ellzero.exact.verifier.exact_arithmetic import Exact
 
         return Exact()
     if name != "float64":

@@ -25,7 +25,7 @@ function snippet(title, text) {
 // The model in plain Python: few features need no library.
 function formula(model, c) {
   const terms = model.coef[c].map(
-    ([f, value]) => `    ${value < 0 ? "-" : "+"} ${Math.abs(value)} * row[${JSON.stringify(report.features[f].key)}]`,
+    ([f, value]) => `    ${value < 0 ? "-" : "+"} ${Math.abs(value)} * row[${report.features[f].key}]`,
   );
   const score = ["score = (", `    ${model.intercept[c]}`, ...terms, ")"].join("\n");
   if (report.kind === "regression") return score;

@@ -1,0 +1,41 @@
+// Narrowing the boxes of features that hardly anything holds.
+//
+// The bound of a dual point is lowered by noise_j width_j for each feature: the rounding of x_j . theta, times the width of its
+// box. Where the penalties are nothing beside a column, its box follows from little, and this may be more than the objective.
+// The dual point of the relaxation in which beta_j is held far from its best value proves how far it can go: it shrinks the box
+// to what rounding leaves of it, and all boxes together are narrow after a few rounds.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ellzero/exact/node_work.hpp"
+#include "ellzero/exact/pricing.hpp"
+
+namespace ellzero {
+
+class Probing {
+  public:
+    Probing(const NodeSetting& setting, NodeWork& work, Pricing& pricing) : setting_(setting), work_(work), pricing_(pricing) {}
+
+    // Narrows boxes that are too wide for the bound of the node's dual point. The dual points that were made for it are added
+    // to `proofs`. False if the region is empty.
+    bool narrow(std::vector<std::vector<float>>& proofs);
+    // Whether the last call narrowed a box, so that the node is worth solving again.
+    bool narrowed() const { return narrowed_; }
+
+  private:
+    // The features whose boxes lower the bound of the node's dual point by too much.
+    std::vector<int32_t> loose_features() const;
+    bool loose(int32_t j, double end) const;
+    // Narrows both sides of a box as far as one attempt can. False if the region is empty.
+    bool probe(int32_t j, std::vector<std::vector<float>>& proofs);
+    bool probe_at(int32_t j, double value, std::vector<std::vector<float>>& proofs);
+
+    const NodeSetting& setting_;
+    NodeWork& work_;
+    Pricing& pricing_;
+    bool narrowed_ = false;
+};
+
+}  // namespace ellzero

@@ -1,0 +1,114 @@
+#include "ellzero/exact/probing.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace ellzero {
+namespace {
+
+// A box is too wide if it lowers the bound by this part of the gap. Gaps below the least one are not worth the work.
+constexpr double share_of_gap = 0.02, least_gap = 1e-9;
+// With more such features than that, branching first is better.
+constexpr size_t most_features = 64;
+// Each round narrows boxes by up to the relative rounding of a sum, or as far as they can be.
+constexpr int most_rounds = 40;
+constexpr double worth_a_round = 0.5;
+// Coefficients are held where they move the predictions by so many units; further away where that is not enough, as it is where
+// other columns make up for it.
+constexpr double first_reach = 8.0, further = 1e4;
+constexpr int most_tries = 4;
+// The floor of a probe's relaxation, relative to the objective.
+constexpr double floor_of_probe = 1e-9;
+
+}  // namespace
+
+bool Probing::narrow(std::vector<std::vector<float>>& proofs) {
+    narrowed_ = false;
+    pricing_.bound(work_.proof.dual);
+    std::vector<int32_t> features = loose_features();
+    if (features.empty() || features.size() > most_features) return true;
+    const auto width = [&] {
+        double total = 0.0;  // of the logarithms
+        for (const int32_t j : features) {
+            const Box& box = work_.region.box(j);
+            total += std::log2(std::max(box.high - box.low, 1e-300));
+        }
+        return total;
+    };
+    for (int round = 0; round < most_rounds && !features.empty(); ++round) {
+        const double before = width();
+        for (const int32_t j : features)
+            if (work_.region.status(j) != Region::Status::out && !probe(j, proofs)) return false;
+        if (before - width() < worth_a_round) break;
+        narrowed_ = true;
+        std::erase_if(features, [&](int32_t j) {
+            const Box& box = work_.region.box(j);
+            return work_.region.status(j) == Region::Status::out || !(loose(j, box.low) || loose(j, box.high));
+        });
+    }
+    if (!narrowed_) pricing_.price_all(work_.proof.dual);
+    return true;
+}
+
+bool Probing::loose(int32_t j, double end) const {
+    const double allowed = share_of_gap * std::max(setting_.options.gap, least_gap) * setting_.incumbent.size();
+    return pricing_.last_bound().noise(j) * std::abs(end) > allowed;
+}
+
+std::vector<int32_t> Probing::loose_features() const {
+    const Region& region = work_.region;
+    std::vector<int32_t> out;
+    for (const auto* list : {&region.in(), &region.always(), &region.undecided()})
+        for (const int32_t j : *list) {
+            const Box& box = region.box(j);
+            if (setting_.problem.X.square(j) > 0.0 && box.low <= 0.0 && box.high >= 0.0 &&
+                (loose(j, box.low) || loose(j, box.high)))
+                out.push_back(j);
+        }
+    return out;
+}
+
+bool Probing::probe(int32_t j, std::vector<std::vector<float>>& proofs) {
+    const auto& coordinates = work_.relaxation.coordinates();
+    const auto place = std::find_if(coordinates.begin(), coordinates.end(), [&](const auto& c) { return c.column == j; });
+    const double best = place == coordinates.end() ? 0.0 : place->beta;
+    const bool regression = setting_.problem.loss.kind == LossKind::squared_error;
+    const double unit = (regression ? std::sqrt(setting_.incumbent.size()) : 1.0) / std::sqrt(setting_.problem.X.square(j));
+    for (const double side : {1.0, -1.0}) {
+        double reach = first_reach * unit;
+        for (int k = 0; k < most_tries; ++k, reach *= further) {
+            const Box box = work_.region.box(j);
+            const double end = side > 0.0 ? box.high : box.low, value = best + side * reach;
+            if (!loose(j, end) || side * (end - value) <= 0.0) break;
+            if (!probe_at(j, value, proofs)) return false;
+            if (work_.region.status(j) == Region::Status::out) return true;
+            const double now = side > 0.0 ? work_.region.box(j).high : work_.region.box(j).low;
+            if (std::abs(now) < worth_a_round * std::abs(end)) break;
+        }
+    }
+    return true;
+}
+
+bool Probing::probe_at(int32_t j, double value, std::vector<std::vector<float>>& proofs) {
+    Region& region = work_.region;
+    std::vector<Relaxation::Coordinate> coordinates = work_.relaxation.coordinates();
+    std::erase_if(coordinates, [&](const auto& c) { return c.column == j || region.status(c.column) == Region::Status::out; });
+    double most = region.most_shares(region.undecided(j) ? 1 : 0);
+    for (auto& c : coordinates) {
+        c.box = region.box(c.column);
+        if (c.charged && most == 0.0) c = {c.column, {0.0, 0.0}, false, 0.0};
+    }
+    if (most == 0.0) most = Penalty::infinity;
+    coordinates.push_back({j, {value, value}, false, value});
+    work_.begin_aside(std::move(coordinates), setting_.options.lambda_0, work_.relaxation.mu(), most);
+    work_.aside.solve(floor_of_probe * setting_.incumbent.size());
+    DualPoint dual;
+    pricing_.make_dual_of(work_.aside, dual);
+    pricing_.price_all(dual);
+    const bool left = region.tighten(pricing_.last_bound(), pricing_.slopes(), setting_.incumbent.cutoff());
+    proofs.push_back(std::move(dual.alpha));
+    return left;
+}
+
+}  // namespace ellzero

@@ -1,0 +1,269 @@
+"""Systematic forgeries: for every loss and form, a null model that claims to be optimal, helped by one trick at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+import ellzero as ez
+from fuzz.certificates.sealed import Draft
+from fuzz.problems.problem import LOSSES, Problem
+from fuzz.referee.best import convex_fit
+
+__all__ = ["GROUPS", "forgeries"]
+
+FORMS: dict[str, dict[str, Any]] = {
+    "lambda_0": {"lambda_0": 0.02, "lambda_2": 0.01},
+    "k": {"k": 2, "lambda_2": 0.01},
+    "lambda_1": {"lambda_0": 0.01, "lambda_1": 0.01},
+    "bounded": {"lambda_0": 0.01, "bound": 3.0},
+}
+GROUPS = list(product(LOSSES, FORMS, (True, False)))  # one group of forgeries for each
+TINY, HUGE = (5e-324, 1e-310, 1e-200, 1e-155), (1e155, 1e200, 9e299)
+
+
+def forgeries(group: int) -> Iterator[tuple[str, Draft, dict[str, Any], Draft]]:
+    """Yield the forgeries of a group: a name, the forgery, the problem as a reader would state it, and the true certificate."""
+    loss, form, fit_intercept = GROUPS[group]
+    problem = base_problem(group, loss, form, fit_intercept)
+    solution = ez.solve(problem.X, problem.y, **problem.settings(), **problem.form())
+    stated = {**problem.settings(), "bound": None, "free_bound": None, **problem.form()}
+    true = Draft(dict(solution.certificate.header), dict(solution.certificate.arrays), problem.X, problem.y)
+    null = null_draft(problem, true)
+    for name, forged in tricks(problem, null, true):
+        yield f"{loss}, {form}, intercept {fit_intercept}: {name}", forged, stated, true
+
+
+def base_problem(group: int, loss: str, form: str, fit_intercept: bool) -> Problem:
+    """Return a problem in which a model with features is much better than the null model."""
+    rng = np.random.default_rng([group, 77])
+    X = rng.standard_normal((14, 4))
+    signal = X[:, 0] - X[:, 1] + 0.2 * rng.standard_normal(14)
+    y = signal if loss == "squared_error" else (signal > 0.0).astype(int)
+    return Problem(X=X, y=y, loss=loss, fit_intercept=fit_intercept, **FORMS[form])
+
+
+def null_draft(problem: Problem, true: Draft) -> Draft:
+    """Return a certificate of the null model, with its own dual point, that claims to be optimal."""
+    out, n = true.copy(), len(problem.y)
+    null = convex_fit(problem, np.zeros(0, dtype=np.int64))
+    intercept = float(null.intercept)
+    target = out.target()
+    out.arrays |= {
+        "support": np.zeros(0, np.int64),
+        "coef": np.zeros(0),
+        "intercept": np.array(intercept),
+        "alpha": null_point(problem, target, intercept, float(out.header["unit"]))[None].astype(np.float32),
+        "parent": np.array([-1]),
+        "branch": np.array([-1]),
+        "side": np.array([0]),
+        "row": np.array([0]),
+    }
+    out.arrays.pop("alpha_rest", None)
+    losses = ez.objective(problem.X, problem.y, np.zeros(problem.X.shape[1]), intercept, loss=problem.loss)
+    out.header |= {"objective": losses, "lower_bound": losses, "status": "optimal", "gap_asked": 1e-4}
+    assert out.arrays["alpha"].shape == (1, n)
+    return out
+
+
+def null_point(problem: Problem, target: Any, b: float, unit: float) -> Any:
+    """Return the dual point of the null model, as `alpha` of the format."""
+    if problem.loss == "squared_error":
+        return (target - b) / unit
+    if problem.loss == "logistic":
+        return 1.0 / (1.0 + np.exp(target * b))
+    if problem.loss == "squared_hinge":
+        return 2.0 * np.maximum(0.0, 1.0 - target * b)
+    if not problem.fit_intercept:
+        return np.ones(len(target))
+    up = target > 0.0
+    few, many = sorted((up.sum(), (~up).sum()))
+    return np.where(up == (up.sum() == few), 1.0, few / many)
+
+
+def tricks(problem: Problem, null: Draft, true: Draft) -> Iterator[tuple[str, Draft]]:
+    """Yield forgeries by name."""
+    yield "null model", null.copy()
+    yield from tricks_with_scales(problem, null)
+    yield from tricks_with_penalties(problem, null)
+    yield from tricks_with_weights(null)
+    yield from tricks_with_points(problem, null)
+    yield from tricks_with_trees(null, true)
+    yield from tricks_with_claims(null, true)
+    yield from tricks_with_data(problem, null)
+
+
+def changed(draft: Draft, arrays: dict[str, Any] | None = None, **header: Any) -> Draft:
+    """Return a copy with other arrays and other fields of the header."""
+    out = draft.copy()
+    out.arrays |= arrays or {}
+    out.header |= header
+    return out
+
+
+def tricks_with_scales(problem: Problem, null: Draft) -> Iterator[tuple[str, Draft]]:
+    """Yield forgeries with spreads that nothing asked for, or that are not the data's."""
+    p = problem.X.shape[1]
+    centre = problem.X.mean(0) if problem.fit_intercept else 0.0
+    true = np.sqrt(np.square(problem.X - centre).mean(0))
+    yield "spread without standardize", changed(null, {"spread": np.full(p, 1e100)})
+    yield "spread of ones without standardize", changed(null, {"spread": np.ones(p)})
+    for factor in (1e100, 1.0 + 1e-4, 1.0 - 1e-4, 1e-100):
+        yield f"spread times {factor:g}", changed(null, {"spread": true * factor}, standardize=True)
+    yield "spread of a constant column", changed(null, {"spread": np.ones(p)}, standardize=True)
+    yield "standardize without spread", changed(null, standardize=True)
+
+
+def tricks_with_penalties(problem: Problem, null: Draft) -> Iterator[tuple[str, Draft]]:
+    """Yield forgeries with penalties, boxes and assumed bounds at the ends of float64."""
+    p = problem.X.shape[1]
+    bare: dict[str, Any] = {"lambda_1": 0.0, "lambda_2": 0.0, "bound": None}
+    for value in TINY:
+        yield f"lambda_2 = {value:g}", changed(null, **{**bare, "lambda_2": value})
+        yield f"lambda_1 = {value:g}", changed(null, **{**bare, "lambda_1": value})
+    for value in (*HUGE, 1.7e308):
+        box = {"lower": np.full(p, -value), "upper": np.full(p, value)}
+        yield f"a box of {value:g}", changed(null, box, **bare)
+    for value in HUGE:
+        yield f"an assumed bound of {value:g}", changed(null, **{**bare, "bound": value})
+        yield f"lambda_2 = {value:g}", changed(null, **{**bare, "lambda_2": value})
+    yield "no penalty, no bound", changed(null, **bare)
+    yield "a box of zero", changed(null, {"lower": np.zeros(p), "upper": np.zeros(p)})
+    yield "an assumed bound of zero", changed(null, bound=0.0)
+    yield "an assumed bound of 5e-324", changed(null, bound=5e-324)
+    yield "all features unpenalized", changed(null, {"unpenalized": np.arange(p)})
+    yield "all unpenalized, with a tiny bound", changed(null, {"unpenalized": np.arange(p)}, free_bound=1e-300)
+    yield "a bound of unpenalized features, of which there are none", changed(null, free_bound=1e-300)
+    for k in (0, 1, 2**31, 2**62):
+        yield f"k = {k}", changed(null, k=k)
+    for size, home in ((1, []), (1, [0]), (2, [0, 1]), (1, list(range(p))), (2**40, [])):
+        yield f"swaps of {size} from {home}", changed(null, {"home": np.array(home, dtype=np.int64)}, k=None, swap_size=size)
+    yield "swaps without home", changed(null, k=None, swap_size=1)
+    yield "home without swaps", changed(null, {"home": np.zeros(0, np.int64)})
+
+
+def tricks_with_weights(null: Draft) -> Iterator[tuple[str, Draft]]:
+    """Yield forgeries with weights that hide rows, vanish, or do not quite sum to one."""
+    n = len(null.X)
+    equal = np.full(n, 1.0 / n)
+    for tiny in (0.0, 5e-324, 1e-300, 1e-160):
+        few = np.full(n, tiny)
+        few[[0, -1]] = 0.5
+        yield f"weights of {tiny:g} but for two rows", changed(null, {"weights": few})
+    for total in (1.0 + 9e-10, 1.0 - 9e-10, 1.0 + 1e-6, 0.5, 1e-300):
+        yield f"weights that sum to {total:.12g}", changed(null, {"weights": equal * total})
+    negative = equal.copy()
+    negative[0], negative[1] = -equal[0], 3.0 * equal[0]
+    yield "a negative weight", changed(null, {"weights": negative})
+    yield "weights that are no numbers", changed(null, {"weights": np.full(n, np.nan)})
+
+
+def tricks_with_points(problem: Problem, null: Draft) -> Iterator[tuple[str, Draft]]:
+    """Yield forgeries with dual points that overflow, underflow, cancel or are not there."""
+    alpha = null.arrays["alpha"]
+    huge = np.full_like(alpha, 3e38)
+    yield "no dual point", changed(null, {"alpha": alpha[:0], "row": np.array([-1])})
+    yield "a dual point of zero", changed(null, {"alpha": np.zeros_like(alpha)})
+    yield "a dual point of 3e38", changed(null, {"alpha": huge})
+    yield "a dual point of -3e38", changed(null, {"alpha": -huge})
+    yield "a dual point of NaN", changed(null, {"alpha": np.full_like(alpha, np.nan)})
+    yield (
+        "infinities that cancel",
+        changed(null, {"alpha": np.full_like(alpha, np.inf), "alpha_rest": np.full_like(alpha, -np.inf)}),
+    )
+    yield "digits that cancel", changed(null, {"alpha": huge, "alpha_rest": (alpha - huge).astype(np.float32)})
+    yield "digits of 1e308", changed(null, {"alpha_rest": np.full(alpha.shape, 1e308)})
+    yield "digits in long double", changed(null, {"alpha_rest": np.zeros(alpha.shape, np.longdouble)})
+    yield "a denormal dual point", changed(null, {"alpha": np.full_like(alpha, 1e-45)})
+    one = np.zeros_like(alpha)
+    one[0, 0] = 1.0
+    yield "a dual point of one row", changed(null, {"alpha": one})
+    yield "a dual point twice as large", changed(null, {"alpha": 2 * alpha})
+    for unit in (2.0**1000, 2.0**-1000, 2.0**-1074, 0.0, -1.0, 3.0, 2.0**1023):
+        yield f"a unit of {unit:g}", changed(null, unit=unit)
+
+
+def tricks_with_trees(null: Draft, true: Draft) -> Iterator[tuple[str, Draft]]:
+    """Yield forgeries with trees that leave out a part."""
+
+    def tree(parent: list[int], branch: list[int], side: list[int], row: list[int]) -> dict[str, Any]:
+        return {"parent": np.array(parent), "branch": np.array(branch), "side": np.array(side), "row": np.array(row)}
+
+    yield "half of the root", changed(null, tree([-1, 0], [-1, 0], [0, 0], [-1, 0]))
+    yield "the same half twice", changed(null, tree([-1, 0, 0], [-1, 0, 0], [0, 0, 0], [-1, 0, 0]))
+    yield "halves of two features", changed(null, tree([-1, 0, 0], [-1, 0, 1], [0, 0, 1], [-1, 0, 0]))
+    yield "a decision and its contrary", changed(null, tree([-1, 0, 0, 1, 1], [-1, 0, 0, 0, 0], [0, 0, 1, 0, 1], [-1] * 5))
+    yield "a root with a decision", changed(null, tree([-1], [0], [0], [0]))
+    yield "a cycle", changed(null, tree([-1, 2, 1], [-1, -1, -1], [0, 0, 0], [0, 0, 0]))
+    yield "two roots", changed(null, tree([-1, -1], [-1, -1], [0, 0], [0, 0]))
+    yield "no root", changed(null, tree([], [], [], []))
+    yield "side 2", changed(null, tree([-1, 0, 0], [-1, 0, 0], [0, 0, 2], [0, 0, 0]))
+    yield "a feature that is not there", changed(null, tree([-1, 0, 0], [-1, 99, 99], [0, 0, 1], [0, 0, 0]))
+    yield "a row that is not there", changed(null, tree([-1], [-1], [0], [7]))
+    depth = 400
+    yield "a long chain", changed(null, tree([*range(-1, depth)], [-1] * (depth + 1), [0] * (depth + 1), [0] * (depth + 1)))
+    yield (
+        "the true tree, the null model",
+        changed(null, {name: true.arrays[name] for name in ("parent", "branch", "side", "row", "alpha")}),
+    )
+    first = {name: true.arrays[name][:1] for name in ("parent", "branch", "side", "row")}
+    yield "the root of the true tree", changed(true, {**first}, lower_bound=true.header["objective"], status="optimal")
+    yield "the true tree, the wrong way round", changed(true, {"alpha": true.arrays["alpha"][::-1].copy()}, status="optimal")
+
+
+def tricks_with_claims(null: Draft, true: Draft) -> Iterator[tuple[str, Draft]]:
+    """Yield forgeries with other claims, solutions and labels."""
+    yield "a lower objective", changed(null, objective=true.header["objective"], lower_bound=true.header["objective"])
+    yield "any gap will do", changed(null, gap_asked=9e299)
+    yield "another prover", changed(null, prover="a friend")
+    yield "a prover of two lines", changed(null, prover="a\nb")
+    yield "a status with escape codes", changed(null, status="\x1b[2Joptimal")
+    yield "a bound of infinity", changed(null, lower_bound=float("inf"))
+    for value in (1e200, 1e308, -1e308):
+        solution = {"support": np.array([0]), "coef": np.array([value])}
+        yield f"a coefficient of {value:g}", changed(null, solution)
+    for value in (1e200, 1e308, float("nan"), float("inf")):
+        yield f"an intercept of {value:g}", changed(null, {"intercept": np.array(value)})
+    twice = {"support": np.array([0, 0]), "coef": np.array([1.0, -1.0])}
+    yield "a feature twice", changed(null, twice)
+    yield "a coefficient of zero", changed(null, {"support": np.array([0]), "coef": np.array([0.0])})
+    if "classes" in null.arrays:
+        other = changed(null, {"classes": null.arrays["classes"][::-1].copy()})
+        other.fingerprint()
+        yield "labels exchanged", other
+        same = changed(null, {"classes": null.arrays["classes"][[0, 0]]})
+        same.fingerprint()
+        yield "one label twice", same
+        other = changed(null, {"classes": np.array(["\x1b[31mno", "yes"])})
+        yield "labels with escape codes", other
+    yield "another loss", changed(null, loss="hinge" if null.header["loss"] != "hinge" else "logistic")
+    yield "another intercept", changed(null, fit_intercept=not null.header["fit_intercept"])
+
+
+def tricks_with_data(problem: Problem, null: Draft) -> Iterator[tuple[str, Draft]]:
+    """Yield forgeries about data in other units, sealed with its own checksums."""
+    for unit in (1e-160, 1e-100, 1e-9, 1e9, 1e100, 1e150):
+        other = null.copy()
+        other.X = other.X * unit
+        other.fingerprint()
+        yield f"X in units of {unit:g}", other
+    if problem.loss == "squared_error":
+        for unit in (1e-160, 1e-100, 1e-7, 1e-4, 1e4, 1e100):
+            other = null.copy()
+            other.y = other.y * unit
+            other.fingerprint()
+            other.arrays["intercept"] = other.arrays["intercept"] * unit
+            other.header["objective"] = other.header["lower_bound"] = null.header["objective"] * unit * unit
+            yield f"y in units of {unit:g}", other
+            yield (
+                f"y in units of {unit:g}, no dual point",
+                changed(other, {"alpha": null.arrays["alpha"][:0], "row": np.array([-1])}),
+            )
+    heavy = null.copy()
+    heavy.X = heavy.X.copy()
+    heavy.X[0, 0] = 1e300
+    heavy.fingerprint()
+    yield "an entry of 1e300", heavy

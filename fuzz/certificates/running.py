@@ -1,0 +1,91 @@
+"""One seed: a true certificate of a small problem, and many mutations of it."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import ellzero as ez
+from fuzz.certificates.forgeries import forgeries
+from fuzz.certificates.judging import Court
+from fuzz.certificates.mutations import mutate
+from fuzz.certificates.sealed import Draft
+from fuzz.problems.drawing import draw_problem
+from fuzz.problems.problem import Problem
+from fuzz.records import Record
+from fuzz.running.pool import Task
+
+__all__ = ["MUTATIONS", "run", "true_certificate"]
+
+MUTATIONS = 50  # of each true certificate
+FOLDER = Path("build/fuzz/certificates")
+
+
+def run(task: Task) -> Record:
+    """Judge a group of forgeries, for a negative seed, or else a true certificate and its mutations."""
+    return run_forgeries(task) if task.seed < 0 else run_mutations(task)
+
+
+def run_forgeries(task: Task) -> Record:
+    """Judge the forgeries of a group; the first group has the seed -1."""
+    record, begin = Record("forgeries", task.seed), time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        court = Court(record, FOLDER)
+        for name, forged, expected, true in forgeries(-1 - task.seed):
+            record.count("forgeries")
+            court.judge(forged, name, expected, true)
+    record.seconds = time.perf_counter() - begin
+    return record
+
+
+def run_mutations(task: Task) -> Record:
+    """Judge a true certificate and its mutations."""
+    record, begin = Record("mutations", task.seed), time.perf_counter()
+    rng = np.random.default_rng([task.seed, 3])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        original, expected = true_certificate(rng)
+        if original is None:
+            record.count("no certificate")
+            return record
+        court = Court(record, FOLDER)
+        court.judge(original, "as it is")
+        for number in range(MUTATIONS):
+            changed, words = mutate(rng, original)
+            reads = rng.random() < 0.3
+            court.judge(changed, f"{number}: {'; '.join(words)}", expected if reads else None, original if reads else None)
+    record.seconds = time.perf_counter() - begin
+    return record
+
+
+def true_certificate(rng: np.random.Generator) -> tuple[Draft | None, dict[str, Any]]:
+    """Return the certificate of a random problem, or of a search for swaps, and the problem as a reader would state it."""
+    problem = draw_problem(rng, largest_p=5, largest_n=16)
+    gap, limit = float(rng.choice([1e-2, 1e-4, 1e-9])), int(rng.choice([3, 10**6], p=[0.2, 0.8]))
+    settings = {**problem.settings(), "gap": gap, "node_limit": limit, "time_limit": 5.0}
+    try:
+        if rng.random() < 0.15 and problem.lambda_0 is not None and problem.k is None:
+            settings |= {"bound": problem.bound, "lambda_0": problem.lambda_0}
+            solution = ez.improve(problem.X, problem.y, swap_size=int(rng.integers(1, 3)), **settings)
+        else:
+            solution = ez.solve(problem.X, problem.y, **settings, **problem.form())
+    except ez.InvalidInputError:
+        return None, {}
+    certificate = solution.certificate
+    draft = Draft(dict(certificate.header), dict(certificate.arrays), problem.X, problem.y)
+    return draft, as_expected(problem, draft)
+
+
+def as_expected(problem: Problem, draft: Draft) -> dict[str, Any]:
+    """Return the problem of a certificate as a reader would state it."""
+    stated = {**problem.settings(), "lambda_0": problem.lambda_0 or 0.0, "k": problem.k}
+    if draft.header["swap_size"] is not None:
+        stated["swap_size"] = draft.header["swap_size"]
+    for name in ("bound", "free_bound"):
+        stated[name] = draft.header[name]
+    return stated
