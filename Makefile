@@ -95,7 +95,7 @@ sanitize: TESTS = tests/unit tests/contract tests/property tests/api/test_bad_in
 sanitize-threads: SANITIZERS = thread
 sanitize-threads: RUN_UNIT = setarch -R
 sanitize-threads: RUN = LD_PRELOAD="$$(gcc -print-file-name=libtsan.so)" TSAN_OPTIONS=log_path=build/races OPENBLAS_NUM_THREADS=1 setarch -R
-sanitize-threads: TESTS = tests/property/test_paths.py tests/property/test_fuzz.py tests/api/test_stored.py tests/api/test_stored_passes.py \
+sanitize-threads: TESTS = tests/property/test_paths.py tests/api/test_stored.py tests/api/test_stored_passes.py \
     tests/api/test_stored_estimators.py tests/api/test_exact_limits.py tests/api/test_certified_paths.py
 sanitize sanitize-threads: $(VENV)/.built
 	$(PYTHON) -m venv build/$@

@@ -108,7 +108,7 @@ def test_verifier_shares_no_code_with_the_solver():
 def late_imports(file: Path) -> Iterator[ast.stmt]:
     """Return the imports inside of functions that Ctrl-C could leave half done."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    blocks = [node for node in ast.walk(tree) if isinstance(node, ast.With) and "whole_imports()" in ast.unparse(node.items[0])]
+    blocks = [node for node in ast.walk(tree) if isinstance(node, ast.With) and "whole_imports(" in ast.unparse(node.items[0])]
     guarded = {inner for block in blocks for inner in ast.walk(block)}
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef):
