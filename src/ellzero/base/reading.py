@@ -8,6 +8,7 @@ and with escapes.
 from __future__ import annotations
 
 import ast
+import errno
 import io
 import json
 import math
@@ -35,6 +36,7 @@ __all__ = [
     "check_forms",
     "check_shape",
     "most_bytes",
+    "open_file",
     "parse_array",
     "parse_json",
     "read_array",
@@ -82,9 +84,21 @@ def read_as(failure: str, where: str = "") -> Iterator[None]:
         raise Malformed(f"{where}{failure} ({one_line(error) or type(error).__name__})") from None
 
 
+def open_file(path: str | os.PathLike[str]) -> IO[bytes]:
+    """Open a file for reading; folders, and links that lead to themselves, are no files."""
+    try:
+        return open(path, "rb")
+    except IsADirectoryError:
+        raise Malformed("it is a folder") from None
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise Malformed("it is a symbolic link that leads to itself") from None
+
+
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """Read a file as a whole; of a pipe or device, which may never end, as much as any file may claim."""
-    with open(path, "rb") as stream:
+    with open_file(path) as stream:
         if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             return stream.read()
         content = stream.read(LEAST_ALLOWED + 1)
@@ -266,7 +280,7 @@ def text_array(texts: Sequence[str]) -> NDArray[np.str_]:
 
 def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
     """Read a .npy file, which must have the size that its header says."""
-    with open(path, "rb") as stream:
+    with open_file(path) as stream:
         return whole_array(stream, os.fstat(stream.fileno()).st_size)
 
 
