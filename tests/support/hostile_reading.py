@@ -8,6 +8,7 @@ import gc
 import importlib
 import json
 import os
+import resource
 import sys
 import time
 import warnings
@@ -17,15 +18,16 @@ import ellzero as ez
 from support.hostile_bytes import RAN
 
 MOST_MEMORY, MOST_TIMES, MOST_SECONDS = 256e6, 10, 10.0
+MOST_ADDRESSES = 6 << 30
 
 
 def peak(reset: bool = False) -> int:
     """Return the most resident memory since the last reset, in bytes."""
     if reset:
         gc.collect()
-        with contextlib.suppress(OSError, AttributeError):
+        with contextlib.suppress(OSError, AttributeError):  # elsewhere the peak of the whole process is what is known
             ctypes.CDLL(None).malloc_trim(0)
-        Path("/proc/self/clear_refs").write_text("5")
+            Path("/proc/self/clear_refs").write_text("5")
     line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
     return int(line.split()[1]) * 1024
 
@@ -55,6 +57,8 @@ def examine(kind, path: Path) -> dict[str, object]:
     except ez.InvalidInputError as error:
         text = str(error)
         wrong = complaint(text)
+    except FileNotFoundError as error:  # a link that leads nowhere, or a file that belongs to another and is missing
+        text, wrong = str(error), None if error.filename and not os.path.exists(error.filename) else "another error"
     except BaseException as error:  # also of the command line, which must not exit
         text, wrong = f"{type(error).__name__}: {str(error)[:300]}", "another error"
     seconds, memory = time.perf_counter() - begin, peak() - before
@@ -71,14 +75,16 @@ def main(module: str, folder: str) -> None:
     """Write and read every kind of each format of a module; one line of JSON for each."""
     warnings.simplefilter("ignore")
     os.chdir(folder)
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_ADDRESSES, MOST_ADDRESSES))  # so that no mistake takes the whole machine
     for ending, make in importlib.import_module(f"support.{module}").FORMATS.items():
-        place = Path(ending.replace(" ", "-").partition(".")[0])
+        place = Path(ending.replace(" ", "-").replace(".", "-"))
         place.mkdir()
         kinds = make(place)
         for number, kind in enumerate(kinds.values()):
             path = place / str(number) / ending.rpartition(" ")[2]
             path.parent.mkdir()
             kind.write(path)
+        gc.freeze()  # what is there by now is not looked at again
         for number, (what, kind) in enumerate(kinds.items()):
             name = f"{ending}: {what}"
             print(json.dumps({"begins": name}), flush=True)

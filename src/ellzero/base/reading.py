@@ -85,8 +85,10 @@ def read_as(failure: str, where: str = "") -> Iterator[None]:
 
 
 def open_file(path: str | os.PathLike[str]) -> IO[bytes]:
-    """Open a file for reading; folders, and links that lead to themselves, are no files."""
+    """Open a file or a pipe for reading; folders, devices (which may never end) and links to themselves are refused."""
     try:
+        if is_device(path):
+            raise Malformed("it is a device")
         return open(path, "rb")
     except IsADirectoryError:
         raise Malformed("it is a folder") from None
@@ -96,8 +98,14 @@ def open_file(path: str | os.PathLike[str]) -> IO[bytes]:
         raise Malformed("it is a symbolic link that leads to itself") from None
 
 
+def is_device(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path leads to a device, such as /dev/zero."""
+    mode = os.stat(path).st_mode
+    return stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
+
+
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Read a file as a whole; of a pipe or device, which may never end, as much as any file may claim."""
+    """Read a file as a whole; of a pipe, which may never end, as much as any file may claim."""
     with open_file(path) as stream:
         if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             return stream.read()

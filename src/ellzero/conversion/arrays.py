@@ -16,7 +16,7 @@ from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
-from ellzero.base.reading import Archive, Malformed, NpyHeader, check_shape, read_array, read_header
+from ellzero.base.reading import Archive, Malformed, NpyHeader, check_shape, open_file, read_array, read_header
 from ellzero.conversion.content import DenseContent, Report, SparseContent, narrowest
 from ellzero.conversion.plan import Plan
 from ellzero.conversion.transposing import DenseTiles
@@ -31,9 +31,9 @@ def read_npy(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> Dens
     """Read a matrix; its target is another .npy file."""
     plan.refuse(*REFUSED)
     y = None if plan.target is None else vector_file(plan.target, plan)
-    file = stack.enter_context(open(plan.source, "rb"))  # noqa: SIM115 - the stack closes it
-    size = os.fstat(file.fileno()).st_size
     with explained(plan, "an array"):
+        file = stack.enter_context(open_file(plan.source))
+        size = os.fstat(file.fileno()).st_size
         header = read_header(file)
         if size != header.length + header.nbytes:
             raise Malformed(f"it has {size} bytes, its header promises {header.length + header.nbytes}")
@@ -45,7 +45,7 @@ def read_npz(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> Dens
     """Read the array X, with y or the array or .npy file that `target` names; a sparse matrix is read as a whole."""
     plan.refuse(*REFUSED)
     with explained(plan, "npz"):
-        archive = stack.enter_context(Archive(stack.enter_context(open(plan.source, "rb"))))  # noqa: SIM115 - as above
+        archive = stack.enter_context(Archive(stack.enter_context(open_file(plan.source))))
         y = archive_target(plan, archive)
         if "X" in archive.members:
             file, header = archive.open("X")
