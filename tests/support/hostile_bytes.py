@@ -204,13 +204,14 @@ def archive_kinds(good: bytes, name: str) -> dict[str, bytes]:
         "complex",
         "empty",
     )
+    row = plain.shape[1:]
+    bomb = (BOMB // 8 // max(1, int(np.prod(row))), *row)  # a shape that such an array may have
     damaged = bytearray(good)
     at = good.index(members[name][-8:]) if len(members[name]) > 8 else len(good) // 3
     damaged[at] ^= 1
     return {
         **{f"member: {what}": holding(kinds[what]) for what in chosen},
-        "bomb": with_bomb(members, name, (BOMB // 8,)),
-        "bomb beside the rest": with_bomb(members, "more", (BOMB // 8,)),
+        "bomb": with_bomb(members, name, bomb),
         "a member twice": twice(members, name),
         "packed by bzip2": archive(members, zipfile.ZIP_BZIP2),
         "packed by nothing known": directory_with(good, 10, b"\x63\x00"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -9,7 +10,18 @@ import numpy as np
 
 import ellzero as ez
 from ellzero.exact.verifier import digest
-from support.hostile_bytes import Kind, archive, archive_kinds, bytes_kinds, json_kinds, members_of, npy_of, place_kinds
+from support.hostile_bytes import (
+    BOMB,
+    Kind,
+    archive,
+    archive_kinds,
+    bytes_kinds,
+    json_kinds,
+    members_of,
+    npy_of,
+    place_kinds,
+    with_bomb,
+)
 
 RNG = np.random.default_rng(5)
 X = RNG.standard_normal((40, 24)) + 1.5 * RNG.standard_normal((40, 1))
@@ -41,10 +53,6 @@ def written(content: bytes):
     return lambda path: path.write_bytes(content)
 
 
-def header_of(members: dict[str, bytes]) -> dict:
-    return json.loads(members["header"][128:])
-
-
 def with_header(members: dict[str, bytes], text: bytes) -> bytes:
     return archive({**members, "header": npy_of(np.frombuffer(text, dtype=np.uint8))})
 
@@ -60,8 +68,6 @@ def sealed(good: bytes, change) -> bytes:
 
 
 def array_of(content: bytes) -> np.ndarray:
-    import io
-
     return np.load(io.BytesIO(content)).copy()
 
 
@@ -143,6 +149,7 @@ def certificates(folder: Path) -> dict[str, Kind]:
         **archive_kinds(good, "alpha"),
         **{f"header: {what}": with_header(members, content) for what, content in json_kinds(text).items()},
         **{f"sealed: {what}": sealed(good, change) for what, change in SEALED.items()},
+        "bomb beside the rest": with_bomb(members, "more", (BOMB // 8,)),
         "no header": archive({name: content for name, content in members.items() if name != "header"}),
         "no points": archive({name: content for name, content in members.items() if name != "alpha"}),
     }

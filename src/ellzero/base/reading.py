@@ -232,7 +232,10 @@ def parsed_header(text: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Return shape, order and type, which the header says as a dictionary in Python's spelling."""
     if sum(map(text.count, "([{")) > 8:
         raise Malformed("its header is nested, as that of no array of numbers or text is")
-    said = ast.literal_eval(re.sub(r"(?<=\d)L\b", "", text).strip())  # Python 2 wrote 3L
+    try:
+        said = ast.literal_eval(re.sub(r"(?<=\d)L\b", "", text).strip())  # Python 2 wrote 3L
+    except (ValueError, SyntaxError, TypeError):
+        raise Malformed("its header cannot be read (it is no dictionary of plain values)") from None
     if not isinstance(said, dict) or said.keys() != {"descr", "fortran_order", "shape"}:
         raise Malformed("its header does not say type, order and shape")
     shape, kind, fortran = said["shape"], said["descr"], said["fortran_order"]

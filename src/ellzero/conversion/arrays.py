@@ -17,6 +17,7 @@ from scipy import sparse
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
 from ellzero.base.reading import Archive, Malformed, NpyHeader, check_shape, open_file, read_array, read_header
+from ellzero.conversion.checking import checked_target
 from ellzero.conversion.content import DenseContent, Report, SparseContent, narrowest
 from ellzero.conversion.plan import Plan
 from ellzero.conversion.transposing import DenseTiles
@@ -114,6 +115,7 @@ def matrix(
     """Return X from its file: columns are read as they come, rows are first written to tiles on the disk."""
     (n, p), by_columns, dtype = header.shape, header.fortran, header.dtype
     native = dtype.newbyteorder("=")
+    y = None if y is None else checked_target(y, n)  # before X is read
 
     def read(rows: int, columns: int, order: Any) -> NDArray[Any]:
         data = file.read(rows * columns * dtype.itemsize)
