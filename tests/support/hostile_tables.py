@@ -187,6 +187,7 @@ def sparse_tables(folder: Path) -> dict[str, Kind]:
         "too large": line(b"1 3:1e999"),
         "codes": line(b"1 3:\x1b[2J"),
         "a label of nothing": line(b"nan 3:1"),
+        "other ends of lines": SPARSE.replace(b"\n", b"\r"),
         "one long word": line(b"9" * 3_000_000),
         "a pickle": bytes_kinds(SPARSE)["a pickle"],
         "compressed": gzip.compress(SPARSE),
