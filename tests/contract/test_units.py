@@ -176,6 +176,41 @@ def test_spreads_are_exact(storage):
         assert report.valid, (SEED, report.reasons)
 
 
+@pytest.mark.parametrize("storage", ["f64", "csc64", "file"])
+def test_a_row_of_next_to_no_weight_leaves_the_spread_exact(storage):
+    rng = np.random.default_rng(SEED)
+    Z = rng.standard_normal((20, 2))
+    Z[0] = 1e60, -1e30
+    weight = np.ones(20)
+    weight[0] = 1e-150
+    problem = make_problem(store(Z, storage), rng.integers(0, 2, 20), standardize=True, sample_weight=weight)
+    np.testing.assert_allclose(problem.spread, Z[1:].std(axis=0), rtol=1e-9)
+
+
+@pytest.mark.parametrize("storage", ["f64", "csc64", "file"])
+def test_columns_whose_squares_underflow(storage):
+    Z, y = X * 1e-170, target(RESPONSE, "logistic")
+    problem = make_problem(store(Z, storage), y, standardize=True)
+    np.testing.assert_allclose(problem.spread * 1e170, X.std(axis=0), rtol=1e-9)
+    ordinary = ez.solve(X, y, k=2, lambda_2=0.01, standardize=True)
+    sol = ez.solve(store(Z, storage), y, k=2, lambda_2=0.01, standardize=True)
+    np.testing.assert_array_equal(sol.support, ordinary.support)
+    assert sol.objective == pytest.approx(ordinary.objective, rel=1e-6)
+    assert ez.verify(sol.certificate, store(Z, storage), y).valid
+
+
+def test_stationarity_is_judged_in_any_units():
+    y = target(RESPONSE, "squared_error")
+    for of_X, of_y in [(1.0, 1.0), (2.0**390, 1.0), (2.0**-390, 1.0), (1.0, 2.0**390), (1.0, 2.0**-390)]:
+        settings = {"loss": "squared_error", "lambda_2": 0.01 * of_X**2}
+        path = ez.fit_path(X * of_X, y * of_y, lambda_0=[0.05 * of_y**2], **settings)
+        at = {"lambda_0": 0.05 * of_y**2, **settings}
+        report = ez.check_stationarity(X * of_X, y * of_y, path.coef[0], path.intercept[0], **at)
+        assert report, (of_X, of_y, report)
+        off = ez.check_stationarity(X * of_X, y * of_y, 1.01 * path.coef[0], path.intercept[0], **at)
+        assert not off, (of_X, of_y, off)
+
+
 def test_a_sparse_column_with_few_zeros_has_an_exact_spread():
     rng = np.random.default_rng(SEED)
     Z = rng.standard_normal((40, 3)) + 1e5

@@ -28,7 +28,7 @@ constexpr size_t least_entering = 30;
 constexpr double near_threshold = 0.5, near_share = 0.05;
 constexpr int64_t least_near = 500;
 // A box in which predictions can move by so many units: the penalties hardly hold its coefficient.
-constexpr double wide = 1e6;
+constexpr double wide = 1e4;
 
 // The precision of a relaxation from round to round.
 class Refinement {
@@ -138,7 +138,7 @@ void Pricing::make_dual_of(const Relaxation& relaxation, DualPoint& out) const {
 
 bool Pricing::nearly_free(int32_t j) const {
     const Box& box = region_.box(j);
-    return (box.high - box.low) * std::sqrt(setting_.problem.X.square(j)) > wide;
+    return setting_.options.precise && (box.high - box.low) * std::sqrt(setting_.problem.X.square(j)) > wide;
 }
 
 double Pricing::value_of(const Relaxation& relaxation) const {

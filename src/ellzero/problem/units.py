@@ -14,7 +14,16 @@ from ellzero.problem.losses import Loss
 if TYPE_CHECKING:
     from ellzero.problem.problem import Problem
 
-__all__ = ["Response", "column_unit", "has_ordinary_sizes", "null_intercept", "null_loss", "response_of", "unit_of", "weighted_mean"]
+__all__ = [
+    "Response",
+    "column_unit",
+    "has_ordinary_sizes",
+    "null_intercept",
+    "null_loss",
+    "response_of",
+    "unit_of",
+    "weighted_mean",
+]
 
 Array = NDArray[np.float64]
 ORDINARY = 10
