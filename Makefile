@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BUILD := build/dev
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test check lint style types tidy docs bench bench-search bench-exact bench-mip bench-cv bench-out-of-core bench-cluster bench-margins sanitize sanitize-threads stubs clean
+.PHONY: demo test check lint style types tidy docs bench bench-search bench-exact bench-mip bench-cv bench-out-of-core bench-cluster bench-margins fuzz soak sanitize sanitize-threads stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
@@ -73,6 +73,17 @@ bench-cluster: $(VENV)/.built
 # The verifier's rounding margins against exact arithmetic, on 2,000 certificates.
 bench-margins: $(VENV)/.built
 	$(BIN)/python -m fuzz.margins --out benchmarks/results/margins.md $(BENCH)
+
+# Random problems of every scale, forged and mutated certificates, and hostile files, in processes of their own; some twenty minutes
+# on two processors. Results go to build/fuzz, and a run that was stopped goes on. FUZZ="--jobs 8" passes arguments on.
+fuzz: $(VENV)/.built
+	$(BIN)/python -m fuzz $(FUZZ)
+	$(BIN)/python -m fuzz.certificates $(FUZZ)
+	$(BIN)/python -m fuzz.files $(FUZZ)
+
+# Everything at once for half an hour, with memory watched.
+soak: $(VENV)/.built
+	$(BIN)/python -m fuzz.soak --minutes 30 $(FUZZ)
 
 # The core's tests under sanitizers, in environments of their own that borrow the tools: mistakes with memory and undefined
 # behaviour, and races of threads (where addresses must not be random, and whose reports are in build/races.*; OpenBLAS has its own).

@@ -26,12 +26,12 @@ def repeat_proofs_exactly(monkeypatch):
     @functools.wraps(verify)
     def both(certificate, X, y, **settings):
         report = verify(certificate, X, y, **settings)
-        size = report.nodes * X.shape[0] * X.shape[1] if hasattr(X, "shape") else LARGEST_EXACT_PROOF
+        size = report.nodes * X.shape[0] * X.shape[1] if getattr(X, "ndim", 2) == 2 and hasattr(X, "shape") else 0
         if 0 < size < LARGEST_EXACT_PROOF and settings.get("arithmetic") is None:
             exact = verify(certificate, X, y, arithmetic="exact", **settings)
             assert exact.lower_bound >= report.lower_bound
             assert exact.valid >= report.valid, exact.reasons
-            assert abs(exact.objective - report.objective) <= 1e-9 * abs(report.objective)
+            assert abs(exact.objective - report.objective) <= 1e-9 * abs(report.objective) + 1e-15
         return report
 
     monkeypatch.setattr(ellzero, "verify", both)

@@ -27,6 +27,16 @@ LAYERS = [
     ["__main__"],
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
+FUZZER_LAYERS = [
+    ["problems"],
+    ["records"],
+    ["referee", "running"],
+    ["subjects"],
+    ["certificates", "files", "minimising", "margins"],
+    ["soak", "__main__"],
+]
+FUZZER_RANK = {name: rank for rank, layer in enumerate(FUZZER_LAYERS) for name in layer}
+FUZZER = Path(__file__).parents[1] / "fuzz"
 ROOT = Path(ellzero.__file__).parent
 SHARED_WITH_THE_VERIFIER = (
     "errors",
@@ -98,7 +108,7 @@ def test_verifier_shares_no_code_with_the_solver():
 def late_imports(file: Path) -> Iterator[ast.stmt]:
     """Return the imports inside of functions that Ctrl-C could leave half done."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    blocks = [node for node in ast.walk(tree) if isinstance(node, ast.With) and "whole_imports()" in ast.unparse(node.items[0])]
+    blocks = [node for node in ast.walk(tree) if isinstance(node, ast.With) and "whole_imports(" in ast.unparse(node.items[0])]
     guarded = {inner for block in blocks for inner in ast.walk(block)}
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef):
@@ -123,6 +133,25 @@ def test_every_room_says_what_belongs_there():
         first, _, rest = text.partition("\n")
         assert first.endswith("."), f"{room}: its __init__.py begins with one line that says what belongs there"
         assert not rest or rest.startswith("\n"), f"{room}: the sentence on what belongs there fits on one line"
+
+
+def test_the_fuzzer_imports_one_way():
+    files = [file for file in FUZZER.rglob("*.py") if file != FUZZER / "__init__.py"]
+    assert len(files) > 30
+    for file in files:
+        room = file.relative_to(FUZZER).parts[0].removesuffix(".py")
+        assert room in FUZZER_RANK, f"{file}: give the new module a layer"
+        for module in imports(file):
+            if module.startswith("fuzz."):
+                other = module.split(".")[1]
+                assert other == room or FUZZER_RANK[other] < FUZZER_RANK[room], f"{file} imports {module}"
+
+
+def test_referees_share_no_code_with_the_package():
+    files = [*(FUZZER / "referee").glob("*.py"), FUZZER / "problems" / "problem.py", FUZZER / "problems" / "drawing.py"]
+    assert len(files) > 4
+    for file in files:
+        assert not own_imports(file), f"{file} imports {own_imports(file)}"
 
 
 def test_core_knows_no_python():

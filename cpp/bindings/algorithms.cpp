@@ -24,7 +24,7 @@ struct Cycles {
 Thresholded threshold(const BoundProblem& bound, Model start, double lambda_0, int size, int threads) {
     Monitor monitor(check_signals, {});
     start = bound.complete(std::move(start));
-    nb::gil_scoped_release release;
+    const WithoutGil release;
     Team team(threads);
     const Columns columns = bound.columns(team, monitor);
     const Problem problem = bound.problem(columns);
@@ -41,6 +41,7 @@ Thresholded threshold(const BoundProblem& bound, Model start, double lambda_0, i
 // Plain Algorithm 1: full cycles over all columns, every moving step recorded. The fast solver is checked against it.
 Cycles descend(const BoundProblem& bound, double lambda_0, int count) {
     Monitor monitor(check_signals, {});
+    const WithoutGil release;
     Team team(1);
     const Columns columns = bound.columns(team, monitor);
     const Problem problem = bound.problem(columns);

@@ -6,9 +6,9 @@
 
 #include <vector>
 
-namespace ellzero::bindings {
+#include "interpreter.hpp"
 
-namespace nb = nanobind;
+namespace ellzero::bindings {
 
 // Read-only, contiguous input. The Python layer has validated shapes.
 template <class T>

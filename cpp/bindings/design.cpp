@@ -31,7 +31,7 @@ nb::tuple moments(const BoundDesign& self, Vector<double> w, int threads) {
     const int64_t p = self.design->columns();
     std::vector<double> mean(p), variance(p);
     {
-        nb::gil_scoped_release release;
+        const WithoutGil release;
         Team team(threads);
         Monitor monitor(check_signals, {});
         self.design->all_moments(w.data(), [&](int64_t first, int64_t count, const double* values, int64_t ld) {
@@ -48,7 +48,7 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> products(const BoundDesign& self, Ma
     if (std::cmp_not_equal(r.shape(1), n)) throw std::invalid_argument("r must have as many columns as the design has rows");
     std::vector<double> out(sides * p);
     {
-        nb::gil_scoped_release release;
+        const WithoutGil release;
         Team team(threads);
         Monitor monitor(check_signals, {});
         for (int64_t start = 0; start < sides; start += Design::most_sides)
@@ -65,7 +65,7 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> columns(const BoundDesign& self, Vec
     const int64_t n = self.design->rows();
     std::vector<double> out(list.size() * n);
     {
-        nb::gil_scoped_release release;
+        const WithoutGil release;
         const std::span all(list.data(), list.size());
         const auto held = self.design->hold(all);
         for (size_t k = 0; k < all.size(); ++k) self.design->axpy(all[k], 1.0, out.data() + static_cast<int64_t>(k) * n);

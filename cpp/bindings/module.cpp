@@ -6,6 +6,7 @@ NB_MODULE(_core, m) {
     nanobind::set_leak_warnings(false);
 #endif
     m.doc() = "The compiled core of ellzero.";
+    ellzero::bindings::register_interpreter(m);
     ellzero::bindings::register_design(m);
     ellzero::bindings::register_problem(m);
     ellzero::bindings::register_model(m);

@@ -16,7 +16,7 @@ struct BoundPathResult : PathResult {
 Monitor::Progress reporter(const nb::object& progress) {
     if (progress.is_none()) return {};
     return [callback = nb::handle(progress)](double fraction, double lambda_0, int support) {
-        nb::gil_scoped_acquire acquire;
+        const WithGil acquire;
         callback(fraction, lambda_0, support);
     };
 }
@@ -27,7 +27,7 @@ BoundPathResult fit(const BoundProblem& bound, PathOptions options, int threads,
     for (Model& seed : options.seeds) seed = bound.complete(std::move(seed));
     BoundPathResult out;
     {
-        nb::gil_scoped_release release;
+        const WithoutGil release;
         Team team(threads);
         const Columns columns = bound.columns(team, monitor);
         static_cast<PathResult&>(out) = fit_path(bound.problem(columns), options);

@@ -25,7 +25,7 @@ nb::tuple evaluate_loss(LossKind kind, double smoothing, const Vector<double>& e
 Loss make_loss(LossKind kind, double smoothing) { return {kind, kind == LossKind::hinge ? smoothing : 0.0}; }
 
 void check_signals() {
-    nb::gil_scoped_acquire acquire;
+    const WithGil acquire;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
@@ -33,7 +33,7 @@ Monitor::Check checker(const nb::object& check) {
     if (check.is_none()) return check_signals;
     return [callback = nb::handle(check)] {
         check_signals();
-        nb::gil_scoped_acquire acquire;
+        const WithGil acquire;
         callback();
     };
 }

@@ -5,6 +5,7 @@
 
 namespace ellzero::bindings {
 
+void register_interpreter(nanobind::module_& m);
 void register_design(nanobind::module_& m);
 void register_problem(nanobind::module_& m);
 void register_model(nanobind::module_& m);

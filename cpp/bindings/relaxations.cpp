@@ -55,12 +55,12 @@ struct Relaxations : Borrowed {
     }
 
     Model refit(const std::vector<int32_t>& columns) {
-        nb::gil_scoped_release release;
+        const WithoutGil release;
         return solver.refit(columns, std::vector<double>(columns.size(), 0.0), last.intercept);
     }
 
     Relaxed solve(const std::vector<int32_t>& in, const std::vector<int32_t>& out, double enough) {
-        nb::gil_scoped_release release;
+        const WithoutGil release;
         State state = last;
         state.in = in;
         state.out = never;

@@ -32,7 +32,7 @@ struct BoundSearch : Borrowed {
 
 SearchStatus run(BoundSearch& self, double seconds, int64_t node_limit, double enough, bool in_turn, const nb::object& report) {
     Monitor monitor(checker(report), {});
-    nb::gil_scoped_release release;
+    const WithoutGil release;
     return self.search.run({seconds, node_limit, enough, in_turn}, monitor);
 }
 

@@ -7,11 +7,6 @@ namespace ellzero::bindings {
 
 using Answers = Matrix<double>;
 
-PythonSource::~PythonSource() {
-    nb::gil_scoped_acquire acquire;
-    object_.reset();
-}
-
 // A copy, since Python may keep it longer than the core keeps the original.
 static nb::object copied(const double* values, size_t rows, size_t columns) {
     return nb::cast(to_numpy(std::vector<double>(values, values + rows * columns), rows, columns));
@@ -22,8 +17,9 @@ void PythonSource::pass(const char* question, nb::object argument, const Design:
     std::exception_ptr stopped;
     const auto asker = std::this_thread::get_id();
     const auto receive = [&](int64_t first, const Answers& answers) {
-        nb::gil_scoped_release release;
+        const WithoutGil release;
         try {
+            check_interpreter();
             std::vector<double> values(answers.data(), answers.data() + answers.size());
             const auto count = static_cast<int64_t>(answers.shape(1));
             take(first, count, values.data(), count);
@@ -43,22 +39,22 @@ void PythonSource::pass(const char* question, nb::object argument, const Design:
 }
 
 void PythonSource::all_products(const double* r, int64_t sides, const Design::Take& take, Monitor& monitor) const {
-    nb::gil_scoped_acquire acquire;
+    const WithGil acquire;
     pass("products", copied(r, sides, rows_), take, monitor);
 }
 
 void PythonSource::all_moments(const double* w, const Design::Take& take, Monitor& monitor) const {
-    nb::gil_scoped_acquire acquire;
+    const WithGil acquire;
     pass("moments", copied(w, 1, rows_), take, monitor);
 }
 
 void PythonSource::fetch(std::span<const int32_t> columns, const std::function<void(int64_t, const void*)>& to) const {
-    nb::gil_scoped_acquire acquire;
+    const WithGil acquire;
     const nb::object list = nb::cast(to_numpy(std::vector<int32_t>(columns.begin(), columns.end())));
     const auto found = nb::cast<nb::ndarray<nb::ro, nb::ndim<2>, nb::f_contig, nb::device::cpu>>(object_.attr("columns")(list));
     const auto* values = static_cast<const std::byte*>(found.data());
     const int64_t bytes = rows_ * static_cast<int64_t>(found.itemsize());
-    nb::gil_scoped_release release;
+    const WithoutGil release;
     for (int64_t k = 0; k < std::ssize(columns); ++k) to(k, values + k * bytes);
 }
 

@@ -12,7 +12,6 @@ namespace ellzero::bindings {
 class PythonSource final : public Source {
   public:
     PythonSource(nb::object object, int64_t rows) : object_(std::move(object)), rows_(rows) {}
-    ~PythonSource() override;
 
     void all_products(const double* r, int64_t sides, const Design::Take& take, Monitor& monitor) const override;
     void all_moments(const double* w, const Design::Take& take, Monitor& monitor) const override;

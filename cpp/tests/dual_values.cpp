@@ -1,6 +1,7 @@
 // Bounds from dual points: below the objective of every model of their region, whatever the dual point; and close to the best
 // of them where the dual point is good.
 #include <algorithm>
+#include <limits>
 
 #include "ellzero/exact/region_bound.hpp"
 #include "ellzero/relaxation/relaxation.hpp"
@@ -383,18 +384,20 @@ TEST(tightening_keeps_the_best_model_and_decides_others) {
 
 TEST(bounds_of_any_size_are_finite_or_minus_infinity) {
     for (const LossKind kind : kinds)
-        for (int trial = 0; trial < 200; ++trial) {
+        for (int trial = 0; trial < 500; ++trial) {
             Shape shape = random_shape(random, kind);
-            shape.x_size = random.magnitude(-120.0, 120.0);
-            shape.y_size = random.magnitude(-120.0, 120.0);
-            if (shape.lambda_1 > 0.0) shape.lambda_1 = random.magnitude(-120.0, 120.0);
-            if (shape.lambda_2 > 0.0) shape.lambda_2 = random.magnitude(-120.0, 120.0);
+            // Squares of X and y are finite; all else may be anything.
+            shape.x_size = random.magnitude(-160.0, 152.0);
+            shape.y_size = random.magnitude(-300.0, 149.0);
+            shape.least_weight = random.coin() ? 0.1 : random.magnitude(-323.0, -1.0);
+            if (shape.lambda_1 > 0.0) shape.lambda_1 = random.magnitude(-323.0, 308.0);
+            if (shape.lambda_2 > 0.0) shape.lambda_2 = random.magnitude(-323.0, 308.0);
             const Instance instance(random, shape);
             Part part(random, instance.problem());
-            part.options.lambda_0 = random.magnitude(-120.0, 120.0);
+            part.options.lambda_0 = random.magnitude(-323.0, 307.0);
             Region region(instance.problem(), part.options);
             if (!part.load(region)) continue;
-            const double size = random.magnitude(-120.0, 120.0);
+            const double size = random.magnitude(-323.0, 150.0);
             const DualPoint dual = dual_at(instance, random.numbers(shape.rows, -size, size), region.free());
             const double bound = RegionBound(instance.problem(), region).compute(dual, instance.products(dual.theta));
             CHECK_AT_MOST(bound, std::numeric_limits<double>::max());
@@ -407,4 +410,195 @@ TEST(bounds_of_any_size_are_finite_or_minus_infinity) {
             const double reached = objective(instance, least, part.options.lambda_0);
             if (std::isfinite(reached)) CHECK_AT_MOST(bound, reached * (1.0 + 1e-9));
         }
+}
+
+namespace {
+
+// The loss in long double, whose range is that of no float64 problem.
+long double loss_at(LossKind kind, long double eta, long double y) {
+    const long double margin = y * eta, short_by = std::max(1.0L - margin, 0.0L);
+    switch (kind) {
+        case LossKind::logistic: return margin > 0.0L ? std::log1p(std::exp(-margin)) : std::log1p(std::exp(margin)) - margin;
+        case LossKind::squared_hinge: return short_by * short_by;
+        case LossKind::hinge: return short_by;
+        case LossKind::squared_error: break;
+    }
+    return 0.5L * (eta - y) * (eta - y);
+}
+
+double any_number(Random& random) {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    switch (random.integer(0, 9)) {
+        case 0: return 0.0;
+        case 1: return random.coin() ? nan : Penalty::infinity;
+        case 2: return random.uniform();
+        default: return (random.coin() ? 1.0 : -1.0) * random.magnitude(-323.0, 308.0);
+    }
+}
+
+// Checks that a dual point is one, and returns sum_i theta_i^2 / w_i.
+long double check_domain(const Problem& problem, const DualPoint& dual) {
+    const LossKind kind = problem.loss.kind;
+    long double sum = 0.0L, square = 0.0L;
+    for (const float alpha : dual.alpha) CHECK(std::isfinite(alpha));
+    for (int64_t i = 0; i < problem.rows(); ++i) {
+        const double theta = dual.theta[i], w = problem.w[i];
+        CHECK(std::isfinite(theta));
+        sum += theta;
+        CHECK(w > 0.0 || theta == 0.0);
+        if (w > 0.0) square += static_cast<long double>(theta) * theta / w;
+        CHECK(kind == LossKind::squared_error || theta * problem.y[i] >= 0.0);
+        CHECK((kind != LossKind::hinge && kind != LossKind::logistic) || std::abs(theta) <= w);
+    }
+    CHECK(!problem.intercept || sum == 0.0L);
+    CHECK_AT_MOST(static_cast<double>(std::sqrt(square)), dual.norm);
+    CHECK(dual.loss_part < Penalty::infinity);
+    return square;
+}
+
+// sum_i w_i f(eta_i) + theta_i eta_i is nowhere below the bound.
+void check_against_losses(Random& random, const Problem& problem, const DualPoint& dual) {
+    for (int k = 0; k < 5; ++k) {
+        const double size = random.magnitude(-3.0, k == 0 ? 150.0 : 2.0);
+        long double value = 0.0L, parts = 0.0L;
+        for (int64_t i = 0; i < problem.rows(); ++i) {
+            const double eta = random.uniform(-size, size);
+            const long double loss = problem.w[i] * loss_at(problem.loss.kind, eta, problem.y[i]);
+            const long double product = static_cast<long double>(dual.theta[i]) * eta;
+            value += loss + product;
+            parts += std::abs(loss) + std::abs(product);
+        }
+        CHECK(dual.loss_part <= value + 1e-17L * parts);
+    }
+}
+
+}  // namespace
+
+TEST(dual_points_of_any_residual_and_weights_are_sound) {
+    constexpr double tiny_weights[] = {0.0, 5e-324, 1e-320, 1e-310, 1e-250, 1e-200, 1e-100, 1e-30, 1e-10, 0.1};
+    int zero = 0, trials = 0;
+    for (const LossKind kind : kinds)
+        for (int trial = 0; trial < 1500; ++trial) {
+            Shape shape = random_shape(random, kind);
+            shape.y_size = random.coin() ? 1.0 : random.magnitude(-300.0, 150.0);
+            const Instance instance(random, shape);
+            Problem problem = instance.problem();
+            const int64_t n = problem.rows();
+            // One class, or single rows, of next to no weight.
+            const double tiny = tiny_weights[random.integer(0, 9)];
+            std::vector<double> w(n, 0.1), r(n), d(n, 0.0);
+            const int64_t pattern = random.integer(0, 2);
+            for (int64_t i = 0; i < n; ++i) {
+                if (pattern == 1 ? problem.y[i] > 0.0 : pattern == 2 && random.coin()) w[i] = tiny;
+                r[i] = random.coin() ? any_number(random) : w[i] * random.uniform();
+                d[i] = w[i] * random.uniform(0.0, 1.0);
+            }
+            problem.w = w.data();
+            if (random.coin()) problem.penalty.lambda_2 = 0.0;
+            std::vector<int32_t> free;
+            if (random.coin(0.3)) free = {0, 2};
+            DualPoint dual;
+            make_dual(problem, r, d, free, true, dual);
+
+            zero += check_domain(problem, dual) == 0.0L;
+            ++trials;
+            check_against_losses(random, problem, dual);
+        }
+    CHECK(zero < trials / 2);
+}
+
+// X and y in other units, with penalties to match, make the same problem.
+TEST(regions_do_not_depend_on_units) {
+    int64_t decided = 0, narrower = 0;
+    for (const LossKind kind : kinds)
+        for (const int of_x : {-500, -450, -300, -40, 40, 300, 450, 500})
+            for (int trial = 0; trial < 30; ++trial) {
+                const int of_y = kind == LossKind::squared_error ? static_cast<int>(random.integer(-100, 100)) : 0;
+                const auto seed = static_cast<uint64_t>(random.integer(0, 1 << 30));
+                Shape shape = random_shape(random, kind);
+                shape.bounded = shape.unpenalized = shape.standardised = false;
+                shape.lambda_2 = random.magnitude(-5.0, -1.0);
+                Shape other = shape;
+                other.x_size = std::ldexp(1.0, of_x);
+                other.y_size = std::ldexp(1.0, of_y);
+                other.lambda_1 = std::ldexp(shape.lambda_1, of_x + of_y);
+                other.lambda_2 = std::ldexp(shape.lambda_2, 2 * of_x);
+                Random first(seed), second(seed);
+                const Instance plain(first, shape), scaled(second, other);
+                const Part part(first, plain.problem());
+                Part part_there = part;
+                part_there.options.lambda_0 = std::ldexp(part.options.lambda_0, 2 * of_y);
+                Region region(plain.problem(), part.options), there(scaled.problem(), part_there.options);
+                const bool possible = part.load(region);
+                CHECK(part_there.load(there) == possible);
+                if (!possible) continue;
+                std::vector<double> eta = first.numbers(shape.rows, -0.5, 0.5);
+                const DualPoint dual = dual_at(plain, eta);
+                for (double& margin : eta) margin = std::ldexp(margin, of_y);
+                const DualPoint dual_there = dual_at(scaled, eta);
+                const std::vector<double> v = plain.products(dual.theta), v_there = scaled.products(dual_there.theta);
+                RegionBound bound(plain.problem(), region), bound_there(scaled.problem(), there);
+                const double value = bound.compute(dual, v), value_there = bound_there.compute(dual_there, v_there);
+                CHECK_NEAR(std::ldexp(value_there, -2 * of_y), value, 1e-13 * std::abs(value));
+                const double cutoff = value + std::abs(value) * first.magnitude(-4.0, 1.0);
+                const int64_t before = std::ssize(region.undecided());
+                const bool left = region.tighten(bound, v, cutoff);
+                CHECK(there.tighten(bound_there, v_there, std::ldexp(cutoff, 2 * of_y)) == left);
+                if (!left) continue;
+                CHECK(there.undecided() == region.undecided() && there.in() == region.in());
+                decided += before - std::ssize(region.undecided());
+                for (const auto* columns : {&region.in(), &region.undecided()})
+                    for (const int32_t j : *columns) {
+                        const Box &box = region.box(j), &box_there = there.box(j);
+                        CHECK_NEAR(std::ldexp(box_there.high, of_x - of_y), box.high, 1e-11 * (box.high + 1e-9));
+                        CHECK_NEAR(std::ldexp(box_there.low, of_x - of_y), box.low, 1e-11 * (1e-9 - box.low));
+                        narrower += std::isfinite(box.high);
+                    }
+            }
+    CHECK(decided > 50 && narrower > 500);
+}
+
+TEST(slopes_are_known_up_to_their_noise) {
+    int64_t underflows = 0, normal = 0;
+    for (const LossKind kind : kinds)
+        for (int trial = 0; trial < 400; ++trial) {
+            Shape shape = random_shape(random, kind);
+            shape.intercept = shape.standardised;  // columns are centred if there is an intercept, and only then
+            shape.x_size = random.magnitude(-160.0, 152.0);
+            shape.y_size = random.magnitude(-300.0, 149.0);
+            shape.least_weight = random.coin() ? 0.1 : random.magnitude(-323.0, -1.0);
+            const Instance instance(random, shape);
+            const Problem& problem = instance.problem();
+            Region region(problem, {.lambda_0 = 0.1, .k = shape.columns, .swaps = {}, .integral = {}});
+            CHECK(region.load({}, {}, Penalty::infinity));
+            const double size = random.magnitude(-40.0, 40.0);
+            DualPoint dual = dual_at(instance, random.numbers(shape.rows, -size, size));
+            // A multiple of a dual point is as good to test products with, but for the square of a hinge or an error.
+            if (const double factor = random.magnitude(-320.0, 0.0); random.coin()) {
+                for (double& theta : dual.theta) theta *= factor;
+                dual.norm = dual.norm * factor + std::numeric_limits<double>::denorm_min();
+            }
+            const std::vector<double> v = instance.products(dual.theta);
+            RegionBound bound(problem, region);
+            bound.compute(dual, v);
+            std::vector<int32_t> rows;
+            std::vector<double> values;
+            for (int32_t j = 0; j < problem.columns(); ++j) {
+                if (!std::isfinite(bound.noise(j))) continue;
+                const Design::Entries entries = problem.X.design().entries(j, rows, values);
+                long double exact = 0.0L, sum = 0.0L;
+                for (int64_t i = 0; i < problem.rows(); ++i) {
+                    exact += static_cast<long double>(entries.values[i]) * dual.theta[i];
+                    sum += dual.theta[i];
+                }
+                exact = (exact - sum * problem.X.mean(j)) * problem.X.scale(j);
+                const long double error = std::abs(exact - static_cast<long double>(v[j]));
+                if (!(error <= static_cast<long double>(bound.noise(j))))
+                    harness::fail(std::source_location::current(), v[j], ", off by ", static_cast<double>(error), " > ",
+                                  bound.noise(j));
+                underflows += v[j] == 0.0 && exact != 0.0L;
+                normal += bound.noise(j) < 1e-10 * std::abs(v[j]);
+            }
+        }
+    CHECK(underflows > 20 && normal > 1000);
 }

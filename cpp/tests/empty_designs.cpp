@@ -79,6 +79,13 @@ double least_cost(const Problem& problem) {
     return least;
 }
 
+void check_models(const std::vector<Model>& models, double least) {
+    for (const Model& model : models) {
+        CHECK(model.support.empty() && model.size == 0);
+        CHECK_NEAR(model.cost, least, 1e-3);
+    }
+}
+
 }  // namespace
 
 TEST(paths_without_entries_are_those_of_the_intercept) {
@@ -97,11 +104,8 @@ TEST(paths_without_entries_are_those_of_the_intercept) {
                     CHECK(!found.stopped);
                     CHECK(found.by_size.size() == 1);
                     if (kind != 2) CHECK(found.models.size() == (kind == 1 ? 3 : 1));
-                    for (const auto* models : {&found.models, &found.by_size})
-                        for (const Model& model : *models) {
-                            CHECK(model.support.empty() && model.size == 0);
-                            CHECK_NEAR(model.cost, least, 1e-3);
-                        }
+                    check_models(found.models, least);
+                    check_models(found.by_size, least);
                 }
     });
 }

@@ -7,10 +7,10 @@ using namespace ellzero;
 namespace harness {
 
 Instance::Instance(Random& random, const Shape& shape)
-    : rows_(shape.rows),
-      x_(random.numbers(shape.rows * shape.columns)),
-      y_(shape.rows),
-      w_(random.numbers(shape.rows, 0.1, 1.0)) {
+    : rows_(shape.rows), x_(random.numbers(shape.rows * shape.columns)), y_(shape.rows) {
+    const bool alike = shape.least_weight >= 0.1;
+    for (int64_t i = 0; i < rows_; ++i)
+        w_.push_back(alike ? random.uniform(shape.least_weight, 1.0) : random.magnitude(std::log10(shape.least_weight), 0.0));
     const bool regression = shape.loss == LossKind::squared_error;
     w_[0] = 0.0;
     double total = 0.0;
@@ -45,8 +45,9 @@ void Instance::standardise(bool centre) {
         if (!centre) mean = 0.0;
         for (int64_t i = 0; i < rows_; ++i) square += w_[i] * (x_[j * rows_ + i] - mean) * (x_[j * rows_ + i] - mean);
         mean_.push_back(mean);
-        scale_.push_back(1.0 / std::sqrt(square));
-        square_.push_back(centre ? 1.0 : square);
+        // A column whose squares underflow counts as constant.
+        scale_.push_back(square > 0.0 ? 1.0 / std::sqrt(square) : 1.0);
+        square_.push_back(centre && square > 0.0 ? 1.0 : square);
     }
 }
 

@@ -14,6 +14,7 @@ struct Shape {
     bool intercept = true, standardised = false, bounded = false, unpenalized = false;
     double lambda_1 = 0.0, lambda_2 = 0.0;
     double x_size = 1.0, y_size = 1.0;  // y of a regression
+    double least_weight = 0.1;          // of a row, relative to the largest
 };
 
 class Instance {

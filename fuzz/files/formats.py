@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
+import io
 import lzma
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +16,9 @@ import numpy as np
 from scipy import sparse
 
 import ellzero as ez
+from ellzero.cli import main
 from fuzz.problems.problem import Problem
+from fuzz.subjects.commands import SPEAKING
 from fuzz.subjects.tables import write_table
 
 __all__ = ["FORMATS", "Format"]
@@ -40,8 +44,9 @@ def small_problem(rng: Generator) -> Problem:
 
 
 FIXED = small_problem(np.random.default_rng(5))  # that certificates and checkpoints are about
-LARGER = np.random.default_rng(6).standard_normal((30, 12))
-LABELS = (LARGER[:, :4].sum(1) + np.random.default_rng(7).standard_normal(30) > 0.0).astype(int)
+SHARED = np.random.default_rng(6).standard_normal((40, 1))
+LARGER = np.random.default_rng(7).standard_normal((40, 24)) + 1.5 * SHARED  # a search of hundreds of nodes
+LABELS = (LARGER[:, :6].sum(1) - 6.0 * SHARED[:, 0] + np.random.default_rng(8).standard_normal(40) > 0.0).astype(int)
 
 
 def write_certificate(path: Path, rng: Generator) -> None:
@@ -61,7 +66,7 @@ def read_certificate(path: Path) -> str:
 
 def write_checkpoint(path: Path, rng: Generator) -> None:
     """Write the checkpoint of a search that was stopped."""
-    ez.solve(LARGER, LABELS, k=6, lambda_2=1e-3, gap=1e-7, node_limit=int(rng.integers(3, 12)), checkpoint=path)
+    ez.solve(LARGER, LABELS, k=6, lambda_2=1e-3, gap=1e-7, node_limit=int(rng.integers(3, 30)), checkpoint=path)
 
 
 def read_checkpoint(path: Path) -> str:
@@ -143,13 +148,8 @@ def table_reader(kind: str) -> Callable[[Path], str]:
 
 def read_command_line(path: Path) -> str:
     """Fit on a table as the command line does; it answers with an exit code."""
-    import contextlib
-    import io
-
-    from ellzero.cli import main
-
     said = io.StringIO()
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
+    with SPEAKING, contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
         code = main(["fit", str(path), "--k", "2", "--target", "target", "--quiet"])
     if code not in (0, 1, 2) or "Traceback" in said.getvalue():
         raise AssertionError(f"exit code {code}: {said.getvalue()}")

@@ -20,6 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--only", metavar="NAME", help="the subject; without it, the one that the seed draws")
     parser.add_argument("--kind", help="the kind of finding, as the summary names it; without it, the worst")
+    parser.add_argument("--count", help="keep what the summary counts under this name, such as 'status precision', instead")
     parser.add_argument("--seconds", type=float, default=120.0, help="that the search may take (default 120)")
     parser.add_argument("--out", type=Path, help="the script's file; without it, standard output")
     chosen = parser.parse_args(arguments)
@@ -27,14 +28,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from fuzz.subjects.all import SUBJECTS, draw_case
 
     case = draw_case(chosen.seed, chosen.only)
-    with run_apart("fuzz.subjects.all:run", seconds=30.0) as run:
+    with run_apart("fuzz.subjects.all:run", seconds=15.0) as run:
 
         def judge(smaller: Case) -> Record:
-            return run(Task(smaller.subject, smaller.seed, smaller))
+            record = run(Task(smaller.subject, smaller.seed, smaller))
+            if chosen.count is not None and record.counts[chosen.count]:
+                record.find(chosen.count, "low", f"counted {record.counts[chosen.count]} times")
+            return record
 
         record = judge(case)
-        if chosen.kind is not None:
-            record.findings = [finding for finding in record.findings if finding.kind == chosen.kind]
+        kind = chosen.kind or chosen.count
+        if kind is not None:
+            record.findings = [finding for finding in record.findings if finding.kind == kind]
         finding = worst(record)
         if finding is None:
             print(f"{case.name} shows nothing", file=sys.stderr)

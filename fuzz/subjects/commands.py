@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import tempfile
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,10 @@ from fuzz.problems.problem import Problem
 from fuzz.records import Case, Record, skeleton
 from fuzz.subjects.tables import draw_names, write_table
 
-__all__ = ["COMMAND_CALLS", "draw_command", "judge_command"]
+__all__ = ["COMMAND_CALLS", "SPEAKING", "draw_command", "judge_command"]
 
 Generator = np.random.Generator
+SPEAKING = threading.Lock()  # of standard output and error, which belong to the whole process
 COMMAND_CALLS = """
 print("see fuzz/subjects/commands.py: X and y are written as a table, then: ellzero", options["command"], options["arguments"])
 """
@@ -57,7 +59,7 @@ def draw_command(rng: Generator, problem: Problem) -> tuple[Problem, dict[str, A
 def call(record: Record, *argv: str) -> tuple[int, str]:
     """Run a command; return its exit code and what it printed. Errors must be one sentence."""
     out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with SPEAKING, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = main([*argv, "--quiet"])
     said = err.getvalue()
     record.count(f"{argv[0]} ended with {code}")

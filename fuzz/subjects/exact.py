@@ -73,6 +73,8 @@ def check_solution(record: Record, referee: Referee, what: str, solution: ez.Exa
     record.count(f"status {solution.status}" + (", gap asked below 1e-6" if asked < 1e-6 else ""))
     check_model(record, referee, what, solution.coef, solution.intercept, solution.objective)
     referee.show(solution.coef, solution.intercept)
+    if referee.is_beaten():
+        record.count("the solver is better than brute force")
     check_bound(record, referee, f"{what} ({solution.status}), lower_bound", solution.lower_bound)
     judge_quality(record, referee, what, solution)
     if solution.lower_bound > solution.objective * (1.0 + 1e-12) + 1e-300:
@@ -87,8 +89,8 @@ def judge_quality(record: Record, referee: Referee, what: str, solution: ez.Exac
     best = referee.best()
     if best is None or solution.status in ("optimal", "node_limit", "time_limit"):
         return
-    worse = (np.longdouble(solution.objective) - best.value) / abs(best.value) if best.value else np.longdouble(0)
-    if worse > 1e-2:
+    worse = np.longdouble(solution.objective) - best.value
+    if worse > 1e-2 * abs(best.value) + 1e-9 * referee.zero_loss:
         words = f"{what}: status {solution.status}, objective {solution.objective!r}, a model has {float(best.value)!r}"
         record.find("poor solution", "medium", words)
 

@@ -37,6 +37,11 @@ class Referee:
         """The best model by brute force, None if there are too many features."""
         return best_model(self.problem, self.long, self.near) if self.long.counted.sum() <= LARGEST_P else None
 
+    @cached_property
+    def zero_loss(self) -> Any:
+        """The loss of the model that predicts zero: what is tiny beside it is rounding."""
+        return self.long.value(np.zeros(len(self.long.counted)), 0.0)
+
     def show(self, coef: Long, intercept: float) -> None:
         """Consider one more model, moved into its box and only if it has no more features than allowed."""
         with np.errstate(all="ignore"):
@@ -47,6 +52,12 @@ class Referee:
                 value = self.long.upper_value(inside, intercept)
                 if np.isfinite(value):
                     self.shown.append(Best(value, inside, intercept))
+
+    def is_beaten(self) -> bool:
+        """Return whether a model that was shown is clearly better than what brute force found: a weak spot of the referee."""
+        if self.brute is None or not self.shown:
+            return False
+        return bool(min(model.value for model in self.shown) < self.brute.value * (1 - 1e-6) - 1e-9 * self.zero_loss)
 
     def best(self) -> Best | None:
         """Return the best model known."""

@@ -113,7 +113,7 @@ def test_missing_values(run, tmp_path):
     frame.loc[3, "a"] = np.nan
     frame.to_csv(tmp_path / "data.csv", index=False)
     store = write_store(tmp_path / "data.columns", frame[NAMES].to_numpy(), Y, names=NAMES, target="label")
-    assert "X contains NaN or infinity (column 0)" in run.error("fit", store)
+    assert "X contains NaN or infinity (column 'a')" in run.error("fit", store)
     run.ok("fit", tmp_path / "data.csv", "--target", "label", "--impute", "median", "--k", 3, "--out", tmp_path / "model.json")
     filled = run.json("predict", tmp_path / "model.json", tmp_path / "data.csv", "--decision")
     np.testing.assert_allclose(

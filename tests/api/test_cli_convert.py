@@ -38,4 +38,4 @@ def test_command(run, tmp_path, data, monkeypatch):
         run.error("convert", "-", "--format", "npz", "--out", tmp_path / "z") == "npz files cannot be read from standard input."
     )
     message = run.error("convert", data, "--target", "label", "--out", tmp_path / "z", "--missing", "0.1", "--memory", "x")
-    assert message.startswith("memory must be a number of bytes")
+    assert message.startswith("--memory must be a number of bytes")

@@ -69,7 +69,7 @@ def test_columns_are_found_by_name(run, data, tmp_path):
         "predict", model, tmp_path / "less.csv"
     )
     FRAME.rename(columns={"a": "A", "c": "C"}).to_csv(tmp_path / "less.csv", index=False)
-    assert "has no column 'a' (and 1 others)" in run.error("predict", model, tmp_path / "less.csv")
+    assert "has no column 'a' (and 1 other)" in run.error("predict", model, tmp_path / "less.csv")
     FRAME.assign(a="x").to_csv(tmp_path / "text.csv", index=False)
     assert "column 'a' in" in run.error("predict", model, tmp_path / "text.csv")
     FRAME.assign(a=FRAME.a.where(FRAME.a > 0)).to_csv(tmp_path / "holes.csv", index=False)

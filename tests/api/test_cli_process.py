@@ -44,6 +44,46 @@ def test_help_of_every_command_ends_with_examples():
     assert program("--version").stdout.strip() == f"ellzero {ez.__version__}"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="streams of a POSIX shell")
+@pytest.mark.parametrize(
+    ("redirection", "code", "said"),
+    [
+        (">&-", 0, ""),
+        ("2>&-", 0, ""),
+        ("> /dev/full", 2, "ellzero: error: standard output: No space left on device."),
+        ("--json > /dev/full", 2, "ellzero: error: standard output: No space left on device."),
+    ],
+)
+def test_streams_that_are_closed_or_full(data, tmp_path, redirection, code, said):
+    model = tmp_path / "model.json"
+    words = [*PROGRAM, "fit", data, "--target", "label", "--k", "2", "--out", model, "--quiet"]
+    done = subprocess.run(
+        ["bash", "-c", f'"$@" {redirection}', "bash", *map(str, words)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert said in done.stderr
+    assert model.exists()  # what was asked for is written before it is printed
+
+
+def test_standard_input_that_is_closed(data):
+    words = [*PROGRAM, "fit", "-", "--target", "label"]
+    done = subprocess.run(["bash", "-c", '"$@" <&-', "bash", *words], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (2, "ellzero: error: standard input is empty.\n")
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="a folder in which nobody can make files")
+def test_a_place_where_nothing_can_be_written(data):
+    done = program("fit", data, "--target", "label", "--k", "1", "--out", "/proc/model.json", "--quiet")
+    assert done.returncode == 2
+    assert done.stderr.startswith("ellzero: error: /proc/model.json")
+    assert ".part" not in done.stderr
+
+
 def test_exit_codes_and_streams(data, tmp_path):
     good = program("certify", data, "--target", "label", "--k", "2", "--out", tmp_path / "proof.npz", "--json")
     assert good.returncode == 0

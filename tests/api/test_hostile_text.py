@@ -234,10 +234,17 @@ def test_a_page_shows_no_codes_and_its_code_is_safe(tmp_path):
 
 
 def test_a_model_file_keeps_every_name(tmp_path):
-    names = [*NAMES[:-1], "half \ud800"]
-    model = ez.L0Classifier(k=3).fit(FRAME.set_axis(pd.Index(names, dtype=object), axis=1), LABELS)
+    model = ez.L0Classifier(k=3).fit(FRAME, LABELS)
     model.save(tmp_path / "model.json")
     assert (tmp_path / "model.json").read_text(encoding="utf-8").replace("\n", "").isprintable()
     loaded = ez.load(tmp_path / "model.json")
-    assert loaded.feature_names_in_.tolist() == names
+    assert loaded.feature_names_in_.tolist() == NAMES
     assert loaded.classes_.tolist() == model.classes_.tolist()
+
+
+def test_half_a_character_cannot_be_saved(tmp_path):
+    names = pd.Index([*NAMES[:-1], "half \ud800"], dtype=object)
+    model = ez.L0Classifier(k=3).fit(FRAME.set_axis(names, axis=1), LABELS)
+    with pytest.raises(ez.InvalidInputError, match="one holds half a character"):
+        model.save(tmp_path / "model.json")
+    assert list(tmp_path.iterdir()) == []

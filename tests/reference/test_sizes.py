@@ -195,3 +195,19 @@ def test_object():
     assert "models of 3 sizes" in repr(models)
     with pytest.raises(KeyError, match="size 2 was not asked for"):
         models[2]
+
+
+@pytest.mark.parametrize("radius", [1e-6, 1e-15, 1e-30, 1e-150, 1e-310, 5e-324, 0.0])
+@pytest.mark.parametrize("settings", [{}, {"lambda_1": 0.1}, {"standardize": True}, {"unpenalized": [4]}], ids=str)
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_error"])
+def test_norms_as_small_as_numbers_are(loss, settings, radius):
+    """Models within any radius, down to nothing: none is worse than that without features."""
+    X, y, _ = random_problem(3, 60, 8)
+    y = target(y, loss)
+    null = ez.fit_sizes(X, y, [0], loss=loss, max_norm=0.0, **settings)
+    models = ez.fit_sizes(X, y, [2, 5], loss=loss, max_norm=radius, **settings)
+    scale = X.std(axis=0) if "standardize" in settings else 1.0
+    assert (np.linalg.norm(models.coef.toarray() * scale, axis=1) <= radius * (1.0 + 1e-12)).all()
+    assert (models.objective <= null.objective[0] * (1.0 + 1e-12)).all()
+    if radius < 1e-20:  # what so small coefficients gain is rounding
+        assert (models.support_size == 0).all()

@@ -110,6 +110,17 @@ def test_the_users_handler_acts_once_at_the_end(interrupts):
     assert signal.getsignal(signal.SIGINT) is handler
 
 
+def test_modules_that_are_there_cost_nothing(interrupts):
+    handler = signal.getsignal(signal.SIGINT)
+    with whole_imports("os", "sys"):
+        assert signal.getsignal(signal.SIGINT) is handler
+    with whole_imports("os", "not there"):
+        assert signal.getsignal(signal.SIGINT) is not handler
+        press()
+        assert interrupts == []
+    assert interrupts == [signal.SIGINT]
+
+
 def test_ctrl_c_after_an_import_that_fails():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:

@@ -12,6 +12,8 @@ namespace {
 constexpr double unit = 0x1p-52;  // the spacing of numbers next to one
 // Each term of the loss part may be off by so many units of its size: a few products, a logarithm, and the sum.
 constexpr double rounding_of_terms = 16.0 * unit;
+// Operations of a term whose results may underflow.
+constexpr double operations_per_term = 8.0;
 // Factor that rounds the norm up by more than its sum of squares can be off.
 constexpr double rounded_up = 1.0 + 1e-12;
 // Steps towards slopes of zero: there are several, since clipping to the domain spoils each of them a little.
@@ -20,6 +22,10 @@ constexpr int projections = 3;
 constexpr double ridge = 1.0 + 1e-12;
 // Multiples of 2^-50 times their total can be summed without rounding.
 constexpr int bits_of_grid = 50;
+// Totals below 2^-901 leave no room for such a grid.
+constexpr int least_exponent = -900;
+// Powers of two up to 2^1000 are in range, and so are numbers that they bring near one.
+constexpr int most_exponent = 1000;
 
 // theta_i = w_i alpha_i sign_i
 double sign(const Problem& problem, int64_t i) { return problem.loss.kind == LossKind::squared_error ? 1.0 : problem.y[i]; }
@@ -60,31 +66,36 @@ Term conjugate_term(LossKind loss, double theta, double y, double w) {
 }
 
 // Makes the sum exactly zero. All entries become multiples of a grid so coarse that their sums are exact; the excess then
-// leaves the heavier side, largest entries first, so that nothing leaves its domain.
+// leaves the heavier side, largest entries first, so that nothing leaves its domain. A point that is too small for a grid
+// becomes zero, which is a dual point too.
 void balance(std::vector<double>& theta) {
     double total = 0.0;
     for (const double t : theta) total += std::abs(t);
-    if (total == 0.0 || !std::isfinite(total)) return;
-    const double grid = std::ldexp(1.0, std::ilogb(total) + 1 - bits_of_grid);
+    int exponent = 0;
+    std::frexp(total, &exponent);
+    if (exponent < least_exponent || !std::isfinite(total)) return std::fill(theta.begin(), theta.end(), 0.0);
+    const double grid = std::ldexp(1.0, exponent - bits_of_grid);
     double excess = 0.0;
     for (double& t : theta) {
         t = std::trunc(t / grid) * grid;
         excess += t;
     }
-    if (excess == 0.0) return;
-    std::vector<int32_t> order;
-    for (size_t i = 0; i < theta.size(); ++i)
-        if (theta[i] != 0.0 && std::signbit(theta[i]) == std::signbit(excess)) order.push_back(static_cast<int32_t>(i));
-    const auto larger = [&](int32_t a, int32_t b) { return std::abs(theta[a]) > std::abs(theta[b]); };
+    const double side = std::copysign(1.0, excess);
+    const auto larger = [&](double a, double b) { return side * a > side * b; };
+    const auto take_from = [&](double& t) {
+        const double taken = side * std::min(std::abs(excess), side * t);
+        t -= taken;
+        excess -= taken;
+    };
     // One entry is nearly always enough.
-    std::iter_swap(order.begin(), std::min_element(order.begin(), order.end(), larger));
-    if (std::abs(theta[order[0]]) < std::abs(excess)) std::sort(order.begin(), order.end(), larger);
-    for (const int32_t i : order) {
-        const double take = std::abs(excess) < std::abs(theta[i]) ? excess : theta[i];
-        theta[i] -= take;
-        excess -= take;
-        if (excess == 0.0) return;
-    }
+    if (const auto first = std::min_element(theta.begin(), theta.end(), larger);
+        first != theta.end() && side * *first >= std::abs(excess))
+        return take_from(*first);
+    std::vector<size_t> order;
+    for (size_t i = 0; i < theta.size(); ++i)
+        if (side * theta[i] > 0.0) order.push_back(i);
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return larger(theta[a], theta[b]); });
+    for (const size_t i : order) take_from(theta[i]);
 }
 
 // L L' of a matrix of some order, in its place. False if it is not positive definite.
@@ -146,10 +157,10 @@ void centre(const Problem& problem, std::vector<double>& alpha) {
         if ((problem.y[i] > 0.0) == heavy) alpha[i] *= factor;
 }
 
-// A response may be larger than a float is: there any finite number will do.
+// A response may be larger than a float is, or a residual out of range: there any finite number will do.
 float in_single(double alpha) {
     constexpr double largest = std::numeric_limits<float>::max();
-    return static_cast<float>(std::clamp(alpha, -largest, largest));
+    return std::isnan(alpha) ? 0.0F : static_cast<float>(std::clamp(alpha, -largest, largest));
 }
 
 // alpha in single precision, followed by what that lost of each entry if `with_rest` is set.
@@ -174,10 +185,21 @@ void set_theta(const Problem& problem, DualPoint& out) {
     if (problem.intercept) balance(out.theta);
 }
 
+// sqrt(sum_i theta_i^2 / w_i), rounded up. A power of two keeps the squares in range.
+double norm_of(const std::vector<double>& theta, const double* w) {
+    double largest = 0.0, square = 0.0;
+    for (const double t : theta) largest = std::max(largest, std::abs(t));
+    if (largest == 0.0) return 0.0;
+    const double factor = std::ldexp(1.0, std::min(-std::ilogb(largest), most_exponent));
+    for (size_t i = 0; i < theta.size(); ++i)
+        if (w[i] > 0.0) square += factor * theta[i] * (factor * theta[i] / w[i]);
+    return std::sqrt(square) * rounded_up / factor;
+}
+
 // Neumaier's sum, lowered by what rounding can have done to its terms.
 void set_value(const Problem& problem, DualPoint& out) {
     const LossKind loss = problem.loss.kind;
-    double total = 0.0, lost = 0.0, size = 0.0, square = 0.0;
+    double total = 0.0, lost = 0.0, size = 0.0;
     for (int64_t i = 0; i < problem.rows(); ++i) {
         if (problem.w[i] == 0.0) continue;
         const double theta = out.theta[i];
@@ -186,10 +208,12 @@ void set_value(const Problem& problem, DualPoint& out) {
         lost += std::abs(total) >= std::abs(term) ? (total - next) + term : (term - next) + total;
         total = next;
         size += parts;
-        square += theta * (theta / problem.w[i]);
     }
-    out.loss_part = total + lost - rounding_of_terms * size;
-    out.norm = std::sqrt(square) * rounded_up;
+    const double underflow =
+        operations_per_term * static_cast<double>(problem.rows()) * std::numeric_limits<double>::denorm_min();
+    out.loss_part = total + lost - (rounding_of_terms * size + underflow);
+    if (std::isnan(out.loss_part)) out.loss_part = -Penalty::infinity;
+    out.norm = norm_of(out.theta, problem.w);
 }
 
 }  // namespace

@@ -28,7 +28,9 @@ bool LastFeature::worth_enumerating() const {
 std::vector<Leaf> LastFeature::enumerate() {
     const std::vector<double>& v = pricing_.slopes();
     std::vector<int32_t> candidates = work_.region.undecided();
-    std::sort(candidates.begin(), candidates.end(), [&](int32_t a, int32_t b) { return std::abs(v[a]) > std::abs(v[b]); });
+    // A slope out of range counts as steep: NaN has no order.
+    const auto steepness = [&](int32_t j) { return std::isnan(v[j]) ? Penalty::infinity : std::abs(v[j]); };
+    std::sort(candidates.begin(), candidates.end(), [&](int32_t a, int32_t b) { return steepness(a) > steepness(b); });
     candidates.push_back(-1);
     const std::vector<Relaxation::Coordinate> decided = decided_coordinates();
     std::vector<Leaf> leaves;

@@ -5,13 +5,13 @@
 #include <iterator>
 #include <limits>
 
+#include "ellzero/exact/last_root.hpp"
+
 namespace ellzero {
 namespace {
 
 // A solution that is known up to rounding may lie so far outside its box, relative to 1 + |beta|.
 constexpr double box_tolerance = 1e-9;
-// The limit of coefficients that next to nothing holds: what is multiplied with it should still be a number.
-constexpr double furthest = 1e280;
 
 float round_down(double x) {
     const auto f = static_cast<float>(x);
@@ -19,13 +19,8 @@ float round_down(double x) {
 }
 float round_up(double x) { return -round_down(-x); }
 
-// The positive root of lambda_1 m + lambda_2 m^2 = most: a larger coefficient costs too much.
-double largest_affordable(double most, const Penalty& penalty) {
-    const double a = penalty.lambda_2, b = penalty.lambda_1;
-    if (!(a > 0.0) && !(b > 0.0)) return Penalty::infinity;
-    if (a < Region::least_ridge) return b > 0.0 ? std::min(most / b, furthest) : furthest;
-    return 2.0 * most / (b + std::sqrt(b * b + 4.0 * a * most));
-}
+// Beyond lambda_1 m + lambda_2 m^2 = most a coefficient costs too much.
+double largest_affordable(double most, const Penalty& penalty) { return last_root(penalty.lambda_2, penalty.lambda_1, -most); }
 
 }  // namespace
 
@@ -122,7 +117,7 @@ bool Region::settle(double cutoff) {
     for (const int32_t j : in_) cap(j, inside);
     for (const int32_t j : always_) cap(j, inside);
     // 3. Features that the numbers or the costs keep from coming in are out.
-    if (const bool affordable = spare >= lambda_0_; left_ == 0 || !affordable) {
+    if (const bool affordable = !(spare < lambda_0_); left_ == 0 || !affordable) {
         std::erase_if(undecided_, [&](int32_t j) {
             const bool possible = at_home(j) ? affordable || staying > 0 : affordable && left_ > 0;
             if (!possible) status_[j] = Status::out;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 namespace ellzero {
 namespace {
@@ -12,7 +13,9 @@ constexpr double unit = 0x1p-52;  // the spacing of numbers next to one
 constexpr double more_terms = 8.0, rounding_of_products = 2.0 * unit;
 // A sum of so many terms may be off by this for each of them, relative to its size.
 constexpr double rounding_of_sums = 4.0 * unit;
-// The rounding of the sum of a bound and one reward, relative to the bound.
+// An operation whose result underflows is off by less than the least number.
+constexpr double least = std::numeric_limits<double>::denorm_min();
+// The rounding of the sum of a bound and one reward, relative to both.
 constexpr double rounding_of_choice = 1e-14;
 
 }  // namespace
@@ -21,9 +24,10 @@ RegionBound::RegionBound(const Problem& problem, const Region& region)
     : problem_(problem), region_(region), gains_(problem.columns()) {
     const Columns& X = problem.X;
     const double rounding = (static_cast<double>(problem.rows()) + more_terms) * rounding_of_products;
+    const double underflow = (static_cast<double>(problem.rows()) + more_terms) * least;
     for (int32_t j = 0; j < problem.columns(); ++j) {
-        const double shift = X.mean(j) * X.scale(j);
-        norms_.push_back(rounding * std::sqrt(X.square(j) + shift * shift));
+        norms_.push_back(rounding * std::hypot(std::sqrt(X.square(j) + underflow), X.mean(j) * X.scale(j)));
+        lost_.push_back(underflow * (1.0 + X.scale(j)));
     }
 }
 
@@ -76,7 +80,7 @@ double RegionBound::compute(const DualPoint& dual, const std::vector<double>& v,
     take(leaving_.total);
     const size_t terms =
         region_.in().size() + region_.always().size() + region_.home_undecided().size() + rewards_.size() + leavers_.size();
-    value_ = total - rounding_of_sums * (static_cast<double>(terms) + more_terms) * size;
+    value_ = total - (static_cast<double>(terms) + more_terms) * (rounding_of_sums * size + least);
     if (std::isnan(value_)) value_ = -Penalty::infinity;
     return value_;
 }
@@ -84,11 +88,11 @@ double RegionBound::compute(const DualPoint& dual, const std::vector<double>& v,
 RegionBound::Decided RegionBound::if_decided(int32_t j) const {
     // A chosen feature outside the home comes in; a chosen one at home leaves.
     const bool home = region_.at_home(j);
-    const double slack = rounding_of_choice * std::abs(value_);
     const double reward = home ? region_.lambda_0() - gains_[j] : gains_[j] - region_.lambda_0();
     const Chosen& chosen = home ? leaving_ : coming_;
-    const double if_chosen = value_ + std::max(chosen.last - reward, 0.0) - slack;
-    const double if_not = value_ + std::max(reward - chosen.next, 0.0) - slack;
+    const auto raised = [&](double rise) { return value_ + rise - rounding_of_choice * (std::abs(value_) + rise); };
+    const double if_chosen = raised(std::max(chosen.last - reward, 0.0));
+    const double if_not = raised(std::max(reward - chosen.next, 0.0));
     return home ? Decided{if_not, if_chosen} : Decided{if_chosen, if_not};
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ellzero/exact/last_root.hpp"
 #include "ellzero/exact/region.hpp"
 #include "ellzero/exact/region_bound.hpp"
 
@@ -10,20 +11,8 @@ namespace {
 
 // Roots of quadratic equations are known up to a few units of rounding: boxes are made wider by more than that.
 constexpr double wider = 1.0 + 1e-12;
-// A bound without the gain of one feature is a difference, off by this part of its terms. The cutoff has room for less than so
-// much of itself.
-constexpr double rounding_of_rest = 0x1p-46, covered_by_cutoff = 1e-10;
-
-// The m >= 0 beyond which lambda_2 m^2 + (lambda_1 - v) m + rest is positive; infinity if there is none.
-double positive_beyond(double v, double rest, const Penalty& penalty) {
-    const double a = penalty.lambda_2, b = penalty.lambda_1 - v;
-    if (a < Region::least_ridge) return b > 0.0 ? std::max(-rest / b, 0.0) : Penalty::infinity;
-    const double square = b * b - 4.0 * a * rest;
-    if (square < 0.0) return 0.0;
-    // Where b > 0, its difference to the square root would lose all digits of a small lambda_2.
-    const double root = std::sqrt(square);
-    return std::max(b > 0.0 ? -2.0 * rest / (b + root) : (root - b) / (2.0 * a), 0.0);
-}
+// The rounding of a bound less one of its terms, relative to the parts that it is made of.
+constexpr double rounding_of_rest = 1e-14;
 
 }  // namespace
 
@@ -33,11 +22,12 @@ bool Region::tighten(const RegionBound& proved, const std::vector<double>& v, do
     // for j in: it must not exceed the cutoff.
     const auto shrink = [&](int32_t j, double bound) {
         Box& box = box_[j];
-        const double e = proved.noise(j), rounding = rounding_of_rest * (std::abs(bound) + proved.gain(j));
-        double rest = bound + proved.gain(j) - cutoff;
-        if (rounding > covered_by_cutoff * std::abs(cutoff)) rest -= rounding;
-        const double up = positive_beyond(v[j] + e, rest, problem_.penalty) * wider;
-        const double down = positive_beyond(-v[j] + e, rest, problem_.penalty) * wider;
+        const double lambda_1 = problem_.penalty.lambda_1, lambda_2 = problem_.penalty.lambda_2;
+        const double gain = proved.gain(j), e = proved.noise(j);
+        const double parts = std::abs(bound) + std::abs(gain) + std::abs(cutoff);
+        const double rest = bound + gain - cutoff - rounding_of_rest * parts;
+        const double up = last_root(lambda_2, lambda_1 - (v[j] + e), rest) * wider;
+        const double down = last_root(lambda_2, lambda_1 - (-v[j] + e), rest) * wider;
         box = {std::max(box.low, -down), std::min(box.high, up)};
     };
     for (const int32_t j : in_) shrink(j, proved.value());

@@ -25,7 +25,8 @@ void QuadraticForm::set_units() {
     units_.assign(order_, 1.0);
     for (int64_t k = 0; k < order_; ++k) {
         if (!(diagonal(k) > 0.0)) continue;
-        if (const int exponent = std::ilogb(diagonal(k)) / 2; std::abs(exponent) > ordinary) units_[k] = std::ldexp(1.0, -exponent);
+        if (const int exponent = std::ilogb(diagonal(k)) / 2; std::abs(exponent) > ordinary)
+            units_[k] = std::ldexp(1.0, -exponent);
     }
 }
 

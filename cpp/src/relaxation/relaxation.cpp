@@ -41,7 +41,7 @@ void Relaxation::begin(std::vector<Coordinate> coordinates, double intercept, do
     most_ = most;
     std::fill(eta_.begin(), eta_.end(), intercept_);
     for (Coordinate& c : coordinates_) {
-        c.beta = std::clamp(c.beta, c.box.low, c.box.high);
+        c.beta = std::clamp(std::isfinite(c.beta) ? c.beta : 0.0, c.box.low, c.box.high);
         if (c.beta != 0.0) problem_.X.axpy(c.column, c.beta, eta_.data());
     }
     set_envelopes();

@@ -78,7 +78,7 @@ Model HardThresholding::step(const Iterate& it, double lambda_0, int size) {
             if (value != 0.0) chosen.push_back({j, value, 0.0});
         } else {
             const double value = penalty.proximal(target, curvature, j);
-            if (value == 0.0) continue;
+            if (value == 0.0 || std::isnan(value)) continue;
             // The decrease of the surrogate when j leaves zero. Without bounds it orders by |target|.
             counted.push_back({j, value, curvature * value * (target - 0.5 * value) - penalty.value(value)});
         }

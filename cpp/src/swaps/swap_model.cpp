@@ -133,7 +133,7 @@ void SwapModel::rank_tiles(const Iterate& it, const double* slopes, size_t most,
             if (penalty.boxed())
                 change = cost - penalty.entry_gain(slope[l] - b * at * inverse,
                                                    left[l] + at * at * inverse - 2.0 * penalty.lambda_2, j);
-            list.push_back({static_cast<size_t>(k), j, change, cost});
+            if (!std::isnan(change)) list.push_back({static_cast<size_t>(k), j, change, cost});
         }
     }
     keep_best(list, most);

@@ -23,7 +23,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     target = through_links(path)
     if target.exists() and not target.is_file():  # a folder, or a device such as /dev/null, which the new file would replace
         raise InvalidInputError(f"{target} is not a file that can be replaced.")
-    handle, name = tempfile.mkstemp(dir=target.parent or ".", prefix=target.name, suffix=".part")
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent or ".", prefix=target.name, suffix=".part")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(target)) from None
     try:
         with os.fdopen(handle, "wb") as stream:
             yield stream

@@ -89,4 +89,4 @@ def as_progress(progress: bool | ProgressCallback) -> ProgressCallback | None:
     check_progress(progress)
     if callable(progress):
         return progress
-    return reporter(sys.stderr) if progress else None
+    return reporter(sys.stderr) if progress and sys.stderr is not None else None

@@ -58,7 +58,6 @@ SIMPLE_TYPE = re.compile(r"[<>=|]?[A-Za-z?]\d{0,9}(\[\d{0,3}[A-Za-z]{1,2}\])?")
 COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 DEEPEST = 8  # lists and objects of JSON inside each other
 MOST_DIGITS = 310  # of an integer in JSON, with its sign: more do not fit into a float64 either
-SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class Malformed(Exception):
@@ -125,8 +124,6 @@ def parse_json(content: bytes) -> Any:
         except RecursionError:
             raise Malformed(f"its JSON is nested more than {DEEPEST} deep") from None
         check_depth(value)
-        if SURROGATE.search(text):
-            json.dumps(value, ensure_ascii=False).encode()  # fails for half a character
     return value
 
 

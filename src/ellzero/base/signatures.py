@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -53,7 +54,9 @@ def passes_on(settings: type, *targets: Callable[..., Any]) -> Callable[[Functio
         def call(*args: Any, **named: Any) -> Any:
             for name in named:
                 if name not in known:
-                    raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}")
+                    near = difflib.get_close_matches(name, sorted(known), 1)
+                    hint = f"; did you mean {near[0]!r}?" if near else ""
+                    raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}{hint}")
             return function(*args, **named)
 
         call.__signature__ = signature.replace(parameters=[*own, *passed.values()])  # type: ignore[attr-defined]

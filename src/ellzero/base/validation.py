@@ -20,6 +20,7 @@ __all__ = [
     "as_generator",
     "as_grid",
     "as_nonnegative",
+    "as_path",
     "as_threads",
     "as_vector",
     "as_weights",
@@ -55,6 +56,14 @@ def as_flag(name: str, value: Any) -> bool:
     if isinstance(value, (bool, np.bool_)) or (isinstance(value, (int, np.integer)) and value in (0, 1)):
         return bool(value)
     raise InvalidInputError(f"{name} must be True or False, got {quoted(value)}.")
+
+
+def as_path(name: str, value: Any) -> str:
+    """Return the name of a file or folder as text."""
+    try:
+        return os.fsdecode(value)
+    except TypeError:
+        raise InvalidInputError(f"{name} must be the path of a file or folder, got {quoted(value)}.") from None
 
 
 def as_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:

@@ -10,13 +10,15 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from ellzero.base.errors import EllzeroError
 from ellzero.base.imports import import_whole
 from ellzero.base.quoting import safe_line
 from ellzero.cli.exit_codes import BAD_INPUT, INTERRUPTED
+from ellzero.cli.option_names import with_options
 from ellzero.cli.parser import make_parser
 
 __all__ = ["main"]
@@ -24,6 +26,12 @@ __all__ = ["main"]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
+    with open_streams():
+        return run_command(argv)
+
+
+def run_command(argv: Sequence[str] | None) -> int:
+    """Parse the arguments, run the command they name, and print errors in a sentence."""
     try:
         args = make_parser().parse_args(argv)
     except SystemExit as end:  # after --help, or after the parser's own sentence on a mistake
@@ -42,14 +50,28 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("\nellzero: interrupted", file=sys.stderr)
         return INTERRUPTED
     except (EllzeroError, OSError, ValueError, MemoryError) as error:
-        print(f"ellzero: error: {sentence(error)}", file=sys.stderr)
+        text = sentence(error)
+        print(f"ellzero: error: {with_options(text, args) if isinstance(error, EllzeroError) else text}", file=sys.stderr)
         return BAD_INPUT
+
+
+@contextmanager
+def open_streams() -> Iterator[None]:
+    """Let streams that the caller has closed (``>&-``), which Python does not have then, be empty ones."""
+    with ExitStack() as stack:
+        for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+            if getattr(sys, name) is None:
+                stack.callback(setattr, sys, name, None)
+                setattr(sys, name, stack.enter_context(open(os.devnull, mode, encoding="utf-8")))
+        yield
 
 
 def sentence(error: BaseException) -> str:
     """Return the message of an error as one line."""
     if isinstance(error, OSError) and error.filename is not None:
         return safe_line(f"{error.filename}: {error.strerror}.")
+    if isinstance(error, OSError) and error.strerror is not None:
+        return safe_line(f"{error.strerror}.")
     if isinstance(error, MemoryError):
         return f"there is not enough memory for this ({error})." if str(error) else "there is not enough memory for this."
     return safe_line(str(error))

@@ -107,7 +107,7 @@ def add_classifier(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--class-weight", choices=("balanced",), help="rare classes count as much as frequent ones")
     group.add_argument("--shared-support", action="store_true", help="all of several classes use the same features")
     group.add_argument("--probability", action="store_true", help="hinge losses: learn probabilities, too")
-    group.add_argument("--seed", type=int, default=0, metavar="N", help="of whatever is random (default: 0)")
+    group.add_argument("--seed", type=seed, default=0, metavar="N", help="of whatever is random (default: 0)")
 
 
 def add_search(parser: argparse.ArgumentParser, algorithm: str | None = None, default: str = "local_search") -> None:
@@ -149,6 +149,13 @@ def number_list(text: str) -> list[float]:
         return [float(part) for part in text.split(",")]
     except ValueError:
         raise argparse.ArgumentTypeError(f"must be numbers between commas, got {text!r}") from None
+
+
+def seed(text: str) -> int:
+    """Return a seed of random numbers."""
+    if not text.isdecimal() or int(text) >= 2**32:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 0 to 2^32 - 1, got {text!r}")
+    return int(text)
 
 
 def underscored(text: str) -> str:

@@ -38,14 +38,19 @@ def exit_code(status: str | None, written: bool) -> int:
 def print_result(args: argparse.Namespace, result: dict[str, Any], text: str) -> None:
     """Print the result as JSON with --json, or else the text."""
     as_json = json.dumps(json_value(result), allow_nan=False, ensure_ascii=False) if args.json else ""
-    print(encodable(json_text(as_json) if args.json else safe_lines(text)))
-    sys.stdout.flush()
+    write_out(json_text(as_json) if args.json else safe_lines(text), "\n")
 
 
-def encodable(text: str) -> str:
-    """Return text that standard output can write, whatever its encoding: other characters are written as codes."""
+def write_out(text: str, end: str = "") -> None:
+    """Write to standard output: characters that its encoding does not have as codes, and errors with its name."""
     encoding = sys.stdout.encoding or "utf-8"
-    return text.encode(encoding, "backslashreplace").decode(encoding)
+    try:
+        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding) + end)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, "standard output") from None
 
 
 def json_value(value: Any) -> Any:
@@ -81,7 +86,7 @@ def write_table(name: str | None, header: list[str], rows: Iterable[Sequence[Any
     if name is None:
         lines = io.StringIO(newline="")
         csv.writer(lines, lineterminator="\n").writerows(cells)
-        sys.stdout.write(encodable(lines.getvalue()))
+        write_out(lines.getvalue())
         return
     with replacing(name) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import sys
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any, NoReturn
 
@@ -74,6 +76,19 @@ ellzero reproduce table2 --reps 3 --out results""",
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one sentence, like all errors of the package."""
 
+    commands: Any  # of the whole command line: the parsers of all commands
+
+    def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
+        """Return the arguments; an option that does not exist is refused with the name of the nearest that does."""
+        known, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            options = [option for action in self.commands.choices[known.command]._actions for option in action.option_strings]
+            word = next((word for word in unknown if word.startswith("-")), unknown[0])
+            near = difflib.get_close_matches(word.split("=")[0].replace("_", "-"), options, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            self.commands.choices[known.command].error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        return known
+
     def error(self, message: str) -> NoReturn:
         """Print the error in one sentence and end with the exit code of bad usage."""
         sys.stderr.write(f"ellzero: error: {safe_line(message)} ('{self.prog} --help' says more)\n")
@@ -91,6 +106,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"ellzero {version('ellzero')}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
+    parser.commands = commands
     add_fit(add_command(commands, "fit", "fit a model and write it to a file"))
     add_predict(add_command(commands, "predict", "predict new data with a model file"))
     add_path(add_command(commands, "path", "fit models of all sizes"))

@@ -6,13 +6,14 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import import_whole
 from ellzero.base.progress import ProgressCallback, as_progress
-from ellzero.base.validation import as_choice
+from ellzero.base.validation import as_choice, as_path
 from ellzero.conversion.checking import SPARSE_TYPES, checked_contents
 from ellzero.conversion.content import DenseContent, part_report, store_dense, store_sparse
 from ellzero.conversion.folder import NewFolder
@@ -112,17 +113,17 @@ def convert(
     [0.0, 1.0, 0.0, 0.0]
 
     """
-    name = os.fspath(source)
+    name, place = as_path("source", source), Path(as_path("out", out))
     plan = Plan(
         source=name,
         format=format_of(name, format),
         target=target,
-        target_file=None if target_file is None else os.fspath(target_file),
+        target_file=None if target_file is None else as_path("target_file", target_file),
         drop=as_tuple(drop),
         drop_unlabelled=drop_unlabelled,
         regression=regression,
         impute=None if impute is None else as_choice("impute", impute, IMPUTE),
-        dtype=None if dtype is None else as_choice("dtype", np.dtype(dtype).name, TYPES),
+        dtype=None if dtype is None else as_choice("dtype", type_name(dtype), TYPES),
         separator=separator,
         decimal=decimal,
         encoding=encoding,
@@ -131,9 +132,17 @@ def convert(
     )
     if plan.source == STANDARD_INPUT and plan.format not in ("csv", "tsv", "svmlight"):
         raise InvalidInputError(f"{plan.format} files cannot be read from standard input.")
-    with NewFolder(out, overwrite) as folder:
+    with NewFolder(place, overwrite) as folder:
         write_store(plan, folder, Meter(as_progress(progress)))
-    return Path(out)
+    return place
+
+
+def type_name(dtype: Any) -> Any:
+    """Return the name of a NumPy type, or what was given if it is none."""
+    try:
+        return np.dtype(dtype).name
+    except TypeError:
+        return dtype
 
 
 def write_store(plan: Plan, folder: NewFolder, meter: Meter) -> None:

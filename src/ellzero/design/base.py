@@ -70,7 +70,7 @@ def is_stored(X: object) -> bool:
     """Return whether X is kept outside memory: in a file, on other machines, or in another library's array on disk."""
     if sparse.issparse(X) or isinstance(X, np.ndarray):
         return False
-    with whole_imports():
+    with whole_imports("ellzero.design.column_store", "ellzero.design.stored"):
         from ellzero.design.column_store import ColumnStore
         from ellzero.design.stored import StoredDesign
 
@@ -112,7 +112,7 @@ def as_design(X: object, names: list[str] | None = None) -> Design:
 
     `names` are those of the columns, where X itself does not know them.
     """
-    with whole_imports():
+    with whole_imports("ellzero.design.csc", "ellzero.design.dense", "ellzero.design.stored"):
         from ellzero.design.csc import CscDesign
         from ellzero.design.dense import DenseDesign
         from ellzero.design.stored import StoredDesign

@@ -25,7 +25,7 @@ from ellzero import _core
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import shown
 from ellzero.base.reading import Malformed, check_shape, parse_array, parse_json
-from ellzero.base.validation import as_threads
+from ellzero.base.validation import as_path, as_threads
 from ellzero.design.column_files import ABOUT, SMALL_FILES, TYPES, ArrayFile, damaged, file_stamp, read_about
 from ellzero.design.store import BLOCK_BYTES, Array, Request
 
@@ -93,7 +93,7 @@ class ColumnStore:
     """
 
     def __init__(self, path: str | os.PathLike[str], *, threads: int | None = None, check: bool = True) -> None:
-        self.path = Path(path)
+        self.path = Path(as_path("path", path))
         self.threads = as_threads(-1) if threads is None else max(1, int(threads))
         self.check = check
         self.bytes_read = self.passes = 0

@@ -75,8 +75,12 @@ def column_major(X: object, names: list[str] | None = None) -> NDArray[Any]:
         array = np.asarray(X)
     except ValueError as error:
         raise InvalidInputError(f"X must be a two-dimensional array: {error}.") from None
+    if array.ndim == 0:
+        kinds = "an array, a data frame, a sparse matrix or a store"
+        raise InvalidInputError(f"X must have two dimensions: {kinds}, got {quoted(X)}.")
     if array.ndim != 2:
-        raise InvalidInputError(f"X must have two dimensions, got {array.ndim}.")
+        hint = "; X.reshape(-1, 1) makes it one column" if array.ndim == 1 else ""
+        raise InvalidInputError(f"X must have two dimensions, got {array.ndim}{hint}.")
     if array.dtype == object:
         try:
             array = array.astype(np.float64, order="F")

@@ -18,6 +18,7 @@ from scipy import sparse
 
 from ellzero import _core
 from ellzero.base.files import replacing
+from ellzero.base.validation import as_path
 from ellzero.exact.status import Status
 from ellzero.exact.verifier import digest, fingerprint_matrix, fingerprint_vector
 from ellzero.problem.model import Model
@@ -167,5 +168,5 @@ def fingerprint_design(problem: Problem) -> tuple[str, str]:
 def save_arrays(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
     """Write a header and arrays as an npz file; the file appears as a whole or not at all."""
     text = np.frombuffer(json.dumps(header, allow_nan=False).encode(), dtype=np.uint8)
-    with replacing(path) as stream:
+    with replacing(as_path("path", path)) as stream:
         np.savez(stream, **{"header": text, **arrays})  # type: ignore[arg-type]

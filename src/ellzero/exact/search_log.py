@@ -63,4 +63,4 @@ def as_search_log(progress: bool | SearchCallback) -> SearchCallback | None:
     check_progress(progress)
     if callable(progress):
         return progress
-    return SearchLog(sys.stderr) if progress else None
+    return SearchLog(sys.stderr) if progress and sys.stderr is not None else None

@@ -26,8 +26,8 @@ NOTHING = 1e-9  # an objective that is at most this part of the null model's los
 
 
 def relative_gap(objective: float, lower_bound: float, null: float) -> float:
-    """Return the gap (U - L) / size_of(U) between an objective U and a lower bound L."""
-    return 0.0 if objective == lower_bound else (objective - lower_bound) / size_of(objective, null)
+    """Return the gap (U - L) / size_of(U) between an objective U, which is never negative, and a lower bound L."""
+    return 0.0 if objective <= max(lower_bound, 0.0) else (objective - lower_bound) / size_of(objective, null)
 
 
 def size_of(objective: float, null: float) -> float:

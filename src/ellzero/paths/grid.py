@@ -176,8 +176,9 @@ def automatic_grid(problem: Problem, name: str, options: PathOptions, count: int
         first *= RIDGE_OVER_CURVATURE * float(problem.square.max(initial=0.0)) * problem.column_unit**2
     else:
         null_only = replace(options, algorithm="cd", swaps="ranked", lambda_0=np.zeros(0), n_lambda=1, progress=None)
-        null = solve_path(problem, null_only).models
-        r = problem.w * problem.loss.gradient(*problem.fitted(*to_user_scale(problem, null[0])))
+        found = solve_path(problem, null_only)
+        null = [*found.models, *found.by_size][0]  # a path is empty if even its first model has too many features
+        r = problem.w * problem.loss.gradient(*problem.fitted(*to_user_scale(problem, null)))
         first = float(np.abs(problem.slopes(r)).max(initial=0.0))
     if first <= 0.0:
         raise InvalidInputError("X has no column that improves on the intercept, so there is no grid.")

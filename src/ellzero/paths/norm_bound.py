@@ -23,6 +23,7 @@ CLOSE_MULTIPLIERS = 1e-2  # relative; between multipliers this close no search i
 FIRST_MULTIPLIER = 1e-6  # as the next ones, in units of the columns' squares
 CLOSE_NORM = 1e-9  # relative; a norm this close to the radius is on it
 CLOSE_BRACKET = 1e-12  # relative; a bracket of multipliers this narrow is not narrowed further
+ROUNDING_OF_COST = 1e-13  # relative
 WORTH_A_CHANGE = 1e-9  # relative; a cost must be lower by this much to count as better
 ALL_BUT_ZERO = 1e30  # a multiplier so large that every coefficient that may be zero is (nearly) zero
 UNBOUNDED_SHARE = 0.3  # the part of the progress that the models without the bound take
@@ -104,7 +105,9 @@ class NormBound:
         fit, norm = refits.at(0.0)
         if norm <= self.radius:
             return fit, 0.0
-        if self.radius == 0.0 and not self.problem.held_away_from_zero():
+        least = fit.cost
+        held = self.problem.held_away_from_zero()
+        if self.radius == 0.0 and not held:
             return self.without_features(refits.options), 0.0
         # 1 / norm is nearly linear in the multiplier, so secant steps find it, inside a bracket whose upper end is feasible.
         unit = self.problem.column_unit**2
@@ -113,23 +116,29 @@ class NormBound:
             fit, norm = refits.at(high)
             if norm <= self.radius:
                 break
-            low, low_norm = high, norm
+            low, low_norm, least = high, norm, fit.cost
             high *= 10.0
-            if high > ALL_BUT_ZERO * unit:
+            if high > ALL_BUT_ZERO * unit and held:
                 raise InvalidInputError(f"max_norm = {self.radius:g} leaves no model.")
+            if high > ALL_BUT_ZERO * unit:
+                return self.without_features(refits.options), 0.0
         for step in range(MULTIPLIER_STEPS):
             if norm >= self.radius * (1.0 - CLOSE_NORM) or high - low <= CLOSE_BRACKET * high:
                 break
-            share = (1.0 / self.radius - 1.0 / low_norm) / (1.0 / norm - 1.0 / low_norm)
+            # Inside a radius so small that coefficients within it gain nothing, all are zero.
+            if norm == 0.0 and fit.cost <= least * (1.0 + ROUNDING_OF_COST):
+                break
+            # (1 / radius - 1 / low_norm) / (1 / norm - 1 / low_norm), also where a norm has no reciprocal
+            share = norm / self.radius * ((low_norm - self.radius) / (low_norm - norm))
             # The step goes a little to the feasible side, and every third one halves the bracket, so that both ends move.
             middle = low + (high - low) * min(share * (1.0 + 1e-8) + 1e-12, 1.0 - 1e-3)
-            if step % 3 == 2:
+            if step % 3 == 2 or norm == 0.0:
                 middle = halfway(low, high)
             trial, its_norm = refits.at(middle)
             if its_norm <= self.radius:
                 fit, norm, high = trial, its_norm, middle
             else:
-                low, low_norm = middle, its_norm
+                low, low_norm, least = middle, its_norm, trial.cost
         return fit, high
 
     def without_features(self, options: PathOptions) -> Model:

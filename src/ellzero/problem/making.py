@@ -118,7 +118,8 @@ def encode_labels(y: ArrayLike, n: int, w: Array, loss: Loss) -> tuple[Array, ND
         raise InvalidInputError("y must hold labels of one type, and no row may lack one.") from None
     if len(classes) != 2:
         where = "" if (w > 0.0).all() else " with positive sample_weight"
-        raise InvalidInputError(f"y must have exactly two classes for loss={loss.name!r}, got {len(classes)}{where}.")
+        others = "; loss='squared_error' is for numbers, L0Classifier for more classes" if len(classes) > 2 else ""
+        raise InvalidInputError(f"y must have exactly two classes for loss={loss.name!r}, got {len(classes)}{where}{others}.")
     return np.where(labels == classes[1], 1.0, -1.0), classes
 
 

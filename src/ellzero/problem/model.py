@@ -13,8 +13,8 @@ from scipy import sparse
 from scipy.special import expit
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.quoting import shown
-from ellzero.design import as_design
+from ellzero.base.quoting import quoted, shown
+from ellzero.design import Design, as_design
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
 from ellzero.problem.problem import Problem
 
@@ -88,7 +88,10 @@ class Model:
             raise InvalidInputError(f"X must have {self.n_features} columns, got {design.shape[1]}.")
         if self.names is not None and design.names is not None and design.names != self.names:
             raise InvalidInputError("X must have the columns that the model was fitted on, in the same order.")
-        return design.matvec(self.support, self.values) + self.intercept
+        eta = design.matvec(self.support, self.values) + self.intercept
+        if not np.isfinite(eta).all():
+            refuse_columns(self, design)
+        return eta
 
     def predict(self, X: object) -> NDArray[Any]:
         """Return the predicted labels, as the user wrote them (numbers, for a regression)."""
@@ -128,6 +131,14 @@ class Model:
         width = max(map(len, names), default=0)
         lines += [f"  {name:<{width}}  {self.values[k]: .6g}" for name, k in zip(names, order, strict=True)]
         return "\n".join(lines)
+
+
+def refuse_columns(model: Model, design: Design) -> None:
+    """Raise an error if a column that the model uses holds NaN or infinity; huge numbers alone may lead to these, too."""
+    for j in model.support:
+        if not np.isfinite(design.matvec(np.array([j], dtype=np.int32), np.ones(1))).all():
+            where = quoted(model.feature_name(int(j)))
+            raise InvalidInputError(f"X contains NaN or infinity (column {where}); fill or drop them.")
 
 
 def make_model(problem: Problem, at: Coefficients, *, cost: float, lambda_0: float | None, objective: float) -> Model:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -18,7 +19,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.files import replacing
 from ellzero.base.quoting import json_text, one_line, quoted
 from ellzero.base.reading import Malformed, read_json, text_array
-from ellzero.base.validation import as_count, as_nonnegative
+from ellzero.base.validation import as_count, as_nonnegative, as_path
 from ellzero.problem.losses import get_loss
 
 __all__ = ["FitSettings", "ModelContent", "read_model_file", "write_model_file"]
@@ -26,6 +27,7 @@ __all__ = ["FitSettings", "ModelContent", "read_model_file", "write_model_file"]
 Array = NDArray[np.float64]
 FORMAT = "ellzero model"
 VERSION = 1
+HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 FLAGS = ("fit_intercept", "standardize")
 PENALTIES = ("k", "lambda_0", "lambda_1", "lambda_2")
 LABEL_KINDS = {"U": "string", "b": "boolean", "i": "integer", "u": "integer", "f": "number"}
@@ -79,9 +81,11 @@ class ModelContent:
 
 def write_model_file(path: str | os.PathLike[str], model: ModelContent) -> None:
     """Write a model as JSON; the file appears as a whole or not at all."""
-    text = json_text(json.dumps(to_json(model), indent=1, ensure_ascii=False, allow_nan=False))
-    with replacing(path) as stream:
-        stream.write(text.encode() + b"\n")
+    text = json.dumps(to_json(model), indent=1, ensure_ascii=False, allow_nan=False)
+    if HALF_CHARACTER.search(text):
+        raise InvalidInputError("names and labels must be whole characters to be saved; one holds half a character.")
+    with replacing(as_path("path", path)) as stream:
+        stream.write(json_text(text).encode() + b"\n")
 
 
 def to_json(model: ModelContent) -> dict[str, Any]:
@@ -144,6 +148,7 @@ def labels_to_json(labels: NDArray[Any]) -> dict[str, Any]:
 
 def read_model_file(path: str | os.PathLike[str]) -> ModelContent:
     """Read a model file and check every entry of it."""
+    path = as_path("path", path)
     try:
         content = read_json(path)
     except Malformed as error:

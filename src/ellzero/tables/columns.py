@@ -111,9 +111,11 @@ def check_names(columns: list[str], names: list[str], source: str, option: str =
     absent = [name for name in names if name not in known]
     if not absent:
         return
-    near = difflib.get_close_matches(absent[0], [name for name in columns[:MOST_COMPARED] if len(name) <= LONGEST_COMPARED], 1)
+    compared = [name for name in columns[:MOST_COMPARED] if len(name) <= LONGEST_COMPARED]
+    near = [name for name in compared if name.strip().lower() == absent[0].strip().lower()]
+    near = near or difflib.get_close_matches(absent[0], compared, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"its columns are {first_names(columns)}."
-    more = f" (and {len(absent) - 1} others)" if len(absent) > 1 else ""
+    more = f" (and {len(absent) - 1} other{'s' * (len(absent) > 2)})" if len(absent) > 1 else ""
     raise InvalidInputError(f"{option}{source} has no column {quoted(absent[0])}{more}; {hint}")
 
 

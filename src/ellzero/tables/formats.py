@@ -29,7 +29,7 @@ def format_by_name(name: str, formats: Mapping[str, tuple[str, ...]], hint: str)
     for kind, suffixes in formats.items():
         if suffix in suffixes:
             return kind
-    raise InvalidInputError(f"{name} has no ending that tells its format; {hint}, one of {', '.join(formats)}.")
+    raise InvalidInputError(f"{name or repr(name)} has no ending that tells its format; {hint}, one of {', '.join(formats)}.")
 
 
 def inner_suffix(name: str) -> str:

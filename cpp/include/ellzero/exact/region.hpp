@@ -22,9 +22,6 @@ class Region {
     // An unpenalized feature is always in, and pays no lambda_0.
     enum class Status : uint8_t { undecided, in, out, always };
 
-    // A smaller lambda_2 narrows no box: products with it have few digits, or none.
-    static constexpr double least_ridge = 1e-280;
-
     // Sets the region of a child. False if it holds nothing better than `cutoff`.
     bool load(const State& state, Decision decision, double cutoff);
     void store(State& state) const;

@@ -126,9 +126,9 @@ def verify(
         claimed = float(header["lower_bound"])
         with np.errstate(all="ignore"):  # numbers that overflow become infinite or NaN, and prove nothing
             arrays = check_arrays(header, arrays)
+            problem = read_problem(header, arrays, X, y, numbers)
             names = list(X.columns) if hasattr(X, "columns") else None
             other = [] if expected is None else differences(header, arrays, expected, names)
-            problem = read_problem(header, arrays, X, y, numbers)
             coef, intercept = read_solution(header, arrays, problem)
             value, upper = problem.evaluate(coef, intercept)
             objective = float(value)
