@@ -18,8 +18,8 @@ constexpr double little_weight = 1e-3;
 
 // Mean and variance of a column, counted from one of its entries: the variance of a column far from zero keeps its digits, and
 // that of a constant column is zero. The entry may be far from the others and have no weight, or next to none: then it counts
-// once more, from the mean, until that is known well enough. sums(pivot, sum, square) adds sum_i w_i (x_i - pivot) and sum_i w_i
-// (x_i - pivot)^2.
+// once more, from the mean, until that is known well enough. sums(pivot, sum, square) adds sum_i w_i (x_i - pivot) and sum_i
+// w_i (x_i - pivot)^2.
 template <class Sums>
 void moments_about(double pivot, double& mean, double& variance, const Sums& sums) {
     for (int pass = 0; pass < most_passes; ++pass) {

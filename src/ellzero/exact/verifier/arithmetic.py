@@ -86,8 +86,8 @@ class Float64:
     ) -> Iterator[Point]:
         """Yield the dual points that are the rows of theta, after one pass over X.
 
-        `norm` is sqrt(sum_i w_i z_ij^2), zero for columns whose product with every theta is zero. If `balanced` is set, every
-        row of theta sums to zero.
+        `norm` is sqrt(sum_i w_i z_ij^2), or zero, which says that the product of the column with every theta is zero. If
+        `balanced` is set, every row of theta sums to zero.
         """
         n = len(w)
         # A multiple of theta's sum, which is zero: without it, a large mean of y would cost theta y its digits.

@@ -226,9 +226,9 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
     home = np.zeros(p, dtype=bool)
     home[arrays.get("home", [])] = True
     require(not (home & ~counted).any(), "home lists unpenalized features.")
-    norm = largest * np.sqrt(second + n * arithmetic.tiny) / spread
+    norm = largest / spread * np.sqrt(second + n * arithmetic.tiny) + arithmetic.tiny  # never zero by underflow
     if header["fit_intercept"]:
-        norm[constant] = 0.0  # a dual point sums to zero then, and so does its product with a constant column
+        norm[constant] = 0.0  # dual points sum to zero exactly: so do their products with a constant column
     return Problem(
         loss=header["loss"],
         lambda_0=l0,
