@@ -93,3 +93,22 @@ def test_huge_penalties_leave_nothing():
         sol = ez.solve(X, y, lambda_0=0.1, unpenalized=[0, 1], **penalty)
         assert sol.status == "optimal", (penalty, sol)
         assert sol.objective == pytest.approx(sol.certificate.problem.null, rel=1e-9), (penalty, sol)
+
+
+def test_bounds_assumed_of_free_features_hold_while_searching():
+    """Two classes that a free feature and another one separate, but only beyond the bound that is assumed of the free one."""
+    X = np.array([[-0.74, 0.2, 2.0, 0.4], [-0.036, 0.3, -1.0, 0.007], [0.3, 0.4, -0.4, -0.1], [-0.21, 0.7, -0.3, 0.2]])
+    y = np.array([1, 0, 1, 1])
+    settings = {"loss": "squared_hinge", "fit_intercept": False, "standardize": True, "unpenalized": [0], "lambda_0": 0.2}
+    for bound in (20.0, 100.0):
+        sol = ez.solve(X, y, bound=bound, **settings)
+        assert sol.status == "optimal", sol
+        assert sol.objective == pytest.approx(0.25281, abs=1e-4), sol  # below the null model's and that of the path
+        assert ez.verify(sol.certificate, X, y).valid
+
+
+def test_a_start_that_is_cut_to_an_assumed_bound_keeps_its_intercept_fit():
+    X = np.array([[80744.1051132586], [80743.24710449808]])
+    sol = ez.solve(X, [1, 0], lambda_0=0.1, bound=3.0, warm_start=np.ones(1))
+    assert sol.status == "optimal", sol
+    assert sol.objective == pytest.approx(0.1 + np.log1p(np.exp(-1.5 * (X[0, 0] - X[1, 0]))), rel=1e-4), sol
