@@ -188,6 +188,19 @@ def test_a_row_of_next_to_no_weight_leaves_the_spread_exact(storage):
 
 
 @pytest.mark.parametrize("storage", ["f64", "csc64", "file"])
+def test_a_zero_of_next_to_no_weight_counts_in_the_spread(storage):
+    Z, y = np.array([[0.0, 0.0, 1.0], [0.5, -0.5, 2.0], [0.5, 0.7, 3.0]]), np.array([1, 0, 0])
+    weight = np.array([1e-12, 1.0, 2.0])
+    sol = ez.solve(
+        store(Z, storage), y, loss="squared_hinge", lambda_0=0.002, lambda_2=0.001, standardize=True, sample_weight=weight
+    )
+    share = weight[0] / weight.sum()
+    assert sol.certificate.problem.spread[0] == pytest.approx(0.5 * np.sqrt(share * (1.0 - share)), rel=1e-9)
+    report = ez.verify(sol.certificate, store(Z, storage), y)
+    assert report.valid, report.reasons
+
+
+@pytest.mark.parametrize("storage", ["f64", "csc64", "file"])
 def test_columns_whose_squares_underflow(storage):
     Z, y = X * 1e-170, target(RESPONSE, "logistic")
     problem = make_problem(store(Z, storage), y, standardize=True)
@@ -197,6 +210,15 @@ def test_columns_whose_squares_underflow(storage):
     np.testing.assert_array_equal(sol.support, ordinary.support)
     assert sol.objective == pytest.approx(ordinary.objective, rel=1e-6)
     assert ez.verify(sol.certificate, store(Z, storage), y).valid
+
+
+def test_iterative_hard_thresholding_of_columns_far_apart():
+    Z, y = np.array([[-3e133, 0.0], [0.0, -4e-74], [0.0, 0.0]]), np.array([-0.6, 0.4, 0.6])
+    settings = {"loss": "squared_error", "sample_weight": [0.2, 2.0, 0.0]}
+    path = ez.fit_path(Z, y, algorithm="iht", n_lambda=3, **settings)
+    null = ez.fit_path(Z, y, lambda_0=[1.0], **settings).objective[0]
+    assert np.isfinite(path.intercept).all()
+    assert (np.array(path.objective) <= null).all(), path
 
 
 def test_stationarity_is_judged_in_any_units():

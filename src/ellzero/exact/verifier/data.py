@@ -19,7 +19,7 @@ CHUNK_BYTES = 16 * 2**20
 SPARSE_SHARE = 8  # a block of a sparse matrix has this many times as many columns as one of a dense matrix
 LARGEST_CHUNK_BYTES = 256 * 2**20  # chunks of other libraries' arrays up to this size, as float64, are read as a whole
 NARROW_ENTRIES = 2**18
-UNIT = 2.0**-52
+LITTLE_WEIGHT = 1e-3  # of the zeros of a sparse column: one less what the others weigh has lost digits
 
 
 class Refused(Exception):
@@ -185,7 +185,8 @@ def sparse_moments(matrix: Any, w: Array) -> tuple[Array, Array]:
     deviation.data = (matrix.data - np.repeat(mean, np.diff(matrix.indptr))) ** 2
     pattern.data = np.ones(matrix.nnz)
     zeros = w.sum() - pattern.T @ w
-    zeros[zeros < len(w) * UNIT] = 0.0  # a column without zeros leaves only rounding errors
+    for j in np.flatnonzero(zeros < LITTLE_WEIGHT):  # a difference that has lost digits
+        zeros[j] = np.delete(w, matrix.indices[matrix.indptr[j] : matrix.indptr[j + 1]]).sum()
     return deviation.T @ w + mean**2 * zeros, matrix.power(2).T @ w
 
 
