@@ -112,3 +112,14 @@ def test_a_start_that_is_cut_to_an_assumed_bound_keeps_its_intercept_fit():
     sol = ez.solve(X, [1, 0], lambda_0=0.1, bound=3.0, warm_start=np.ones(1))
     assert sol.status == "optimal", sol
     assert sol.objective == pytest.approx(0.1 + np.log1p(np.exp(-1.5 * (X[0, 0] - X[1, 0]))), rel=1e-4), sol
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_an_outlier_far_away_costs_no_proof_where_a_penalty_holds_the_coefficients(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((12, 4))
+    X[2] *= 1e4
+    y = rng.permutation(np.repeat([0, 1], 6))
+    sol = ez.solve(X, y, lambda_0=1e-4, lambda_1=0.04, lambda_2=4.5e-11)
+    assert sol.status == "optimal", (seed, sol)
+    assert ez.verify(sol.certificate, X, y).valid, seed
