@@ -41,10 +41,10 @@ class Run:
     begin: float  # by the clock of time.monotonic
     ended: Status | None = None  # set if a limit or Ctrl-C ended the run before its search
     history: list[SearchProgress] = field(default_factory=list)
-    boxed: Problem = field(init=False)  # the problem with the assumed bound
+    boxed: Problem = field(init=False)  # the problem with the assumed bounds
 
     def __post_init__(self) -> None:
-        self.boxed = with_bound(self.problem, self.bound)
+        self.boxed = with_free_bound(with_bound(self.problem, self.bound), self.free_bound)
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -57,7 +57,7 @@ class Run:
         return max(self.options.time_limit - (time.monotonic() - self.begin), 0.0)
 
     def core_problem(self) -> _core.Problem:
-        """Return the problem with the assumed bound, in the core's form."""
+        """Return the problem with the assumed bounds, in the core's form."""
         return core_problem(self.boxed, TOLERANCE)
 
     def core_options(self, integral: Iterable[int] | None = None) -> _core.SearchOptions:
@@ -92,10 +92,7 @@ class Run:
     def model(self, found: _core.Model) -> Model:
         """Return a core model on the scale of X, moved inside the bounds and evaluated from the raw data."""
         support, values, intercept = to_user_scale(self.boxed, found)
-        values = self.boxed.clip(support, values)
-        if self.free_bound is not None:  # assumed, so that it holds for the solution as well
-            values = with_free_bound(self.problem, self.free_bound).clip(support, values)
-        at = Coefficients(support, values, intercept)
+        at = Coefficients(support, self.boxed.clip(support, values), intercept)
         return evaluate(self.boxed, at, self.options.lambda_0)
 
     def note(
@@ -136,7 +133,7 @@ class Run:
         if self.gap(model.objective, lower_bound) <= self.options.gap:
             status = "optimal"
         certificate = self.certificate(model, lower_bound, status or "precision", tree, prover)
-        if prover is None and not has_ordinary_sizes(self.problem):
+        if prover is None and lower_bound > 0.0 and not has_ordinary_sizes(self.problem):
             certificate = self.claiming_what_is_proved(certificate)
         return ExactSolution(certificate, nodes, time.monotonic() - self.begin, self.history, message)
 

@@ -56,8 +56,9 @@ class Pricing {
     // any.
     bool add_violators(const std::vector<int32_t>& columns, Relaxation& to, WorkingSet& working) const;
     void choose_near(const Relaxation& relaxation, WorkingSet& working) const;
-    // Whether hardly anything holds a coefficient: the slope of its column should be zero then, as nearly as can be.
-    bool nearly_free(int32_t j) const;
+    // Whether hardly anything holds a coefficient: the slope of its column should be zero then, as nearly as can be. Where a
+    // penalty holds it, the slope is that of the penalty.
+    bool nearly_free(int32_t j, double beta) const;
     // The undecided columns that matter most: those of the relaxation and those next to enter.
     std::vector<int32_t> likely_columns(const Relaxation& relaxation, const WorkingSet& working) const;
 
