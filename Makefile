@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BUILD := build/dev
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test check lint style types tidy docs bench bench-search bench-exact bench-mip bench-cv bench-out-of-core bench-cluster bench-margins fuzz soak sanitize sanitize-threads stubs clean
+.PHONY: demo test check lint style types tidy docs bench bench-search bench-exact bench-mip bench-cv bench-out-of-core bench-cluster bench-margins fuzz fuzz-table soak sanitize sanitize-threads stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
@@ -81,22 +81,26 @@ fuzz: $(VENV)/.built
 	$(BIN)/python -m fuzz.certificates $(FUZZ)
 	$(BIN)/python -m fuzz.files $(FUZZ)
 
+# The results of all runs so far, as a table.
+fuzz-table: $(VENV)/.built
+	$(BIN)/python -m fuzz.table --out benchmarks/results/fuzz.md
+
 # Everything at once for half an hour, with memory watched.
 soak: $(VENV)/.built
-	$(BIN)/python -m fuzz.soak --minutes 30 $(FUZZ)
+	$(BIN)/python -m fuzz.soak --minutes 30 --out benchmarks/results/soak.md $(FUZZ)
 
 # The core's tests under sanitizers, in environments of their own that borrow the tools: mistakes with memory and undefined
 # behaviour, and races of threads (where addresses must not be random, and whose reports are in build/races.*; OpenBLAS has its own).
 sanitize: SANITIZERS = address,undefined
-sanitize: RUN = LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0
+sanitize: RUN = LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 ELLZERO_FUZZ_SHARE=0.2
 sanitize: TESTS = tests/unit tests/contract tests/property tests/api/test_bad_input.py tests/api/test_stored.py \
     tests/api/test_stored_passes.py tests/reference/test_algorithm_1.py tests/reference/test_hard_thresholding.py \
     tests/reference/test_sizes.py tests/reference/test_exact.py tests/reference/test_swaps.py
 sanitize-threads: SANITIZERS = thread
 sanitize-threads: RUN_UNIT = setarch -R
-sanitize-threads: RUN = LD_PRELOAD="$$(gcc -print-file-name=libtsan.so)" TSAN_OPTIONS=log_path=build/races OPENBLAS_NUM_THREADS=1 setarch -R
-sanitize-threads: TESTS = tests/property/test_paths.py tests/api/test_stored.py tests/api/test_stored_passes.py \
-    tests/api/test_stored_estimators.py tests/api/test_exact_limits.py tests/api/test_certified_paths.py
+sanitize-threads: RUN = LD_PRELOAD="$$(gcc -print-file-name=libtsan.so)" TSAN_OPTIONS=log_path=build/races OPENBLAS_NUM_THREADS=1 ELLZERO_FUZZ_SHARE=0.1 setarch -R
+sanitize-threads: TESTS = tests/property/test_paths.py tests/property/test_fuzz.py tests/property/test_fuzz_files.py tests/api/test_stored.py \
+    tests/api/test_stored_passes.py tests/api/test_stored_estimators.py tests/api/test_exact_limits.py tests/api/test_certified_paths.py
 sanitize sanitize-threads: $(VENV)/.built
 	$(PYTHON) -m venv build/$@
 	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" > \

@@ -14,10 +14,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ellzero.measurement.markdown import table
+from fuzz.problems.problem import Array
 from fuzz.running.command import single_threaded
 from fuzz.running.memory import resident_memory
 
@@ -72,7 +75,7 @@ def serve(pipe: Any, first: int, threads: int, seconds: float) -> None:
     for thread in team:
         thread.start()
     while any(thread.is_alive() for thread in team):
-        if pipe.poll(LOOK):
+        if pipe.poll(min(LOOK, seconds / 8.0)):
             stop.set()
             pipe.recv()
         with tally.lock:
@@ -87,12 +90,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--processes", type=int, default=PROCESSES)
     parser.add_argument("--threads", type=int, default=THREADS, help="in each process")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, help="Markdown file to write")
     chosen = parser.parse_args(arguments)
     single_threaded()
     print(f"{chosen.processes} processes with {chosen.threads} threads each, {chosen.minutes:g} minutes, seed {chosen.seed}")
     soak = Soak(chosen.processes, chosen.threads, chosen.seed, chosen.minutes * 60.0)
     soak.run()
     print(soak.summary())
+    if chosen.out is not None:
+        command = f"python -m fuzz.soak --minutes {chosen.minutes:g} --processes {chosen.processes} --threads {chosen.threads}"
+        chosen.out.write_text(f"# Soak\n\n`{command} --seed {chosen.seed}`\n\n{soak.page()}\n", encoding="utf-8")
     return int(soak.failed())
 
 
@@ -100,7 +107,7 @@ class Soak:
     """The processes of a run, and what they have reported."""
 
     def __init__(self, processes: int, threads: int, seed: int, seconds: float) -> None:
-        self.begin, self.seconds = time.monotonic(), seconds
+        self.begin, self.seconds, self.minutes = time.monotonic(), seconds, 0.0
         self.memory: list[list[tuple[float, int]]] = [[] for _ in range(processes)]
         self.counts: list[dict[str, int]] = [{} for _ in range(processes)]
         self.failures: list[list[str]] = [[] for _ in range(processes)]
@@ -126,6 +133,7 @@ class Soak:
             self.listen(90.0)
         for process, _ in self.members:
             process.kill()
+        self.minutes = (time.monotonic() - self.begin) / 60.0
 
     def listen(self, seconds: float) -> None:
         """Take reports until all have ended, or so many seconds have passed."""
@@ -162,11 +170,11 @@ class Soak:
         """Yield memory at the start, in the middle and at the end in MB, and the slope of the second half in MB a minute."""
         for looks in self.memory:
             times, memory = np.array([look[0] for look in looks]) / 60.0, np.array([look[1] for look in looks]) / 1e6
-            if len(looks) < 4:
+            if not looks:  # it ended before it was asked
                 yield float("nan"), float("nan"), float("nan"), 0.0
                 continue
             half = len(looks) // 2
-            slope = float(np.polyfit(times[half:], memory[half:], 1)[0])
+            slope = rise(times[half:], memory[half:]) if len(looks) >= 4 else 0.0
             yield float(memory[0]), float(memory[half]), float(memory[-1]), slope
 
     def failed(self) -> bool:
@@ -174,16 +182,39 @@ class Soak:
         grown = any(slope > LARGEST_SLOPE and end - middle > SETTLING for _, middle, end, slope in self.slopes())
         return grown or any(self.failures)
 
+    def outcome(self) -> str:
+        """Return operations and failures in words."""
+        return f"{self.total('operations'):,} operations in {self.minutes:.1f} minutes, {sum(map(len, self.failures))} failures"
+
+    def operations(self) -> list[tuple[str, int]]:
+        """Return the kinds of operations and their numbers."""
+        names = sorted({name for counts in self.counts for name in counts if name.startswith("operations on")})
+        return [(name.removeprefix("operations on "), self.total(name)) for name in names]
+
+    def page(self) -> str:
+        """Return operations, failures and memory as Markdown."""
+        memory = [[str(at), *(f"{value:.0f}" for value in look[:3]), f"{look[3]:.2f}"] for at, look in enumerate(self.slopes())]
+        head = ["process", "MB at the start", "half way", "at the end", "MB a minute, second half"]
+        parts = [f"{self.outcome()}.", table(head, memory)]
+        parts += [table(["operation", "number"], [[name, f"{count:,}"] for name, count in self.operations()])]
+        told = [f"- {' '.join(failure.split())}" for failures in self.failures for failure in failures]
+        return "\n\n".join([*parts, *(["\n".join(["Failures:", "", *told])] if told else [])])
+
     def summary(self) -> str:
         """Return operations, failures and memory as lines of text."""
-        minutes = (time.monotonic() - self.begin) / 60.0
-        names = sorted({name for counts in self.counts for name in counts if name.startswith("operations on")})
-        lines = [f"\n{self.total('operations')} operations in {minutes:.1f} minutes, {sum(map(len, self.failures))} failures"]
-        lines += [f"{self.total(name):8d}  {name.removeprefix('operations on ')}" for name in names]
+        lines = [f"\n{self.outcome()}"]
+        lines += [f"{count:8d}  {name}" for name, count in self.operations()]
         lines += [f"{'process':<9}{'MB at first':>12}{'half way':>10}{'at last':>10}{'MB a minute, second half':>26}"]
         for at, (first, middle, last, slope) in enumerate(self.slopes()):
             lines.append(f"{at:<9d}{first:12.0f}{middle:10.0f}{last:10.0f}{slope:26.2f}")
         return "\n".join([*lines, *(failure for failures in self.failures for failure in failures[:20])])
+
+
+def rise(times: Array, memory: Array) -> float:
+    """Return the slope between the medians of two halves: single files that take much for a moment do not count."""
+    half = len(times) // 2
+    early, late = (np.median([times[part], memory[part]], axis=1) for part in (slice(None, half), slice(half, None)))
+    return float((late[1] - early[1]) / (late[0] - early[0]))
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ FUZZER_LAYERS = [
     ["subjects"],
     ["certificates", "files", "minimising", "margins"],
     ["soak", "__main__"],
+    ["table"],
 ]
 FUZZER_RANK = {name: rank for rank, layer in enumerate(FUZZER_LAYERS) for name in layer}
 FUZZER = Path(__file__).parents[1] / "fuzz"

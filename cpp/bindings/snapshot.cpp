@@ -24,13 +24,21 @@ std::vector<int64_t> rows_of(const TreeRecord& tree) {
     return out;
 }
 
-// The dual points of all nodes, one after another.
+// The dual points of all nodes, one after another. Those of a checkpoint may have fewer digits than those made since: they are
+// filled up with zeros, which are digits too.
 std::vector<float> points_of(const TreeRecord& tree) {
-    size_t total = 0;
-    for (const auto& point : tree.alpha) total += point.size();
+    size_t longest = 0, count = 0;
+    for (const auto& point : tree.alpha) {
+        longest = std::max(longest, point.size());
+        count += point.empty() ? 0 : 1;
+    }
     std::vector<float> out;
-    out.reserve(total);
-    for (const auto& point : tree.alpha) out.insert(out.end(), point.begin(), point.end());
+    out.reserve(count * longest);
+    for (const auto& point : tree.alpha) {
+        if (point.empty()) continue;
+        out.insert(out.end(), point.begin(), point.end());
+        out.insert(out.end(), longest - point.size(), 0.0F);
+    }
     return out;
 }
 

@@ -54,7 +54,8 @@ class Court:
         if report is not None and expected is not None and original is not None:
             report = self.verify(sealed, draft, words, expect=expected)
             if report is not None and report.valid:
-                self.check(report, Draft(original.header, original.arrays, draft.X, draft.y), f"{words}; as expected")
+                meant = Draft(original.header, original.arrays, draft.X, draft.y)
+                self.check(report, draft, f"{words}; as expected", meant)
 
     def verify(self, sealed: Any, draft: Draft, words: str, **expect: Any) -> ez.VerificationReport | None:
         """Return the verifier's report; anything that it raises is a finding."""
@@ -65,14 +66,14 @@ class Court:
             self.record.find(f"verify raises {type(error).__name__}", "medium", f"{words}: {error}\n{where}")
             return None
 
-    def check(self, report: ez.VerificationReport, draft: Draft, words: str) -> None:
-        """Check the bounds of a report."""
+    def check(self, report: ez.VerificationReport, draft: Draft, words: str, meant: Draft | None = None) -> None:
+        """Check the bounds of a report on a certificate, about its own problem or another one that a reader means."""
         self.record.count("valid" if report.valid else "bound without validity" if report.lower_bound > 0.0 else "refused")
         if "\x1b" in repr(report) or max(map(len, repr(report).splitlines())) > 2000:
             self.record.find("raw text in a report", "medium", f"{words}: {report!r:.300}")
         if not report.valid and not report.lower_bound > 0.0:  # nothing is claimed: no loss or penalty is negative
             return
-        found = self.best(draft)
+        found = self.best(draft if meant is None else meant)
         if found is None:
             if report.valid:
                 self.record.find("valid, but it describes no problem", "critical", words)

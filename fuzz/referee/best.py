@@ -1,7 +1,7 @@
 """The best models that brute force finds: an upper bound of the optimum that cannot be wrong.
 
-All supports that `k` allows are fitted in float64, the most promising once more with care. Every model is evaluated in long
-double, and whatever a fit missed, a value is the objective of some model: a lower bound above it is false.
+All supports that `k` allows are fitted in float64, the most promising once more in long double. Every model is evaluated in
+long double, and whatever a fit missed, a value is the objective of some model: a lower bound above it is false.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fuzz.problems.problem import Array, Problem
 from fuzz.referee.convex import ScaledProblem
-from fuzz.referee.objectives import Long, LongProblem
+from fuzz.referee.objectives import LONG, Long, LongProblem
 
 __all__ = ["Best", "Neighbourhood", "best_model", "convex_fit", "supports"]
 
@@ -72,7 +72,8 @@ def best_model(problem: Problem, long: LongProblem | None = None, near: Neighbou
         rough = scaled.fit(inside, ROUGH)
         values = long.values(*scaled.models(rough))
         first = np.argsort(np.nan_to_num(values, nan=np.inf), kind="stable")[:PROMISING]
-        fine = scaled.fit(inside[first], CAREFUL, rough[first].copy())
+        careful = ScaledProblem(long, LONG)
+        fine = careful.fit(inside[first], CAREFUL, rough[first])
         # Near a given support, a feature that must be in pays lambda_0, also if its best coefficient is zero.
         paid = None if near is None else np.tile(inside[first], (2, 1))
         return _least(long, scaled, np.concatenate([rough[first], fine]), paid)
@@ -84,7 +85,7 @@ def convex_fit(problem: Problem, support: NDArray[np.int64], long: LongProblem |
     inside = ~long.counted
     inside[support] = True
     with np.errstate(all="ignore"):
-        scaled = ScaledProblem(long)
+        scaled = ScaledProblem(long, LONG)
         return _least(long, scaled, scaled.fit(inside[None], CAREFUL))
 
 

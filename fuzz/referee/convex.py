@@ -1,4 +1,4 @@
-"""Convex fits on many supports at once, in float64, on columns and responses of size one.
+"""Convex fits on many supports at once, in float64 or long double, on columns and responses of size one.
 
 Whoever uses these fits evaluates them in long double, so that a fit that went wrong can only be a bad model, never a wrong
 verdict. Smooth losses are minimised by projected Newton steps, for which the orthants of the l1 norm are boxes that change from
@@ -6,6 +6,8 @@ step to step; the hinge by an interior-point method.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,15 +23,16 @@ SHARES = np.array([0.5, 0.2, 0.05, 0.005, 1e-4])[:, None, None]  # of a Newton s
 LARGEST, FAR = 1e250, 1e14
 
 
-def moderate(values: Long) -> Array:
-    """Return float64 numbers; those out of range become very large."""
-    return np.clip(np.nan_to_num(values, posinf=np.inf, neginf=-np.inf), -LARGEST, LARGEST).astype(np.float64)
+def moderate(values: Long, dtype: Any) -> Any:
+    """Return numbers of a type; those out of the range of float64 become very large."""
+    return np.clip(np.nan_to_num(values, posinf=np.inf, neginf=-np.inf), -LARGEST, LARGEST).astype(dtype)
 
 
 class ScaledProblem:
     """The problem with centred columns and responses of size one; the last coefficient is the intercept."""
 
-    def __init__(self, long: LongProblem) -> None:
+    def __init__(self, long: LongProblem, dtype: Any = np.float64) -> None:
+        self.dtype, self.unit_roundoff = dtype, 4.0 * np.finfo(dtype).eps
         self.long, self.loss, alive = long, long.loss, long.w > 0
         intercept = long.problem.fit_intercept
         self.centre = long.mean if intercept else np.zeros_like(long.mean)
@@ -43,14 +46,14 @@ class ScaledProblem:
             self.response = np.abs(target - self.offset).max()
             self.response = self.response if self.response > 0 else LONG(1)
             target = (target - self.offset) / self.response
-        self.w, self.target = moderate(w), moderate(target)
-        self.Z = np.column_stack([moderate(deviation / self.unit), np.full(len(w), 1.0 if intercept else 0.0)])
+        self.w, self.target = moderate(w, dtype), moderate(target, dtype)
+        self.Z = np.column_stack([moderate(deviation / self.unit, dtype), np.full(len(w), 1.0 if intercept else 0.0, dtype)])
         change = long.spread / self.unit
-        none = np.zeros(1)
-        self.lambda_1 = np.append(moderate(long.lambda_1 * change / self.response), none)
-        self.lambda_2 = np.append(moderate(long.lambda_2 * change * change), none)
-        self.low = np.append(moderate(long.low * self.unit / self.response), -np.inf)
-        self.high = np.append(moderate(long.high * self.unit / self.response), np.inf)
+        none = np.zeros(1, dtype)
+        self.lambda_1 = np.append(moderate(long.lambda_1 * change / self.response, dtype), none)
+        self.lambda_2 = np.append(moderate(long.lambda_2 * change * change, dtype), none)
+        self.low = np.append(moderate(long.low * self.unit / self.response, dtype), -np.inf)
+        self.high = np.append(moderate(long.high * self.unit / self.response, dtype), np.inf)
         # Columns and responses have size one: bounds far above that limit nothing, and those far below it are zero.
         self.low = np.where(self.low < -FAR, -np.inf, np.where(np.abs(self.low) < 1.0 / FAR, 0.0, self.low))
         self.high = np.where(self.high > FAR, np.inf, np.where(np.abs(self.high) < 1.0 / FAR, 0.0, self.high))
@@ -69,14 +72,14 @@ class ScaledProblem:
         free &= self.low < self.high
         if self.loss == "hinge":
             return np.clip(self._hinge_fit(free, steps), self.low, self.high)
-        beta = np.zeros(free.shape) if start is None else start
+        beta = np.zeros(free.shape, self.dtype) if start is None else start.astype(self.dtype)
         beta = np.clip(np.where(free, beta, 0.0), self.low, self.high)
         value, live = self._values(beta), np.arange(len(beta))
         for _ in range(steps):
             moved, lower = self._step(beta[live], free[live], value[live])
             beta[live], drop = moved, value[live] - lower
             value[live] = lower
-            live = live[drop > 1e-15 * np.abs(lower)]
+            live = live[drop > self.unit_roundoff * np.abs(lower)]
             if not len(live):
                 break
         return beta
@@ -113,15 +116,15 @@ class ScaledProblem:
         shrunk, above, below = (
             np.flatnonzero(has) for has in (self.lambda_1 > 0.0, np.isfinite(self.low), np.isfinite(self.high))
         )
-        margins, unit = self.Z * self.target[:, None], np.eye(free.shape[1])
+        margins, unit = self.Z * self.target[:, None], np.eye(free.shape[1], dtype=self.dtype)
         A = np.concatenate([margins, -unit[shrunk], unit[above], -unit[below]])
         c = np.concatenate([np.ones(len(margins)), np.zeros(len(shrunk)), self.low[above], -self.high[below]])
         walls = len(above) + len(below)
         weight = np.concatenate([self.w, 2.0 * self.lambda_1[shrunk], np.ones(walls)])
         limited = np.arange(len(c)) < len(c) - walls  # terms whose multiplier is at most its weight
-        x = np.where(free, 0.0, np.clip(0.0, self.low, self.high))
+        x = np.where(free, 0.0, np.clip(0.0, self.low, self.high)).astype(self.dtype)
         short = np.maximum(c, 0.0) + 1.0 + np.zeros((len(x), 1))
-        slack, share, active = short - c, np.full(short.shape, 0.5), weight > 0.0
+        slack, share, active = short - c, np.full(short.shape, 0.5, self.dtype), weight > 0.0
         for _ in range(steps):
             rest = np.where(limited, 1.0 - share, 1.0)
             target = np.where(limited, share * slack + rest * short, share * slack)[:, active].mean(1) * 0.05
@@ -170,5 +173,20 @@ def solve_scaled(matrix: Array, ridge: Array, right: Array, moving: Masks) -> Ar
     good = moving & (diagonal > 0.0)
     scale = np.where(good, 1.0 / np.sqrt(np.where(good, diagonal, 1.0)), 0.0)
     matrix = matrix * scale[:, :, None] * scale[:, None, :]
-    np.einsum("bii->bi", matrix)[...] = np.where(good, 1.0 + 1e-13, 1.0)
-    return np.nan_to_num(scale * np.linalg.solve(matrix, (scale * right)[..., None])[..., 0])
+    wide = matrix.dtype == LONG
+    np.einsum("bii->bi", matrix)[...] = np.where(good, 1.0 + (1e-17 if wide else 1e-13), 1.0)
+    right = (scale * right)[..., None]
+    return np.nan_to_num(scale * (eliminate(matrix, right) if wide else np.linalg.solve(matrix, right))[..., 0])
+
+
+def eliminate(matrix: Long, right: Long) -> Long:
+    """Solve a stack of positive definite systems by elimination, for long double, which LAPACK does not know."""
+    matrix, right, size = matrix.copy(), right.copy(), matrix.shape[1]
+    for k in range(size):
+        factor = matrix[:, k + 1 :, k] / matrix[:, k, k][:, None]
+        matrix[:, k + 1 :, k:] -= factor[:, :, None] * matrix[:, k, k:][:, None, :]
+        right[:, k + 1 :] -= factor[:, :, None] * right[:, k][:, None, :]
+    for k in reversed(range(size)):
+        known = (matrix[:, k, k + 1 :, None] * right[:, k + 1 :]).sum(1)
+        right[:, k] = (right[:, k] - known) / matrix[:, k, k][:, None]
+    return right

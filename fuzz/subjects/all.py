@@ -17,7 +17,7 @@ from fuzz.problems.drawing import draw_problem
 from fuzz.problems.problem import Problem
 from fuzz.records import Case, Record, skeleton
 from fuzz.running.pool import Task
-from fuzz.subjects import checkpoints, commands, estimators, exact, functions, paths, swaps, tables
+from fuzz.subjects import checkpoints, commands, convex, estimators, exact, functions, paths, swaps, tables
 
 __all__ = ["SUBJECTS", "Subject", "draw_case", "judge", "run"]
 
@@ -42,6 +42,7 @@ SUBJECTS: dict[str, Subject] = {
     "path": Subject(25.0, paths.draw_path, paths.judge_path, paths.PATH_CALLS, largest_p=20),
     "sizes": Subject(8.0, paths.draw_sizes, paths.judge_sizes, paths.SIZES_CALLS),
     "grid": Subject(3.0, paths.draw_grid, paths.judge_grid, paths.GRID_CALLS, largest_p=12),
+    "convex": Subject(4.0, convex.draw_convex, convex.judge_convex, convex.CONVEX_CALLS),
     "objective": Subject(3.0, functions.draw_objective, functions.judge_objective, functions.OBJECTIVE_CALLS),
     "checkpoint": Subject(3.0, checkpoints.draw_checkpoint, checkpoints.judge_checkpoint, checkpoints.CHECKPOINT_CALLS),
     "estimator": Subject(8.0, estimators.draw_estimator, estimators.judge_estimator, estimators.ESTIMATOR_CALLS),

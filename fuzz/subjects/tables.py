@@ -89,11 +89,8 @@ def judge_convert(case: Case, record: Record) -> None:
             record.find("columns are lost", "high", f"{found.shape[1]} of {problem.X.shape[1]}")
     if found.shape != expected.shape or not np.array_equal(found, expected):
         record.find("other numbers after a conversion", "high", f"{kind}: {found.tolist()} instead of {expected.tolist()}")
-    if (
-        kind in ("csv", "tsv")
-        and named is not None
-        and [str(name).strip() for name in named] != [name.strip() for name in names]
-    ):
+    # Spaces after a separator are layout, unless the name is in quotation marks; all others belong to the name.
+    if kind in ("csv", "tsv") and [str(name) for name in named or []] != [name.lstrip(" ") for name in names]:
         record.find("other names after a conversion", "medium", f"{kind}: {named} instead of {names}")
     if stated is not None and not problem.is_classification and not np.array_equal(np.asarray(stated), problem.y):
         record.find("another target after a conversion", "high", f"{kind}: {np.asarray(stated).tolist()}")

@@ -5,8 +5,7 @@ import io
 import sys
 
 import numpy as np
-import pandas as pd
-from support.conversions import FEATURES
+from support.conversions import FEATURES, FRAME
 from support.stores import read_store
 
 
@@ -33,7 +32,7 @@ def test_command(run, tmp_path, data, monkeypatch):
     text = gzip.compress(data.read_bytes())
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(text))))
     run.ok("convert", "-", "--target", "label", "--out", tmp_path / "y", "--quiet")
-    np.testing.assert_array_equal(read_store(tmp_path / "y")[0], pd.read_csv(data)[FEATURES])
+    np.testing.assert_array_equal(read_store(tmp_path / "y")[0], FRAME[FEATURES])
     assert (
         run.error("convert", "-", "--format", "npz", "--out", tmp_path / "z") == "npz files cannot be read from standard input."
     )

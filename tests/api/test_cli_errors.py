@@ -1,5 +1,9 @@
 """What cannot be used is refused in one sentence that names it and says what to do."""
 
+import bz2
+import gzip
+import lzma
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -111,7 +115,10 @@ def test_files(run, tmp_path, monkeypatch):
         (["none.svm"], "none.svm: No such file or directory."),
         (["none.parquet"], "none.parquet: No such file or directory."),
         ([str(tmp_path)], "is a folder, not a data file"),
-        (["loop.csv", "--target", "y", "--out", "out.csv"], "loop.csv: Too many levels of symbolic links."),
+        (
+            ["loop.csv", "--target", "y", "--out", "out.csv"],
+            "loop.csv cannot be read: it is a symbolic link",
+        ),
         (["what.xyz"], "has no ending that tells its format; add --format"),
         (["bad.parquet", "--target", "y"], "bad.parquet cannot be read as Parquet"),
         (["bad.npz"], "bad.npz cannot be read as npz: it is no archive of arrays"),
@@ -195,3 +202,20 @@ def test_missing_extras_are_named(run, tmp_path, monkeypatch):
             patch.setitem(__import__("sys").modules, module, None)
             message = run.error("path", *argv, "--target", "label")
         assert message == f"{module} is needed for this and is not installed: pip install 'ellzero[{extra}]'"
+
+
+def test_damaged_and_unusual_tables_end_in_a_sentence(run, data, tmp_path, monkeypatch):
+    """None of these ends in a traceback; `test_hostile_files.py` has many more."""
+    monkeypatch.chdir(tmp_path)
+    table = data.read_bytes()
+    for suffix, module in ((".gz", gzip), (".bz2", bz2), (".xz", lzma)):
+        packed = module.compress(table)
+        for content in (packed[: len(packed) // 2], packed[:40] + b"\0\xff" + packed[42:], table):
+            (tmp_path / f"data.csv{suffix}").write_bytes(content)
+            said = run.error("fit", f"data.csv{suffix}", "--target", "label", "--k", "1", "--out", "model.json")
+            assert f"data.csv{suffix} is damaged or not whole: " in said
+    assert "decimal and separator must be different" in run.error("fit", data, "--target", "label", "--decimal", ",")
+    (tmp_path / "long.csv").write_bytes(table.replace(b"a,b", b"a" * 1_000_000 + b",b", 1))
+    said = run.error("convert", "long.csv", "--target", "label", "--out", "long.columns")
+    assert "long.csv cannot be read as a table: field larger than" in said
+    assert not (tmp_path / "long.columns").exists()

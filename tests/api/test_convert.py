@@ -9,7 +9,6 @@ import textwrap
 import time
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from support.conversions import FEATURES, FRAME
@@ -33,7 +32,7 @@ def test_existing_destination(tmp_path):
 def test_stores_can_be_opened(tmp_path):
     FRAME.to_csv(tmp_path / "data.csv", index=False)
     dense = ez.open_columns(ez.convert(tmp_path / "data.csv", tmp_path / "dense", target="label"))
-    np.testing.assert_array_equal(dense[:, :], pd.read_csv(tmp_path / "data.csv")[FEATURES])
+    np.testing.assert_array_equal(dense[:, :], FRAME[FEATURES])
     assert (dense.names, dense.target, dense.y.tolist()) == (FEATURES, "label", FRAME.label.tolist())
     dump_svmlight_file(FRAME[FEATURES], np.arange(120) % 2, str(tmp_path / "data.svm"))
     sparsely = ez.open_columns(ez.convert(tmp_path / "data.svm", tmp_path / "sparse"))

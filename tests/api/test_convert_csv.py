@@ -1,8 +1,7 @@
-"""Tables of text as column stores: the same numbers and labels as pandas reads, or an error in one sentence."""
+"""Tables of text as column stores: the numbers and labels that were written, or an error in one sentence."""
 
 import bz2
 import gzip
-import io
 import lzma
 
 import numpy as np
@@ -27,9 +26,8 @@ def zst(data):
 def test_csv(tmp_path, memory):
     FRAME.to_csv(tmp_path / "data.csv", index=False)
     X, y, names, about = converted(tmp_path / "data.csv", target="label", memory=memory)
-    read = pd.read_csv(tmp_path / "data.csv")
-    np.testing.assert_array_equal(X, read[FEATURES])
-    assert y.tolist() == read.label.tolist()
+    np.testing.assert_array_equal(X, FRAME[FEATURES])
+    assert y.tolist() == FRAME.label.tolist()
     assert names == FEATURES
     assert (about["target"], about["dtype"], about["storage"]) == ("label", "float64", "dense")
 
@@ -41,7 +39,7 @@ def test_compressed_csv(tmp_path, ending, pack):
     text = FRAME.to_csv(index=False).encode()
     (tmp_path / f"data.csv.{ending}").write_bytes(pack(text))
     X, *_ = converted(tmp_path / f"data.csv.{ending}", target="label", memory=5000)
-    np.testing.assert_array_equal(X, pd.read_csv(io.BytesIO(text))[FEATURES])
+    np.testing.assert_array_equal(X, FRAME[FEATURES])
     if ending != "bz2":
         (tmp_path / f"data.csv.{ending}").write_bytes(pack(text)[:-100])
         with pytest.raises((ez.InvalidInputError, OSError)):
@@ -65,8 +63,7 @@ def test_dialects_of_csv(tmp_path, options, writing):
     frame = FRAME.rename(columns={"a": "größe"})
     frame.to_csv(tmp_path / "data.csv", index=False, **writing)
     X, y, names, _ = converted(tmp_path / "data.csv", target="label", memory=3000, **options)
-    read = pd.read_csv(tmp_path / "data.csv", **writing)
-    np.testing.assert_array_equal(X, read.drop(columns="label"))
+    np.testing.assert_array_equal(X, FRAME[FEATURES])
     assert y.tolist() == FRAME.label.tolist()
     assert names == ["größe", *"bcdef"]
 
@@ -76,7 +73,7 @@ def test_columns_that_are_no_features(tmp_path):
     FRAME.assign(id=[f"p{i}" for i in range(len(FRAME))]).to_csv(tmp_path / "data.csv")  # with row numbers
     with pytest.warns(UserWarning, match="has no name and counts the rows; it is left out"):
         X, y, names, _ = converted(tmp_path / "data.csv", target="label", drop="id", memory=2000)
-    np.testing.assert_array_equal(X, pd.read_csv(tmp_path / "data.csv")[FEATURES])
+    np.testing.assert_array_equal(X, FRAME[FEATURES])
     assert names == FEATURES
     FRAME.iloc[::-1].to_csv(tmp_path / "data.csv")  # a first column that does not count is data
     assert converted(tmp_path / "data.csv", target="label")[2] == ["Unnamed: 0", *FEATURES]
@@ -183,3 +180,30 @@ def test_tables_that_cannot_be_used(tmp_path):
         ez.convert(tmp_path / "data.xyz", tmp_path / "x")
     with pytest.raises(ez.InvalidInputError, match="is a folder, not a data file"):
         ez.convert(tmp_path, tmp_path / "x")
+
+
+@pytest.mark.usefixtures("both_csv_readers")
+@pytest.mark.parametrize("scale", [1e-300, 1e-120, 1.0, 1e300])
+def test_numbers_keep_their_last_digit(tmp_path, scale):
+    seed = 3
+    values = np.random.default_rng(seed).standard_normal((50, 6)) * scale
+    pd.DataFrame(values, columns=list("abcdef")).assign(y=values[:, 0]).to_csv(tmp_path / "data.csv", index=False)
+    X, y, *_ = converted(tmp_path / "data.csv", target="y", regression=True, dtype="float64")
+    np.testing.assert_array_equal(X, values, err_msg=f"seed {seed}")
+    np.testing.assert_array_equal(y, values[:, 0], err_msg=f"seed {seed}")
+
+
+@pytest.mark.usefixtures("both_csv_readers")
+def test_pandas_before_3_1_is_told_to_keep_the_last_digit(tmp_path, monkeypatch):
+    asked, read = [], pd.read_csv
+
+    def listen(*arguments, float_precision=None, **options):
+        asked.append(float_precision)
+        return read(*arguments, **options)
+
+    monkeypatch.setattr(pd, "__version__", "2.2.3")
+    monkeypatch.setattr(pd, "read_csv", listen)
+    FRAME.to_csv(tmp_path / "data.csv", index=False)
+    converted(tmp_path / "data.csv", target="label")
+    assert asked
+    assert set(asked) == {"round_trip"}

@@ -160,3 +160,24 @@ def test_bad_rows_of_a_sparse_store(tmp_path):
     edited(path, files={})
     with pytest.raises(ez.InvalidInputError, match="its arrays do not fit together"):
         ez.open_columns(path)
+
+
+def test_every_bit_of_a_header_may_be_wrong(tmp_path):
+    """Whatever bit of the header of a .npy file is flipped, the file is refused in a sentence or is still one of numbers."""
+    X = np.asfortranarray(np.random.default_rng(SEED).standard_normal((20, 4)))
+    file = tmp_path / "X.npy"
+    np.save(file, X)
+    whole, refused = file.read_bytes(), []
+    for place in range(128):
+        for bit in range(8):
+            changed = bytearray(whole)
+            changed[place] ^= 1 << bit
+            file.write_bytes(changed)
+            try:
+                store = ez.open_columns(file)
+            except ez.InvalidInputError as error:
+                refused.append(str(error))
+            else:
+                assert store.take(np.arange(store.shape[1])).shape == store.shape
+    assert len(refused) > 900
+    assert all(text.isprintable() and text.endswith(".") for text in refused)

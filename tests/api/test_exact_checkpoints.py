@@ -1,5 +1,6 @@
 """Searches that go on where they were stopped or killed, and checkpoints that are of no use."""
 
+import json
 import os
 import signal
 import subprocess
@@ -136,6 +137,230 @@ def test_a_checkpoint_of_another_version(tmp_path, missing):
     np.savez(path, **arrays)
     with pytest.raises(ez.InvalidInputError, match=r"checkpoint .* cannot be read: it is damaged, or another version"):
         ez.solve(X, Y, lambda_0=0.005, lambda_2=0.003, checkpoint=path)
+
+
+# Checkpoints that lie ---------------------------------------------------------------------------------------------------
+
+HARD = {"k": 6, "lambda_2": 1e-3, "gap": 1e-6, "n_jobs": 1}
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory):
+    """A hard problem, its solution, and the arrays of a checkpoint in the middle of the search."""
+    data, labels, _ = ez.datasets.make_classification(60, 40, 6, s=1.0, correlation="constant", rho=0.7, random_state=3)
+    whole = ez.solve(data, labels, **HARD)
+    path = tmp_path_factory.mktemp("checkpoint") / "search.npz"
+    part = ez.solve(data, labels, node_limit=60, checkpoint=path, **HARD)
+    assert (part.status, whole.status) == ("node_limit", "optimal")
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    assert len(arrays["node.id"]) > 5
+    return data, labels, whole, arrays
+
+
+def resume(stopped, path, tampered):
+    data, labels, _, arrays = stopped
+    arrays = {name: array.copy() for name, array in arrays.items()}
+    tampered(arrays)
+    np.savez(path, **arrays)
+    return ez.solve(data, labels, checkpoint=path, **HARD)
+
+
+def put(name, place, value):
+    def tampered(arrays):
+        arrays[name][place] = value
+
+    return tampered
+
+
+def filled(name, value):
+    return lambda arrays: arrays[name].fill(value)
+
+
+def shortened(name, length=1):
+    def tampered(arrays):
+        arrays[name] = arrays[name][:length]
+
+    return tampered
+
+
+def added(name, value):
+    def tampered(arrays):
+        arrays[name] = arrays[name] + arrays[name].dtype.type(value)
+
+    return tampered
+
+
+def kept(**changes):
+    """Other entries of the memory beside the tree."""
+
+    def tampered(arrays):
+        header = json.loads(arrays["header"].tobytes())
+        header["kept"] |= changes
+        arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+
+    return tampered
+
+
+def without(arrays, keep):
+    """Leave out open nodes."""
+    for name in [name for name in arrays if name.startswith("node.")]:
+        arrays[name] = arrays[name][keep]
+
+
+def columns_beyond(arrays):
+    arrays["search.columns"], arrays["search.columns.starts"] = np.arange(40, dtype=np.int32) + 2**20, np.array([0, 40])
+
+
+def other_feature(arrays):
+    """The two children of a node split it by different features."""
+    child = np.flatnonzero(arrays["tree.branch"] >= 0)[-1]
+    arrays["tree.branch"][child] = (arrays["tree.branch"][child] + 1) % 40
+
+
+MALFORMED = {
+    "starts far beyond": (put("state.columns.starts", 1, 10**9), "state.columns.starts does not divide"),
+    "negative starts": (put("state.beta.starts", 1, -5), "state.beta.starts does not divide"),
+    "falling starts": (put("state.near.starts", -2, 2**40), "state.near.starts does not divide"),
+    "incumbent's starts": (put("incumbent.support.starts", 1, 2**40), "incumbent.support.starts does not divide"),
+    "column far out of range": (put("state.columns", 0, 2**30), "state.columns has entries out of range"),
+    "negative column": (put("state.columns", 0, -5), "state.columns has entries out of range"),
+    "negative columns that are in": (filled("state.inside", -7), "state.inside has entries out of range"),
+    "columns that are near": (added("state.near", 2**20), "state.near has entries out of range"),
+    "columns that are left": (columns_beyond, "search.columns has entries out of range"),
+    "row of a point": (filled("tree.row", 10**7), "the points of its tree do not fit together"),
+    "no points": (shortened("tree.alpha", 0), "the points of its tree do not fit together"),
+    "half of the points": (
+        lambda arrays: shortened("tree.alpha", len(arrays["tree.alpha"]) // 2)(arrays),
+        "do not fit together",
+    ),
+    "counters": (shortened("search.picks", 0), "search.picks has the wrong shape"),
+    "picks": (filled("search.picks", -1), "search.picks has entries out of range"),
+    "nodes": (filled("search.nodes_done", 2**40), "its nodes do not fit together"),
+    "closed": (shortened("search.closed", 0), "search.closed has the wrong shape"),
+    "number of a node": (added("node.id", 10**9), "node.id has entries out of range"),
+    "same number": (filled("node.id", 1), "the open nodes do not fit together"),
+    "state of a node": (filled("node.state", 10**6), "node.state has entries out of range"),
+    "decision": (added("tree.branch", 2**28), "tree.branch has entries out of range"),
+    "side": (filled("tree.side", 2), "tree.side has entries out of range"),
+    "parent": (added("tree.parent", 2**40), "tree.parent has entries out of range"),
+    "incumbent's columns": (added("incumbent.support", 2**24), "incumbent.support has entries out of range"),
+    "incumbent twice": (filled("incumbent.support", 3), "incumbent.support is not in ascending order"),
+    "incumbent infinite": (filled("incumbent.beta", np.inf), "incumbent.beta has entries that are not finite"),
+    "intercept infinite": (filled("incumbent.intercept", np.nan), "incumbent.intercept has entries that are not finite"),
+    "start infinite": (filled("state.beta", np.nan), "state.beta has entries that are not finite"),
+    "negative multiplier": (filled("state.mu", -1.0), "state.mu has entries out of range"),
+    "dual points infinite": (filled("tree.alpha", np.inf), "tree.alpha has entries that are not finite"),
+    "boxes": (put("state.boxes", (0, 0), 2.0**40), "the columns of its boxes do not fit together"),
+    "boxes at a fraction": (put("state.boxes", (0, 0), 0.5), "the columns of its boxes do not fit together"),
+    "boxes upside down": (put("state.boxes", (0, 1), 1e30), "its boxes do not fit together"),
+    "boxes of nothing": (filled("search.boxes", np.nan), "its boxes do not fit together"),
+    "boxes missing": (shortened("search.boxes.starts", 1), "search.boxes.starts has the wrong shape"),
+    "types": (lambda arrays: arrays.update({"state.beta": arrays["state.beta"].astype(str)}), "wrong type '<U"),
+    "another array": (lambda arrays: arrays.update(more=np.ones(3)), "an array 'more', which does not belong there"),
+    "cycle": (put("tree.parent", 1, 5), "the root must come first and every parent before its children"),
+    "children of different splits": (other_feature, "missing child or children that do not cover it"),
+    "too many features": (
+        lambda arrays: arrays.update(
+            {"incumbent.support": np.arange(20, dtype=np.int32), "incumbent.beta": np.ones(20)}
+            | {f"incumbent.{name}.starts": np.array([0, 20]) for name in ("support", "beta")}
+        ),
+        "its solution is none of this problem",
+    ),
+    "assumed bound": (kept(bound=1e-3), "its assumed bounds are not those of this search"),
+    "assumed free bound": (kept(free_bound=1e-3), "its assumed bounds are not those of this search"),
+    "set of IGA": (kept(integral=[1, 2]), "its set of features is none of this search"),
+    "iteration": (kept(iteration=3), "its iteration is none of this search"),
+    "searched": (kept(searched="yes"), "it does not say what was searched"),
+    "memory": (kept(more=1), "its memory has other entries"),
+}
+
+
+@pytest.mark.parametrize("case", MALFORMED)
+def test_checkpoints_that_are_refused(stopped, tmp_path, case):
+    tampered, reason = MALFORMED[case]
+    path = tmp_path / "search.npz"
+    with pytest.raises(ez.InvalidInputError, match=rf"cannot be read: it is damaged, or another version .*{reason}"):
+        resume(stopped, path, tampered)
+    assert path.exists(), "what cannot be read is not removed"
+
+
+def worse_and_nothing_open(arrays):
+    arrays["incumbent.beta"][:] = 0.0
+    arrays["incumbent.cost"][:] = 0.9
+    arrays["search.closed"][:] = 1.0
+    without(arrays, slice(0))
+
+
+def high_bounds(arrays):
+    arrays["node.bound"][:] = 1e6
+    arrays["search.closed"][:] = 1e6
+
+
+def all_out(arrays):
+    arrays["state.outside"][:] = np.iinfo(np.uint64).max
+
+
+def all_in(arrays):
+    """Features that no dual point puts in."""
+    states = len(arrays["state.mu"])
+    arrays["state.inside"] = np.tile(np.arange(3, dtype=np.int32), states)
+    arrays["state.inside.starts"] = 3 * np.arange(states + 1)
+
+
+def no_columns_but_those_of_the_solution(arrays):
+    """A numbering that leaves out all other features; what is said in another numbering is left out too."""
+    support, words = arrays["incumbent.support"], 1
+    states = len(arrays["state.mu"])
+    arrays["search.columns"], arrays["search.columns.starts"] = support, np.array([0, len(support)])
+    arrays["search.boxes"], arrays["search.boxes.starts"] = arrays["search.boxes"][:0], np.zeros(2, dtype=np.int64)
+    arrays["state.outside"] = np.zeros(states * words, dtype=np.uint64)
+    arrays["state.outside.starts"] = words * np.arange(states + 1)
+    for name in ("boxes", "inside", "columns", "beta", "shares", "near"):
+        arrays[f"state.{name}"], arrays[f"state.{name}.starts"] = (
+            arrays[f"state.{name}"][:0],
+            np.zeros(states + 1, dtype=np.int64),
+        )
+
+
+LIES = {
+    "a bad solution, and nothing open": worse_and_nothing_open,
+    "a good cost for a bad solution": put("incumbent.cost", 0, 1e-9),
+    "nothing open": lambda arrays: without(arrays, slice(0)),
+    "one node open": lambda arrays: without(arrays, slice(1)),
+    "bounds": high_bounds,
+    "bounds of nothing": filled("node.bound", np.nan),
+    "boxes of the root": lambda arrays: arrays["search.boxes"].__imul__(1e-3),
+    "boxes of nodes": lambda arrays: arrays["state.boxes"].__setitem__((slice(None), slice(1, 3)), 0.0),
+    "all features out": all_out,
+    "features in": all_in,
+    "columns": no_columns_but_those_of_the_solution,
+    "no dual point proves anything": filled("tree.alpha", 0.0),
+    "starts far away": lambda arrays: (arrays["state.beta"].__imul__(1e12), arrays["state.intercept"].fill(-1e12)),
+    "large multipliers": filled("state.mu", 1e200),
+    "all nodes dive": filled("node.dives", True),
+    "all nodes wait": filled("node.waits", True),
+    "states of other nodes": lambda arrays: arrays.update({"node.state": arrays["node.state"][::-1]}),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_checkpoints_that_lie_change_nothing(stopped, tmp_path, lie):
+    """The search goes on from what the tree itself proves, and ends as it should."""
+    data, labels, whole, _ = stopped
+    found = resume(stopped, tmp_path / "search.npz", LIES[lie])
+    assert found.status == "optimal"
+    assert found.objective == pytest.approx(whole.objective, rel=2e-6)
+    assert found.lower_bound <= whole.objective * (1.0 + 1e-9)
+    report = ez.verify(found.certificate, data, labels)
+    assert report.valid, report.reasons
+
+
+def test_an_honest_checkpoint_goes_on_as_if_nothing_had_happened(stopped, tmp_path):
+    _, _, whole, _ = stopped
+    found = resume(stopped, tmp_path / "search.npz", lambda arrays: None)
+    assert found.nodes == whole.nodes
+    assert (found.objective, found.lower_bound) == pytest.approx((whole.objective, whole.lower_bound), rel=1e-12)
 
 
 def test_checkpoint_paths(tmp_path, monkeypatch):

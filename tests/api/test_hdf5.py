@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import ellzero as ez
+from ellzero.design import as_design
 
 SEED = 41
 h5py = pytest.importorskip("h5py")
@@ -63,3 +64,15 @@ def test_closed_file(data):
     file.close()
     with pytest.raises(ez.InvalidInputError, match="X cannot be read; is its file closed"):
         ez.fit_path(X, y)
+
+
+def test_a_dataset_that_shrinks_is_noticed(tmp_path):
+    """Columns that are gone were taken for columns that do not matter."""
+    rng = np.random.default_rng(SEED)
+    X = rng.standard_normal((60, 40))
+    with h5py.File(tmp_path / "shrinks.h5", "w") as file:
+        dataset = file.create_dataset("X", data=X, chunks=(60, 5), maxshape=(60, 40))
+        design = as_design(dataset)
+        dataset.resize((60, 20))
+        with pytest.raises(ez.InvalidInputError, match=r"X had the shape \(60, 40\) when it was given and has \(60, 20\) now"):
+            ez.fit_path(design, np.sign(X[:, 30]), lambda_2=0.01, max_support=2)

@@ -4,6 +4,7 @@ import copy
 import errno
 import json
 import os
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -403,3 +404,18 @@ def test_an_error_while_writing_leaves_the_old_file(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="JSON"):
         estimator.save(file)
     assert file.read_bytes() == before
+
+
+def test_a_small_file_may_claim_many_features_but_little_memory(tmp_path):
+    X = np.random.default_rng(0).standard_normal((50, 20))
+    ez.L0Classifier(k=2).fit(X, (X[:, 0] > 0.0).astype(int)).save(tmp_path / "model.json")
+    content = json.loads((tmp_path / "model.json").read_text()) | {"n_features": 10**8, "feature_names": None}
+    (tmp_path / "model.json").write_text(json.dumps(content))
+    tracemalloc.start()
+    try:
+        model = ez.load(tmp_path / "model.json")
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert model.n_features_in_ == 10**8
+    assert most < 20e6  # a vector of so many numbers has 800 MB

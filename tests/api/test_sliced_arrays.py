@@ -42,3 +42,16 @@ def test_zarr(tmp_path):
     same(ez.fit_path(X, y, **SETTINGS), ez.fit_path(array, y, **SETTINGS))
     solution = ez.solve(array, y, k=2, lambda_2=0.05)
     assert ez.verify(solution.certificate, array, y).valid
+
+
+def test_a_damaged_chunk_of_zarr_is_told_in_a_sentence(tmp_path):
+    zarr = pytest.importorskip("zarr") if "CI" not in os.environ else __import__("zarr")
+    array = zarr.open(str(tmp_path / "X.zarr"), mode="w", shape=COLUMNS.shape, chunks=(60, 128), dtype="f4")
+    array[:, :] = COLUMNS
+    chunks = [file for file in (tmp_path / "X.zarr").rglob("*") if file.is_file() and file.stat().st_size > 10_000]
+    assert chunks
+    for chunk in chunks:
+        chunk.write_bytes(chunk.read_bytes()[:-100])
+    with pytest.raises(ez.InvalidInputError, match=r"^X cannot be read: .+\.$") as caught:
+        ez.fit_path(array, target(RESPONSE, "logistic"), **SETTINGS)
+    assert str(caught.value).isprintable()

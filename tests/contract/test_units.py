@@ -176,6 +176,63 @@ def test_spreads_are_exact(storage):
         assert report.valid, (SEED, report.reasons)
 
 
+@pytest.mark.parametrize("storage", ["f64", "csc64", "file"])
+def test_a_row_of_next_to_no_weight_leaves_the_spread_exact(storage):
+    rng = np.random.default_rng(SEED)
+    Z = rng.standard_normal((20, 2))
+    Z[0] = 1e60, -1e30
+    weight = np.ones(20)
+    weight[0] = 1e-150
+    problem = make_problem(store(Z, storage), rng.integers(0, 2, 20), standardize=True, sample_weight=weight)
+    np.testing.assert_allclose(problem.spread, Z[1:].std(axis=0), rtol=1e-9)
+
+
+@pytest.mark.parametrize("storage", ["f64", "csc64", "file"])
+def test_a_zero_of_next_to_no_weight_counts_in_the_spread(storage):
+    Z, y = np.array([[0.0, 0.0, 1.0], [0.5, -0.5, 2.0], [0.5, 0.7, 3.0]]), np.array([1, 0, 0])
+    weight = np.array([1e-12, 1.0, 2.0])
+    sol = ez.solve(
+        store(Z, storage), y, loss="squared_hinge", lambda_0=0.002, lambda_2=0.001, standardize=True, sample_weight=weight
+    )
+    share = weight[0] / weight.sum()
+    assert sol.certificate.problem.spread[0] == pytest.approx(0.5 * np.sqrt(share * (1.0 - share)), rel=1e-9)
+    report = ez.verify(sol.certificate, store(Z, storage), y)
+    assert report.valid, report.reasons
+
+
+@pytest.mark.parametrize("storage", ["f64", "csc64", "file"])
+def test_columns_whose_squares_underflow(storage):
+    Z, y = X * 1e-170, target(RESPONSE, "logistic")
+    problem = make_problem(store(Z, storage), y, standardize=True)
+    np.testing.assert_allclose(problem.spread * 1e170, X.std(axis=0), rtol=1e-9)
+    ordinary = ez.solve(X, y, k=2, lambda_2=0.01, standardize=True)
+    sol = ez.solve(store(Z, storage), y, k=2, lambda_2=0.01, standardize=True)
+    np.testing.assert_array_equal(sol.support, ordinary.support)
+    assert sol.objective == pytest.approx(ordinary.objective, rel=1e-6)
+    assert ez.verify(sol.certificate, store(Z, storage), y).valid
+
+
+def test_iterative_hard_thresholding_of_columns_far_apart():
+    Z, y = np.array([[-3e133, 0.0], [0.0, -4e-74], [0.0, 0.0]]), np.array([-0.6, 0.4, 0.6])
+    settings = {"loss": "squared_error", "sample_weight": [0.2, 2.0, 0.0]}
+    path = ez.fit_path(Z, y, algorithm="iht", n_lambda=3, **settings)
+    null = ez.fit_path(Z, y, lambda_0=[1.0], **settings).objective[0]
+    assert np.isfinite(path.intercept).all()
+    assert (np.array(path.objective) <= null).all(), path
+
+
+def test_stationarity_is_judged_in_any_units():
+    y = target(RESPONSE, "squared_error")
+    for of_X, of_y in [(1.0, 1.0), (2.0**390, 1.0), (2.0**-390, 1.0), (1.0, 2.0**390), (1.0, 2.0**-390)]:
+        settings = {"loss": "squared_error", "lambda_2": 0.01 * of_X**2}
+        path = ez.fit_path(X * of_X, y * of_y, lambda_0=[0.05 * of_y**2], **settings)
+        at = {"lambda_0": 0.05 * of_y**2, **settings}
+        report = ez.check_stationarity(X * of_X, y * of_y, path.coef[0], path.intercept[0], **at)
+        assert report, (of_X, of_y, report)
+        off = ez.check_stationarity(X * of_X, y * of_y, 1.01 * path.coef[0], path.intercept[0], **at)
+        assert not off, (of_X, of_y, off)
+
+
 def test_a_sparse_column_with_few_zeros_has_an_exact_spread():
     rng = np.random.default_rng(SEED)
     Z = rng.standard_normal((40, 3)) + 1e5

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import struct
 import zipfile
 
@@ -64,10 +65,29 @@ def test_json_that_would_take_much_memory(unit, monkeypatch):
     parse_json(names)
 
 
-def test_pipes_and_devices_are_read_up_to_a_limit(monkeypatch):
+def test_pipes_are_read_up_to_a_limit(monkeypatch):
     monkeypatch.setattr(reading, "LEAST_ALLOWED", 1000)
-    with pytest.raises(Malformed, match="it goes on after 1 kB"):
-        read_bytes("/dev/zero")
+    for size in (1000, 1001):
+        end, start = os.pipe()
+        os.write(start, bytes(size))
+        os.close(start)
+        if size <= 1000:
+            assert read_bytes(f"/dev/fd/{end}") == bytes(size)
+        else:
+            with pytest.raises(Malformed, match="it goes on after 1 kB"):
+                read_bytes(f"/dev/fd/{end}")
+        os.close(end)
+
+
+def test_what_is_no_file_is_not_opened(tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    for path, reason in (
+        ("/dev/zero", "a device"),
+        (tmp_path, "a folder"),
+        (tmp_path / "loop", "a symbolic link"),
+    ):
+        with pytest.raises(Malformed, match=f"it is {reason}"):
+            read_bytes(path)
 
 
 def npy(array=None, **changes):

@@ -16,6 +16,23 @@ constexpr int most_passes = 24;  // each finds as many digits as a number has
 // Where the entries that are not stored weigh less than this, one less what the others weigh has lost digits.
 constexpr double little_weight = 1e-3;
 
+// Mean and variance of a column, counted from one of its entries: the variance of a column far from zero keeps its digits, and
+// that of a constant column is zero. The entry may be far from the others and have no weight, or next to none: then it counts
+// once more, from the mean, until that is known well enough. sums(pivot, sum, square) adds sum_i w_i (x_i - pivot) and sum_i
+// w_i (x_i - pivot)^2.
+template <class Sums>
+void moments_about(double pivot, double& mean, double& variance, const Sums& sums) {
+    for (int pass = 0; pass < most_passes; ++pass) {
+        double sum = 0.0, square = 0.0;
+        sums(pivot, sum, square);
+        mean = pivot + sum;
+        variance = square - sum * sum;
+        if (square == 0.0 || mean == pivot || !(variance <= digits_lost * square)) break;
+        pivot = mean;
+    }
+    variance = std::max(variance, 0.0);
+}
+
 // Passes over columns that lie in memory: threads take turns.
 class InMemory : public Design {
   public:
@@ -77,21 +94,11 @@ class Dense : public InMemory {
     void axpy(int32_t j, double a, double* out) const override { kernels::axpy(a, column(j), rows(), out); }
 
     void moments(int64_t first, int64_t count, const double* w, double* mean, double* variance) const override {
-        for (int64_t c = 0; c < count; ++c) {
-            // Counts from the first entry: the variance of a column far from zero keeps its digits. The first entry may be
-            // far from the others and have no weight, or next to none: then it counts once more, from the mean, until that
-            // is known well enough.
-            auto pivot = static_cast<double>(column(first + c)[0]);
-            for (int pass = 0; pass < most_passes; ++pass) {
-                double sum = 0.0, square = 0.0;
+        for (int64_t c = 0; c < count; ++c)
+            moments_about(static_cast<double>(column(first + c)[0]), mean[c], variance[c],
+                          [&](double pivot, double& sum, double& square) {
                 kernels::moments(column(first + c), w, rows(), pivot, sum, square);
-                mean[c] = pivot + sum;
-                variance[c] = square - sum * sum;
-                if (square == 0.0 || mean[c] == pivot || !(variance[c] <= digits_lost * square)) break;
-                pivot = mean[c];
-            }
-            variance[c] = std::max(variance[c], 0.0);
-        }
+            });
     }
 
     Entries entries(int32_t j, std::vector<int32_t>&, std::vector<double>& values) const override {
@@ -164,12 +171,24 @@ class Csc : public InMemory {
 
     void moments(int64_t first, int64_t count, const double* w, double* mean, double* variance) const override {
         for (int64_t c = 0; c < count; ++c) {
+            const Index begin = starts_[first + c], end = starts_[first + c + 1];
+            if (end - begin == rows()) {
+                moments_about(static_cast<double>(values_[begin]), mean[c], variance[c],
+                              [&](double pivot, double& sum, double& square) {
+                    for (Index k = begin; k < end; ++k) {
+                        const double z = static_cast<double>(values_[k]) - pivot, wz = w[rows_of_[k]] * z;
+                        sum += wz;
+                        square += wz * z;
+                    }
+                });
+                continue;
+            }
             double sum = 0.0, stored = 0.0, square = 0.0, off = 0.0;
-            for (Index k = starts_[first + c]; k < starts_[first + c + 1]; ++k) {
+            for (Index k = begin; k < end; ++k) {
                 sum += w[rows_of_[k]] * static_cast<double>(values_[k]);
                 stored += w[rows_of_[k]];
             }
-            for (Index k = starts_[first + c]; k < starts_[first + c + 1]; ++k) {
+            for (Index k = begin; k < end; ++k) {
                 const double z = static_cast<double>(values_[k]) - sum;
                 square += w[rows_of_[k]] * z * z;
                 off += w[rows_of_[k]] * z;
@@ -226,7 +245,6 @@ class Csc : public InMemory {
 
     // The weight of the rows of a column that are not stored.
     double weight_of_zeros(int64_t j, const double* w) const {
-        if (starts_[j + 1] - starts_[j] == rows()) return 0.0;
         std::vector<uint8_t> stored(rows(), 0);
         for (Index k = starts_[j]; k < starts_[j + 1]; ++k) stored[rows_of_[k]] = 1;
         double total = 0.0;

@@ -27,8 +27,9 @@ constexpr size_t least_entering = 30;
 // columns, or `least_near`.
 constexpr double near_threshold = 0.5, near_share = 0.05;
 constexpr int64_t least_near = 500;
-// A box in which predictions can move by so many units: the penalties hardly hold its coefficient.
-constexpr double wide = 1e6;
+// The penalties hardly hold a coefficient if predictions can move by so many units in its box, and if what it pays is at most
+// this part of the gap.
+constexpr double wide = 1e4, share_of_gap = 0.02, least_gap = 1e-9;
 
 // The precision of a relaxation from round to round.
 class Refinement {
@@ -131,14 +132,17 @@ void Pricing::make_dual_of(const Relaxation& relaxation, DualPoint& out) const {
         const int32_t j = c.column;
         const bool held = c.beta <= std::max(penalty.low(j), c.box.low) || c.beta >= std::min(penalty.high(j), c.box.high);
         const bool unpenalized = !region_.free().empty() && region_.status(j) == Region::Status::always;
-        if (!held && (unpenalized || nearly_free(j))) free.push_back(j);
+        if (!held && (unpenalized || nearly_free(j, c.beta))) free.push_back(j);
     }
     make_dual(setting_.problem, relaxation.residual(), relaxation.curvature(), free, setting_.options.precise, out);
 }
 
-bool Pricing::nearly_free(int32_t j) const {
+bool Pricing::nearly_free(int32_t j, double beta) const {
+    if (!setting_.options.precise) return false;
     const Box& box = region_.box(j);
-    return (box.high - box.low) * std::sqrt(setting_.problem.X.square(j)) > wide;
+    const double allowed = share_of_gap * std::max(setting_.options.gap, least_gap) * setting_.incumbent.size();
+    return (box.high - box.low) * std::sqrt(setting_.problem.X.square(j)) > wide &&
+           setting_.problem.penalty.value(beta) <= allowed;
 }
 
 double Pricing::charge_of(int32_t j, const Relaxation& relaxation) const {

@@ -13,7 +13,10 @@ constexpr double share_of_gap = 0.02, least_gap = 1e-9;
 constexpr size_t most_features = 64;
 // Each round narrows boxes by up to the relative rounding of a sum, or as far as they can be.
 constexpr int most_rounds = 40;
-constexpr double worth_a_round = 0.5;
+// A round is worth its work if it takes so much off the sum of the logarithms of all widths, to the base of two, and another
+// attempt at a box is not if this part of it is left or less.
+constexpr double worth_a_round = 0.5, little_left = 0.5;
+constexpr double smallest_width = 1e-300;  // in logarithms
 // Coefficients are held where they move the predictions by so many units; further away where that is not enough, as it is where
 // other columns make up for it.
 constexpr double first_reach = 8.0, further = 1e4;
@@ -23,50 +26,52 @@ constexpr double floor_of_probe = 1e-9;
 
 }  // namespace
 
-bool Probing::narrow(std::vector<std::vector<float>>& proofs) {
+void Probing::look() {
     narrowed_ = false;
+    features_.clear();
     pricing_.bound(work_.proof.dual);
-    std::vector<int32_t> features = loose_features();
-    if (features.empty() || features.size() > most_features) return true;
-    const auto width = [&] {
-        double total = 0.0;  // of the logarithms
-        for (const int32_t j : features) {
-            const Box& box = work_.region.box(j);
-            total += std::log2(std::max(box.high - box.low, 1e-300));
-        }
-        return total;
-    };
-    for (int round = 0; round < most_rounds && !features.empty(); ++round) {
-        const double before = width();
-        for (const int32_t j : features)
-            if (work_.region.status(j) != Region::Status::out && !probe(j, proofs)) return false;
-        if (before - width() < worth_a_round) break;
-        narrowed_ = true;
-        std::erase_if(features, [&](int32_t j) {
-            const Box& box = work_.region.box(j);
-            return work_.region.status(j) == Region::Status::out || !(loose(j, box.low) || loose(j, box.high));
+    const Region& region = work_.region;
+    for (const auto* list : {&region.in(), &region.always(), &region.undecided()})
+        for (const int32_t j : *list)
+            if (setting_.problem.X.square(j) > 0.0 && region.box(j).low <= 0.0 && region.box(j).high >= 0.0 &&
+                (loose(j, region.box(j).low) || loose(j, region.box(j).high)))
+                features_.push_back(j);
+    width_ = width();
+}
+
+bool Probing::narrow(std::vector<std::vector<float>>& proofs) {
+    if (features_.empty()) return true;
+    const Region& region = work_.region;
+    pricing_.bound(work_.proof.dual);
+    std::vector<int32_t> left = features_;
+    double now = width();
+    for (int round = 0; round < most_rounds; ++round) {
+        std::erase_if(left, [&](int32_t j) {
+            return region.status(j) == Region::Status::out || !(loose(j, region.box(j).low) || loose(j, region.box(j).high));
         });
+        if (left.empty() || left.size() > most_features) break;
+        for (const int32_t j : left)
+            if (region.status(j) != Region::Status::out && !probe(j, proofs)) return false;
+        const double before = std::exchange(now, width());
+        if (before - now < worth_a_round) break;
     }
+    narrowed_ = width_ - now >= worth_a_round;
     if (!narrowed_) pricing_.price_all(work_.proof.dual);
     return true;
+}
+
+double Probing::width() const {
+    double total = 0.0;
+    for (const int32_t j : features_) {
+        const Box& box = work_.region.box(j);
+        total += std::log2(std::max(box.high - box.low, smallest_width));
+    }
+    return total;
 }
 
 bool Probing::loose(int32_t j, double end) const {
     const double allowed = share_of_gap * std::max(setting_.options.gap, least_gap) * setting_.incumbent.size();
     return pricing_.last_bound().noise(j) * std::abs(end) > allowed;
-}
-
-std::vector<int32_t> Probing::loose_features() const {
-    const Region& region = work_.region;
-    std::vector<int32_t> out;
-    for (const auto* list : {&region.in(), &region.always(), &region.undecided()})
-        for (const int32_t j : *list) {
-            const Box& box = region.box(j);
-            if (setting_.problem.X.square(j) > 0.0 && box.low <= 0.0 && box.high >= 0.0 &&
-                (loose(j, box.low) || loose(j, box.high)))
-                out.push_back(j);
-        }
-    return out;
 }
 
 bool Probing::probe(int32_t j, std::vector<std::vector<float>>& proofs) {
@@ -84,7 +89,7 @@ bool Probing::probe(int32_t j, std::vector<std::vector<float>>& proofs) {
             if (!probe_at(j, value, proofs)) return false;
             if (work_.region.status(j) == Region::Status::out) return true;
             const double now = side > 0.0 ? work_.region.box(j).high : work_.region.box(j).low;
-            if (std::abs(now) < worth_a_round * std::abs(end)) break;
+            if (std::abs(now) < little_left * std::abs(end)) break;
         }
     }
     return true;

@@ -36,7 +36,7 @@ Region::Region(const Problem& problem, const ExactOptions& options)
         Box box{penalty.low(j), penalty.high(j)};
         if (!penalty.counted(j)) {
             always_.push_back(j);
-            if (!penalised && (std::isinf(box.low) || std::isinf(box.high))) free_.push_back(j);
+            if (!penalised && std::max(-box.low, box.high) >= most * (1.0 - box_tolerance)) free_.push_back(j);
             if (!penalised) box = {std::max(box.low, -most), std::min(box.high, most)};
         }
         root_.push_back(box);

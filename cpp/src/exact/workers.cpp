@@ -1,5 +1,6 @@
 #include "ellzero/exact/workers.hpp"
 
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -31,13 +32,20 @@ void Workers::run_body(const std::function<void()>& body) {
 }
 
 bool Workers::run(const std::vector<std::function<void()>>& bodies, Clock::time_point until, Monitor& monitor) {
-    busy_ = static_cast<int>(bodies.size());
     stop_ = false;
     std::vector<std::thread> threads;
     threads.reserve(bodies.size());
-    for (const auto& body : bodies) threads.emplace_back([this, &body] { run_body(body); });
-    std::exception_ptr interrupted;
     auto held = lock();
+    for (const auto& body : bodies) {
+        try {
+            threads.emplace_back([this, &body] { run_body(body); });
+        } catch (const std::exception&) {
+            break;  // the system grants no more threads, or no memory for one
+        }
+    }
+    busy_ = static_cast<int>(threads.size());
+    if (threads.empty()) throw std::runtime_error("The system starts no thread: memory or the number of processes is used up.");
+    std::exception_ptr interrupted;
     while (busy_ > 0) {
         changed_.wait_for(held, pause);
         held.unlock();

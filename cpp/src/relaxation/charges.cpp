@@ -8,6 +8,8 @@ namespace {
 
 // The error of a sum of shares that is allowed, relative to its limit.
 constexpr double tolerance = 3e-3;
+// Within this part of the limit, what a better charge would gain can be told.
+constexpr double near = 0.1;
 // A sum may be zero: this stands for it in the logarithm.
 constexpr double least_ratio = 1e-3;
 // A charge changes by at most this factor at a time; from zero it begins at so many times the least one.
@@ -38,7 +40,8 @@ void ChargeSearch::begin(const Charges& now, double least, double floor) {
 bool ChargeSearch::close(double sum, double allowed, double charge) const {
     // The Lagrangian's slope along a charge is sum - allowed, and that falls by about `allowed` while the charge doubles.
     const double off = sum - allowed;
-    return std::abs(off) <= tolerance * allowed || 0.5 * off * off * charge / allowed <= floor_;
+    if (std::abs(off) <= tolerance * allowed) return true;
+    return std::abs(off) <= near * allowed && charge > least_ && 0.5 * off * off * charge / allowed <= floor_;
 }
 
 double ChargeSearch::Group::next(double now, double ratio_now) {

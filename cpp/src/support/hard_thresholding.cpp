@@ -13,6 +13,14 @@ constexpr int most_steps = 5000;
 constexpr int settled = 10;
 constexpr int most_power_steps = 200;
 constexpr double power_tolerance = 1e-4;
+
+// A power of two next to the largest entry, so that a division by it is exact.
+double unit_of(const std::vector<double>& v) {
+    double largest = 0.0;
+    for (const double entry : v) largest = std::max(largest, std::abs(entry));
+    return largest > 0.0 && std::isfinite(largest) ? std::ldexp(1.0, std::ilogb(largest)) : 1.0;
+}
+
 }  // namespace
 
 // The largest eigenvalue of Z'WZ, by power iteration on the n x n matrix with the same eigenvalues. The residual's length makes
@@ -39,10 +47,15 @@ double HardThresholding::largest_eigenvalue() const {
         const double last = value;
         for (int64_t i = 0; i < n; ++i) next[i] *= root[i];
         value = kernels::dot(next.data(), v.data(), n);
-        for (int64_t i = 0; i < n; ++i) residual += (next[i] - value * v[i]) * (next[i] - value * v[i]);
-        bound = value + std::sqrt(residual);
-        v = next;
-        if (value - last <= power_tolerance * value && std::sqrt(residual) <= 0.05 * value) break;
+        const double unit = unit_of(next);  // squares of larger numbers could overflow, of smaller ones underflow
+        for (int64_t i = 0; i < n; ++i) {
+            const double difference = (next[i] - value * v[i]) / unit;
+            residual += difference * difference;
+            v[i] = next[i] / unit;
+        }
+        const double length_left = unit * std::sqrt(residual);
+        bound = value + length_left;
+        if (value - last <= power_tolerance * value && length_left <= 0.05 * value) break;
     }
     return bound;
 }

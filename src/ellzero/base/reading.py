@@ -8,6 +8,7 @@ and with escapes.
 from __future__ import annotations
 
 import ast
+import errno
 import io
 import json
 import math
@@ -35,6 +36,7 @@ __all__ = [
     "check_forms",
     "check_shape",
     "most_bytes",
+    "open_file",
     "parse_array",
     "parse_json",
     "read_array",
@@ -82,9 +84,29 @@ def read_as(failure: str, where: str = "") -> Iterator[None]:
         raise Malformed(f"{where}{failure} ({one_line(error) or type(error).__name__})") from None
 
 
+def open_file(path: str | os.PathLike[str]) -> IO[bytes]:
+    """Open a file or a pipe for reading; folders, devices (which may never end) and links to themselves are refused."""
+    try:
+        if is_device(path):
+            raise Malformed("it is a device")
+        return open(path, "rb")
+    except IsADirectoryError:
+        raise Malformed("it is a folder") from None
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise Malformed("it is a symbolic link that leads to itself") from None
+
+
+def is_device(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path leads to a device, such as /dev/zero."""
+    mode = os.stat(path).st_mode
+    return stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
+
+
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Read a file as a whole; of a pipe or device, which may never end, as much as any file may claim."""
-    with open(path, "rb") as stream:
+    """Read a file as a whole; of a pipe, which may never end, as much as any file may claim."""
+    with open_file(path) as stream:
         if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             return stream.read()
         content = stream.read(LEAST_ALLOWED + 1)
@@ -210,7 +232,10 @@ def parsed_header(text: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Return shape, order and type, which the header says as a dictionary in Python's spelling."""
     if sum(map(text.count, "([{")) > 8:
         raise Malformed("its header is nested, as that of no array of numbers or text is")
-    said = ast.literal_eval(re.sub(r"(?<=\d)L\b", "", text).strip())  # Python 2 wrote 3L
+    try:
+        said = ast.literal_eval(re.sub(r"(?<=\d)L\b", "", text).strip())  # Python 2 wrote 3L
+    except (ValueError, SyntaxError, TypeError):
+        raise Malformed("its header cannot be read (it is no dictionary of plain values)") from None
     if not isinstance(said, dict) or said.keys() != {"descr", "fortran_order", "shape"}:
         raise Malformed("its header does not say type, order and shape")
     shape, kind, fortran = said["shape"], said["descr"], said["fortran_order"]
@@ -266,7 +291,7 @@ def text_array(texts: Sequence[str]) -> NDArray[np.str_]:
 
 def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
     """Read a .npy file, which must have the size that its header says."""
-    with open(path, "rb") as stream:
+    with open_file(path) as stream:
         return whole_array(stream, os.fstat(stream.fileno()).st_size)
 
 

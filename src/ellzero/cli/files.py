@@ -12,6 +12,7 @@ from typing import Any
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.files import through_links
+from ellzero.base.reading import Malformed, open_file
 from ellzero.conversion.streams import Limited, Stream, is_compressed, whole
 from ellzero.tables.formats import GZIP_MAGIC, STANDARD_INPUT
 
@@ -27,7 +28,11 @@ def open_input(name: str) -> str | io.BytesIO:
     elif os.path.isfile(name):
         return name
     else:
-        content = Path(name).read_bytes()
+        try:
+            with open_file(name) as stream:
+                content = stream.read()
+        except Malformed as error:
+            raise InvalidInputError(f"{name} cannot be read: {error}.") from None
     if content[:2] != GZIP_MAGIC:
         return io.BytesIO(content)
     source = "standard input" if name == STANDARD_INPUT else name

@@ -16,7 +16,7 @@ from scipy import sparse
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 from ellzero.base.quoting import in_words, one_line
-from ellzero.base.reading import Archive, Malformed, check_shape, most_bytes, read_array
+from ellzero.base.reading import Archive, Malformed, check_shape, most_bytes, open_file, read_array
 from ellzero.cli.files import open_input, text_stream
 from ellzero.conversion.streams import whole
 from ellzero.design.column_store import ColumnStore, open_columns
@@ -193,7 +193,7 @@ def read_npz(source: str, content: str | io.BytesIO) -> Matrix:
     """Read arrays by name (X is the matrix), or a matrix of scipy.sparse.save_npz."""
     try:
         with ExitStack() as stack:
-            stream = content if isinstance(content, io.BytesIO) else stack.enter_context(open(content, "rb"))
+            stream = content if isinstance(content, io.BytesIO) else stack.enter_context(open_file(content))
             archive = stack.enter_context(Archive(stream))
             if is_sparse(archive):
                 return Matrix(source, sparse.csc_matrix(read_sparse(archive)), {})

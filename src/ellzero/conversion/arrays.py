@@ -16,7 +16,8 @@ from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
-from ellzero.base.reading import Archive, Malformed, NpyHeader, check_shape, read_array, read_header
+from ellzero.base.reading import Archive, Malformed, NpyHeader, check_shape, open_file, read_array, read_header
+from ellzero.conversion.checking import checked_target
 from ellzero.conversion.content import DenseContent, Report, SparseContent, narrowest
 from ellzero.conversion.plan import Plan
 from ellzero.conversion.transposing import DenseTiles
@@ -31,9 +32,9 @@ def read_npy(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> Dens
     """Read a matrix; its target is another .npy file."""
     plan.refuse(*REFUSED)
     y = None if plan.target is None else vector_file(plan.target, plan)
-    file = stack.enter_context(open(plan.source, "rb"))  # noqa: SIM115 - the stack closes it
-    size = os.fstat(file.fileno()).st_size
     with explained(plan, "an array"):
+        file = stack.enter_context(open_file(plan.source))
+        size = os.fstat(file.fileno()).st_size
         header = read_header(file)
         if size != header.length + header.nbytes:
             raise Malformed(f"it has {size} bytes, its header promises {header.length + header.nbytes}")
@@ -45,7 +46,7 @@ def read_npz(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> Dens
     """Read the array X, with y or the array or .npy file that `target` names; a sparse matrix is read as a whole."""
     plan.refuse(*REFUSED)
     with explained(plan, "npz"):
-        archive = stack.enter_context(Archive(stack.enter_context(open(plan.source, "rb"))))  # noqa: SIM115 - as above
+        archive = stack.enter_context(Archive(stack.enter_context(open_file(plan.source))))
         y = archive_target(plan, archive)
         if "X" in archive.members:
             file, header = archive.open("X")
@@ -114,6 +115,7 @@ def matrix(
     """Return X from its file: columns are read as they come, rows are first written to tiles on the disk."""
     (n, p), by_columns, dtype = header.shape, header.fortran, header.dtype
     native = dtype.newbyteorder("=")
+    y = None if y is None else checked_target(y, n)  # before X is read
 
     def read(rows: int, columns: int, order: Any) -> NDArray[Any]:
         data = file.read(rows * columns * dtype.itemsize)

@@ -22,7 +22,7 @@ from ellzero.conversion.plan import Plan
 from ellzero.conversion.streams import Replayed
 from ellzero.tables.columns import is_plain, kind_of, number_matrix, refuse_infinite
 from ellzero.tables.optional import need
-from ellzero.tables.text import explained
+from ellzero.tables.text import exact_numbers, explained
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -177,6 +177,7 @@ def as_column(fields: list[str], plan: Plan, dtype: Any = None) -> pd.Series:
             na_values=list(plan.missing),
             dtype=dtype,
             low_memory=False,
+            **exact_numbers(),
         )["field"]
     if len(column) != len(fields):
         raise InvalidInputError(f"{plan.shown} has a field that goes over more than one line.")

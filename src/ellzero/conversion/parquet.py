@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import one_line
 from ellzero.conversion.content import DenseContent, Report, narrowest
 from ellzero.conversion.plan import UNLABELLED, Plan
 from ellzero.tables.columns import check_names, listed
@@ -30,7 +31,7 @@ def read_parquet(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> 
     except (pyarrow.ArrowException, ValueError, OSError) as error:
         if isinstance(error, FileNotFoundError):
             raise
-        raise InvalidInputError(f"{plan.shown} cannot be read as Parquet: {str(error).splitlines()[0]}") from None
+        raise InvalidInputError(f"{plan.shown} cannot be read as Parquet: {one_line(error)}.") from None
     fields = {field.name: field.type for field in file.schema_arrow}
     refuse_twice(plan.shown, file.schema_arrow.names)
     check_names(list(fields), [] if plan.target is None else [plan.target], plan.shown, "target: ")
@@ -109,7 +110,7 @@ def pieces(
         try:
             table = file.read_row_group(group, columns=names, use_threads=False)
         except (need("pyarrow").ArrowException, OSError) as error:
-            raise InvalidInputError(f"{plan.shown} cannot be read as Parquet: {str(error).splitlines()[0]}") from None
+            raise InvalidInputError(f"{plan.shown} cannot be read as Parquet: {one_line(error)}.") from None
         block = np.empty((len(table), len(names)), dtype=np.float64 if dtype == np.float64 else np.float32, order="F")
         for j, name in enumerate(names):
             block[:, j] = numbers(table.column(name))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -13,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import one_line
+from ellzero.base.reading import open_file
 from ellzero.conversion.content import DenseContent, Report
 from ellzero.conversion.plan import UNLABELLED, Plan
 from ellzero.tables.columns import check_presence
@@ -25,6 +26,7 @@ __all__ = ["read_plink"]
 
 MISSING = -127  # the int8 that bed-reader returns for a missing genotype
 UNKNOWN = ("-9", "NA", "NaN", "nan", "")  # words of the .fam file for a missing phenotype
+BESIDE = (".bim", ".fam")  # endings of the files beside the genotypes
 PHENOTYPE = "phenotype"
 
 
@@ -32,9 +34,9 @@ def read_plink(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> De
     """Read the counts of each variant's first allele (A1 of the .bim file): 0, 1 or 2."""
     plan.refuse("drop", "separator")
     reader = need("bed_reader", "plink")
-    if not os.path.exists(plan.source):
-        raise FileNotFoundError(2, os.strerror(2), plan.source)
     with readable(plan):
+        for file in (Path(plan.source), *map(Path(plan.source).with_suffix, BESIDE)):
+            open_file(file).close()  # bed-reader never returns from a folder
         bed = stack.enter_context(reader.open_bed(plan.source, num_threads=1))
         n, p = bed.shape
         names = variant_names(bed)
@@ -77,8 +79,7 @@ class readable:
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, Exception) and not isinstance(error, (InvalidInputError, MemoryError, FileNotFoundError)):
-            reason = " ".join(str(error).split()).rstrip(".")
-            raise InvalidInputError(f"{self.plan.shown} cannot be read as PLINK genotypes: {reason}.") from None
+            raise InvalidInputError(f"{self.plan.shown} cannot be read as PLINK genotypes: {one_line(error)}.") from None
 
 
 def variant_names(bed: Any) -> list[str]:

@@ -16,6 +16,7 @@ from typing import IO, Any
 
 from ellzero.base.errors import EllzeroError, InvalidInputError
 from ellzero.base.quoting import in_words, one_line
+from ellzero.base.reading import Malformed, open_file
 from ellzero.tables.formats import COMPRESSIONS, GZIP_MAGIC, STANDARD_INPUT
 from ellzero.tables.optional import need
 
@@ -50,7 +51,10 @@ class Stream:
             raise InvalidInputError(f"{name} is a folder, not a data file.")
         self.raw: Any = sys.stdin.buffer
         if name != STANDARD_INPUT:
-            self.raw = open(name, "rb")  # noqa: SIM115 - the stack closes it
+            try:
+                self.raw = open_file(name)
+            except Malformed as error:
+                raise InvalidInputError(f"{name} cannot be read: {error}.") from None
             stack.callback(self.raw.close)
         self.size = os.path.getsize(name) if os.path.isfile(name) else 0
         self.content: Any = decompressed(self.raw, name)

@@ -90,15 +90,14 @@ def parsed(text: bytes, plan: Plan, line: int) -> tuple[Any, Any]:
 
     try:
         return load_svmlight_file(io.BytesIO(text), zero_based=True)
-    except (ValueError, OverflowError):
-        for number, content in enumerate(text.splitlines(keepends=True), line + 1):
+    except (ValueError, OverflowError) as error:
+        where, reason = "", one_line(error)  # lines may be bad only together
+        for number, content in enumerate(io.BytesIO(text), line + 1):
             try:
                 load_svmlight_file(io.BytesIO(content), zero_based=True)
-            except (ValueError, OverflowError) as reason:
-                where, error = f" in line {number}", reason
+            except (ValueError, OverflowError) as first:
+                where, reason = f" in line {number}", one_line(first)
                 break
-        else:
-            where = ""
         raise InvalidInputError(
-            f"{plan.shown} cannot be read as svmlight (lines of 'label index:value ...'){where}: {one_line(error)}."
+            f"{plan.shown} cannot be read as svmlight (lines of 'label index:value ...'){where}: {reason}."
         ) from None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
-from ellzero.base.reading import Malformed, read_header, read_json
+from ellzero.base.reading import Malformed, open_file, read_header, read_json
 
 __all__ = [
     "ABOUT",
@@ -41,7 +41,7 @@ class ArrayFile:
         if not path.is_file():
             raise damaged(path.parent, f"{path.name} is {'no file' if path.exists() else 'missing'}")
         try:
-            with open(path, "rb") as stream:
+            with open_file(path) as stream:
                 header = read_header(stream)
         except Malformed as error:
             raise InvalidInputError(f"{path} cannot be read: {error}.") from None

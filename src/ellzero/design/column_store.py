@@ -178,6 +178,8 @@ class ColumnStore:
         names = self._small_file("names.json", parse_json)
         if not isinstance(names, list) or len(names) != self.shape[1] or not all(isinstance(name, str) for name in names):
             raise damaged(self.path, f"names.json does not hold {self.shape[1]} names")
+        if len(set(names)) < len(names):
+            raise damaged(self.path, "names.json has a name twice")
         return names
 
     @cached_property

@@ -95,5 +95,5 @@ class Moments:
     def join(self, parts: Sequence[Array]) -> Array:
         """Return the moments of all rows: the variance is that within the parts plus that between their means."""
         means, variances, shares = np.stack(parts, axis=1)
-        mean = (shares * means).sum(axis=0)
+        mean = means[0] + (shares * (means - means[0])).sum(axis=0)  # exactly that of the parts, if they agree
         return np.stack([mean, (shares * (variances + (means - mean) ** 2)).sum(axis=0), shares.sum(axis=0)])

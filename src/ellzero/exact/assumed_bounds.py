@@ -66,8 +66,10 @@ def with_bound(problem: Problem, bound: float | None) -> Problem:
     return limited(problem, bound, problem.penalty.pays_lambda_0(problem.design.shape[1]))
 
 
-def with_free_bound(problem: Problem, free_bound: float) -> Problem:
-    """Return the problem with |beta_j| <= free_bound for the unpenalized features."""
+def with_free_bound(problem: Problem, free_bound: float | None) -> Problem:
+    """Return the problem with |beta_j| <= free_bound for the unpenalized features; None adds no bound."""
+    if free_bound is None:
+        return problem
     return limited(problem, free_bound, ~problem.penalty.pays_lambda_0(problem.design.shape[1]))
 
 

@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from ellzero import _core
+from ellzero.base.reading import Malformed
+from ellzero.exact.assumed_bounds import assumed_bound, assumed_free_bound
 from ellzero.exact.certificate import fingerprint_design, tree_arrays
 from ellzero.exact.checkpoint import Checkpoint
 from ellzero.exact.incumbent import as_solution, find_incumbent, null_model
 from ellzero.exact.options import SearchOptions
+from ellzero.exact.resuming import resumed
 from ellzero.exact.run import Run, begin_run
 from ellzero.exact.solution import ExactSolution
 from ellzero.exact.status import Status
@@ -61,23 +64,57 @@ def branch_and_bound(
 
     `starts` are models to begin with; without `heuristic`, no other model is looked for before the search.
     """
-    checkpoint = None if options.checkpoint is None else Checkpoint(options.checkpoint, signature(problem, options))
+    checkpoint = None
+    if options.checkpoint is not None:
+        checkpoint = Checkpoint(options.checkpoint, signature(problem, options), problem.design.shape)
     saved = None if checkpoint is None else checkpoint.load()
-    if saved is None:
+    if checkpoint is None or saved is None:
         run, memory = begin(problem, options, starts, heuristic)
         search = run.search(memory.integral)
         if neighbour is not None:
             search.start_from(neighbour)
     else:
-        memory = Memory(**saved[0])
-        start = null_model(problem, options.lambda_0)
-        run = Run(problem, options, start, memory.bound, memory.free_bound, time.monotonic())
-        search = run.search(memory.integral)
-        search.restore(saved[1])
+        begun, (kept, snapshot) = time.monotonic(), saved
+        with checkpoint.explained():
+            memory = checked_memory(kept, problem, options)
+            run = Run(problem, options, null_model(problem, options.lambda_0), memory.bound, memory.free_bound, begun)
+            search = run.search(memory.integral)
+            search.restore(resumed(run, snapshot, waiting=memory.integral is not None))
     status = run.ended or TreeSearch(run, search, memory, checkpoint).to_the_end()
     found = run.model(search.incumbent())
     tree = tree_arrays(search.tree())
     return run.finish(found, run.bounds(search)[1], status, tree=tree, nodes=search.nodes), search
+
+
+def checked_memory(kept: dict[str, Any], problem: Problem, options: SearchOptions) -> Memory:
+    """Return what a checkpoint keeps beside the tree, if it can be that of a search with these options."""
+    if kept.keys() != {field.name for field in fields(Memory)}:
+        raise Malformed("its memory has other entries")
+    memory, start = Memory(**kept), null_model(problem, options.lambda_0)
+    bound, free_bound = assumed_bound(problem, options, start), assumed_free_bound(problem, start)
+    # Bounds that the first solution gave can be other than those of the null model, but not where none, or one, was asked for.
+    if isinstance(options.bound, str) and is_positive(memory.bound):
+        bound = memory.bound
+    if free_bound is not None and is_positive(memory.free_bound):
+        free_bound = max(free_bound, memory.free_bound or 0.0)
+    if (memory.bound, memory.free_bound) != (bound, free_bound):
+        raise Malformed("its assumed bounds are not those of this search")
+    iga, every = options.method == "iga", np.arange(problem.design.shape[1], dtype=np.int32)
+    paying = set(problem.paying(every).tolist())
+    listed = memory.integral if isinstance(memory.integral, list) else []
+    good = memory.integral is None or (isinstance(memory.integral, list) and iga)
+    if not good or not all(type(j) is int and j in paying for j in listed) or sorted(set(listed)) != listed:
+        raise Malformed("its set of features is none of this search")
+    if type(memory.iteration) is not int or memory.iteration < int(iga) or (memory.iteration > 0) != iga:
+        raise Malformed("its iteration is none of this search")
+    if type(memory.searched) is not bool:
+        raise Malformed("it does not say what was searched")
+    return memory
+
+
+def is_positive(value: Any) -> bool:
+    """Return whether a value of a file is a positive number."""
+    return type(value) in (int, float) and value > 0
 
 
 def begin(problem: Problem, options: SearchOptions, starts: Iterable[Model], heuristic: bool) -> tuple[Run, Memory]:

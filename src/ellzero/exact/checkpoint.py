@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.reading import Archive, Form, Malformed, parse_json
 from ellzero.exact.certificate import save_arrays
-from ellzero.exact.snapshot_file import from_arrays, to_arrays
+from ellzero.exact.snapshot_file import FORMS, from_arrays, to_arrays
 
 __all__ = ["Checkpoint"]
 
@@ -23,36 +24,46 @@ WRITING_SHARE = 0.05
 
 
 class Checkpoint:
-    """The file of a search, and when to write it next; `signature` tells which problem and options it belongs to."""
+    """The file of a search on an X of this shape, and when to write it next.
 
-    def __init__(self, path: str | os.PathLike[str], signature: dict[str, Any]) -> None:
+    `signature` tells which problem and options it belongs to.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], signature: dict[str, Any], shape: tuple[int, int]) -> None:
         self.path = Path(path)
         if not self.path.parent.is_dir():
             raise InvalidInputError(f"checkpoint must be a file in an existing folder, got {str(path)!r}.")
         self.signature = signature
+        self.shape = shape
         self.next_write = time.monotonic() + FIRST_SECONDS
 
     def load(self) -> tuple[dict[str, Any], _core.Snapshot] | None:
         """Return what was kept beside the tree, and the snapshot of the search; None if there is no file yet."""
         if not self.path.exists():
             return None
-        try:
-            with open(self.path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
-                arrays = {name: file[name] for name in file.files}
-            header = json.loads(arrays.pop("header").tobytes().decode())
-            signature, kept = header["signature"], header["kept"]
-        except Exception as error:  # a damaged or foreign file fails in many ways
-            raise InvalidInputError(f"checkpoint {str(self.path)!r} cannot be read: {error}") from None
-        if signature != json.loads(json.dumps(self.signature)):
+        with self.explained():
+            if not self.path.is_file():
+                raise Malformed("it is no file")
+            with open(self.path, "rb") as stream, Archive(stream) as archive:
+                arrays = archive.read_all({"header": Form("u", ("letters",)), **FORMS})
+            header = parse_json(arrays.pop("header").tobytes()) if "header" in arrays else None
+            if not isinstance(header, dict) or header.keys() != {"signature", "kept"} or not isinstance(header["kept"], dict):
+                raise Malformed("it has no header")
+        if header["signature"] != json.loads(json.dumps(self.signature)):
             raise InvalidInputError(
                 f"checkpoint {str(self.path)!r} belongs to another problem; remove it or name another file."
             )
+        with self.explained():
+            return header["kept"], from_arrays(arrays, *self.shape)
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Replace `Malformed` inside a `with` block by a sentence about the file."""
         try:
-            return kept, from_arrays(arrays)
-        except (KeyError, ValueError, TypeError, IndexError):
-            raise InvalidInputError(
-                f"checkpoint {str(self.path)!r} cannot be read: it is damaged, or another version of ellzero wrote it."
-            ) from None
+            yield
+        except Malformed as error:
+            why = f"it is damaged, or another version of ellzero wrote it ({error})"
+            raise InvalidInputError(f"checkpoint {str(self.path)!r} cannot be read: {why}.") from None
 
     def write(self, search: _core.Search, kept: dict[str, Any]) -> None:
         """Write the search, and choose the time of the next write."""

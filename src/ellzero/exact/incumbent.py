@@ -90,7 +90,9 @@ def as_start(problem: Problem, start: Model | ArrayLike, lambda_0: float, name: 
 
 
 def as_solution(problem: Problem, model: Model) -> _core.Model:
-    """Return a model in the core's form, moved inside the problem's bounds."""
-    values = problem.clip(model.support, model.values)
-    cost = problem.objective(model.support, values, model.intercept, 0.0)
-    return to_core_scale(problem, [replace(model, values=values, cost=cost)])[0]
+    """Return a model in the core's form, moved inside the problem's bounds, with its predictions at the means as they are."""
+    values, intercept = problem.clip(model.support, model.values), model.intercept
+    if problem.mean is not None:
+        intercept += float(problem.mean[model.support] @ (model.values - values))
+    cost = problem.objective(model.support, values, intercept, 0.0)
+    return to_core_scale(problem, [replace(model, values=values, intercept=intercept, cost=cost)])[0]

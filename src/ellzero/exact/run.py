@@ -41,17 +41,23 @@ class Run:
     begin: float  # by the clock of time.monotonic
     ended: Status | None = None  # set if a limit or Ctrl-C ended the run before its search
     history: list[SearchProgress] = field(default_factory=list)
-    boxed: Problem = field(init=False)  # the problem with the assumed bound
+    boxed: Problem = field(init=False)  # the problem with the assumed bounds
 
     def __post_init__(self) -> None:
-        self.boxed = with_bound(self.problem, self.bound)
+        self.boxed = with_free_bound(with_bound(self.problem, self.bound), self.free_bound)
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The target as the user gave it."""
+        y, classes = self.problem.y, self.problem.classes
+        return y if classes is None else classes[(y > 0.0).astype(np.intp)]
 
     def left(self) -> float:
         """Return the seconds until the time limit."""
         return max(self.options.time_limit - (time.monotonic() - self.begin), 0.0)
 
     def core_problem(self) -> _core.Problem:
-        """Return the problem with the assumed bound, in the core's form."""
+        """Return the problem with the assumed bounds, in the core's form."""
         return core_problem(self.boxed, TOLERANCE)
 
     def core_options(self, integral: Iterable[int] | None = None) -> _core.SearchOptions:
@@ -86,10 +92,7 @@ class Run:
     def model(self, found: _core.Model) -> Model:
         """Return a core model on the scale of X, moved inside the bounds and evaluated from the raw data."""
         support, values, intercept = to_user_scale(self.boxed, found)
-        values = self.boxed.clip(support, values)
-        if self.free_bound is not None:  # assumed, so that it holds for the solution as well
-            values = with_free_bound(self.problem, self.free_bound).clip(support, values)
-        at = Coefficients(support, values, intercept)
+        at = Coefficients(support, self.boxed.clip(support, values), intercept)
         return evaluate(self.boxed, at, self.options.lambda_0)
 
     def note(
@@ -125,11 +128,20 @@ class Run:
         message: str = "",
     ) -> ExactSolution:
         """Return the result with its proof; `status` is None if nothing is left to search."""
-        options = self.options
         # No loss or penalty is negative, so zero is a lower bound even before the first node.
         lower_bound = min(max(lower_bound, 0.0), model.objective)
-        if self.gap(model.objective, lower_bound) <= options.gap:
+        if self.gap(model.objective, lower_bound) <= self.options.gap:
             status = "optimal"
+        certificate = self.certificate(model, lower_bound, status or "precision", tree, prover)
+        if prover is None and lower_bound > 0.0 and not has_ordinary_sizes(self.problem):
+            certificate = self.claiming_what_is_proved(certificate)
+        return ExactSolution(certificate, nodes, time.monotonic() - self.begin, self.history, message)
+
+    def certificate(
+        self, model: Model, lower_bound: float, status: Status, tree: dict[str, NDArray[Any]], prover: str | None = None
+    ) -> Certificate:
+        """Return the proof of a lower bound by a tree."""
+        options = self.options
         claim = Claim(
             lambda_0=options.lambda_0,
             k=options.k,
@@ -137,7 +149,7 @@ class Run:
             free_bound=self.free_bound,
             objective=model.objective,
             lower_bound=lower_bound,
-            status=status or "precision",
+            status=status,
             gap_asked=options.gap,
             swap_size=None if options.swaps is None else options.swaps.size,
             home=None if options.swaps is None else options.swaps.home.astype(np.int64),
@@ -145,10 +157,7 @@ class Run:
         )
         # A model chosen by its size alone has no lambda_0.
         by_size = options.k is not None and options.lambda_0 == 0.0
-        certificate = Certificate(self.problem, claim, replace(model, lambda_0=None if by_size else options.lambda_0), tree)
-        if prover is None and not has_ordinary_sizes(self.problem):
-            certificate = self.claiming_what_is_proved(certificate)
-        return ExactSolution(certificate, nodes, time.monotonic() - self.begin, self.history, message)
+        return Certificate(self.problem, claim, replace(model, lambda_0=None if by_size else options.lambda_0), tree)
 
     def claiming_what_is_proved(self, certificate: Certificate) -> Certificate:
         """Return a certificate that claims no more than the verifier proves.
@@ -156,9 +165,8 @@ class Run:
         The core bounds its rounding errors as the verifier does, but where sizes are far apart it may use a narrower box that
         the verifier does not find. So there the verifier has the last word.
         """
-        claim, problem = certificate.claim, self.problem
-        y = problem.y if problem.classes is None else problem.classes[(problem.y > 0.0).astype(np.intp)]
-        proved = max(verify(certificate, problem.design.stored(), y).lower_bound, 0.0)
+        claim = certificate.claim
+        proved = max(verify(certificate, self.problem.design.stored(), self.labels).lower_bound, 0.0)
         if proved >= claim.lower_bound:
             return certificate
         close = self.gap(claim.objective, proved) <= self.options.gap

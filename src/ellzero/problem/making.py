@@ -82,7 +82,7 @@ def make_problem(
         target = as_vector("y", y, n)
         if np.abs(target).max() > LARGEST_RESPONSE:
             raise InvalidInputError("y contains values too large to square.")
-    mean, spread, unit, square = column_statistics(design, w, intercept, standard, as_threads(n_jobs))
+    statistics = column_statistics(design, w, intercept, standard, as_threads(n_jobs))
     low, high = as_bound("lower", lower, p, -np.inf), as_bound("upper", upper, p, np.inf)
     mask = as_feature_mask("unpenalized", unpenalized, p, design.names)
     check_bounds(low, high, mask)
@@ -95,10 +95,7 @@ def make_problem(
         penalty=penalty,
         fit_intercept=intercept,
         classes=classes,
-        mean=mean,
-        spread=spread,
-        column_unit=unit,
-        square=square,
+        **statistics,
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +33,16 @@ SMALLEST_SQUARE, SMALLEST_SIZE = 1e-300, 1e-135  # smaller squares have few digi
 LARGEST_PENALTY, SMALLEST_PENALTY = 1e300, 5e-324
 
 
+class ColumnStatistics(TypedDict):
+    """The fields of a problem that follow from the columns and the weights."""
+
+    mean: Array | None
+    spread: Array | None
+    column_unit: float
+    square: Array
+    constant: NDArray[np.bool_] | None
+
+
 @dataclass(frozen=True)
 class Problem:
     """The validated data, loss and penalty (without lambda_0) of one fit."""
@@ -48,6 +58,7 @@ class Problem:
     spread: Array | None  # of each column, None if columns are not scaled
     column_unit: float  # a power of two: the solvers see z_ij / column_unit
     square: Array  # sum_i w_i (z_ij / column_unit)^2, where z are the centred and scaled columns
+    constant: NDArray[np.bool_] | None  # columns of one number other than zero, where there is an intercept; None without any
 
     @cached_property
     def response(self) -> Response:
@@ -159,10 +170,8 @@ class Problem:
         return support if mask is None else support[~mask[support]]
 
 
-def column_statistics(
-    design: Design, w: Array, fit_intercept: bool, standardize: bool, threads: int
-) -> tuple[Array | None, Array | None, float, Array]:
-    """Return means, spreads (None where not applied), the unit and the squares of the columns, with one read of X.
+def column_statistics(design: Design, w: Array, fit_intercept: bool, standardize: bool, threads: int) -> ColumnStatistics:
+    """Return means, spreads (None where not applied), unit and squares of the columns, with one read of X.
 
     The squares are those of the columns as the solvers see them. With an intercept, columns are always centred, on the fly.
     No penalty applies to the intercept, so this changes no objective. It lets a coordinate step move the intercept as well,
@@ -184,12 +193,17 @@ def column_statistics(
     small = np.flatnonzero((square < SMALLEST_SQUARE) & (mean != 0.0) & (np.abs(mean) < SMALLEST_SIZE)).astype(np.int32)
     for j in small:  # rounding of squares that underflow
         size[j] = column_size(design.matvec(np.array([j], dtype=np.int32), np.ones(1)), w, fit_intercept)
-    if standardize:
-        return mean if fit_intercept else None, np.where(size > 0.0, size, 1.0), 1.0, (size > 0.0).astype(np.float64)
-    unit = column_unit(size)
-    square = square / unit / unit
-    square[small] = (size[small] / unit) ** 2
-    return mean if fit_intercept else None, None, unit, square
+    unit = 1.0 if standardize else column_unit(size)
+    seen = square / unit / unit
+    seen[small] = (size[small] / unit) ** 2
+    constant = (variance == 0.0) & (mean != 0.0) & (size == 0.0)
+    return ColumnStatistics(
+        mean=mean if fit_intercept else None,
+        spread=np.where(size > 0.0, size, 1.0) if standardize else None,
+        column_unit=unit,
+        square=(size > 0.0).astype(np.float64) if standardize else seen,
+        constant=constant if fit_intercept and constant.any() else None,
+    )
 
 
 def column_size(column: Array, w: Array, fit_intercept: bool) -> float:
@@ -211,8 +225,7 @@ def in_range(given: float, scaled: float) -> float:
 def reweighted(problem: Problem, w: Array, threads: int = 1) -> Problem:
     """Return the problem with other weights, which sum to one. Weights of zero select rows without a copy of X."""
     standardized = problem.spread is not None
-    mean, spread, unit, square = column_statistics(problem.design, w, problem.fit_intercept, standardized, threads)
-    return replace(problem, w=w, mean=mean, spread=spread, column_unit=unit, square=square)
+    return replace(problem, w=w, **column_statistics(problem.design, w, problem.fit_intercept, standardized, threads))
 
 
 def restricted(problem: Problem, columns: NDArray[Any]) -> Problem:
@@ -228,5 +241,6 @@ def restricted(problem: Problem, columns: NDArray[Any]) -> Problem:
         mean=part(problem.mean),
         spread=part(problem.spread),
         square=part(problem.square),
+        constant=part(problem.constant),
         penalty=replace(penalty, lower=part(penalty.lower), upper=part(penalty.upper), unpenalized=part(penalty.unpenalized)),
     )

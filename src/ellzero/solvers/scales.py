@@ -28,10 +28,15 @@ def core_response(problem: Problem) -> Array:
 
 
 def core_scale(problem: Problem) -> Array | None:
-    """Return the factor of each column; None if columns are not scaled."""
-    if problem.spread is not None:
-        return 1.0 / problem.spread / problem.column_unit
-    return None if problem.column_unit == 1.0 else np.full(problem.design.shape[1], 1.0 / problem.column_unit)
+    """Return the factor of each column; None if columns are not scaled.
+
+    Constant columns beside an intercept get the factor zero: of what centring leaves of them nothing but rounding is not zero.
+    """
+    if problem.spread is None and problem.column_unit == 1.0 and problem.constant is None:
+        return None
+    spread = np.ones(problem.design.shape[1]) if problem.spread is None else problem.spread
+    scale = 1.0 / spread / problem.column_unit
+    return scale if problem.constant is None else np.where(problem.constant, 0.0, scale)
 
 
 def to_user_scale(problem: Problem, model: _core.Model) -> Coefficients:

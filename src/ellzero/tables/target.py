@@ -29,7 +29,7 @@ def column_response(column: pd.Series, source: str, decimal: str) -> NDArray[np.
         odd = column[numbers.isna() & column.notna()]
         if len(odd):
             raise InvalidInputError(f"target {column.name!r} must hold numbers with --regression, got {quoted(odd.iloc[0])}.")
-        column = numbers
+        column = column.map(float, na_action="ignore").astype(np.float64)  # pandas' own is off by a digit before 3.1
     return as_response(as_numbers(column, source), str(column.name))
 
 

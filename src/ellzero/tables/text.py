@@ -14,7 +14,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import one_line, quoted
 from ellzero.tables.optional import need
 
-__all__ = ["check_header", "explained", "first_row", "reading_options", "refuse_twice"]
+__all__ = ["check_header", "exact_numbers", "explained", "first_row", "reading_options", "refuse_twice"]
 
 SEPARATORS = {"tab": "\t", r"\t": "\t", "space": r"\s+", " ": r"\s+"}
 UNUSABLE = '"\n\r\0'  # as separators: they have another meaning
@@ -34,7 +34,13 @@ def reading_options(kind: str, separator: str | None, encoding: str, decimal: st
     if decimal == mark:
         raise InvalidInputError(f"decimal and separator must be different, both are {decimal!r}; name the other separator.")
     known = "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding  # spreadsheets write a byte order mark first
-    return {"sep": mark, "encoding": known, "skipinitialspace": True}
+    return {"sep": mark, "encoding": known, "skipinitialspace": True, **exact_numbers()}
+
+
+def exact_numbers() -> dict[str, str]:
+    """Return the arguments by which pandas reads the nearest number: since 3.1 it always does, and knows no others."""
+    major, minor = need("pandas").__version__.split(".")[:2]
+    return {} if (int(major), int(minor)) >= (3, 1) else {"float_precision": "round_trip"}
 
 
 @contextmanager

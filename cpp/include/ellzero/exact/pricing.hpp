@@ -57,8 +57,9 @@ class Pricing {
     void choose_near(const Relaxation& relaxation, WorkingSet& working) const;
     // What column j pays in a relaxation of the region, while it is undecided.
     double charge_of(int32_t j, const Relaxation& relaxation) const;
-    // Whether hardly anything holds a coefficient: the slope of its column should be zero then, as nearly as can be.
-    bool nearly_free(int32_t j) const;
+    // Whether hardly anything holds a coefficient: the slope of its column should be zero then, as nearly as can be. Where a
+    // penalty holds it, the slope is that of the penalty.
+    bool nearly_free(int32_t j, double beta) const;
     // The undecided columns that matter most: those of the relaxation and those next to enter.
     std::vector<int32_t> likely_columns(const Relaxation& relaxation, const WorkingSet& working) const;
 

@@ -18,15 +18,17 @@ class Probing {
   public:
     Probing(const NodeSetting& setting, NodeWork& work, Pricing& pricing) : setting_(setting), work_(work), pricing_(pricing) {}
 
-    // Narrows boxes that are too wide for the bound of the node's dual point. The dual points that were made for it are added
-    // to `proofs`. False if the region is empty.
+    // Notes the boxes that are too wide for the bound of the node's dual point.
+    void look();
+    // Narrows the boxes that were noted, and still are too wide. The dual points that were made for it are added to `proofs`.
+    // False if the region is empty.
     bool narrow(std::vector<std::vector<float>>& proofs);
-    // Whether the last call narrowed a box, so that the node is worth solving again.
+    // Whether a box that was noted is narrower now, so that the node is worth solving again.
     bool narrowed() const { return narrowed_; }
 
   private:
-    // The features whose boxes lower the bound of the node's dual point by too much.
-    std::vector<int32_t> loose_features() const;
+    // The sum of the logarithms of the widths of the boxes that were noted.
+    double width() const;
     bool loose(int32_t j, double end) const;
     // Narrows both sides of a box as far as one attempt can. False if the region is empty.
     bool probe(int32_t j, std::vector<std::vector<float>>& proofs);
@@ -35,6 +37,8 @@ class Probing {
     const NodeSetting& setting_;
     NodeWork& work_;
     Pricing& pricing_;
+    std::vector<int32_t> features_;
+    double width_ = 0.0;
     bool narrowed_ = false;
 };
 

@@ -18,7 +18,8 @@ class Workers {
     using Clock = std::chrono::steady_clock;
 
     // Runs the bodies in threads of their own, while this one polls the monitor and the clock. True if all came to their end,
-    // false if they were stopped. What a body or the monitor throws stops all, and is thrown on.
+    // false if they were stopped. What a body or the monitor throws stops all, and is thrown on. Bodies share their work: if
+    // the system grants fewer threads, as many bodies run, and it throws only if it grants none.
     bool run(const std::vector<std::function<void()>>& bodies, Clock::time_point until, Monitor& monitor);
 
     // Bodies hold the lock while they look at what they share.

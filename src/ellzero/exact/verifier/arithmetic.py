@@ -86,7 +86,8 @@ class Float64:
     ) -> Iterator[Point]:
         """Yield the dual points that are the rows of theta, after one pass over X.
 
-        `norm` is sqrt(sum_i w_i z_ij^2). If `balanced` is set, every row of theta sums to zero.
+        `norm` is sqrt(sum_i w_i z_ij^2), or zero, which says that the product of the column with every theta is zero. If
+        `balanced` is set, every row of theta sums to zero.
         """
         n = len(w)
         # A multiple of theta's sum, which is zero: without it, a large mean of y would cost theta y its digits.
@@ -98,6 +99,7 @@ class Float64:
         length = largest[:, 0] * np.sqrt((np.abs(ratio) * (np.abs(ratio) / np.where(w > 0.0, w, 1.0))).sum(axis=1))
         v = products(theta, X)
         v /= spread
+        v[:, norm == 0.0] = 0.0
         underflow = (n + 8) * self.tiny * (1.0 + 1.0 / spread)
         for at, gauge in enumerate(parts.sum(axis=1).tolist()):
             error = (n + 8) * self.unit * length[at] * norm + underflow

@@ -206,7 +206,7 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
         target = read_target(header, arrays, y, w)
     except (TypeError, ValueError) as error:
         raise Refused(f"X or y cannot be read as numbers: {error}") from None
-    largest, variance, second = column_sizes(matrix, w)
+    largest, variance, second, constant = column_sizes(matrix, w)
     require(np.isfinite(largest).all(), "X contains numbers that are not finite.")
     spread = arrays.get("spread", np.ones(p))
     if header["standardize"]:
@@ -228,7 +228,9 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
     home = np.zeros(p, dtype=bool)
     home[arrays.get("home", [])] = True
     require(not (home & ~counted).any(), "home lists unpenalized features.")
-    norm = largest * np.sqrt(second + n * arithmetic.tiny) / spread
+    norm = largest / spread * np.sqrt(second + n * arithmetic.tiny) + arithmetic.tiny  # never zero by underflow
+    if header["fit_intercept"]:
+        norm[constant] = 0.0  # dual points sum to zero exactly: so do their products with a constant column
     return Problem(
         loss=header["loss"],
         lambda_0=l0,

@@ -19,7 +19,7 @@ CHUNK_BYTES = 16 * 2**20
 SPARSE_SHARE = 8  # a block of a sparse matrix has this many times as many columns as one of a dense matrix
 LARGEST_CHUNK_BYTES = 256 * 2**20  # chunks of other libraries' arrays up to this size, as float64, are read as a whole
 NARROW_ENTRIES = 2**18
-UNIT = 2.0**-52
+LITTLE_WEIGHT = 1e-3  # of the zeros of a sparse column: one less what the others weigh has lost digits
 
 
 class Refused(Exception):
@@ -153,16 +153,22 @@ def narrow_blocks(matrix: Any) -> Iterator[tuple[slice, Array]]:
         yield part, dense(matrix[:, part])
 
 
-def column_sizes(matrix: Any, w: Array) -> tuple[Array, Array, Array]:
-    """Return the largest absolute value of every column, and its weighted variance and second moment in units of that.
+def column_sizes(matrix: Any, w: Array) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
+    """Return the largest absolute value of every column, its weighted variance and second moment in units of that, and whether
+    all its numbers are equal.
 
     In these units nothing overflows, and underflow is far below rounding. The variance is about the mean, in two passes.
     """
     largest, variance, second = np.zeros((3, matrix.shape[1]))
+    constant = np.zeros(matrix.shape[1], dtype=bool)
     for part, piece in pieces(matrix):
         size = abs(piece).max(axis=0)
         largest[part] = size.toarray().ravel() if sparse.issparse(size) else size
         unit = np.where(largest[part] > 0.0, largest[part], 1.0)
+        least, most = (
+            side.toarray().ravel() if sparse.issparse(side) else side for side in (piece.min(axis=0), piece.max(axis=0))
+        )
+        constant[part] = least == most
         if sparse.issparse(piece):
             scaled = piece.copy()
             scaled.data /= np.repeat(unit, np.diff(piece.indptr))
@@ -170,7 +176,7 @@ def column_sizes(matrix: Any, w: Array) -> tuple[Array, Array, Array]:
         else:
             scaled = piece / unit
             variance[part], second[part] = w @ (scaled - w @ scaled) ** 2, w @ scaled**2
-    return largest, variance, second
+    return largest, variance, second, constant
 
 
 def sparse_moments(matrix: Any, w: Array) -> tuple[Array, Array]:
@@ -179,7 +185,8 @@ def sparse_moments(matrix: Any, w: Array) -> tuple[Array, Array]:
     deviation.data = (matrix.data - np.repeat(mean, np.diff(matrix.indptr))) ** 2
     pattern.data = np.ones(matrix.nnz)
     zeros = w.sum() - pattern.T @ w
-    zeros[zeros < len(w) * UNIT] = 0.0  # a column without zeros leaves only rounding errors
+    for j in np.flatnonzero(zeros < LITTLE_WEIGHT):  # a difference that has lost digits
+        zeros[j] = np.delete(w, matrix.indices[matrix.indptr[j] : matrix.indptr[j + 1]]).sum()
     return deviation.T @ w + mean**2 * zeros, matrix.power(2).T @ w
 
 

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.exact.verifier.bounds import Index, Problem, State
 from ellzero.exact.verifier.data import Refused
+
+
+class Leaf(NamedTuple):
+    """A leaf of the tree, and what is proved of it."""
+
+    node: int
+    bound: Any
+    state: State | None  # what is left of its region, for solutions not worse than the known one
+    solved: bool  # whether it has a dual point of its own
 
 
 @dataclass(frozen=True)
@@ -43,10 +53,17 @@ class Tree:
 
     def walk(self, problem: Problem, upper: Any, enough: float) -> tuple[Any, int, int]:
         """Return the least bound of all leaves, and the numbers of leaves and of open ones (no dual point, below `enough`)."""
-        order, waiting = self.order(), np.bincount(self.parent[1:], minlength=len(self.parent))
-        states: dict[int, tuple[Any, State | None]] = {-1: (0, problem.root())}  # no loss or penalty is negative
         least: Any = math.inf
         leaves = unsolved = 0
+        for leaf in self.leaves(problem, upper):
+            least, leaves = min(least, leaf.bound), leaves + 1
+            unsolved += not leaf.solved and leaf.bound < enough
+        return least, leaves, unsolved
+
+    def leaves(self, problem: Problem, upper: Any) -> Iterator[Leaf]:
+        """Walk the tree, and yield its leaves with what is proved of them."""
+        order, waiting = self.order(), np.bincount(self.parent[1:], minlength=len(self.parent))
+        states: dict[int, tuple[Any, State | None]] = {-1: (0, problem.root())}  # no loss or penalty is negative
         for node, point in zip(order.tolist(), problem.points(self.alpha, self.rest, self.row[order]), strict=True):
             parent = int(self.parent[node])
             bound, state = states[parent]
@@ -64,6 +81,4 @@ class Tree:
             if waiting[node]:
                 states[node] = bound, state
             else:
-                least, leaves = min(least, bound), leaves + 1
-                unsolved += point is None and bound < enough
-        return least, leaves, unsolved
+                yield Leaf(node, bound, state, point is not None)

@@ -1,0 +1,65 @@
+"""Searches at the ends of the numbers: weights next to nothing, responses as large as are allowed, ridges that barely exist."""
+
+import numpy as np
+import pytest
+from support.oracle import best_subset
+from support.problems import LOSSES, random_problem, target
+
+import ellzero as ez
+
+SEED = 5
+X, RESPONSE, _ = random_problem(SEED, n=24, p=5)
+
+
+@pytest.mark.parametrize("tiny", [1e-150, 1e-200, 1e-300, 1e-320])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_class_that_weighs_next_to_nothing(loss, tiny):
+    y = target(RESPONSE, loss)
+    weight = np.where(np.median(RESPONSE) < RESPONSE, tiny, 1.0)
+    for form in ({"k": 2}, {"lambda_0": 1e-3}):
+        solution = ez.solve(X, y, loss=loss, lambda_2=0.01, sample_weight=weight, **form)
+        nothing = ez.objective(X, y, np.zeros(X.shape[1]), 0.0, loss=loss, sample_weight=weight)
+        assert solution.lower_bound <= solution.objective <= nothing, f"seed {SEED}: {solution}"
+        report = ez.verify(solution.certificate, X, y)
+        assert report.valid, (SEED, report.reasons)
+
+
+SEARCHES = {
+    "solve": lambda y, **more: ez.solve(X, y, loss="squared_error", k=2, **more).model,
+    "estimator": lambda y, **more: ez.L0Regressor(k=2, algorithm="exact", **more).fit(X, y).solution_.model,
+    "improve": lambda y, **more: ez.improve(X, y, loss="squared_error", lambda_0=1e-3 * np.mean(y**2), **more).model,
+    "swaps of two": lambda y, **more: ez.fit_path(
+        X, y, loss="squared_error", lambda_0=[1e-3 * np.mean(y**2)], algorithm="local_search", swap_size=2, **more
+    )[0],
+}
+
+
+@pytest.mark.parametrize("lambda_2", [0.01, 1e-300])
+@pytest.mark.parametrize("how", SEARCHES)
+def test_responses_as_large_as_are_allowed(how, lambda_2):
+    ordinary = SEARCHES[how](RESPONSE, lambda_2=lambda_2)
+    assert len(ordinary.support), "too easy to tell anything"
+    for size in (1e39, 1e60, 1e100, 1e149):
+        y = RESPONSE / np.abs(RESPONSE).max() * size
+        model = SEARCHES[how](y, lambda_2=lambda_2)
+        np.testing.assert_array_equal(model.support, ordinary.support, err_msg=f"seed {SEED}, y of {size:g}")
+        scaled = model.values / size * np.abs(RESPONSE).max()
+        np.testing.assert_allclose(scaled, ordinary.values, rtol=1e-4, err_msg=f"seed {SEED}, y of {size:g}")
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e10])
+@pytest.mark.parametrize("seed", range(8))
+def test_a_ridge_next_to_nothing_cuts_no_optimum_off(seed, unit):
+    """Features that are zero or one, and labels of which nearly all are equal: boxes end where a quadratic has a root."""
+    rng = np.random.default_rng(seed)
+    Z = (rng.random((17, 6)) < 0.65).astype(float)
+    y = np.where(np.arange(17) < 2, 1, -1)
+    settings = {"loss": "hinge", "lambda_0": 6e-4, "lambda_1": 3e-4}
+    best = best_subset(Z, y, **settings)[0]
+    for ridge in (0.0, 1e-12, 1e-25, 1e-128, 1e-300):
+        own = {**settings, "lambda_1": settings["lambda_1"] * unit, "lambda_2": ridge}
+        solution = ez.solve(Z * unit, y, **own)
+        where = f"seed {seed}, lambda_2 = {ridge:g}: {solution}"
+        assert solution.objective <= best * (1.0 + 1e-4) + 1e-9, where
+        assert solution.status == "optimal", where
+        assert ez.verify(solution.certificate, Z * unit, y).valid, where

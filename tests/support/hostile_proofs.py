@@ -1,0 +1,270 @@
+"""Hostile certificates, checkpoints and models."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+
+import ellzero as ez
+from ellzero.exact.verifier import digest
+from support.hostile_bytes import (
+    BOMB,
+    Kind,
+    archive,
+    archive_kinds,
+    bytes_kinds,
+    json_kinds,
+    members_of,
+    npy_of,
+    place_kinds,
+    with_bomb,
+)
+
+RNG = np.random.default_rng(5)
+X = RNG.standard_normal((40, 24)) + 1.5 * RNG.standard_normal((40, 1))
+Y = (X[:, :6].sum(1) + RNG.standard_normal(40) > X.sum(1) / 4.0).astype(int)
+SEARCH = {"k": 6, "lambda_2": 1e-3, "gap": 1e-7}
+
+
+def verified(path: Path) -> str:
+    """Verify a certificate: its report must not be valid, and says why."""
+    report = ez.verify(path, X[:, :6], Y)
+    assert not report.valid
+    assert "\x1b" not in str(report)
+    return report.reasons[0]
+
+
+def gone_on(path: Path) -> str:
+    """Let a search go on from a checkpoint."""
+    solution = ez.solve(X, Y, node_limit=40, checkpoint=path, **SEARCH)
+    return f"it was read: {solution.status}"
+
+
+def loaded(path: Path) -> str:
+    """Load a model and predict with it."""
+    ez.load(path).predict(X[:, :6])
+    return "it was read"
+
+
+def written(content: bytes):
+    return lambda path: path.write_bytes(content)
+
+
+def with_header(members: dict[str, bytes], text: bytes) -> bytes:
+    return archive({**members, "header": npy_of(np.frombuffer(text, dtype=np.uint8))})
+
+
+def sealed(good: bytes, change) -> bytes:
+    """Return a certificate whose header and arrays were changed, with the digest that belongs to them."""
+    members = members_of(good)
+    header = json.loads(array_of(members.pop("header")).tobytes())
+    arrays = {name: array_of(content) for name, content in members.items()}
+    change(header, arrays)
+    header["digest"] = digest(header, arrays)
+    return with_header({name: npy_of(array) for name, array in arrays.items()}, json.dumps(header).encode())
+
+
+def array_of(content: bytes) -> np.ndarray:
+    return np.load(io.BytesIO(content)).copy()
+
+
+def entry(**changes):
+    return lambda header, arrays: header.update(changes)
+
+
+def array(name, make):
+    """Replace an array by what a function makes of it."""
+
+    def change(header, arrays):
+        arrays[name] = make(arrays.get(name))
+
+    return change
+
+
+def put(name, place, value):
+    def change(header, arrays):
+        arrays[name][place] = value
+
+    return change
+
+
+SEALED = {
+    "status of codes": entry(status="none).\x1b[2J\nCertificate: valid"),
+    "prover of codes": entry(prover="\x1b]0;owned\x07"),
+    "long prover": entry(prover="x" * 1_000_000),
+    "version": entry(version=10**30),
+    "format": entry(format=["ellzero certificate"]),
+    "negative size": entry(n=-40),
+    "size far too large": entry(p=2**62),
+    "size of text": entry(n="40"),
+    "negative k": entry(k=-1),
+    "k and swaps": entry(swap_size=1),
+    "negative penalty": entry(lambda_2=-1.0),
+    "penalty of truth": entry(lambda_2=True),
+    "unit": entry(unit=3.0),
+    "loss": entry(loss="none"),
+    "storage": entry(storage={"a": 1}),
+    "entry that nobody asked for": entry(more=1),
+    "array that nobody asked for": array("spread", lambda _: np.ones(6)),
+    "weights below zero": array("weights", lambda _: np.full(40, -1.0)),
+    "weights of nothing": array("weights", lambda _: np.full(40, np.nan)),
+    "cycle": put("parent", 0, 0),
+    "parent out of range": put("parent", -1, 2**40),
+    "no nodes": lambda header, arrays: arrays.update({name: arrays[name][:0] for name in ("parent", "branch", "side", "row")}),
+    "branch out of range": put("branch", -1, 77),
+    "side": put("side", -1, 7),
+    "row out of range": put("row", 0, 10**7),
+    "negative row": put("row", 0, -9),
+    "points of nothing": array("alpha", lambda alpha: np.full_like(alpha, np.nan)),
+    "points of another size": array("alpha", lambda alpha: alpha[:, :-1]),
+    "points too large": array("alpha", lambda alpha: alpha * np.float32(1e38)),
+    "feature twice": array("support", lambda support: np.full_like(support, 1)),
+    "feature out of range": array("support", lambda support: support + 2**30),
+    "coefficients of nothing": array("coef", lambda coef: coef * np.nan),
+    "coefficients too large": array("coef", lambda coef: coef * 1e300),
+    "intercept of many": array("intercept", lambda intercept: np.zeros(7)),
+    "box upside down": lambda header, arrays: arrays.update(lower=np.ones(6), upper=-np.ones(6)),
+    "one class": array("classes", lambda classes: classes[:1]),
+    "same classes": array("classes", lambda classes: classes[[0, 0]]),
+    "long classes": array("classes", lambda classes: np.array(["a" * 5000, "b"])),
+    "unpenalized feature twice": array("unpenalized", lambda _: np.array([1, 1])),
+    "bound above the objective": entry(lower_bound=1e6),
+    "objective": entry(objective=1e-9),
+}
+
+
+def certificates(folder: Path) -> dict[str, Kind]:
+    """Hostile certificates."""
+    path = folder / "good.npz"
+    ez.solve(X[:, :6], Y, k=2, lambda_2=0.01).certificate.save(path)
+    assert ez.verify(path, X[:, :6], Y).valid
+    good = path.read_bytes()
+    members = members_of(good)
+    text = array_of(members["header"]).tobytes()
+    contents = {
+        **bytes_kinds(good),
+        **archive_kinds(good, "alpha"),
+        **{f"header: {what}": with_header(members, content) for what, content in json_kinds(text).items()},
+        **{f"sealed: {what}": sealed(good, change) for what, change in SEALED.items()},
+        "bomb beside the rest": with_bomb(members, "more", (BOMB // 8,)),
+        "no header": archive({name: content for name, content in members.items() if name != "header"}),
+        "no points": archive({name: content for name, content in members.items() if name != "alpha"}),
+    }
+    return {
+        **{what: Kind(written(content), verified) for what, content in contents.items()},
+        **place_kinds(verified),
+    }
+
+
+def checkpoints(folder: Path) -> dict[str, Kind]:
+    """Hostile checkpoints; `test_exact_checkpoints.py` has those that lie."""
+    path = folder / "good.npz"
+    assert ez.solve(X, Y, node_limit=20, checkpoint=path, **SEARCH).status == "node_limit"
+    good = path.read_bytes()
+    assert "it was read" in gone_on(path)
+    members = members_of(good)
+    text = array_of(members["header"]).tobytes()
+
+    def moved(name: str, make) -> bytes:
+        return archive({**members, name: npy_of(make(array_of(members[name])))})
+
+    def filled(name: str, value: float) -> bytes:
+        return moved(name, lambda old: np.full_like(old, value))
+
+    contents = {
+        **bytes_kinds(good),
+        **archive_kinds(good, "state.beta"),
+        **{f"header: {what}": with_header(members, content) for what, content in json_kinds(text).items()},
+        **{f"without {name}": archive({k: v for k, v in members.items() if k != name}) for name in ("node.id", "tree.alpha")},
+        "starts that fall": moved("state.near.starts", lambda old: old[::-1]),
+        "starts far beyond": moved("state.columns.starts", lambda old: old + 2**40),
+        "negative starts": moved("incumbent.support.starts", lambda old: old - 5),
+        "columns out of range": moved("state.columns", lambda old: old + 2**24),
+        "negative columns": filled("state.columns", -5),
+        "features twice": filled("incumbent.support", 2),
+        "coefficients of nothing": filled("incumbent.beta", np.nan),
+        "points of nothing": filled("tree.alpha", np.inf),
+        "rows of points": filled("tree.row", 10**7),
+        "parents out of range": moved("tree.parent", lambda old: old + 2**33),
+        "nodes twice": filled("node.id", 1),
+        "states out of range": filled("node.state", 2**31),
+        "number of nodes": filled("search.nodes_done", 2**62),
+        "picks below zero": filled("search.picks", -1),
+    }
+    return {
+        **{what: Kind(written(content), gone_on) for what, content in contents.items()},
+        **place_kinds(gone_on),
+    }
+
+
+def output(**changes):
+    def change(content):
+        content["outputs"][0] |= changes
+
+    return change
+
+
+def top(**changes):
+    return lambda content: content.update(changes)
+
+
+MODELS = {
+    "estimator": top(estimator="os.system"),
+    "estimator of codes": top(estimator="\x1b[2J"),
+    "version": top(version=True),
+    "version of codes": top(version="\x1b[2J"),
+    "loss": top(loss=["logistic"]),
+    "negative number of features": top(n_features=-6),
+    "number of features beyond all indices": top(n_features=2**70),
+    "names of another number": top(feature_names=["a"] * 7),
+    "names that are none": top(feature_names=[1] * 6),
+    "no outputs": top(outputs=[]),
+    "many outputs": top(outputs=[{"features": [], "coefficients": [], "intercept": 0.0}] * 100),
+    "outputs of text": top(outputs=["a"]),
+    "features out of range": output(features=[10**12, 1]),
+    "negative features": output(features=[-1, 1]),
+    "features twice": output(features=[1, 1]),
+    "fewer coefficients": output(coefficients=[1.0]),
+    "coefficients of text": output(coefficients=["1", "2"]),
+    "intercept of truth": output(intercept=True),
+    "intercept beyond all numbers": output(intercept=10**309),
+    "classes of objects": top(classes={"type": "object", "values": [1, 2]}),
+    "same classes": top(classes={"type": "integer", "values": [1, 1]}),
+    "classes too large": top(classes={"type": "integer", "values": [1, 2**64]}),
+    "one class far too long": top(
+        outputs=[{"features": [], "coefficients": [], "intercept": 0.0}] * 2000,
+        classes={"type": "string", "values": [*map(str, range(1999)), "x" * 500_000]},
+    ),
+    "penalty below zero": top(penalties={"lambda_0": -1.0, "lambda_1": 0.0, "lambda_2": 0.0, "k": None}),
+    "penalties of a list": top(penalties=[1, 2]),
+    "calibration": top(calibration=[[1.0, 2.0]] * 9),
+    "preparation": top(preparation=[1]),
+}
+
+
+def models(folder: Path) -> dict[str, Kind]:
+    """Hostile models."""
+    path = folder / "good.json"
+    ez.L0Classifier(k=2).fit(X[:, :6], Y).save(path)
+    good = path.read_bytes()
+    assert loaded(path) == "it was read"
+
+    def changed(change) -> bytes:
+        content = json.loads(good)
+        change(content)
+        return json.dumps(content).encode()
+
+    contents = {
+        **{what: bytes_kinds(good)[what] for what in ("zeros", "bytes by chance", "a pickle", "compressed")},
+        **json_kinds(good),
+        **{what: changed(change) for what, change in MODELS.items()},
+        **{f"without {name}": changed(lambda content, name=name: content.pop(name)) for name in json.loads(good)},
+    }
+    contents.pop("without preparation", None)  # models made in Python have none
+    return {what: Kind(written(content), loaded) for what, content in contents.items()} | place_kinds(loaded)
+
+
+FORMATS = {"certificate.npz": certificates, "checkpoint.npz": checkpoints, "model.json": models}
