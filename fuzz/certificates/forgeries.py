@@ -59,9 +59,11 @@ def null_draft(problem: Problem, true: Draft) -> Draft:
         "alpha": null_point(problem, target, intercept, float(out.header["unit"]))[None].astype(np.float32),
         "parent": np.array([-1]),
         "branch": np.array([-1]),
+        "block_members": np.flatnonzero(~np.isin(np.arange(problem.X.shape[1]), out.arrays.get("unpenalized", []))),
         "side": np.array([0]),
         "row": np.array([0]),
     }
+    out.arrays["block_ends"] = np.arange(1, len(out.arrays["block_members"]) + 1)  # a feature each
     out.arrays.pop("alpha_rest", None)
     losses = ez.objective(problem.X, problem.y, np.zeros(problem.X.shape[1]), intercept, loss=problem.loss)
     out.header |= {"objective": losses, "lower_bound": losses, "status": "optimal", "gap_asked": 1e-4}
@@ -202,12 +204,20 @@ def tricks_with_trees(null: Draft, true: Draft) -> Iterator[tuple[str, Draft]]:
     yield "no root", changed(null, tree([], [], [], []))
     yield "side 2", changed(null, tree([-1, 0, 0], [-1, 0, 0], [0, 0, 2], [0, 0, 0]))
     yield "a feature that is not there", changed(null, tree([-1, 0, 0], [-1, 99, 99], [0, 0, 1], [0, 0, 0]))
+    yield "members that are not there", changed(null, {"block_members": null.arrays["block_members"] + 99})
+    yield "blocks that end before they begin", changed(null, {"block_ends": null.arrays["block_ends"][::-1].copy()})
+    yield "blocks without members", changed(null, {"block_ends": 0 * null.arrays["block_ends"]})
+    halves = tree([-1, 0, 0, 2, 2], [-1, 0, 0, 1, 1], [0, 0, 1, 0, 1], [-1, -1, -1, 0, 0])
+    for end in (1, 2):  # a clause, then a block that overlaps it: at least one of both, or none of the second
+        overlapping = {"block_members": null.arrays["block_members"][[0, 1, end, 2][:4]] if len(null.arrays["block_members"]) > 2 else null.arrays["block_members"][:0]}
+        if len(overlapping["block_members"]):
+            yield f"clauses that overlap ({end})", changed(null, {**halves, **overlapping, "block_ends": np.array([2, 4])})
     yield "a row that is not there", changed(null, tree([-1], [-1], [0], [7]))
     depth = 400
     yield "a long chain", changed(null, tree([*range(-1, depth)], [-1] * (depth + 1), [0] * (depth + 1), [0] * (depth + 1)))
     yield (
         "the true tree, the null model",
-        changed(null, {name: true.arrays[name] for name in ("parent", "branch", "side", "row", "alpha")}),
+        changed(null, {name: true.arrays[name] for name in ("parent", "branch", "side", "block_members", "block_ends", "row", "alpha")}),
     )
     first = {name: true.arrays[name][:1] for name in ("parent", "branch", "side", "row")}
     yield "the root of the true tree", changed(true, {**first}, lower_bound=true.header["objective"], status="optimal")

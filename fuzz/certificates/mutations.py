@@ -223,7 +223,7 @@ def draw_sizes(rng: Generator, p: int) -> NDArray[np.float64]:
 def surgery(rng: Generator, draft: Draft) -> str:
     """Cut off, move or exchange parts of the tree."""
     parent, branch, side, row = (draft.arrays[name] for name in TREE)
-    nodes, way = len(parent), int(rng.integers(8))
+    nodes, way = len(parent), int(rng.integers(10))
     at = int(rng.integers(nodes))
     if way == 0:  # the tree ends before this node
         for name in TREE:
@@ -237,7 +237,7 @@ def surgery(rng: Generator, draft: Draft) -> str:
     elif way == 2:
         parent[at] = rng.integers(-1, nodes)
     elif way == 3:
-        branch[at] = rng.integers(-1, draft.X.shape[1])
+        branch[at] = rng.integers(-1, len(draft.arrays["block_ends"]) + 1)
     elif way == 4:
         side[at] = 1 - side[at]
     elif way == 5:  # a dual point elsewhere
@@ -246,8 +246,14 @@ def surgery(rng: Generator, draft: Draft) -> str:
         for name in TREE:
             draft.arrays[name] = draft.arrays[name][:1]
         draft.arrays["row"][0] = rng.integers(-1, len(draft.arrays["alpha"]))
+    elif way == 7 and len(draft.arrays["block_members"]):  # another member of a block
+        members = draft.arrays["block_members"]
+        members[rng.integers(len(members))] = rng.integers(-1, draft.X.shape[1] + 1)
+    elif way == 8 and len(draft.arrays["block_ends"]):  # blocks that end elsewhere
+        ends = draft.arrays["block_ends"]
+        ends[rng.integers(len(ends))] += rng.integers(-2, 3)
     else:  # one more node below
-        last = {"parent": at, "branch": int(rng.integers(-1, draft.X.shape[1])), "side": int(rng.integers(2)), "row": -1}
+        last = {"parent": at, "branch": int(rng.integers(-1, len(draft.arrays["block_ends"]) + 1)), "side": int(rng.integers(2)), "row": -1}
         for name, value in last.items():
             draft.arrays[name] = np.append(draft.arrays[name], np.array(value, dtype=draft.arrays[name].dtype))
     return f"tree: way {way} at {at}"

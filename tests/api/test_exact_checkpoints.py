@@ -215,7 +215,7 @@ def columns_beyond(arrays):
 def other_feature(arrays):
     """The two children of a node split it by different features."""
     child = np.flatnonzero(arrays["tree.branch"] >= 0)[-1]
-    arrays["tree.branch"][child] = (arrays["tree.branch"][child] + 1) % 40
+    arrays["tree.branch"][child] = (arrays["tree.branch"][child] + 1) % len(arrays["tree.block_ends"])
 
 
 MALFORMED = {
@@ -225,7 +225,13 @@ MALFORMED = {
     "incumbent's starts": (put("incumbent.support.starts", 1, 2**40), "incumbent.support.starts does not divide"),
     "column far out of range": (put("state.columns", 0, 2**30), "state.columns has entries out of range"),
     "negative column": (put("state.columns", 0, -5), "state.columns has entries out of range"),
-    "negative columns that are in": (filled("state.inside", -7), "state.inside has entries out of range"),
+    "negative columns that are in": (filled("state.clause_members", -7), "state.clause_members has entries out of range"),
+    "clauses without members": (filled("state.clause_ends", 1), "the clauses of its states do not fit together"),
+    "charges": (filled("state.charges", -1.0), "state.charges has entries out of range"),
+    "charges of nothing": (shortened("state.charges.starts", 1), "state.charges.starts has the wrong shape"),
+    "members of blocks": (filled("tree.block_members", 10**6), "tree.block_members has entries out of range"),
+    "blocks without members": (filled("tree.block_ends", 1), "tree.block_ends is not in ascending order"),
+    "blocks that end late": (put("tree.block_ends", -1, 10**6), "the blocks of its tree do not fit together"),
     "columns that are near": (added("state.near", 2**20), "state.near has entries out of range"),
     "columns that are left": (columns_beyond, "search.columns has entries out of range"),
     "row of a point": (filled("tree.row", 10**7), "the points of its tree do not fit together"),
@@ -304,8 +310,10 @@ def all_out(arrays):
 def all_in(arrays):
     """Features that no dual point puts in."""
     states = len(arrays["state.mu"])
-    arrays["state.inside"] = np.tile(np.arange(3, dtype=np.int32), states)
-    arrays["state.inside.starts"] = 3 * np.arange(states + 1)
+    for name, values in {"members": [0, 1, 2], "ends": [1, 2, 3]}.items():
+        arrays[f"state.clause_{name}"] = np.tile(np.array(values, dtype=arrays[f"state.clause_{name}"].dtype), states)
+        arrays[f"state.clause_{name}.starts"] = 3 * np.arange(states + 1)
+    arrays["state.charges"], arrays["state.charges.starts"] = np.zeros(0), np.zeros(states + 1, dtype=np.int64)
 
 
 def no_columns_but_those_of_the_solution(arrays):
@@ -316,7 +324,7 @@ def no_columns_but_those_of_the_solution(arrays):
     arrays["search.boxes"], arrays["search.boxes.starts"] = arrays["search.boxes"][:0], np.zeros(2, dtype=np.int64)
     arrays["state.outside"] = np.zeros(states * words, dtype=np.uint64)
     arrays["state.outside.starts"] = words * np.arange(states + 1)
-    for name in ("boxes", "inside", "columns", "beta", "shares", "near"):
+    for name in ("boxes", "clause_members", "clause_ends", "charges", "columns", "beta", "shares", "near"):
         arrays[f"state.{name}"], arrays[f"state.{name}.starts"] = (
             arrays[f"state.{name}"][:0],
             np.zeros(states + 1, dtype=np.int64),

@@ -79,6 +79,7 @@ Model Rounding::refit(const std::vector<int32_t>& support, const std::vector<dou
     } else {
         fit.solve(finest_floor * setting_.incumbent.size());
     }
+    fit.forget();  // supports that were tried before are not refitted: what comes must not depend on that
     Model model;
     model.cost = fit.value();
     model.intercept = fit.intercept();

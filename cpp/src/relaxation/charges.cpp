@@ -65,7 +65,7 @@ bool ChargeSearch::adjust_pool(Charges& charges, const std::vector<double>& sums
     const double before = charges.mu;
     if (charges.mu > least_) charges.mu = groups_[0].next(charges.mu, total / limit);
     else charges.mu = first_factor * least_;
-    if (charges.mu <= least_) charges.mu = 0.0;
+    charges.mu = std::max(charges.mu, least_);  // not zero: shares would jump to one
     return charges.mu != before;
 }
 

@@ -37,7 +37,7 @@ bool Relaxation::step(double floor) {
     evaluate();
     if (!choose_active()) {
         search_.begin(charges_, least_charge_, share_of_floor * floor);
-        return adjust();
+        return step_.adjusted = adjust();
     }
     if (!(minimise_model(floor) > floor)) return step_.adjusted;
     std::fill(step_.along.begin(), step_.along.end(), step_.intercept);

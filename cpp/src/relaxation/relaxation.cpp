@@ -12,6 +12,8 @@ namespace {
 constexpr double curvature_tolerance = 0.1;
 // A charge this small, relative to the objective, is zero.
 constexpr double least_charge = 1e-9;
+// Steps that find other charges are taken beside those that are asked for.
+constexpr int most_adjusted = 20;
 
 }  // namespace
 
@@ -84,7 +86,10 @@ void Relaxation::evaluate() {
 
 void Relaxation::solve(double floor, int most_steps) {
     least_charge_ = least_charge * std::abs(value() - charges_.constant());
-    for (int k = 0; k < most_steps && step(floor); ++k) problem_.X.monitor().poll();
+    for (int steps = 0, adjusted = 0; steps < most_steps && adjusted < most_adjusted && step(floor);) {
+        ++(step_.adjusted ? adjusted : steps);
+        problem_.X.monitor().poll();
+    }
     evaluate();
 }
 
