@@ -68,7 +68,7 @@ Branching::Candidates Branching::used() const {
 
 Branching::Block Branching::block_around(int32_t j) {
     if (setting_.options.alike > 1.0) return {j};
-    const std::vector<float>& correlation = correlations_.with(j);
+    const std::vector<float>& correlation = correlations_.between(j, work_.region.undecided());
     Block out;
     for (const int32_t i : work_.region.undecided())
         if (i == j || (work_.region.group(i) == Charges::pool && setting_.options.may_branch_on(i) &&
@@ -110,8 +110,8 @@ Branching::Block Branching::split() {
 }
 
 Branching::Block Branching::nearer(const std::vector<int32_t>& clause, int32_t first, int32_t second) {
-    const std::vector<float> to_first = correlations_.with(first);
-    const std::vector<float>& to_second = correlations_.with(second);
+    const std::vector<float> to_first = correlations_.between(first, clause);
+    const std::vector<float>& to_second = correlations_.between(second, clause);
     Block out;
     for (const int32_t j : clause)
         if (j == first || (j != second && to_first[j] >= to_second[j])) out.push_back(j);

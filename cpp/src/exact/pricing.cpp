@@ -196,8 +196,8 @@ std::vector<int32_t> Pricing::likely_columns(const Relaxation& relaxation, const
     std::vector<int32_t> out;
     for (const auto& c : relaxation.coordinates())
         if (region_.undecided(c.column)) out.push_back(c.column);
-    for (const int32_t j : working.near)
-        if (!working.columns.test(j)) out.push_back(j);
+    for (const int32_t j : working.near)  // as they were at the last full pass: some may be decided since
+        if (!working.columns.test(j) && region_.undecided(j)) out.push_back(j);
     // Clauses are judged by their best members.
     for (const auto& clause : region_.clauses())
         for (const int32_t j : clause)

@@ -10,8 +10,9 @@ namespace {
 
 // Beyond these parts of new columns or changed rows a new start costs less.
 constexpr double most_new_columns = 0.25, most_changed_rows = 0.4;
-// Columns out of use are forgotten when so many times those in use, and a few, are kept.
-constexpr int64_t most_kept = 2, few = 500;
+// Columns out of use are forgotten when so many times those in use, and a few, are kept; many, while no row changes: they cost
+// nothing then.
+constexpr int64_t most_kept = 2, few = 8, many = 500;
 
 }  // namespace
 
@@ -20,7 +21,7 @@ WorkingGram::WorkingGram(const Columns& X, double tolerance) : X_(X), tolerance_
 void WorkingGram::get(std::span<const int32_t> columns, const std::vector<double>& d, std::vector<double>& out) {
     const int64_t size = std::ssize(columns), ld = size + 1;
     if (const int64_t changed = changed_rows(d); worth_updating(columns, d, changed)) {
-        if (std::ssize(kept_) > most_kept * (size + few)) forget_unused(columns);
+        if (std::ssize(kept_) > most_kept * (size + (changed > 0 ? few : many))) forget_unused(columns);
         if (changed > 0) update_rows(d);
         for (const int32_t j : columns)
             if (place_[j] < 0) append(j);
