@@ -17,6 +17,7 @@ ExactOptions BoundSearchOptions::core(const Problem& problem) const {
     ExactOptions out{lambda_0, k, gap, null, free_bound, {}, {}};
     if (home) out.swaps = {flags(*home), std::ssize(*home), swap_size};
     if (integral) out.integral = flags(*integral);
+    out.alike = alike;
     return out;
 }
 
@@ -57,6 +58,8 @@ void register_options(nb::module_& m) {
         .def_rw("home", &BoundSearchOptions::home, nb::arg().none(), "The features that swaps start from; None: all solutions.")
         .def_rw("swap_size", &BoundSearchOptions::swap_size, "Features that may leave the home, and that may come.")
         .def_rw("integral", &BoundSearchOptions::integral, nb::arg().none(), "Features that may be branched on; None: all.")
+        .def_rw("alike", &BoundSearchOptions::alike,
+                "Features with at least this correlation are decided together; above one: none are.")
         .def_rw("threads", &BoundSearchOptions::threads);
     nb::enum_<SearchStatus>(m, "SearchStatus")
         .value("finished", SearchStatus::finished, "The tree has no open node.")

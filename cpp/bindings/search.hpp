@@ -19,6 +19,7 @@ struct BoundSearchOptions {
     double free_bound = Penalty::infinity;
     List home, integral;
     int64_t swap_size = 0;
+    double alike = ExactOptions{}.alike;
     int threads = 1;
 
     ExactOptions core(const Problem& problem) const;

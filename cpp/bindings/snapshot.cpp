@@ -69,16 +69,14 @@ Table table_of(const std::vector<State::Shrunk>& boxes) {
 // Lists of columns as two arrays: all members, and where each list ends.
 template <class Class>
 void def_lists(nb::class_<Class>& bound, const std::string& name, ColumnLists Class::* field) {
-    bound.def_prop_rw((name + "_members").c_str(), [field](const Class& self) {
-        return to_numpy(std::vector<int32_t>((self.*field).members()));
-    }, [field](Class& self, const Vector<int32_t>& values) {
-        (self.*field).members() = to_vector(values);
-    }, nb::for_getter(nb::rv_policy::move));
-    bound.def_prop_rw((name + "_ends").c_str(), [field](const Class& self) {
-        return to_numpy(std::vector<int64_t>((self.*field).ends()));
-    }, [field](Class& self, const Vector<int64_t>& values) {
-        (self.*field).ends() = to_vector(values);
-    }, nb::for_getter(nb::rv_policy::move));
+    bound.def_prop_rw((name + "_members").c_str(),
+                      [field](const Class& self) { return to_numpy(std::vector<int32_t>((self.*field).members())); },
+                      [field](Class& self, const Vector<int32_t>& values) { (self.*field).members() = to_vector(values); },
+                      nb::for_getter(nb::rv_policy::move));
+    bound.def_prop_rw((name + "_ends").c_str(),
+                      [field](const Class& self) { return to_numpy(std::vector<int64_t>((self.*field).ends())); },
+                      [field](Class& self, const Vector<int64_t>& values) { (self.*field).ends() = to_vector(values); },
+                      nb::for_getter(nb::rv_policy::move));
 }
 
 void register_tree(nb::module_& m) {

@@ -181,10 +181,12 @@ Solved relax(const Instance& instance, const Part& part, const Region& region) {
     std::vector<Relaxation::Coordinate> coordinates;
     for (const auto* columns : {&region.in(), &region.always(), &region.undecided()})
         for (const int32_t j : *columns)
-            coordinates.push_back({j, region.box(j), region.undecided(j) ? std::max(region.group(j), Charges::pool) : region.group(j), 0.0});
+            coordinates.push_back(
+                {j, region.box(j), region.undecided(j) ? std::max(region.group(j), Charges::pool) : region.group(j), 0.0});
     Relaxation relaxation(problem);
-    relaxation.begin(coordinates, 0.0,
-                     {part.options.lambda_0, 0.0, std::vector<double>(region.clauses().size(), part.options.lambda_0), region.room()});
+    relaxation.begin(
+        coordinates, 0.0,
+        {part.options.lambda_0, 0.0, std::vector<double>(region.clauses().size(), part.options.lambda_0), region.room()});
     if (hinge) relaxation.smooth(0.5);
     for (int round = 0; round < (hinge ? 300 : 1); ++round) {
         relaxation.solve(1e-13);

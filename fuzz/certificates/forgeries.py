@@ -209,7 +209,11 @@ def tricks_with_trees(null: Draft, true: Draft) -> Iterator[tuple[str, Draft]]:
     yield "blocks without members", changed(null, {"block_ends": 0 * null.arrays["block_ends"]})
     halves = tree([-1, 0, 0, 2, 2], [-1, 0, 0, 1, 1], [0, 0, 1, 0, 1], [-1, -1, -1, 0, 0])
     for end in (1, 2):  # a clause, then a block that overlaps it: at least one of both, or none of the second
-        overlapping = {"block_members": null.arrays["block_members"][[0, 1, end, 2][:4]] if len(null.arrays["block_members"]) > 2 else null.arrays["block_members"][:0]}
+        overlapping = {
+            "block_members": null.arrays["block_members"][[0, 1, end, 2][:4]]
+            if len(null.arrays["block_members"]) > 2
+            else null.arrays["block_members"][:0]
+        }
         if len(overlapping["block_members"]):
             yield f"clauses that overlap ({end})", changed(null, {**halves, **overlapping, "block_ends": np.array([2, 4])})
     yield "a row that is not there", changed(null, tree([-1], [-1], [0], [7]))
@@ -217,7 +221,10 @@ def tricks_with_trees(null: Draft, true: Draft) -> Iterator[tuple[str, Draft]]:
     yield "a long chain", changed(null, tree([*range(-1, depth)], [-1] * (depth + 1), [0] * (depth + 1), [0] * (depth + 1)))
     yield (
         "the true tree, the null model",
-        changed(null, {name: true.arrays[name] for name in ("parent", "branch", "side", "block_members", "block_ends", "row", "alpha")}),
+        changed(
+            null,
+            {name: true.arrays[name] for name in ("parent", "branch", "side", "block_members", "block_ends", "row", "alpha")},
+        ),
     )
     first = {name: true.arrays[name][:1] for name in ("parent", "branch", "side", "row")}
     yield "the root of the true tree", changed(true, {**first}, lower_bound=true.header["objective"], status="optimal")

@@ -253,7 +253,12 @@ def surgery(rng: Generator, draft: Draft) -> str:
         ends = draft.arrays["block_ends"]
         ends[rng.integers(len(ends))] += rng.integers(-2, 3)
     else:  # one more node below
-        last = {"parent": at, "branch": int(rng.integers(-1, len(draft.arrays["block_ends"]) + 1)), "side": int(rng.integers(2)), "row": -1}
+        last = {
+            "parent": at,
+            "branch": int(rng.integers(-1, len(draft.arrays["block_ends"]) + 1)),
+            "side": int(rng.integers(2)),
+            "row": -1,
+        }
         for name, value in last.items():
             draft.arrays[name] = np.append(draft.arrays[name], np.array(value, dtype=draft.arrays[name].dtype))
     return f"tree: way {way} at {at}"

@@ -1,5 +1,7 @@
 """The exact solver against an oracle that shares nothing with it: every problem is also solved by enumeration."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from support.cases import draw, plain
@@ -7,6 +9,7 @@ from support.problems import LOSSES
 
 import ellzero as ez
 from ellzero import _core
+from ellzero.exact.options import SearchOptions
 from ellzero.problem.making import make_problem
 from ellzero.problem.model import Coefficients, make_model
 from ellzero.solvers.fields import core_object
@@ -52,6 +55,18 @@ def test_truth(first, record_property):
         record_property("figure", f"exact against enumeration: 500 problems, {nodes} nodes in the first {CHUNK}")
 
 
+@pytest.mark.parametrize("alike", [0.0, 0.2])
+@pytest.mark.parametrize("first", range(0, 150, CHUNK))
+def test_truth_with_large_blocks(first, alike, monkeypatch):
+    """Features are decided together that hardly resemble each other, or not at all: clauses everywhere."""
+    monkeypatch.setattr("ellzero.exact.options.SearchOptions", partial(SearchOptions, alike=alike))
+    largest = 0
+    for seed in range(20_000 + first, 20_000 + first + CHUNK):
+        sol = check(draw(seed))
+        largest = max(largest, np.diff(sol.certificate.tree["block_ends"], prepend=0).max(initial=0))
+    assert largest > 2, "without clauses this would prove little"
+
+
 # The witness ----------------------------------------------------------------------------------------------------------
 
 
@@ -80,6 +95,7 @@ def start_search(case, truth):
             lambda_0=lambda_0,
             k=len(beta) if case.settings["k"] is None else case.settings["k"],
             gap=1e-9,
+            alike=(0.5, 0.2, 0.0)[case.seed % 3],
             threads=1 + case.seed % 2,
         ),
         pack(np.zeros(len(beta)), 0.0),

@@ -100,9 +100,8 @@ Branching::Block Branching::split() {
             of.next = j;
         }
     }
-    const auto widest = std::max_element(clauses.begin(), clauses.end(), [](const Shares& a, const Shares& b) {
-        return a.sum - a.first < b.sum - b.first;
-    });
+    const auto widest = std::max_element(clauses.begin(), clauses.end(),
+                                         [](const Shares& a, const Shares& b) { return a.sum - a.first < b.sum - b.first; });
     const auto& clause = region.clauses()[widest - clauses.begin()];
     if (widest->best < 0) return {clause.begin(), clause.begin() + std::ssize(clause) / 2};
     if (widest->next < 0) return {widest->best};

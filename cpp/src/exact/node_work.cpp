@@ -34,7 +34,8 @@ void NodeWork::forget() {
 void NodeWork::start(const State& state) {
     std::vector<Relaxation::Coordinate> coordinates;
     coordinates.reserve(state.columns.size());
-    for (size_t k = 0; k < state.columns.size(); ++k) coordinates.push_back({state.columns[k], {}, Charges::paid, state.beta[k]});
+    for (size_t k = 0; k < state.columns.size(); ++k)
+        coordinates.push_back({state.columns[k], {}, Charges::paid, state.beta[k]});
     working.near = state.near;
     begin(coordinates, state.intercept, state.mu, state.clauses, state.charges);
     if (setting_.hinge()) relaxation.smooth(node_tolerances::smoothing, state.alpha.empty() ? nullptr : &state.alpha);
@@ -111,8 +112,8 @@ NodeWork::Child NodeWork::child(const Decision& decision) const {
         charges.clauses.erase(charges.clauses.begin() + clause);
     }
     if (alone) ++out.in;
-    const int32_t group = clause < 0 ? Charges::first_clause + static_cast<int32_t>(charges.clauses.size()) - 1
-                                     : Charges::first_clause + clause;
+    const int32_t group =
+        clause < 0 ? Charges::first_clause + static_cast<int32_t>(charges.clauses.size()) - 1 : Charges::first_clause + clause;
     for (auto& c : out.coordinates) {
         if (listed(c.column)) {
             c.group = alone ? Charges::paid : group;

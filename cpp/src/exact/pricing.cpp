@@ -145,9 +145,7 @@ bool Pricing::nearly_free(int32_t j, double beta) const {
            setting_.problem.penalty.value(beta) <= allowed;
 }
 
-double Pricing::charge_of(int32_t j, const Relaxation& relaxation) const {
-    return relaxation.charges().of(region_.group(j));
-}
+double Pricing::charge_of(int32_t j, const Relaxation& relaxation) const { return relaxation.charges().of(region_.group(j)); }
 
 double Pricing::value_of(const Relaxation& relaxation) const {
     const auto paid = static_cast<double>(region_.in().size() + region_.home_undecided().size());
@@ -179,7 +177,8 @@ void Pricing::choose_near(const Relaxation& relaxation, WorkingSet& working) con
     const Problem& problem = setting_.problem;
     std::vector<std::pair<float, int32_t>> ratios;
     for (const int32_t j : region_.undecided()) {
-        const double ratio = std::abs(v_[j]) / Envelope(region_.box(j), charge_of(j, relaxation), problem.penalty).threshold(-v_[j]);
+        const double ratio =
+            std::abs(v_[j]) / Envelope(region_.box(j), charge_of(j, relaxation), problem.penalty).threshold(-v_[j]);
         if (ratio > near_threshold) ratios.emplace_back(static_cast<float>(-ratio), j);
     }
     const auto most = std::max(least_near, static_cast<int64_t>(near_share * static_cast<double>(problem.columns())));

@@ -216,7 +216,10 @@ class Frontier:
             else:
                 node.state = node.state if first else moved(node.state, self.columns, columns)
                 block = self.block_of(opened.node)
-            node.block, node.inside = np.searchsorted(columns, block).astype(np.int32), bool(len(block) and self.side[opened.node])
+            node.block, node.inside = (
+                np.searchsorted(columns, block).astype(np.int32),
+                bool(len(block) and self.side[opened.node]),
+            )
             node.waits = node.waits and self.waiting and len(node.state.shares) == len(node.state.columns)
             if self.row[opened.node] >= 0:  # its dual point stays: the search goes on below it
                 node.id = len(parents)

@@ -73,6 +73,7 @@ class Run:
             home=None if swaps is None else swaps.home.tolist(),
             swap_size=None if swaps is None else swaps.size,
             integral=None if integral is None else list(integral),
+            alike=options.alike,
             threads=options.threads,
         )
 

@@ -7,6 +7,7 @@ lengths are joined, and ``prefix.field.starts`` says where each begins. What fol
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -170,7 +171,8 @@ def check_together(arrays: Arrays, sizes: dict[str, int], n: int, columns: int) 
         "the dual points of its states": bool(np.isin(lengths["alpha"], (0, n, 2 * n)).all()),
         "the columns of its states": bool(np.isin(lengths["outside"], (0, words)).all()),
         "the clauses of its states": good_clauses(arrays, lengths),
-        "the blocks of its tree": (arrays["tree.block_ends"][-1:] == sizes["members"]).all() and (sizes["blocks"] > 0 or not sizes["members"]),
+        "the blocks of its tree": (arrays["tree.block_ends"][-1:] == sizes["members"]).all()
+        and (sizes["blocks"] > 0 or not sizes["members"]),
         "the points of its tree": good_points(arrays["tree.row"], arrays["tree.alpha"], n),
         "the open nodes": len(np.unique(arrays["node.id"])) == sizes["open"],
         "the number of its boxes": sizes["boxes"] in (0, columns),
@@ -186,7 +188,7 @@ def check_together(arrays: Arrays, sizes: dict[str, int], n: int, columns: int) 
 def good_clauses(arrays: Arrays, lengths: dict[str, NDArray[Any]]) -> bool:
     """Return whether each state has whole clauses, each with a member, and a charge for each of them or for none."""
     ends, starts = arrays["state.clause_ends"], arrays["state.clause_ends.starts"]
-    lists = [ends[begin:end] for begin, end in zip(starts[:-1], starts[1:], strict=True)]
+    lists = [ends[begin:end] for begin, end in pairwise(starts)]
     whole = all(
         (np.diff(each, prepend=0) > 0).all() and (each[-1] if len(each) else 0) == members
         for each, members in zip(lists, lengths["clause_members"], strict=True)

@@ -38,7 +38,8 @@ class Branching {
     Block split();
     // The members of a clause that resemble the first of two more than the second.
     Block nearer(const std::vector<int32_t>& clause, int32_t first, int32_t second);
-    // Strong branching: solves both children of each block, on the working set alone, and returns that whose children rise most.
+    // Strong branching: solves both children of each block, on the working set alone, and returns that whose children rise
+    // most.
     Block best_of(std::vector<Block> blocks, double bound);
     double value_of_child(const Decision& decision);
 

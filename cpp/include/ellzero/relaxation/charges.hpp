@@ -2,8 +2,8 @@
 //
 // Coordinates are in groups: those that have paid, the pool, and one group for each clause. At least one feature of a clause
 // comes in, and at most `room` more than that of all. The shares z of the perspective reformulation keep to both: those of a
-// clause sum to at least one, all of them to at most room + the number of clauses. The multiplier mu >= 0 of the limit is paid by
-// all, and what a clause is short of is taken off the charge of its members.
+// clause sum to at least one, all of them to at most room + the number of clauses. The multiplier mu >= 0 of the limit is paid
+// by all, and what a clause is short of is taken off the charge of its members.
 #pragma once
 
 #include <cstdint>

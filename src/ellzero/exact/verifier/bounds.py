@@ -103,7 +103,7 @@ class State:
         return replace(self, clause=clause, clauses=self.clauses + int(fresh))
 
     def settle(self) -> State | None:
-        """Return the state without clauses that are satisfied, where the last feature of a clause is in; None if one is empty."""
+        """Return the state without satisfied clauses, and with the last feature of a clause in; None if a clause is empty."""
         if not self.clauses:
             return self
         clause = self.clause[self.index]
@@ -117,7 +117,7 @@ class State:
         number = np.append(np.where(satisfied, -1, np.cumsum(~satisfied) - 1), -1)  # the last one: of no clause
         clause = number[self.clause]
         chosen = self.chosen + np.count_nonzero(last)
-        return replace(self, inside=inside, chosen=chosen, clause=clause, clauses=np.count_nonzero(~satisfied))
+        return replace(self, inside=inside, chosen=chosen, clause=clause, clauses=int(np.count_nonzero(~satisfied)))
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,12 @@ FORMS = {name: Form(types[0][0], shape if shape else None) for name, (types, sha
 FORMS |= {"header": Form("u", ("letters",)), "classes": Form("iufbU", ("two",))}
 NEEDED = {"parent", "branch", "side", "row", "block_members", "block_ends", "alpha", "support", "coef", "intercept"}
 OPTIONAL = {"alpha_rest", "weights", "lower", "upper", "unpenalized"}
-RANGES: dict[str, tuple[int, str]] = {"parent": (-1, "nodes"), "branch": (-1, "blocks"), "row": (-1, "points"), "side": (0, "two")}
+RANGES: dict[str, tuple[int, str]] = {
+    "parent": (-1, "nodes"),
+    "branch": (-1, "blocks"),
+    "row": (-1, "points"),
+    "side": (0, "two"),
+}
 RANGES |= dict.fromkeys(("support", "unpenalized", "home", "block_members"), (0, "p"))
 
 
