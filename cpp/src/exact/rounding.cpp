@@ -56,8 +56,8 @@ std::vector<size_t> Rounding::kept_coordinates(const RegionBound& bound) const {
     std::vector<uint8_t> met(region.clauses().size(), 0);
     for (const auto& [size, k] : order) {
         const int32_t clause = coordinates[k].group - Charges::first_clause;
-        if (clause >= 0 && !std::exchange(met[clause], 1)) kept.push_back(k);
-        else if (others-- > 0) kept.push_back(k);
+        const bool first = clause >= 0 && !std::exchange(met[clause], 1);
+        if (first || others-- > 0) kept.push_back(k);
     }
     std::sort(kept.begin(), kept.end(), [&](size_t a, size_t b) { return coordinates[a].column < coordinates[b].column; });
     return kept;
