@@ -60,8 +60,16 @@ class Measured(Problem):
         )
         if math.isfinite(bound) and math.isfinite(value) and not isinstance(truth, float):
             error = abs(Fraction(value) - truth)
-            self.ratios.append(float((Fraction(value) - Fraction(bound)) / error) if error else math.inf)
+            self.ratios.append(ratio_of(Fraction(value) - Fraction(bound), error))
         return super().narrow(state, point, upper)
+
+
+def ratio_of(margin: Fraction, error: Fraction) -> float:
+    """Return how often a margin holds its error; infinite if that is beyond all numbers."""
+    try:
+        return float(margin / error)
+    except (ZeroDivisionError, OverflowError):
+        return math.inf
 
 
 @dataclass(frozen=True)
@@ -121,7 +129,7 @@ def measure(certificate: Any, X: Any, y: Any) -> tuple[list[float], float]:
         truth, _ = exact.evaluate(*model)
         error = abs(Fraction(value) - truth)
         read_tree(arrays, measured).walk(measured, upper, -math.inf)
-    return measured.ratios, float((Fraction(upper) - Fraction(value)) / error) if error else math.inf
+    return measured.ratios, ratio_of(Fraction(upper) - Fraction(value), error)
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:

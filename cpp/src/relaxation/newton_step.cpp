@@ -95,7 +95,7 @@ double Relaxation::minimise_model(double floor) {
 }
 
 bool Relaxation::adjust() {
-    if (!charges_.searched()) return false;
+    if (still_) return false;
     sums_.assign(charges_.clauses.size() + 1, 0.0);
     for (size_t a = 0; a < step_.active.size(); ++a)
         if (const Coordinate& c = coordinates_[step_.active[a]]; c.charged())

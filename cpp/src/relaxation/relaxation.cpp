@@ -12,7 +12,7 @@ namespace {
 constexpr double curvature_tolerance = 0.1;
 // A charge this small, relative to the objective, is zero.
 constexpr double least_charge = 1e-9;
-// Steps that find other charges are taken beside those that are asked for.
+// Steps that find other charges are taken beside those that are asked for. After so many, the charges stay as they are.
 constexpr int most_adjusted = 20;
 
 }  // namespace
@@ -86,8 +86,11 @@ void Relaxation::evaluate() {
 
 void Relaxation::solve(double floor, int most_steps) {
     least_charge_ = least_charge * std::abs(value() - charges_.constant());
-    for (int steps = 0, adjusted = 0; steps < most_steps && adjusted < most_adjusted && step(floor);) {
+    int adjusted = 0;
+    still_ = !charges_.searched();
+    for (int steps = 0; steps < most_steps && step(floor);) {
         ++(step_.adjusted ? adjusted : steps);
+        still_ = still_ || adjusted >= most_adjusted;
         problem_.X.monitor().poll();
     }
     evaluate();

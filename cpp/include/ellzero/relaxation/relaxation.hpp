@@ -88,6 +88,7 @@ class Relaxation {
     Charges charges_;
     ChargeSearch search_;
     double least_charge_ = 0.0;
+    bool still_ = false;                       // the charges do not move any more
     std::vector<double> eta_, shift_, r_, d_;  // the smoothed hinge is evaluated at eta + shift
     WorkingGram gram_;
     Step step_;
