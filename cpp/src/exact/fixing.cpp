@@ -25,7 +25,6 @@ constexpr double floor_of_group = 0.01, precision_of_group = 0.05;
 }  // namespace
 
 bool Fixing::tighten(std::vector<std::vector<float>>& proofs) {
-    pricing_.bound(work_.proof.dual);
     if (!work_.region.tighten(pricing_.last_bound(), pricing_.slopes(), setting_.incumbent.cutoff())) return false;
     return fix_groups(proofs);
 }

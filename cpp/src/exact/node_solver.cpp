@@ -72,6 +72,7 @@ bool NodeSolver::bound_and_fix(const Node& node, const WitnessWatch& watch, Outc
         rounding_.round(pricing_.last_bound());
         if (out.bound >= setting_.prune_at()) return false;
         const int64_t undecided = std::ssize(work_.region.undecided());
+        pricing_.bound(work_.proof.dual);  // of the best dual point, for both that follow
         probing_.look();
         const bool left = fixing_.tighten(out.proofs) && probing_.narrow(out.proofs);
         if (left) watch.check_region(work_.region, "fixing cut it off");

@@ -27,9 +27,9 @@ constexpr size_t least_entering = 30;
 // columns, or `least_near`.
 constexpr double near_threshold = 0.5, near_share = 0.05;
 constexpr int64_t least_near = 500;
-// The penalties hardly hold a coefficient if predictions can move by so many units in its box, and if what it pays is at most
-// this part of the gap.
-constexpr double wide = 1e4, share_of_gap = 0.02, least_gap = 1e-9;
+// The penalties hardly hold a coefficient if predictions can move by so many units in its box, and if what it pays is
+// negligible.
+constexpr double wide = 1e4;
 
 // The precision of a relaxation from round to round.
 class Refinement {
@@ -140,9 +140,8 @@ void Pricing::make_dual_of(const Relaxation& relaxation, DualPoint& out) const {
 bool Pricing::nearly_free(int32_t j, double beta) const {
     if (!setting_.options.precise) return false;
     const Box& box = region_.box(j);
-    const double allowed = share_of_gap * std::max(setting_.options.gap, least_gap) * setting_.incumbent.size();
     return (box.high - box.low) * std::sqrt(setting_.problem.X.square(j)) > wide &&
-           setting_.problem.penalty.value(beta) <= allowed;
+           setting_.problem.penalty.value(beta) <= setting_.negligible();
 }
 
 double Pricing::charge_of(int32_t j, const Relaxation& relaxation) const { return relaxation.charges().of(region_.group(j)); }

@@ -7,9 +7,7 @@
 namespace ellzero {
 namespace {
 
-// A box is too wide if it lowers the bound by this part of the gap. Gaps below the least one are not worth the work.
-constexpr double share_of_gap = 0.02, least_gap = 1e-9;
-// With more such features than that, branching first is better.
+// With more features than that whose boxes are too wide, branching first is better.
 constexpr size_t most_features = 64;
 // Each round narrows boxes by up to the relative rounding of a sum, or as far as they can be.
 constexpr int most_rounds = 40;
@@ -29,7 +27,6 @@ constexpr double floor_of_probe = 1e-9;
 void Probing::look() {
     narrowed_ = false;
     features_.clear();
-    pricing_.bound(work_.proof.dual);
     const Region& region = work_.region;
     for (const auto* list : {&region.in(), &region.always(), &region.undecided()})
         for (const int32_t j : *list)
@@ -70,8 +67,7 @@ double Probing::width() const {
 }
 
 bool Probing::loose(int32_t j, double end) const {
-    const double allowed = share_of_gap * std::max(setting_.options.gap, least_gap) * setting_.incumbent.size();
-    return pricing_.last_bound().noise(j) * std::abs(end) > allowed;
+    return pricing_.last_bound().noise(j) * std::abs(end) > setting_.negligible();
 }
 
 bool Probing::probe(int32_t j, std::vector<std::vector<float>>& proofs) {

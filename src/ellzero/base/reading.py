@@ -39,6 +39,7 @@ __all__ = [
     "open_file",
     "parse_array",
     "parse_json",
+    "read_archive",
     "read_array",
     "read_as",
     "read_bytes",
@@ -433,6 +434,18 @@ class Form:
             whole = len(arrays[self.starts_of])
             if not len(array) or array[0] != 0 or (array[1:] < array[:-1]).any() or array[-1] != whole:
                 raise Malformed(f"{name} does not divide {self.starts_of} into parts")
+
+
+def read_archive(path: str | os.PathLike[str], forms: Mapping[str, Form]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Read an archive of arrays with these forms, and its `header`, an object of JSON that an array of bytes holds."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise Malformed("it is no file")
+    with open(path, "rb") as stream, Archive(stream) as archive:
+        arrays = archive.read_all({"header": Form("u", ("letters",)), **forms})
+    header = parse_json(arrays.pop("header").tobytes()) if "header" in arrays else None
+    if not isinstance(header, dict):
+        raise Malformed("it has no header")
+    return header, arrays
 
 
 def check_forms(arrays: Mapping[str, NDArray[Any]], forms: Mapping[str, Form], sizes: Mapping[str, int]) -> dict[str, int]:

@@ -38,12 +38,14 @@ class NewFolder:
         self.target = Path(path)
         self.overwrite = overwrite
         self.needed: int | None = None
-        check_target(self.target, overwrite)
+        check_place(self.target)
+        with alone_in(self.target.parent):
+            check_older(self.target, overwrite)
 
     def __enter__(self) -> NewFolder:
         with alone_in(self.target.parent):
             remove_leftovers(self.target)
-            check_target(self.target, self.overwrite)
+            check_older(self.target, self.overwrite)
             with self.explained():
                 self.path, self.lock = locked_folder(self.target)
         return self
@@ -90,7 +92,7 @@ class NewFolder:
         os.chmod(self.path, 0o777 & ~current_umask())  # mkdtemp lets nobody but the owner enter the folder
         sync(self.path)
         with alone_in(self.target.parent):
-            check_target(self.target, self.overwrite)
+            check_older(self.target, self.overwrite)
             if not self.target.exists():
                 self.path.rename(self.target)
             else:
@@ -113,14 +115,21 @@ class NewFolder:
             os.close(lock)
 
 
-def check_target(target: Path, overwrite: bool) -> None:
-    """Raise an error if the destination cannot be written or holds something else than a column store."""
+def check_place(target: Path) -> None:
+    """Raise an error if the destination cannot be written."""
     if target.name in ("", ".."):
         raise InvalidInputError(f"out must name a folder to be made, got {str(target)!r}.")
     if not target.parent.is_dir():
         raise InvalidInputError(f"{target} cannot be written: there is no folder {target.parent}.")
     if not os.access(target.parent, os.W_OK):
         raise InvalidInputError(f"{target} cannot be written: no permission in the folder {target.parent}.")
+
+
+def check_older(target: Path, overwrite: bool) -> None:
+    """Raise an error if the destination holds something else than a column store, or one that is to stay.
+
+    Only a process that is alone in the folder knows: an older store is away for a moment while another one takes its place.
+    """
     if not os.path.lexists(target):
         return
     if not is_store(target):

@@ -12,7 +12,7 @@ from typing import Any
 
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.reading import Archive, Form, Malformed, parse_json
+from ellzero.base.reading import Malformed, read_archive
 from ellzero.exact.certificate import save_arrays
 from ellzero.exact.snapshot_file import FORMS, from_arrays, to_arrays
 
@@ -42,12 +42,8 @@ class Checkpoint:
         if not self.path.exists():
             return None
         with self.explained():
-            if not self.path.is_file():
-                raise Malformed("it is no file")
-            with open(self.path, "rb") as stream, Archive(stream) as archive:
-                arrays = archive.read_all({"header": Form("u", ("letters",)), **FORMS})
-            header = parse_json(arrays.pop("header").tobytes()) if "header" in arrays else None
-            if not isinstance(header, dict) or header.keys() != {"signature", "kept"} or not isinstance(header["kept"], dict):
+            header, arrays = read_archive(self.path, FORMS)
+            if header.keys() != {"signature", "kept"} or not isinstance(header["kept"], dict):
                 raise Malformed("it has no header")
         if header["signature"] != json.loads(json.dumps(self.signature)):
             raise InvalidInputError(

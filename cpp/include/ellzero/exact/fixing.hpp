@@ -13,8 +13,8 @@ class Fixing {
   public:
     Fixing(const NodeSetting& setting, NodeWork& work, Pricing& pricing) : setting_(setting), work_(work), pricing_(pricing) {}
 
-    // Fixes features and shrinks boxes. The dual points that were made for it are added to `proofs`. False if the region is
-    // empty.
+    // Fixes features and shrinks boxes by the bound that was computed last, that of the node's dual point, and by those of
+    // groups. The dual points that were made for it are added to `proofs`. False if the region is empty.
     bool tighten(std::vector<std::vector<float>>& proofs);
 
   private:

@@ -1,6 +1,8 @@
 // Data that stays the same while a node is worked on, and the tolerances that its steps share.
 #pragma once
 
+#include <algorithm>
+
 #include "ellzero/exact/incumbent.hpp"
 #include "ellzero/exact/options.hpp"
 #include "ellzero/problem/problem.hpp"
@@ -14,6 +16,11 @@ struct NodeSetting {
 
     bool hinge() const { return problem.loss.kind == LossKind::hinge; }
     double prune_at() const { return incumbent.prune_at(options.gap); }
+    // The part of the objective that one coefficient may cost a bound without harm: little beside the gap that is asked for.
+    double negligible() const {
+        constexpr double share_of_gap = 0.02, least_gap = 1e-9;
+        return share_of_gap * std::max(options.gap, least_gap) * incumbent.size();
+    }
 };
 
 namespace node_tolerances {

@@ -18,7 +18,7 @@ class Probing {
   public:
     Probing(const NodeSetting& setting, NodeWork& work, Pricing& pricing) : setting_(setting), work_(work), pricing_(pricing) {}
 
-    // Notes the boxes that are too wide for the bound of the node's dual point.
+    // Notes the boxes that are too wide for the bound of the node's dual point, which was computed last.
     void look();
     // Narrows the boxes that were noted, and still are too wide. The dual points that were made for it are added to `proofs`.
     // False if the region is empty.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import one_line
-from ellzero.base.reading import Archive, Form, Malformed, parse_json
+from ellzero.base.reading import Form, read_archive
 from ellzero.exact.verifier.arithmetic import Float64
 from ellzero.exact.verifier.bounds import Problem
 from ellzero.exact.verifier.data import (
@@ -61,7 +61,7 @@ KINDS: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {  # (ty
 ARRAYS = {name: form for form, names in KINDS.items() for name in names}
 # The arrays of a file: type and dimensions are known before an array is read.
 FORMS = {name: Form(types[0][0], shape if shape else None) for name, (types, shape) in ARRAYS.items()}
-FORMS |= {"header": Form("u", ("letters",)), "classes": Form("iufbU", ("two",))}
+FORMS |= {"classes": Form("iufbU", ("two",))}
 NEEDED = {"parent", "branch", "side", "row", "block_members", "block_ends", "alpha", "support", "coef", "intercept"}
 OPTIONAL = {"alpha_rest", "weights", "lower", "upper", "unpenalized"}
 RANGES: dict[str, tuple[int, str]] = {
@@ -81,14 +81,7 @@ def load(certificate: Any) -> tuple[Header, Arrays]:
     try:
         if not is_path:
             return dict(certificate.header), {name: np.asarray(array) for name, array in certificate.arrays.items()}
-        if os.path.exists(certificate) and not os.path.isfile(certificate):
-            raise Malformed("it is no file")
-        with open(certificate, "rb") as stream, Archive(stream) as archive:
-            arrays = archive.read_all(FORMS)
-        header = parse_json(arrays.pop("header").tobytes()) if "header" in arrays else None
-        if not isinstance(header, dict):
-            raise Malformed("it has no header")
-        return header, arrays
+        return read_archive(certificate, FORMS)
     except FileNotFoundError:
         raise
     except Exception as error:  # of an object that is no certificate, many
