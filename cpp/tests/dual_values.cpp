@@ -35,7 +35,9 @@ DualPoint dual_at(const Instance& instance, const std::vector<double>& eta, cons
     std::vector<double> r(problem.rows()), d(problem.rows());
     problem.loss.evaluate(problem.rows(), eta.data(), problem.y, problem.w, r.data(), d.data());
     DualPoint out;
-    make_dual(problem, r, d, free, problem.penalty.lambda_2 == 0.0, out);
+    std::vector<Slope> wanted;
+    for (const int32_t j : free) wanted.push_back({j, 0.0});
+    make_dual(problem, r, d, wanted, problem.penalty.lambda_2 == 0.0, out);
     return out;
 }
 
@@ -192,14 +194,14 @@ Solved relax(const Instance& instance, const Part& part, const Region& region) {
         relaxation.solve(1e-13);
         if (hinge) relaxation.recentre(0.5);
     }
-    std::vector<int32_t> free;
+    std::vector<Slope> wanted;
     for (const auto& c : relaxation.coordinates())
         if (std::find(region.always().begin(), region.always().end(), c.column) != region.always().end() &&
             !region.free().empty())
-            free.push_back(c.column);
+            wanted.push_back({c.column, 0.0});
     Solved out;
     out.value = relaxation.value() + part.options.lambda_0 * static_cast<double>(region.in().size());
-    make_dual(problem, relaxation.residual(), relaxation.curvature(), free, problem.penalty.lambda_2 == 0.0, out.dual);
+    make_dual(problem, relaxation.residual(), relaxation.curvature(), wanted, problem.penalty.lambda_2 == 0.0, out.dual);
     return out;
 }
 
@@ -508,10 +510,10 @@ TEST(dual_points_of_any_residual_and_weights_are_sound) {
             }
             problem.w = w.data();
             if (random.coin()) problem.penalty.lambda_2 = 0.0;
-            std::vector<int32_t> free;
-            if (random.coin(0.3)) free = {0, 2};
+            std::vector<Slope> wanted;
+            if (random.coin(0.3)) wanted = {{0, 0.0}, {2, random.coin() ? 0.0 : any_number(random)}};
             DualPoint dual;
-            make_dual(problem, r, d, free, true, dual);
+            make_dual(problem, r, d, wanted, true, dual);
 
             zero += check_domain(problem, dual) == 0.0L;
             ++trials;

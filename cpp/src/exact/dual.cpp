@@ -16,7 +16,7 @@ constexpr double rounding_of_terms = 16.0 * unit;
 constexpr double operations_per_term = 8.0;
 // Factor that rounds the norm up by more than its sum of squares can be off.
 constexpr double rounded_up = 1.0 + 1e-12;
-// Steps towards slopes of zero: there are several, since clipping to the domain spoils each of them a little.
+// Steps towards the wanted slopes: there are several, since clipping to the domain spoils each of them a little.
 constexpr int projections = 3;
 // Factor of the Gram matrix's diagonal: columns that repeat each other are told apart.
 constexpr double ridge = 1.0 + 1e-12;
@@ -117,23 +117,26 @@ void solve(const std::vector<double>& factor, int64_t order, int64_t ld, std::ve
     }
 }
 
-// Moves theta along the rows that have room, d_i > 0, until x_j . theta is nearly zero for the free columns (and so is its sum,
-// with an intercept).
-void project(const Problem& problem, const std::vector<double>& d, const std::vector<int32_t>& free,
+// Moves theta along the rows that have room, d_i > 0, until the wanted slopes are nearly met (and its sum is nearly zero, with
+// an intercept).
+void project(const Problem& problem, const std::vector<double>& d, const std::vector<Slope>& wanted,
              std::vector<double>& alpha) {
-    const int64_t n = problem.rows(), m = std::ssize(free), ld = m + 1;
+    const int64_t n = problem.rows(), m = std::ssize(wanted), ld = m + 1;
     const int64_t order = m + (problem.intercept ? 1 : 0);
+    std::vector<int32_t> columns;
+    for (const Slope& slope : wanted) columns.push_back(slope.column);
     std::vector<double> theta(n), gram, v;
-    problem.X.gram(free, d.data(), gram);
+    problem.X.gram(columns, d.data(), gram);
     for (int64_t i = 0; i < order; ++i) gram[i * ld + i] *= ridge;
     if (!factorise(gram, order, ld)) return;
     for (int k = 0; k < projections; ++k) {
         for (int64_t i = 0; i < n; ++i) theta[i] = problem.w[i] * alpha[i] * sign(problem, i);
-        problem.X.dots(free, theta.data(), v);
+        problem.X.dots(columns, theta.data(), v);
+        for (int64_t j = 0; j < m; ++j) v[j] -= wanted[j].value;
         v.push_back(kernels::sum(theta.data(), n));
         solve(gram, order, ld, v);
         std::fill(theta.begin(), theta.end(), problem.intercept ? v[m] : 0.0);
-        for (int64_t j = 0; j < m; ++j) problem.X.axpy(free[j], v[j], theta.data());
+        for (int64_t j = 0; j < m; ++j) problem.X.axpy(columns[j], v[j], theta.data());
         for (int64_t i = 0; i < n; ++i)
             if (problem.w[i] > 0.0)
                 alpha[i] = clip(problem.loss.kind, alpha[i] - d[i] * theta[i] / problem.w[i] * sign(problem, i));
@@ -227,13 +230,13 @@ bool needs_precision(const Problem& problem, double gap) {
 }
 
 void make_dual(const Problem& problem, const std::vector<double>& r, const std::vector<double>& d,
-               const std::vector<int32_t>& free, bool precise, DualPoint& out) {
+               const std::vector<Slope>& wanted, bool precise, DualPoint& out) {
     // 1. alpha in the domain of the conjugates, as the constraints want it.
     const int64_t n = problem.rows();
     std::vector<double> alpha(n, 0.0);
     for (int64_t i = 0; i < n; ++i)
         if (problem.w[i] > 0.0) alpha[i] = clip(problem.loss.kind, -r[i] / problem.w[i] * sign(problem, i));
-    if (!free.empty()) project(problem, d, free, alpha);
+    if (!wanted.empty()) project(problem, d, wanted, alpha);
     if (problem.intercept) centre(problem, alpha);
     // 2. Round it as a certificate keeps it, and compute the bound from that.
     out.alpha = rounded(alpha, precise);

@@ -9,8 +9,9 @@ namespace {
 // A node is solved again, at most so often, while at least this part of its undecided features was fixed.
 constexpr int most_tightenings = 30;
 constexpr double worth_another = 0.05;
-// The first floor of a node's relaxation, as a part of what is missing to prune it.
-constexpr double floor_of_missing = 0.05;
+// A node's value is known well enough for branching when its error is this part of what is missing to prune it. The root's is
+// known better: it is what a search that is cut short can say, and every other node begins with it.
+constexpr double known_well = 0.05, known_well_at_the_root = 0.005;
 
 }  // namespace
 
@@ -88,9 +89,10 @@ bool NodeSolver::bound_and_fix(const Node& node, const WitnessWatch& watch, Outc
 
 Pricing::Goal NodeSolver::goal_at(const Node& node) const {
     const double size = setting_.incumbent.size();
-    double floor = std::max(floor_of_missing * (setting_.prune_at() - node.bound), node_tolerances::precision * size);
+    const double known = node.depth == 0 ? known_well_at_the_root : known_well;
+    double floor = std::max(known * (setting_.prune_at() - node.bound), node_tolerances::precision * size);
     if (!std::isfinite(floor)) floor = node_tolerances::first_floor * size;
-    return pricing_.goal_of_node(floor, [this] { return setting_.prune_at(); });
+    return pricing_.goal_of_node(floor, known, [this] { return setting_.prune_at(); });
 }
 
 bool NodeSolver::worth_solving_again(int64_t undecided_before, double objective_before) const {
@@ -108,7 +110,8 @@ NodeSolver::Relaxed NodeSolver::relax(const State& state, double enough) {
     if (!work_.region.load(state, {}, setting_.incumbent.cutoff())) return out;
     work_.start(state);
     const double floor = node_tolerances::first_floor * setting_.incumbent.size();
-    work_.proof = pricing_.prove(work_.relaxation, work_.working, pricing_.goal_of_node(floor, [enough] { return enough; }));
+    work_.proof =
+        pricing_.prove(work_.relaxation, work_.working, pricing_.goal_of_node(floor, known_well, [enough] { return enough; }));
     out.bound = work_.proof.bound;
     out.dual = work_.proof.dual;
     out.state = work_.leave_with_shares();

@@ -17,8 +17,6 @@ constexpr size_t few_coordinates = 64;
 // The floor falls more slowly with the hinge, and it takes more rounds at the finest one: each moves the smoothing's centre.
 constexpr double lower_floor_of_hinge = 0.3;
 constexpr int hinge_rounds_at_the_floor = 50;
-// A node's value is known well enough for branching when its error is this part of what is missing to prune it.
-constexpr double known_well = 0.05;
 // s_j > (1 + violation) charge: column j violates the relaxation. Less is rounding.
 constexpr double violation = 1e-9;
 // Violated columns that enter the working set at a time: at least so many, and half as many as are there.
@@ -27,8 +25,7 @@ constexpr size_t least_entering = 30;
 // columns, or `least_near`.
 constexpr double near_threshold = 0.5, near_share = 0.05;
 constexpr int64_t least_near = 500;
-// The penalties hardly hold a coefficient if predictions can move by so many units in its box, and if what it pays is
-// negligible.
+// Little holds a coefficient if predictions can move by so many units in its box.
 constexpr double wide = 1e4;
 
 // The precision of a relaxation from round to round.
@@ -61,11 +58,11 @@ class Refinement {
 Pricing::Pricing(const NodeSetting& setting, const Region& region)
     : setting_(setting), region_(region), bound_(setting.problem, region), v_(setting.problem.columns(), 0.0) {}
 
-Pricing::Goal Pricing::goal_of_node(double floor, const std::function<double()>& wanted) const {
-    const auto accurate = [this, wanted](double value, double bound) {
+Pricing::Goal Pricing::goal_of_node(double floor, double known, const std::function<double()>& wanted) const {
+    const auto accurate = [this, known, wanted](double value, double bound) {
         const double missing = wanted();
         return value - bound <=
-               std::max(value < missing ? known_well * (missing - bound) : 0.0, precision * setting_.incumbent.size());
+               std::max(value < missing ? known * (missing - bound) : 0.0, precision * setting_.incumbent.size());
     };
     return {floor, wanted, accurate};
 }
@@ -125,23 +122,23 @@ double Pricing::price_all(const DualPoint& dual) {
 void Pricing::price_alone(int32_t j, const DualPoint& dual) { v_[j] = setting_.problem.X.dot(j, dual.theta.data(), 0.0); }
 
 void Pricing::make_dual_of(const Relaxation& relaxation, DualPoint& out) const {
-    // Free features need slopes of zero. At a bound of its own the slope of a coordinate may have either sign.
-    std::vector<int32_t> free;
+    // At a bound of its own the slope of a coordinate may have either sign.
+    std::vector<Slope> wanted;
     const Penalty& penalty = setting_.problem.penalty;
-    for (const auto& c : relaxation.coordinates()) {
+    for (size_t k = 0; k < relaxation.coordinates().size(); ++k) {
+        const auto& c = relaxation.coordinates()[k];
         const int32_t j = c.column;
         const bool held = c.beta <= std::max(penalty.low(j), c.box.low) || c.beta >= std::min(penalty.high(j), c.box.high);
         const bool unpenalized = !region_.free().empty() && region_.status(j) == Region::Status::always;
-        if (!held && (unpenalized || nearly_free(j, c.beta))) free.push_back(j);
+        if (!held && unpenalized) wanted.push_back({j, 0.0});
+        else if (!held && c.beta != 0.0 && hardly_held(j)) wanted.push_back({j, relaxation.slope(k)});
     }
-    make_dual(setting_.problem, relaxation.residual(), relaxation.curvature(), free, setting_.options.precise, out);
+    make_dual(setting_.problem, relaxation.residual(), relaxation.curvature(), wanted, setting_.options.precise, out);
 }
 
-bool Pricing::nearly_free(int32_t j, double beta) const {
-    if (!setting_.options.precise) return false;
+bool Pricing::hardly_held(int32_t j) const {
     const Box& box = region_.box(j);
-    return (box.high - box.low) * std::sqrt(setting_.problem.X.square(j)) > wide &&
-           setting_.problem.penalty.value(beta) <= setting_.negligible();
+    return setting_.options.precise && (box.high - box.low) * std::sqrt(setting_.problem.X.square(j)) > wide;
 }
 
 double Pricing::charge_of(int32_t j, const Relaxation& relaxation) const { return relaxation.charges().of(region_.group(j)); }

@@ -35,12 +35,22 @@ void Relaxation::begin(std::vector<Coordinate> coordinates, double intercept, Ch
     intercept_ = intercept;
     charges_ = std::move(charges);
     search_.forget();
-    std::fill(eta_.begin(), eta_.end(), intercept_);
-    for (Coordinate& c : coordinates_) {
-        c.beta = std::clamp(std::isfinite(c.beta) ? c.beta : 0.0, c.box.low, c.box.high);
-        if (c.beta != 0.0) problem_.X.axpy(c.column, c.beta, eta_.data());
-    }
+    for (Coordinate& c : coordinates_) c.beta = std::clamp(std::isfinite(c.beta) ? c.beta : 0.0, c.box.low, c.box.high);
     set_envelopes();
+    set_eta();
+    // Without one of its features a model can be far off: where rows are outliers, zero is a better start.
+    std::fill(trial_.begin(), trial_.end(), intercept_);
+    const double at_zero = problem_.loss.value(problem_.rows(), trial_.data(), problem_.y, problem_.w) + charges_.constant();
+    if (!(value() <= at_zero)) {
+        for (Coordinate& c : coordinates_) c.beta = std::clamp(0.0, c.box.low, c.box.high);
+        set_eta();
+    }
+}
+
+void Relaxation::set_eta() {
+    std::fill(eta_.begin(), eta_.end(), intercept_);
+    for (const Coordinate& c : coordinates_)
+        if (c.beta != 0.0) problem_.X.axpy(c.column, c.beta, eta_.data());
 }
 
 void Relaxation::add(int32_t column, const Box& box, int32_t group) {

@@ -19,10 +19,16 @@ struct DualPoint {
     double norm = 0.0;       // sqrt(sum_i theta_i^2 / w_i)
 };
 
-// Makes a dual point near -r, where r = w f'(eta). The `free` columns need x_j . theta = 0 as nearly as can be, since neither a
-// penalty nor a bound holds their coefficients; d = w f''(eta) says which rows can be moved for that.
+// A column, and the value that x_j . theta should have as nearly as can be.
+struct Slope {
+    int32_t column;
+    double value;
+};
+
+// Makes a dual point near -r, where r = w f'(eta). Where little holds a coefficient, a bound is lost if the slope of its column
+// is but a little off: such slopes are `wanted`, and d = w f''(eta) says which rows can be moved for them.
 void make_dual(const Problem& problem, const std::vector<double>& r, const std::vector<double>& d,
-               const std::vector<int32_t>& free, bool precise, DualPoint& out);
+               const std::vector<Slope>& wanted, bool precise, DualPoint& out);
 
 // Whether dual points in single precision are too rough for bounds that are to be this close, relatively.
 bool needs_precision(const Problem& problem, double gap);

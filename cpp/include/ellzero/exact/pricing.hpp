@@ -25,8 +25,9 @@ class Pricing {
     // Solves the relaxation until the goal is met. Returns the best dual point on the way; slopes() are those of this point
     // then.
     Proof prove(Relaxation& relaxation, WorkingSet& working, const Goal& goal);
-    // The goal of a node: a bound of `wanted`, or a value whose error is small beside what is missing to `wanted`.
-    Goal goal_of_node(double floor, const std::function<double()>& wanted) const;
+    // The goal of a node: a bound of `wanted`, or a value whose error is at most the part `known` of what is missing to
+    // `wanted`.
+    Goal goal_of_node(double floor, double known, const std::function<double()>& wanted) const;
 
     // slopes()_j = x_j . theta for these columns; price_decided: for those that are in, and for unpenalized ones.
     void price(const std::vector<int32_t>& columns, const DualPoint& dual);
@@ -57,9 +58,8 @@ class Pricing {
     void choose_near(const Relaxation& relaxation, WorkingSet& working) const;
     // What column j pays in a relaxation of the region, while it is undecided.
     double charge_of(int32_t j, const Relaxation& relaxation) const;
-    // Whether hardly anything holds a coefficient: the slope of its column should be zero then, as nearly as can be. Where a
-    // penalty holds it, the slope is that of the penalty.
-    bool nearly_free(int32_t j, double beta) const;
+    // Whether so little holds a coefficient that the slope of its column must be that of its envelope, as nearly as can be.
+    bool hardly_held(int32_t j) const;
     // The undecided columns that matter most: those of the relaxation and those next to enter.
     std::vector<int32_t> likely_columns(const Relaxation& relaxation, const WorkingSet& working) const;
 

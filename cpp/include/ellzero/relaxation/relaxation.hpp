@@ -42,7 +42,8 @@ class Relaxation {
 
     const std::vector<Coordinate>& coordinates() const { return coordinates_; }
     double share(size_t k) const { return envelopes_[k].share(coordinates_[k].beta); }
-    double total_share() const;  // of all coordinates that are charged
+    double slope(size_t k) const { return envelopes_[k].slope(coordinates_[k].beta); }  // of its envelope, at beta != 0
+    double total_share() const;                                                         // of all coordinates that are charged
     double intercept() const { return intercept_; }
     const Charges& charges() const { return charges_; }
     // w f' at the solution: the dual point is its negative.
@@ -78,6 +79,7 @@ class Relaxation {
     double slope_along(double length);
     void move(double length);
     void evaluate();
+    void set_eta();
     void set_envelopes();
 
     const Problem& problem_;
