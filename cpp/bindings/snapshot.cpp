@@ -3,6 +3,8 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -18,9 +20,9 @@ using Table = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
 // The row of `alpha` that holds each node's dual point, or -1 if it has none.
 std::vector<int64_t> rows_of(const TreeRecord& tree) {
     std::vector<int64_t> out;
-    out.reserve(tree.alpha.size());
+    out.reserve(tree.points.size());
     int64_t rows = 0;
-    for (const auto& point : tree.alpha) out.push_back(point.empty() ? -1 : rows++);
+    for (const auto& point : tree.points) out.push_back(point.alpha.empty() ? -1 : rows++);
     return out;
 }
 
@@ -28,28 +30,56 @@ std::vector<int64_t> rows_of(const TreeRecord& tree) {
 // filled up with zeros, which are digits too.
 std::vector<float> points_of(const TreeRecord& tree) {
     size_t longest = 0, count = 0;
-    for (const auto& point : tree.alpha) {
-        longest = std::max(longest, point.size());
-        count += point.empty() ? 0 : 1;
+    for (const KeptPoint& point : tree.points) {
+        longest = std::max(longest, point.alpha.size());
+        count += point.alpha.empty() ? 0 : 1;
     }
     std::vector<float> out;
     out.reserve(count * longest);
-    for (const auto& point : tree.alpha) {
-        if (point.empty()) continue;
-        out.insert(out.end(), point.begin(), point.end());
-        out.insert(out.end(), longest - point.size(), 0.0F);
+    for (const KeptPoint& point : tree.points) {
+        if (point.alpha.empty()) continue;
+        out.insert(out.end(), point.alpha.begin(), point.alpha.end());
+        out.insert(out.end(), longest - point.alpha.size(), 0.0F);
     }
     return out;
 }
 
-void set_points(TreeRecord& tree, const Vector<int64_t>& row, const Vector<float>& alpha) {
+// One entry, or several, of each dual point.
+template <class T, class Give>
+auto of_points(const TreeRecord& tree, const Give& give) {
+    std::vector<T> out;
+    for (const KeptPoint& point : tree.points)
+        if (!point.alpha.empty()) give(point, out);
+    return to_numpy(std::move(out));
+}
+
+// The diagonals of points are known by number alone.
+void set_points(TreeRecord& tree, const Vector<int64_t>& row, const Vector<float>& alpha, const Vector<int64_t>& diagonal,
+                const Vector<int32_t>& columns, const Vector<double>& values, const Vector<int64_t>& ends,
+                const Vector<double>& intercepts) {
     const std::vector<int64_t> rows = to_vector(row);
     const auto count = std::count_if(rows.begin(), rows.end(), [](int64_t r) { return r >= 0; });
+    const auto fits = [&](const auto& list) { return static_cast<int64_t>(list.size()) == count; };
+    if (!fits(diagonal) || !fits(ends) || !fits(intercepts)) throw std::invalid_argument("dual points and models do not match");
     const int64_t n = count > 0 ? static_cast<int64_t>(alpha.size()) / count : 0;
-    tree.alpha.assign(rows.size(), {});
+    std::map<int64_t, std::shared_ptr<const Diagonal>> named;
+    tree.points.assign(rows.size(), {});
     for (size_t k = 0; k < rows.size(); ++k) {
-        if (rows[k] >= count) throw std::invalid_argument("a node names a dual point that is not there");
-        if (rows[k] >= 0) tree.alpha[k].assign(alpha.data() + rows[k] * n, alpha.data() + (rows[k] + 1) * n);
+        const int64_t r = rows[k];
+        if (r >= count) throw std::invalid_argument("a node names a dual point that is not there");
+        if (r < 0) continue;
+        KeptPoint& point = tree.points[k];
+        point.alpha.assign(alpha.data() + r * n, alpha.data() + (r + 1) * n);
+        if (diagonal(r) < 0) continue;
+        auto& name = named[diagonal(r)];
+        if (!name) name = std::make_shared<const Diagonal>(Diagonal{{}, {}, diagonal(r)});
+        point.diagonal = name;
+        const int64_t begin = r > 0 ? ends(r - 1) : 0;
+        if (begin < 0 || begin > ends(r) || ends(r) > static_cast<int64_t>(std::min(columns.size(), values.size())))
+            throw std::invalid_argument("the models of dual points do not match their entries");
+        point.columns.assign(columns.data() + begin, columns.data() + ends(r));
+        point.coefficients.assign(values.data() + begin, values.data() + ends(r));
+        point.intercept = intercepts(r);
     }
 }
 
@@ -86,11 +116,42 @@ void register_tree(nb::module_& m) {
                      "The place of each node's dual point in `alpha`, -1 if it has none.")
         .def_prop_ro("alpha", [](const TreeRecord& self) { return to_numpy(points_of(self)); }, nb::rv_policy::move,
                      "All dual points, one after another.")
-        .def("set_points", &set_points, nb::arg("row"), nb::arg("alpha"));
+        .def_prop_ro("point_diagonal",
+                     [](const TreeRecord& self) {
+        return of_points<int64_t>(self, [](const KeptPoint& point, auto& out) {
+            out.push_back(point.diagonal ? point.diagonal->number : -1);
+        });
+    }, nb::rv_policy::move, "The diagonal that each dual point uses, -1 if none.")
+        .def_prop_ro("model_columns",
+                     [](const TreeRecord& self) {
+        return of_points<int32_t>(self, [](const KeptPoint& point, auto& out) {
+            out.insert(out.end(), point.columns.begin(), point.columns.end());
+        });
+    }, nb::rv_policy::move, "The columns of the models of all dual points.")
+        .def_prop_ro("model_values",
+                     [](const TreeRecord& self) {
+        return of_points<double>(self, [](const KeptPoint& point, auto& out) {
+            out.insert(out.end(), point.coefficients.begin(), point.coefficients.end());
+        });
+    }, nb::rv_policy::move, "Their coefficients.")
+        .def_prop_ro("model_ends",
+                     [](const TreeRecord& self) {
+        int64_t end = 0;
+        return of_points<int64_t>(
+            self, [&end](const KeptPoint& point, auto& out) { out.push_back(end += std::ssize(point.columns)); });
+    }, nb::rv_policy::move, "The place where the model of each dual point ends.")
+        .def_prop_ro("model_intercepts",
+                     [](const TreeRecord& self) {
+        return of_points<double>(self, [](const KeptPoint& point, auto& out) { out.push_back(point.intercept); });
+    }, nb::rv_policy::move, "Their intercepts.")
+        .def("set_points", &set_points, nb::arg("row"), nb::arg("alpha"), nb::arg("point_diagonal"), nb::arg("model_columns"),
+             nb::arg("model_values"), nb::arg("model_ends"), nb::arg("model_intercepts"));
     def_array(tree, "parent", &TreeRecord::parent);
     def_array(tree, "branch", &TreeRecord::branch);
     def_array(tree, "side", &TreeRecord::side);
     def_lists(tree, "block", &TreeRecord::blocks);
+    def_lists(tree, "diagonal", &TreeRecord::diagonals);
+    def_array(tree, "diagonal_values", &TreeRecord::curvatures);
 }
 
 void register_state(nb::module_& m) {

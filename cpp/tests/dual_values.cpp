@@ -455,7 +455,7 @@ double any_number(Random& random) {
 long double check_domain(const Problem& problem, const DualPoint& dual) {
     const LossKind kind = problem.loss.kind;
     long double sum = 0.0L, square = 0.0L;
-    for (const float alpha : dual.alpha) CHECK(std::isfinite(alpha));
+    for (const float alpha : dual.kept.alpha) CHECK(std::isfinite(alpha));
     for (int64_t i = 0; i < problem.rows(); ++i) {
         const double theta = dual.theta[i], w = problem.w[i];
         CHECK(std::isfinite(theta));

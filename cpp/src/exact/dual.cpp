@@ -181,8 +181,9 @@ void set_theta(const Problem& problem, DualPoint& out) {
     const int64_t n = problem.rows();
     out.theta.resize(n);
     for (int64_t i = 0; i < n; ++i) {
-        const double rest = std::ssize(out.alpha) > n ? static_cast<double>(out.alpha[n + i]) : 0.0;
-        const double alpha = clip(problem.loss.kind, static_cast<double>(out.alpha[i]) + rest);
+        const std::vector<float>& kept = out.kept.alpha;
+        const double rest = std::ssize(kept) > n ? static_cast<double>(kept[n + i]) : 0.0;
+        const double alpha = clip(problem.loss.kind, static_cast<double>(kept[i]) + rest);
         out.theta[i] = problem.w[i] * alpha * sign(problem, i);
     }
     if (problem.intercept) balance(out.theta);
@@ -239,9 +240,29 @@ void make_dual(const Problem& problem, const std::vector<double>& r, const std::
     if (!wanted.empty()) project(problem, d, wanted, alpha);
     if (problem.intercept) centre(problem, alpha);
     // 2. Round it as a certificate keeps it, and compute the bound from that.
-    out.alpha = rounded(alpha, precise);
+    out.kept = {.alpha = rounded(alpha, precise)};
+    out.added.clear();
     set_theta(problem, out);
     set_value(problem, out);
+}
+
+void use_diagonal(const Problem& problem, const std::vector<double>& r, const std::shared_ptr<const Diagonal>& diagonal,
+                  DualPoint& out) {
+    out.kept.diagonal = diagonal;
+    out.added.assign(problem.columns(), 0.0);
+    for (size_t k = 0; k < diagonal->columns.size(); ++k) out.added[diagonal->columns[k]] = diagonal->curvatures[k];
+    double worth = 0.0, error = 0.0;
+    for (size_t k = 0; k < out.kept.columns.size(); ++k) {
+        const double b = out.kept.coefficients[k];
+        worth += 0.5 * out.added[out.kept.columns[k]] * b * b;
+    }
+    std::vector<double> coefficients(problem.columns(), 0.0);
+    for (size_t k = 0; k < out.kept.columns.size(); ++k) coefficients[out.kept.columns[k]] = out.kept.coefficients[k];
+    for (size_t j = 0; j < coefficients.size(); ++j) out.added[j] *= coefficients[j];
+    for (int64_t i = 0; i < problem.rows(); ++i)
+        if (problem.w[i] > 0.0) error += (out.theta[i] + r[i]) * ((out.theta[i] + r[i]) / problem.w[i]);
+    const double change = worth * (1.0 - rounding_of_terms) - rounded_up * diagonal->price_of_errors() * error;
+    out.loss_part += change - rounding_of_terms * (std::abs(out.loss_part) + std::abs(change));
 }
 
 }  // namespace ellzero

@@ -24,7 +24,7 @@ constexpr double floor_of_group = 0.01, precision_of_group = 0.05;
 
 }  // namespace
 
-bool Fixing::tighten(std::vector<std::vector<float>>& proofs) {
+bool Fixing::tighten(std::vector<KeptPoint>& proofs) {
     if (!work_.region.tighten(pricing_.last_bound(), pricing_.slopes(), setting_.incumbent.cutoff())) return false;
     return fix_groups(proofs);
 }
@@ -32,7 +32,7 @@ bool Fixing::tighten(std::vector<std::vector<float>>& proofs) {
 // A feature j is out once bound + charge - s_j is above the cutoff. For features that the relaxation uses s_j is the charge
 // itself. But where their charge is lowered by the discount, so is s_j, and the bound falls by little more than what the group
 // pays: the dual point of that relaxation fixes the whole group. Branching would need nodes for each of them.
-bool Fixing::fix_groups(std::vector<std::vector<float>>& proofs) {
+bool Fixing::fix_groups(std::vector<KeptPoint>& proofs) {
     const Relaxation& relaxation = work_.relaxation;
     const double gap = (setting_.incumbent.cutoff() - work_.proof.bound) / relaxation.charges().of_pool();
     if (!(gap < small_gap) || setting_.incumbent.proof_bytes() > most_bytes_of_groups) return true;
@@ -57,7 +57,7 @@ bool Fixing::fix_groups(std::vector<std::vector<float>>& proofs) {
     return true;
 }
 
-bool Fixing::fix_group(std::span<const int32_t> group, double discount, std::vector<std::vector<float>>& proofs) {
+bool Fixing::fix_group(std::span<const int32_t> group, double discount, std::vector<KeptPoint>& proofs) {
     Region& region = work_.region;
     std::vector<Relaxation::Coordinate> coordinates = work_.coordinates();
     for (auto& c : coordinates)
@@ -71,7 +71,7 @@ bool Fixing::fix_group(std::span<const int32_t> group, double discount, std::vec
         return setting_.incumbent.cutoff();
     }, [&](double value, double bound) { return value - bound <= precision_of_group * (charge - missing); }});
     pricing_.bound(proof.dual);
-    proofs.push_back(std::move(proof.dual.alpha));  // also if it shrinks no more than a box
+    proofs.push_back(std::move(proof.dual.kept));  // also if it shrinks no more than a box
     return region.tighten(pricing_.last_bound(), pricing_.slopes(), setting_.incumbent.cutoff());
 }
 

@@ -36,12 +36,12 @@ std::vector<Leaf> LastFeature::enumerate() {
     std::vector<Leaf> leaves;
     for (const int32_t j : candidates) {
         std::vector<Relaxation::Coordinate> coordinates = decided;
-        if (j >= 0) coordinates.push_back({j, work_.region.box(j), Charges::paid, 0.0});
+        if (j >= 0) coordinates.push_back({j, work_.region.box(j), Charges::paid, 0.0, work_.region.moved(j)});
         const double prune_at = setting_.prune_at();
         work_.begin_aside(std::move(coordinates), {});
         Proof proof = prove(j, prune_at);
         if (proof.bound < prune_at) rounding_.offer_aside();
-        leaves.push_back({j, std::move(proof.dual.alpha), proof.bound});
+        leaves.push_back({j, std::move(proof.dual.kept), proof.bound});
         setting_.problem.X.monitor().poll();
     }
     return leaves;

@@ -39,6 +39,7 @@ NodeSolver::Outcome NodeSolver::run(const Node& node) {
     // 2. Bound it, round, fix features. The outcome depends on nothing but the node and the incumbent: a resumed search repeats
     // the one that was killed.
     work_.forget();
+    out.diagonal = work_.region.renew_diagonal();
     work_.start(*node.state);
     if (!bound_and_fix(node, watch, out)) return out;
     // 3. Where one more feature is allowed, each of the undecided ones makes a leaf.
@@ -67,7 +68,7 @@ bool NodeSolver::bound_and_fix(const Node& node, const WitnessWatch& watch, Outc
     for (int k = 0;; ++k) {
         const double objective = setting_.incumbent.objective();
         work_.proof = pricing_.prove(work_.relaxation, work_.working, goal_at(node));
-        out.proofs.push_back(work_.proof.dual.alpha);
+        out.proofs.push_back(work_.proof.dual.kept);
         out.bound = std::max(out.bound, work_.proof.bound);
         watch.check_bound(out.bound, "its bound is too high");
         rounding_.round(pricing_.last_bound());

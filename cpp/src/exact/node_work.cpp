@@ -45,7 +45,7 @@ void NodeWork::restart() {
     const std::vector<Relaxation::Coordinate> coordinates = relaxation.coordinates();
     const Charges charges = relaxation.charges();
     begin(coordinates, relaxation.intercept(), charges.mu, ColumnLists(clauses_), charges.clauses);
-    if (setting_.hinge()) relaxation.smooth(node_tolerances::smoothing, &proof.dual.alpha);
+    if (setting_.hinge()) relaxation.smooth(node_tolerances::smoothing, &proof.dual.kept.alpha);
 }
 
 void NodeWork::begin(const std::vector<Relaxation::Coordinate>& from, double intercept, double mu, const ColumnLists& clauses,
@@ -56,7 +56,7 @@ void NodeWork::begin(const std::vector<Relaxation::Coordinate>& from, double int
     const auto take = [&](int32_t j, double beta) {
         if (working.columns.test(j) || region.status(j) == Region::Status::out) return;
         working.columns.insert(j);
-        coordinates.push_back({j, region.box(j), region.group(j), beta});
+        coordinates.push_back({j, region.box(j), region.group(j), beta, region.moved(j)});
     };
     for (const auto& c : from)
         if (c.beta != 0.0) take(c.column, c.beta);
@@ -127,7 +127,7 @@ NodeWork::Child NodeWork::child(const Decision& decision) const {
 }
 
 void NodeWork::begin_aside(std::vector<Relaxation::Coordinate> coordinates, Charges charges) {
-    if (setting_.hinge()) aside.smooth(node_tolerances::smoothing, &proof.dual.alpha);
+    if (setting_.hinge()) aside.smooth(node_tolerances::smoothing, &proof.dual.kept.alpha);
     aside.begin(std::move(coordinates), relaxation.intercept(), std::move(charges));
 }
 
@@ -144,7 +144,7 @@ std::shared_ptr<State> NodeWork::leave() const {
     state->charges = carried(clauses_, relaxation.charges().clauses, state->clauses, 0.0, setting_.problem.columns());
     for (const int32_t j : working.near)
         if (region.undecided(j)) state->near.push_back(j);
-    if (setting_.hinge()) state->alpha = proof.dual.alpha;
+    if (setting_.hinge()) state->alpha = proof.dual.kept.alpha;
     return state;
 }
 

@@ -4,6 +4,21 @@
 #include <utility>
 
 namespace ellzero {
+namespace {
+
+// The part of a diagonal that is about columns which have a place.
+std::shared_ptr<const Diagonal> renumbered(const Diagonal& diagonal, const std::vector<int32_t>& place) {
+    auto out = std::make_shared<Diagonal>();
+    out->number = diagonal.number;
+    for (size_t k = 0; k < diagonal.columns.size(); ++k)
+        if (const int32_t j = place[diagonal.columns[k]]; j >= 0) {
+            out->columns.push_back(j);
+            out->curvatures.push_back(diagonal.curvatures[k]);
+        }
+    return out;
+}
+
+}  // namespace
 
 std::vector<int32_t> Numbering::columns_of_X(std::vector<int32_t> columns) const {
     for (int32_t& j : columns) j = column_of_X(j);
@@ -43,6 +58,7 @@ void Numbering::compact(State& state, std::vector<int32_t>& block, std::vector<B
     }
     for (auto* list : {&state.clauses.members(), &state.columns, &state.near, &block})
         for (int32_t& j : *list) j = place.at(j);
+    if (state.diagonal) state.diagonal = renumbered(*state.diagonal, place);
     state.out = ColumnSet(std::ssize(kept));
     boxes_.clear();
     for (const int32_t j : kept) boxes_.push_back(boxes[j]);

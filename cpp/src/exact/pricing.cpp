@@ -106,6 +106,8 @@ Proof Pricing::prove(Relaxation& relaxation, WorkingSet& working, const Goal& go
 void Pricing::price(const std::vector<int32_t>& columns, const DualPoint& dual) {
     setting_.problem.X.dots(columns, dual.theta.data(), values_);
     for (size_t c = 0; c < columns.size(); ++c) v_[columns[c]] = values_[c];
+    if (!dual.added.empty())
+        for (const int32_t j : columns) v_[j] += dual.added[j];
 }
 
 void Pricing::price_decided(const DualPoint& dual) {
@@ -119,7 +121,9 @@ double Pricing::price_all(const DualPoint& dual) {
     return bound(dual);
 }
 
-void Pricing::price_alone(int32_t j, const DualPoint& dual) { v_[j] = setting_.problem.X.dot(j, dual.theta.data(), 0.0); }
+void Pricing::price_alone(int32_t j, const DualPoint& dual) {
+    v_[j] = setting_.problem.X.dot(j, dual.theta.data(), 0.0) + (dual.added.empty() ? 0.0 : dual.added[j]);
+}
 
 void Pricing::make_dual_of(const Relaxation& relaxation, DualPoint& out) const {
     // At a bound of its own the slope of a coordinate may have either sign.
@@ -130,15 +134,23 @@ void Pricing::make_dual_of(const Relaxation& relaxation, DualPoint& out) const {
         const int32_t j = c.column;
         const bool held = c.beta <= std::max(penalty.low(j), c.box.low) || c.beta >= std::min(penalty.high(j), c.box.high);
         const bool unpenalized = !region_.free().empty() && region_.status(j) == Region::Status::always;
-        if (!held && unpenalized) wanted.push_back({j, 0.0});
+        if (!held && unpenalized) wanted.push_back({j, -c.moved * c.beta});
         else if (!held && c.beta != 0.0 && hardly_held(j)) wanted.push_back({j, relaxation.slope(k)});
     }
     make_dual(setting_.problem, relaxation.residual(), relaxation.curvature(), wanted, setting_.options.precise, out);
+    if (!region_.diagonal()) return;
+    for (const auto& c : relaxation.coordinates()) {
+        if (c.beta == 0.0) continue;
+        out.kept.columns.push_back(c.column);
+        out.kept.coefficients.push_back(c.beta);
+    }
+    out.kept.intercept = relaxation.intercept();
+    use_diagonal(setting_.problem, relaxation.residual(), region_.diagonal(), out);
 }
 
 bool Pricing::hardly_held(int32_t j) const {
     const Box& box = region_.box(j);
-    return setting_.options.precise && (box.high - box.low) * std::sqrt(setting_.problem.X.square(j)) > wide;
+    return setting_.options.precise && region_.moved(j) == 0.0 && (box.high - box.low) * std::sqrt(setting_.problem.X.square(j)) > wide;
 }
 
 double Pricing::charge_of(int32_t j, const Relaxation& relaxation) const { return relaxation.charges().of(region_.group(j)); }
@@ -153,7 +165,7 @@ bool Pricing::add_violators(const std::vector<int32_t>& columns, Relaxation& to,
     std::vector<std::pair<double, int32_t>> violators;
     for (const int32_t j : columns) {
         if (working.columns.test(j)) continue;
-        const double charge = charge_of(j, to), excess = gain(v_[j], region_.box(j), problem.penalty) - charge;
+        const double charge = charge_of(j, to), excess = gain(v_[j], region_.box(j), region_.cost(j)) - charge;
         if (excess > violation * charge) violators.emplace_back(-excess, j);
     }
     const size_t count = std::min(least_entering + to.coordinates().size() / 2, violators.size());
@@ -164,7 +176,7 @@ bool Pricing::add_violators(const std::vector<int32_t>& columns, Relaxation& to,
     const auto held = problem.X.design().hold(entering);
     for (const int32_t j : entering) {
         working.columns.insert(j);
-        to.add(j, region_.box(j), region_.group(j));
+        to.add(j, region_.box(j), region_.group(j), region_.moved(j));
     }
     return count > 0;
 }
@@ -174,7 +186,7 @@ void Pricing::choose_near(const Relaxation& relaxation, WorkingSet& working) con
     std::vector<std::pair<float, int32_t>> ratios;
     for (const int32_t j : region_.undecided()) {
         const double ratio =
-            std::abs(v_[j]) / Envelope(region_.box(j), charge_of(j, relaxation), problem.penalty).threshold(-v_[j]);
+            std::abs(v_[j]) / Envelope(region_.box(j), charge_of(j, relaxation), region_.cost(j)).threshold(-v_[j]);
         if (ratio > near_threshold) ratios.emplace_back(static_cast<float>(-ratio), j);
     }
     const auto most = std::max(least_near, static_cast<int64_t>(near_share * static_cast<double>(problem.columns())));

@@ -36,7 +36,7 @@ void Probing::look() {
     width_ = width();
 }
 
-bool Probing::narrow(std::vector<std::vector<float>>& proofs) {
+bool Probing::narrow(std::vector<KeptPoint>& proofs) {
     if (features_.empty()) return true;
     const Region& region = work_.region;
     pricing_.bound(work_.proof.dual);
@@ -70,7 +70,7 @@ bool Probing::loose(int32_t j, double end) const {
     return pricing_.last_bound().noise(j) * std::abs(end) > setting_.negligible();
 }
 
-bool Probing::probe(int32_t j, std::vector<std::vector<float>>& proofs) {
+bool Probing::probe(int32_t j, std::vector<KeptPoint>& proofs) {
     const auto& coordinates = work_.relaxation.coordinates();
     const auto place = std::find_if(coordinates.begin(), coordinates.end(), [&](const auto& c) { return c.column == j; });
     const double best = place == coordinates.end() ? 0.0 : place->beta;
@@ -91,19 +91,19 @@ bool Probing::probe(int32_t j, std::vector<std::vector<float>>& proofs) {
     return true;
 }
 
-bool Probing::probe_at(int32_t j, double value, std::vector<std::vector<float>>& proofs) {
+bool Probing::probe_at(int32_t j, double value, std::vector<KeptPoint>& proofs) {
     Region& region = work_.region;
     const bool decides = region.undecided(j) && !region.at_home(j);
     NodeWork::Child child = decides ? work_.child({{j}, true}) : NodeWork::Child{work_.coordinates(), work_.charges()};
     std::erase_if(child.coordinates, [&](const auto& c) { return c.column == j; });
-    child.coordinates.push_back({j, {value, value}, Charges::paid, value});
+    child.coordinates.push_back({j, {value, value}, Charges::paid, value, region.moved(j)});
     work_.begin_aside(std::move(child.coordinates), std::move(child.charges));
     work_.aside.solve(floor_of_probe * setting_.incumbent.size());
     DualPoint dual;
     pricing_.make_dual_of(work_.aside, dual);
     pricing_.price_all(dual);
     const bool left = region.tighten(pricing_.last_bound(), pricing_.slopes(), setting_.incumbent.cutoff());
-    proofs.push_back(std::move(dual.alpha));
+    proofs.push_back(std::move(dual.kept));
     return left;
 }
 

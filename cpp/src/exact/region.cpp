@@ -12,6 +12,8 @@ namespace {
 
 // A solution that is known up to rounding may lie so far outside its box, relative to 1 + |beta|.
 constexpr double box_tolerance = 1e-9;
+// A diagonal is made anew when no more than this part of its columns is left.
+constexpr double few_enough_to_renew = 0.75;
 
 float round_down(double x) {
     const auto f = static_cast<float>(x);
@@ -46,6 +48,8 @@ Region::Region(const Problem& problem, const ExactOptions& options)
 bool Region::load(const State& state, const Decision& decision, double cutoff) {
     const int64_t p = problem_.columns();
     box_ = root_;
+    set_diagonal(state.diagonal);
+    tried_ = state.tried;
     status_.assign(p, Status::undecided);
     for (int32_t j = 0; j < p; ++j)
         if (state.out.test(j)) status_[j] = Status::out;
@@ -99,6 +103,27 @@ bool Region::settle_clauses() {
     return true;
 }
 
+void Region::set_diagonal(const std::shared_ptr<const Diagonal>& diagonal) {
+    diagonal_ = diagonal;
+    moved_.assign(problem_.columns(), 0.0);
+    if (!diagonal_) return;
+    for (size_t k = 0; k < diagonal_->columns.size(); ++k) moved_[diagonal_->columns[k]] = diagonal_->curvatures[k];
+}
+
+std::shared_ptr<Diagonal> Region::renew_diagonal() {
+    std::vector<int32_t> alive;
+    for (const auto* list : {&in_, &always_, &undecided_})
+        for (const int32_t j : *list)
+            if (problem_.X.square(j) > 0.0) alive.push_back(j);
+    const int64_t count = std::ssize(alive);
+    if (!may_move_curvature(problem_, count)) return nullptr;
+    if (tried_ > 0 && static_cast<double>(count) > few_enough_to_renew * static_cast<double>(tried_)) return nullptr;
+    tried_ = count;
+    std::shared_ptr<Diagonal> made = make_diagonal(problem_, std::move(alive));
+    if (made) set_diagonal(made);
+    return made;
+}
+
 double Region::unit(int32_t j) const {
     const double square = problem_.X.square(j);
     return square > 0.0 ? std::ldexp(1.0, std::ilogb(square) / 2) : 1.0;
@@ -112,6 +137,8 @@ void Region::store(State& state) const {
     state.out = ColumnSet(p);
     for (int32_t j = 0; j < p; ++j)
         if (status_[j] == Status::out) state.out.insert(j);
+    state.diagonal = diagonal_;
+    state.tried = tried_;
     state.boxes.clear();
     // A box matters once it is narrower than the envelope's knee (a wider one follows again from the cutoff).
     const double knee = problem_.penalty.lambda_2 > 0.0 && lambda_0_ > 0.0 ? std::sqrt(lambda_0_ / problem_.penalty.lambda_2)

@@ -48,11 +48,13 @@ RegionBound::Chosen RegionBound::choose(std::vector<double>& rewards, int64_t mo
 double RegionBound::gain_of(int32_t j, double v) {
     const double e = noise(j);
     const Box& box = region_.box(j);
-    return gains_[j] = std::max(ellzero::gain(v - e, box, problem_.penalty), ellzero::gain(v + e, box, problem_.penalty));
+    return gains_[j] = std::max(ellzero::gain(v - e, box, region_.cost(j)), ellzero::gain(v + e, box, region_.cost(j)));
 }
 
 RegionBound::Sum RegionBound::decided(const DualPoint& dual, const std::vector<double>& v) {
     dual_norm_ = dual.norm;
+    added_ = 0.0;
+    for (const double added : dual.added) added_ = std::max(added_, rounding_of_products * std::abs(added));
     Sum sum{dual.loss_part, std::abs(dual.loss_part)};
     for (const int32_t j : region_.in()) sum.take(gain_of(j, v[j]) - region_.lambda_0());
     for (const int32_t j : region_.always()) sum.take(gain_of(j, v[j]));

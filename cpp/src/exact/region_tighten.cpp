@@ -22,7 +22,7 @@ bool Region::tighten(const RegionBound& proved, const std::vector<double>& v, do
     // for j in: it must not exceed the cutoff.
     const auto shrink = [&](int32_t j, double bound) {
         Box& box = box_[j];
-        const double lambda_1 = problem_.penalty.lambda_1, lambda_2 = problem_.penalty.lambda_2;
+        const double lambda_1 = cost(j).lambda_1, lambda_2 = cost(j).lambda_2;
         const double gain = proved.gain(j), e = proved.noise(j);
         const double parts = std::abs(bound) + std::abs(gain) + std::abs(cutoff);
         const double rest = bound + gain - cutoff - rounding_of_rest * parts;

@@ -93,6 +93,7 @@ void Search::process_root() {
     const auto lock = workers_.lock();
     counters_.add_work_of(solver);
     frontier_.remove_root();
+    const Node last = record(node, outcome);  // in the columns of X: they are not renumbered yet
     root_ = solver.state_for_children();
     if (outcome.state) {
         solver.region().keep_boxes();
@@ -103,7 +104,7 @@ void Search::process_root() {
         outcome.state = std::move(state);
     }
     rooted_ = true;
-    finish(node, std::move(outcome));
+    finish(node, last, outcome);
 }
 
 void Search::work() {
@@ -115,7 +116,7 @@ void Search::work() {
         const auto lock = workers_.lock();
         frontier_.done(node);
         counters_.add_work_of(place.solver());
-        finish(node, std::move(outcome));
+        finish(node, record(node, outcome), outcome);
         workers_.tell();
     }
 }
@@ -179,29 +180,35 @@ Node Search::make_child(const Node& parent, std::shared_ptr<const State> state, 
     return child;
 }
 
+void Search::keep(int64_t node, KeptPoint point) {
+    point.columns = numbering_.columns_of_X(std::move(point.columns));
+    tree_.keep(node, std::move(point));
+}
+
 Node Search::record(const Node& node, NodeSolver::Outcome& outcome) {
+    ++counters_.nodes;
+    if (const auto& made = outcome.diagonal)
+        made->number = tree_.add_diagonal(numbering_.columns_of_X(made->columns), made->curvatures);
     // Each further dual point of the region belongs to a node of its own, the one child of the last.
     Node last = node;
     for (size_t k = 0; k < outcome.proofs.size(); ++k) {
         if (k > 0) last = make_child(last, nullptr, outcome.bound);
-        tree_.keep(last.id, std::move(outcome.proofs[k]));
+        keep(last.id, std::move(outcome.proofs[k]));
     }
     for (auto& leaf : outcome.leaves) {
         ++counters_.nodes;
         if (leaf.column < 0) {
-            tree_.keep(make_child(last, nullptr, leaf.bound).id, std::move(leaf.alpha));
+            keep(make_child(last, nullptr, leaf.bound).id, std::move(leaf.point));
             continue;
         }
         const int64_t block = add_block({leaf.column});
-        tree_.keep(make_child(last, nullptr, leaf.bound, block, {{leaf.column}, true}).id, std::move(leaf.alpha));
+        keep(make_child(last, nullptr, leaf.bound, block, {{leaf.column}, true}).id, std::move(leaf.point));
         last = make_child(last, nullptr, leaf.bound, block, {{leaf.column}, false});
     }
     return last;
 }
 
-void Search::finish(const Node& node, NodeSolver::Outcome outcome) {
-    ++counters_.nodes;
-    const Node last = record(node, outcome);
+void Search::finish(const Node& node, const Node& last, const NodeSolver::Outcome& outcome) {
     switch (outcome.ending) {
         case NodeSolver::Ending::closed: tree_.close(outcome.bound); break;
         case NodeSolver::Ending::waits: {

@@ -5,7 +5,7 @@
 namespace ellzero {
 namespace {
 
-int64_t bytes_of(const std::vector<float>& alpha) { return std::ssize(alpha) * static_cast<int64_t>(sizeof(float)); }
+int64_t bytes_of(const KeptPoint& point) { return std::ssize(point.alpha) * static_cast<int64_t>(sizeof(float)); }
 
 }  // namespace
 
@@ -18,20 +18,26 @@ int64_t Tree::add(int64_t parent, int64_t block, bool in) {
     record_.parent.push_back(parent);
     record_.branch.push_back(block);
     record_.side.push_back(in);
-    record_.alpha.emplace_back();
+    record_.points.emplace_back();
     return std::ssize(record_.parent) - 1;
 }
 
-void Tree::keep(int64_t node, std::vector<float> alpha) {
-    bytes_ += bytes_of(alpha);
-    record_.alpha[node] = std::move(alpha);
+int64_t Tree::add_diagonal(std::span<const int32_t> columns, std::span<const double> curvatures) {
+    record_.diagonals.add(columns);
+    record_.curvatures.insert(record_.curvatures.end(), curvatures.begin(), curvatures.end());
+    return record_.diagonals.count() - 1;
+}
+
+void Tree::keep(int64_t node, KeptPoint point) {
+    bytes_ += bytes_of(point);
+    record_.points[node] = std::move(point);
 }
 
 void Tree::restore(TreeRecord record, double closed_bound) {
     record_ = std::move(record);
     closed_ = closed_bound;
     bytes_ = 0;
-    for (const auto& alpha : record_.alpha) bytes_ += bytes_of(alpha);
+    for (const KeptPoint& point : record_.points) bytes_ += bytes_of(point);
 }
 
 }  // namespace ellzero

@@ -64,6 +64,7 @@ bool Relaxation::choose_active() {
     for (size_t k = 0; k < coordinates_.size(); ++k) {
         const Coordinate& c = coordinates_[k];
         if (problem_.X.square(c.column) == 0.0) continue;  // a constant column: its slope is rounding
+        slopes_[k] -= c.moved * c.beta;
         if (c.beta == 0.0 && envelopes_[k].stays_at_zero(c.charged() ? slopes_[k] / nearly : slopes_[k])) continue;
         step_.active.push_back(k);
         step_.columns.push_back(c.column);
@@ -78,7 +79,8 @@ bool Relaxation::choose_active() {
 double Relaxation::minimise_model(double floor) {
     const double broad = problem_.broad_loss().curvature_bound();
     step_.damping.assign(step_.columns.size() + 1, relative_damping * broad);
-    for (size_t a = 0; a < step_.columns.size(); ++a) step_.damping[a] *= problem_.X.square(step_.columns[a]);
+    for (size_t a = 0; a < step_.columns.size(); ++a)
+        step_.damping[a] = step_.damping[a] * problem_.X.square(step_.columns[a]) - coordinates_[step_.active[a]].moved;
     QuadraticForm form(gram_, step_.columns, d_);
     PiecewiseModel model(form, step_.envelopes, step_.slopes, step_.damping, problem_.intercept);
     model.minimise(step_.to, share_of_floor * floor);
@@ -121,9 +123,11 @@ double Relaxation::slope_along(double length) {
     loss_.residual(n, trial_.data(), problem_.y, problem_.w, trial_r_.data());
     double slope = kernels::dot(trial_r_.data(), step_.along.data(), n);
     for (size_t a = 0; a < step_.active.size(); ++a) {
-        const double from = coordinates_[step_.active[a]].beta, change = step_.to[a] - from;
+        const Coordinate& c = coordinates_[step_.active[a]];
+        const double change = step_.to[a] - c.beta;
         if (change == 0.0) continue;
-        const double x = from + length * change;
+        const double x = c.beta + length * change;
+        slope -= change * c.moved * x;
         const Envelope& envelope = *step_.envelopes[a];
         // At zero the envelope has two slopes: the one on the side where the step leads (or comes from, at its end).
         slope += change * (x != 0.0 ? envelope.slope(x) : envelope.slope_at_zero(length == 0.0 ? change : -change));

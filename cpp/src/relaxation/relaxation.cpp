@@ -53,15 +53,18 @@ void Relaxation::set_eta() {
         if (c.beta != 0.0) problem_.X.axpy(c.column, c.beta, eta_.data());
 }
 
-void Relaxation::add(int32_t column, const Box& box, int32_t group) {
-    coordinates_.push_back({column, box, group, 0.0});
-    envelopes_.emplace_back(box, charges_.of(group), problem_.penalty);
+void Relaxation::add(int32_t column, const Box& box, int32_t group, double moved) {
+    coordinates_.push_back({column, box, group, 0.0, moved});
+    envelopes_.push_back(envelope(coordinates_.back()));
+}
+
+Envelope Relaxation::envelope(const Coordinate& c) const {
+    return {c.box, c.discount * charges_.of(c.group), {problem_.penalty, 0.5 * c.moved}};
 }
 
 void Relaxation::set_envelopes() {
     envelopes_.clear();  // the room stays: a step keeps pointers
-    for (const Coordinate& c : coordinates_)
-        envelopes_.emplace_back(c.box, c.discount * charges_.of(c.group), problem_.penalty);
+    for (const Coordinate& c : coordinates_) envelopes_.push_back(envelope(c));
 }
 
 double Relaxation::total_share() const {
@@ -73,7 +76,10 @@ double Relaxation::total_share() const {
 
 double Relaxation::value() const {
     double total = problem_.loss.smoothed(0.0).value(problem_.rows(), eta_.data(), problem_.y, problem_.w);
-    for (size_t k = 0; k < coordinates_.size(); ++k) total += envelopes_[k].value(coordinates_[k].beta);
+    for (size_t k = 0; k < coordinates_.size(); ++k) {
+        const Coordinate& c = coordinates_[k];
+        total += envelopes_[k].value(c.beta) - 0.5 * c.moved * c.beta * c.beta;
+    }
     return total + charges_.constant();
 }
 

@@ -15,12 +15,12 @@ class Fixing {
 
     // Fixes features and shrinks boxes by the bound that was computed last, that of the node's dual point, and by those of
     // groups. The dual points that were made for it are added to `proofs`. False if the region is empty.
-    bool tighten(std::vector<std::vector<float>>& proofs);
+    bool tighten(std::vector<KeptPoint>& proofs);
 
   private:
-    bool fix_groups(std::vector<std::vector<float>>& proofs);
+    bool fix_groups(std::vector<KeptPoint>& proofs);
     // The columns of the group pay `discount` times the charge.
-    bool fix_group(std::span<const int32_t> group, double discount, std::vector<std::vector<float>>& proofs);
+    bool fix_group(std::span<const int32_t> group, double discount, std::vector<KeptPoint>& proofs);
 
     const NodeSetting& setting_;
     NodeWork& work_;

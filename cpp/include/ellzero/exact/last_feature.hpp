@@ -13,7 +13,7 @@ namespace ellzero {
 
 struct Leaf {
     int32_t column;  // the feature that is in; -1: none
-    std::vector<float> alpha;
+    KeptPoint point;
     double bound;
 };
 

@@ -7,6 +7,7 @@
 
 #include "ellzero/exact/column_lists.hpp"
 #include "ellzero/exact/column_set.hpp"
+#include "ellzero/exact/diagonal.hpp"
 #include "ellzero/problem/penalty.hpp"
 
 namespace ellzero {
@@ -21,6 +22,8 @@ struct State {
     ColumnLists clauses;
     ColumnSet out;
     std::vector<Shrunk> boxes;
+    std::shared_ptr<const Diagonal> diagonal;  // may be null
+    int64_t tried = 0;                         // columns when a diagonal was made last, or could not be made
 
     // The start.
     std::vector<int32_t> columns;

@@ -32,8 +32,9 @@ class NodeSolver {
         double bound = -Penalty::infinity;
         // Dual points in their order: the bound, the fixed features and the boxes of each hold for the next. None if the region
         // was empty from the start.
-        std::vector<std::vector<float>> proofs;
+        std::vector<KeptPoint> proofs;
         std::vector<Leaf> leaves;
+        std::shared_ptr<Diagonal> diagonal;  // if the node made one
         std::shared_ptr<const State> state;  // for the children; null if the node is closed
         std::vector<int32_t> branch;         // the block, if it branches
     };

@@ -22,7 +22,7 @@ class Probing {
     void look();
     // Narrows the boxes that were noted, and still are too wide. The dual points that were made for it are added to `proofs`.
     // False if the region is empty.
-    bool narrow(std::vector<std::vector<float>>& proofs);
+    bool narrow(std::vector<KeptPoint>& proofs);
     // Whether a box that was noted is narrower now, so that the node is worth solving again.
     bool narrowed() const { return narrowed_; }
 
@@ -31,8 +31,8 @@ class Probing {
     double width() const;
     bool loose(int32_t j, double end) const;
     // Narrows both sides of a box as far as one attempt can. False if the region is empty.
-    bool probe(int32_t j, std::vector<std::vector<float>>& proofs);
-    bool probe_at(int32_t j, double value, std::vector<std::vector<float>>& proofs);
+    bool probe(int32_t j, std::vector<KeptPoint>& proofs);
+    bool probe_at(int32_t j, double value, std::vector<KeptPoint>& proofs);
 
     const NodeSetting& setting_;
     NodeWork& work_;

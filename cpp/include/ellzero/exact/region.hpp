@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "ellzero/exact/diagonal.hpp"
 #include "ellzero/exact/node.hpp"
 #include "ellzero/exact/options.hpp"
 #include "ellzero/problem/problem.hpp"
@@ -32,6 +33,12 @@ class Region {
     Status status(int32_t j) const { return status_[j]; }
     bool undecided(int32_t j) const { return status_[j] == Status::undecided; }
     const Box& box(int32_t j) const { return box_[j]; }
+    // The diagonal that bounds of this region use, null if there is none; what it moves, and the cost of a coefficient then.
+    const std::shared_ptr<const Diagonal>& diagonal() const { return diagonal_; }
+    double moved(int32_t j) const { return moved_[j]; }
+    Cost cost(int32_t j) const { return {problem_.penalty, 0.5 * moved_[j]}; }
+    // Makes a new diagonal where so many columns are out that more curvature can be moved. Returns it, null if there is none.
+    std::shared_ptr<Diagonal> renew_diagonal();
     const std::vector<int32_t>& in() const { return in_; }
     const std::vector<int32_t>& undecided() const { return undecided_; }
     // Clauses of two undecided features or more: at least one of each is in. They are disjoint.
@@ -81,6 +88,7 @@ class Region {
     // A power of two next to the size of column j: in this unit boxes of any size are numbers of single precision.
     double unit(int32_t j) const;
     void count();
+    void set_diagonal(const std::shared_ptr<const Diagonal>& diagonal);
     void cap(int32_t j, double most);
 
     const Problem& problem_;
@@ -89,6 +97,9 @@ class Region {
     int64_t most_;  // features that may come in
     std::vector<Box> root_, box_;
     std::vector<Status> status_;
+    std::shared_ptr<const Diagonal> diagonal_;
+    int64_t tried_ = 0;  // see State
+    std::vector<double> moved_;
     std::vector<std::vector<int32_t>> clauses_;
     std::vector<int32_t> clause_of_;
     std::vector<int32_t> in_, undecided_, always_, free_, home_undecided_;

@@ -95,14 +95,16 @@ class Search {
     bool found_enough();
     // Ends the run for a reason that is no limit of time.
     void end(SearchStatus reason);
-    void finish(const Node& node, NodeSolver::Outcome outcome);
     // Records the node's dual points and leaves, each below the last. Returns the node below which its children go.
     Node record(const Node& node, NodeSolver::Outcome& outcome);
+    // Closes the node, or opens its children below `last`.
+    void finish(const Node& node, const Node& last, const NodeSolver::Outcome& outcome);
     // A child covers all of its parent, or one side of a block of the tree; the decision is in the nodes' numbering.
     Node make_child(const Node& parent, std::shared_ptr<const State> state, double bound) {
         return make_child(parent, std::move(state), bound, -1, {});
     }
     Node make_child(const Node& parent, std::shared_ptr<const State> state, double bound, int64_t block, Decision decision);
+    void keep(int64_t node, KeptPoint point);
     int64_t add_block(const std::vector<int32_t>& columns) { return tree_.add_block(numbering_.columns_of_X(columns)); }
 
     Numbering numbering_;

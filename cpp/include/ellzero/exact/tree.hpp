@@ -7,17 +7,20 @@
 #include <span>
 #include <vector>
 
+#include "ellzero/exact/dual.hpp"
 #include "ellzero/exact/node.hpp"
 
 namespace ellzero {
 
 // One entry per node, parents first.
 struct TreeRecord {
-    std::vector<int64_t> parent;            // -1: the root
-    std::vector<int64_t> branch;            // one of the blocks; -1: no decision
-    std::vector<int8_t> side;               // 1: at least one feature of the block is in; 0: none is
-    std::vector<std::vector<float>> alpha;  // its dual point; empty if it has none
-    ColumnLists blocks;                     // of columns of X
+    std::vector<int64_t> parent;    // -1: the root
+    std::vector<int64_t> branch;    // one of the blocks; -1: no decision
+    std::vector<int8_t> side;       // 1: at least one feature of the block is in; 0: none is
+    std::vector<KeptPoint> points;  // its dual point, in columns of X; without alpha if it has none
+    ColumnLists blocks;             // of columns of X
+    ColumnLists diagonals;          // their columns of X
+    std::vector<double> curvatures;  // of all these columns
 };
 
 // Only bytes() may be called while another thread changes the tree.
@@ -27,7 +30,9 @@ class Tree {
     int64_t add_block(std::span<const int32_t> columns);
     // Adds a node, whose decision is about a block (-1: none), and returns its number.
     int64_t add(int64_t parent, int64_t block, bool in);
-    void keep(int64_t node, std::vector<float> alpha);
+    // Adds a diagonal, for columns of X, and returns its number.
+    int64_t add_diagonal(std::span<const int32_t> columns, std::span<const double> curvatures);
+    void keep(int64_t node, KeptPoint point);
     // Counts a node that is closed with this bound: nothing below it needs to be searched.
     void close(double bound) { closed_ = std::min(closed_, bound); }
 

@@ -14,13 +14,20 @@ struct Box {
     double low, high;
 };
 
+// lambda_1 |beta| + lambda_2 beta^2 of one coordinate, whose ridge may be its own.
+struct Cost {
+    double lambda_1, lambda_2;
+
+    Cost(const Penalty& penalty, double more = 0.0) : lambda_1(penalty.lambda_1), lambda_2(penalty.lambda_2 + more) {}
+};
+
 // s(v): the largest v beta - lambda_1 |beta| - lambda_2 beta^2 over the box.
-inline double gain(double v, const Box& box, const Penalty& penalty) {
-    const double pull = std::abs(v) - penalty.lambda_1;
+inline double gain(double v, const Box& box, const Cost& cost) {
+    const double pull = std::abs(v) - cost.lambda_1;
     double at = 0.0;
-    if (pull > 0.0) at = std::copysign(penalty.lambda_2 > 0.0 ? pull / (2.0 * penalty.lambda_2) : Penalty::infinity, v);
+    if (pull > 0.0) at = std::copysign(cost.lambda_2 > 0.0 ? pull / (2.0 * cost.lambda_2) : Penalty::infinity, v);
     at = std::clamp(at, box.low, box.high);
-    const double out = v * at - penalty.value(at);
+    const double out = v * at - (cost.lambda_1 * std::abs(at) + cost.lambda_2 * at * at);
     return std::isnan(out) ? Penalty::infinity : out;  // infinity less infinity: the gain is beyond all numbers
 }
 
@@ -28,8 +35,8 @@ inline double gain(double v, const Box& box, const Penalty& penalty) {
 // knee it is this penalty. A coordinate that is in has paid: its charge is zero and so are its knees.
 class Envelope {
   public:
-    Envelope(const Box& box, double charge, const Penalty& penalty)
-        : box_(box), charge_(charge), lambda_1_(penalty.lambda_1), lambda_2_(penalty.lambda_2) {
+    Envelope(const Box& box, double charge, const Cost& cost)
+        : box_(box), charge_(charge), lambda_1_(cost.lambda_1), lambda_2_(cost.lambda_2) {
         set(up_, box.high);
         set(down_, -box.low);
     }

@@ -21,6 +21,7 @@ class Relaxation {
         Box box;
         int32_t group;  // of the charge that it pays (see Charges)
         double beta;
+        double moved = 0.0;     // curvature of the loss that is in its ridge instead (see Diagonal)
         double discount = 1.0;  // it pays discount * charge
 
         bool charged() const { return group != Charges::paid; }
@@ -28,7 +29,7 @@ class Relaxation {
 
     // Starts anew from these coordinates.
     void begin(std::vector<Coordinate> coordinates, double intercept, Charges charges);
-    void add(int32_t column, const Box& box, int32_t group);
+    void add(int32_t column, const Box& box, int32_t group, double moved);
     // Forgets the curvatures of earlier problems, so that what comes does not depend on them.
     void forget() { gram_.forget(); }
     // f(z) = max over a in [0, 1] of a z - tau/2 (a - alpha)^2: smooths the hinge around a dual point alpha (none: zero). Where
@@ -42,7 +43,11 @@ class Relaxation {
 
     const std::vector<Coordinate>& coordinates() const { return coordinates_; }
     double share(size_t k) const { return envelopes_[k].share(coordinates_[k].beta); }
-    double slope(size_t k) const { return envelopes_[k].slope(coordinates_[k].beta); }  // of its envelope, at beta != 0
+    // The slope that x_j . theta should have where beta != 0: that of its envelope, less that of the curvature in its ridge.
+    double slope(size_t k) const {
+        const Coordinate& c = coordinates_[k];
+        return envelopes_[k].slope(c.beta) - c.moved * c.beta;
+    }
     double total_share() const;                                                         // of all coordinates that are charged
     double intercept() const { return intercept_; }
     const Charges& charges() const { return charges_; }
@@ -81,6 +86,7 @@ class Relaxation {
     void evaluate();
     void set_eta();
     void set_envelopes();
+    Envelope envelope(const Coordinate& c) const;
 
     const Problem& problem_;
     Loss loss_;

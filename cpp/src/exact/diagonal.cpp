@@ -1,0 +1,151 @@
+#include "ellzero/exact/diagonal.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "ellzero/data/kernels.hpp"
+
+namespace ellzero {
+namespace {
+
+// With more columns than this part of the rows hardly any curvature is left in all directions.
+constexpr double most_of_rows = 0.8;
+// The work grows with the third power of the columns.
+constexpr int64_t most_columns = 1500;
+constexpr double most_operations = 3e9;
+// Sweeps of the barrier method. Each halves the barrier, which starts at this part of what a column alone could give.
+constexpr int most_sweeps = 10;
+constexpr double first_barrier = 0.5, lower_barrier = 0.5;
+// A sweep that adds less than this part of the sum is the last.
+constexpr double worth_a_sweep = 0.01;
+// A verifier needs room for rounding: this, or so many times the rounding of a sum for each row and column.
+constexpr double least_margin = 1e-9, more_than_rounding = 8.0;
+// Where the margin is not met, a little less may meet it.
+constexpr double a_little_less = 0.98;
+constexpr int most_tries = 8;
+
+// A symmetric matrix, stored whole.
+class Matrix {
+  public:
+    explicit Matrix(int64_t order) : order_(order), entries_(order * order, 0.0) {}
+    int64_t order() const { return order_; }
+    double* row(int64_t i) { return &entries_[i * order_]; }
+    const double* row(int64_t i) const { return &entries_[i * order_]; }
+    double& operator()(int64_t i, int64_t j) { return entries_[i * order_ + j]; }
+    double operator()(int64_t i, int64_t j) const { return entries_[i * order_ + j]; }
+
+  private:
+    int64_t order_;
+    std::vector<double> entries_;
+};
+
+// L of a = L L', in the lower triangle. False if it is not positive definite.
+bool factorise(Matrix& a) {
+    for (int64_t i = 0; i < a.order(); ++i)
+        for (int64_t j = 0; j <= i; ++j) {
+            const double rest = a(i, j) - kernels::dot(a.row(i), a.row(j), j);
+            if (i == j && !(rest > 0.0)) return false;
+            a(i, j) = i == j ? std::sqrt(rest) : rest / a(j, j);
+        }
+    return true;
+}
+
+// The inverse of L L'.
+Matrix inverse(const Matrix& factor) {
+    const int64_t order = factor.order();
+    Matrix rows(order), out(order);  // row j of `rows`: column j of L^-1
+    for (int64_t j = 0; j < order; ++j) {
+        double* x = rows.row(j);
+        x[j] = 1.0 / factor(j, j);
+        for (int64_t i = j + 1; i < order; ++i) x[i] = -kernels::dot(factor.row(i) + j, x + j, i - j) / factor(i, i);
+    }
+    for (int64_t i = 0; i < order; ++i)
+        for (int64_t j = 0; j <= i; ++j) out(i, j) = out(j, i) = kernels::dot(rows.row(i) + i, rows.row(j) + i, order - i);
+    return out;
+}
+
+// X'WX in units in which its diagonal is one, and these units; a column that is constant has none.
+Matrix scaled_gram(const Problem& problem, const std::vector<int32_t>& columns, std::vector<double>& units) {
+    const int64_t order = std::ssize(columns), ld = order + 1;
+    std::vector<double> gram;
+    problem.X.gram(columns, problem.w, gram);
+    units.assign(order, 0.0);
+    for (int64_t i = 0; i < order; ++i)
+        if (const double square = gram[i * ld + i]; square > 0.0) units[i] = 1.0 / std::sqrt(square);
+    Matrix out(order);
+    for (int64_t i = 0; i < order; ++i)
+        for (int64_t j = 0; j <= i; ++j) out(i, j) = out(j, i) = gram[i * ld + j] * units[i] * units[j];
+    return out;
+}
+
+bool leaves_definite(const Matrix& gram, const std::vector<double>& moved, double margin) {
+    Matrix rest = gram;
+    for (int64_t j = 0; j < rest.order(); ++j) rest(j, j) -= moved[j] + margin;
+    return factorise(rest);
+}
+
+// Coordinate ascent on sum_j d_j + barrier log det(gram - D): at its maximum over d_j, the inverse has 1 / barrier at j.
+std::vector<double> largest_diagonal(const Matrix& gram) {
+    const int64_t order = gram.order();
+    std::vector<double> moved(order, 0.0);
+    Matrix factor = gram;
+    if (!factorise(factor)) return {};
+    Matrix of_rest = inverse(factor);
+    double alone = 0.0, sum = 0.0;
+    for (int64_t j = 0; j < order; ++j) alone += 1.0 / of_rest(j, j);
+    double barrier = first_barrier * alone / static_cast<double>(order);
+    const double cube = std::pow(static_cast<double>(order), 3.0);
+    for (int k = 0; k < most_sweeps && (k + 1) * cube <= most_operations; ++k, barrier *= lower_barrier) {
+        double gained = 0.0;
+        for (int64_t j = 0; j < order; ++j) {
+            const double peak = of_rest(j, j), step = std::max(1.0 / peak - barrier, -moved[j]);
+            if (!(peak > 0.0) || !std::isfinite(step)) return {};
+            const std::vector<double> column(of_rest.row(j), of_rest.row(j) + order);
+            const double factor_of_change = step / (1.0 - step * peak);
+            for (int64_t i = 0; i < order; ++i)
+                kernels::axpy(factor_of_change * column[i], column.data(), order, of_rest.row(i));
+            moved[j] += step;
+            gained += step;
+        }
+        sum += gained;
+        if (gained <= worth_a_sweep * sum) break;
+    }
+    return moved;
+}
+
+}  // namespace
+
+bool may_move_curvature(const Problem& problem, int64_t columns) {
+    return problem.loss.kind == LossKind::squared_error && columns > 0 && columns <= most_columns &&
+           static_cast<double>(columns) <= most_of_rows * static_cast<double>(problem.rows());
+}
+
+std::shared_ptr<Diagonal> make_diagonal(const Problem& problem, std::vector<int32_t> columns) {
+    auto out = std::make_shared<Diagonal>();
+    std::sort(columns.begin(), columns.end());
+    out->columns = std::move(columns);
+    std::vector<double> units;
+    Matrix gram = scaled_gram(problem, out->columns, units);
+    const int64_t order = gram.order();
+    for (int64_t i = 0; i < order; ++i) {
+        double* row = gram.row(i);
+        for (int64_t j = 0; j < order; ++j) row[j] *= 1.0 - Diagonal::slack;
+    }
+    const double terms = static_cast<double>(problem.rows() + order) * static_cast<double>(order);
+    const double margin = std::max(least_margin, more_than_rounding * terms * std::numeric_limits<double>::epsilon());
+    std::vector<double> moved = largest_diagonal(gram);
+    if (moved.empty()) return nullptr;
+    for (int k = 0; k < most_tries; ++k) {
+        if (leaves_definite(gram, moved, margin)) {
+            for (int64_t j = 0; j < order; ++j) moved[j] /= units[j] * units[j];
+            out->curvatures = std::move(moved);
+            return out;
+        }
+        for (double& d : moved) d *= a_little_less;
+    }
+    return nullptr;
+}
+
+}  // namespace ellzero
