@@ -1,17 +1,18 @@
-"""Compare the verifier's float64 bounds with exact arithmetic: `python -m fuzz.margins --cases 2000 --out FILE`.
+"""Compare the verifier's float64 bounds with exact arithmetic: `python -m fuzz.margins --cases 2200 --jobs 2`.
 
 Problems are drawn from seeds over all scales and solved; their certificates are verified in both arithmetics. At every node the
 float64 bound is computed with its margin and without, and once more in exact arithmetic from the same region. The margin must
-be larger than the error; the table says by which factor, at least.
+be larger than the error. Results go to a file, and a run that was stopped goes on; `python -m fuzz.table` says by which factor
+the margins exceed the errors, at least.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
-import os
+import sys
+import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from pathlib import Path
@@ -24,12 +25,18 @@ from ellzero.exact.verifier.arithmetic import Float64, Point
 from ellzero.exact.verifier.bounds import Index, Problem, State
 from ellzero.exact.verifier.claims import check_arrays, read_problem, read_solution, read_tree
 from ellzero.exact.verifier.exact_arithmetic import Exact
-from ellzero.measurement.markdown import table
 from fuzz.problems.drawing import draw_problem
+from fuzz.records import Record
+from fuzz.running.command import add_arguments, run_and_report
+from fuzz.running.pool import Task
 
+__all__ = ["BOUND", "CERTIFICATES", "COMPARED", "OBJECTIVE", "RESULTS", "main", "run"]
+
+RESULTS = Path("build/fuzz/margins.jsonl")
+CERTIFICATES, COMPARED = "certificates", "finite bounds"  # names of counts
+BOUND, OBJECTIVE = "margin / error of a bound", "margin / error of an objective"  # names of ratios
 SECONDS = 5.0  # of one search
 NODES = 60  # of one search: more certificates tell more than larger ones
-MOST_POINTS = 300  # of one certificate, likewise
 NO_LIMIT = 1e300
 
 
@@ -60,54 +67,42 @@ class Measured(Problem):
             replace(state, low=numbers(state.low), high=numbers(state.high)), exact, Fraction(NO_LIMIT)
         )
         if math.isfinite(bound) and math.isfinite(value) and not isinstance(truth, float):
-            error = abs(Fraction(value) - truth)
-            self.ratios.append(float((Fraction(value) - Fraction(bound)) / error) if error else math.inf)
+            self.ratios.append(quotient(Fraction(value) - Fraction(bound), abs(Fraction(value) - truth)))
         return super().narrow(state, point, upper)
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """The comparison of one certificate."""
-
-    seed: int
-    loss: str = ""
-    status: str = ""
-    bounds: int = 0  # finite ones
-    ratio: float = math.inf  # the least of a margin to its error
-    objective_ratio: float = math.inf  # of the margin of the objective to its error
-    valid: bool = False
-    valid_exactly: bool = False
-    below: bool = True  # the float64 bound is at most the exact one
-    left_out: str = ""  # why it was not compared
-
-
-def compare(seed: int) -> Outcome:
+def run(task: Task) -> Record:
     """Draw, solve and verify the problem of a seed."""
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ[name] = "1"
-    problem = draw_problem(np.random.default_rng([seed, 18]))
+    begin, problem = time.perf_counter(), draw_problem(np.random.default_rng([task.seed, 18]))
+    record = Record(problem.loss, task.seed)
     try:
         solution = ez.solve(
             problem.X, problem.y, **problem.settings(), **problem.form(), time_limit=SECONDS, node_limit=NODES, n_jobs=1
         )
-    except ez.InvalidInputError as error:
-        return Outcome(seed, problem.loss, left_out=str(error))
-    certificate, X, y = solution.certificate, problem.X, problem.y
-    if len(certificate.arrays["alpha"]) > MOST_POINTS:
-        return Outcome(seed, problem.loss, left_out="too many dual points")
+    except ez.InvalidInputError:
+        record.count("refused by solve in a sentence")
+        return record
+    compare(record, solution.certificate, problem.X, problem.y)
+    record.seconds = time.perf_counter() - begin
+    return record
+
+
+def compare(record: Record, certificate: Any, X: Any, y: Any) -> None:
+    """Verify a certificate in both arithmetics, and find margins that are smaller than errors."""
     report, exactly = (ez.verify(certificate, X, y, arithmetic=name) for name in ("float64", "exact"))
-    measured, objective_ratio = measure(certificate, X, y)
-    return Outcome(
-        seed,
-        problem.loss,
-        solution.status,
-        len(measured),
-        min(measured, default=math.inf),
-        objective_ratio,
-        report.valid,
-        exactly.valid,
-        report.lower_bound <= exactly.lower_bound or not exactly.nodes,
-    )
+    ratios, objective_ratio = measure(certificate, X, y)
+    record.count(CERTIFICATES)
+    record.counts[COMPARED] += len(ratios)
+    for name, ratio in ((BOUND, min(ratios, default=math.inf)), (OBJECTIVE, objective_ratio)):
+        if math.isfinite(ratio):
+            record.ratios[name] = ratio
+        if ratio < 1.0:
+            record.find("margin below the error", "critical", f"{name}: {ratio!r}")
+    if exactly.nodes and report.lower_bound > exactly.lower_bound:
+        words = f"{report.lower_bound!r} in float64, {exactly.lower_bound!r} in exact arithmetic"
+        record.find("float64 bound above the exact one", "critical", words)
+    if report.valid and not exactly.valid:
+        record.find("valid in float64 only", "high", f"{exactly.reasons}")
 
 
 def measure(certificate: Any, X: Any, y: Any) -> tuple[list[float], float]:
@@ -122,61 +117,28 @@ def measure(certificate: Any, X: Any, y: Any) -> tuple[list[float], float]:
         model = read_solution(header, arrays, marked)
         value, upper = marked.evaluate(*model)
         truth, _ = exact.evaluate(*model)
-        error = abs(Fraction(value) - truth)
         read_tree(arrays, measured).walk(measured, upper, -math.inf)
-    return measured.ratios, float((Fraction(upper) - Fraction(value)) / error) if error else math.inf
+    return measured.ratios, quotient(Fraction(upper) - Fraction(value), abs(Fraction(value) - truth))
 
 
-def summary(outcomes: Sequence[Outcome]) -> str:
-    """Return the table."""
-    rows = []
-    for loss in ("logistic", "squared_hinge", "hinge", "squared_error", "all"):
-        some = [each for each in outcomes if not each.left_out and loss in (each.loss, "all")]
-        rows.append(
-            [
-                loss,
-                str(len(some)),
-                str(sum(each.bounds for each in some)),
-                f"{min((each.ratio for each in some), default=math.inf):.3g}",
-                f"{min((each.objective_ratio for each in some), default=math.inf):.3g}",
-                str(sum(not each.below for each in some)),
-                str(sum(each.valid and not each.valid_exactly for each in some)),
-                str(sum(not each.valid for each in some)),
-            ]
-        )
-    head = ["loss", "certificates", "finite bounds", "least margin / error of a bound", "of an objective"]
-    return table([*head, "float64 bound above the exact one", "valid in float64 only", "not valid in float64"], rows)
+def quotient(margin: Fraction, error: Fraction) -> float:
+    """Return a margin divided by its error; infinite if there is none, or next to none."""
+    try:
+        return float(margin / error)
+    except (ZeroDivisionError, OverflowError):
+        return math.inf
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; the exit status is 1 if a margin is too small."""
-    parser = argparse.ArgumentParser(prog="python -m fuzz.margins", description=__doc__.splitlines()[0])
-    parser.add_argument("--cases", type=int, default=2000, help="number of certificates (default 2000)")
-    parser.add_argument("--seed", type=int, default=0, help="the first seed (default 0)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one for each processor)")
-    parser.add_argument("--out", type=Path, help="Markdown file to write")
-    chosen = parser.parse_args(arguments)
-    outcomes: list[Outcome] = []
-    with ProcessPoolExecutor(chosen.jobs) as pool:
-        for outcome in pool.map(compare, range(chosen.seed, chosen.seed + 2 * chosen.cases), chunksize=8):
-            outcomes.append(outcome)
-            if not outcome.below or outcome.ratio < 1.0 or outcome.objective_ratio < 1.0:
-                print(f"seed {outcome.seed}: {outcome}")
-            if sum(not each.left_out for each in outcomes) == chosen.cases:
-                pool.shutdown(cancel_futures=True)
-                break
-    last, seed = outcomes[-1].seed, chosen.seed
-    left_out = sum(bool(each.left_out) for each in outcomes)
-    text = (
-        f"Seeds {seed} to {last}; {left_out} problems are left out: `solve` refused them in a sentence, or their certificates "
-        f"have more than {MOST_POINTS} dual points, which take minutes in exact arithmetic.\n\n{summary(outcomes)}\n"
+    """Run the command; the exit status is 1 if there are findings."""
+    parser = argparse.ArgumentParser(
+        prog="python -m fuzz.margins", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    print(text)
-    if chosen.out is not None:
-        command = f"python -m fuzz.margins --cases {chosen.cases} --seed {seed}"
-        chosen.out.write_text(f"# Margins against errors\n\n`{command}`\n\n{text}")
-    return int(any(not each.below or each.ratio < 1.0 or each.objective_ratio < 1.0 for each in outcomes))
+    parser.add_argument("--cases", type=int, default=2200, help="number of problems (default 2200)")
+    add_arguments(parser, RESULTS)
+    chosen = parser.parse_args(arguments)
+    return run_and_report("fuzz.margins:run", chosen, chosen.cases)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(main())

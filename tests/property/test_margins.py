@@ -9,6 +9,8 @@ from support.problems import LOSSES
 from ellzero.exact.verifier.arithmetic import Float64, dual_terms
 from ellzero.exact.verifier.bounds import Problem
 from ellzero.exact.verifier.exact_arithmetic import Exact, dual_below, rational
+from fuzz.margins import CERTIFICATES, run
+from fuzz.running.pool import Task
 
 TRIALS = 60
 EXTREME = 150.0  # decimal exponents
@@ -135,3 +137,11 @@ def test_squares_of_dual_points_are_not_lost_to_underflow(loss):
     truth = [dual_below(loss, *each) for each in zip(rational(theta), rational(np.ones(3)), rational(w), strict=True)]
     assert terms == pytest.approx([float(each) for each in truth], rel=1e-12, abs=1e-322)
     assert terms[0] < 0.0
+
+
+@pytest.mark.parametrize("seed", [3, 40, 138])  # an error of the last is so small that the ratio to it is no float64 number
+def test_certificates_in_both_arithmetics(seed):
+    record = run(Task("", seed))
+    assert record.counts[CERTIFICATES] == 1
+    assert not record.findings, record.findings
+    assert all(1.0 < ratio < np.inf for ratio in record.ratios.values())
