@@ -18,9 +18,9 @@ from fuzz.certificates.__main__ import RESULTS as CERTIFICATES
 from fuzz.certificates.running import MUTATIONS
 from fuzz.files.__main__ import RESULTS as FILES
 from fuzz.files.running import CHANGES
-from fuzz.margins import BOUND, COMPARED, OBJECTIVE
-from fuzz.margins import CERTIFICATES as VERIFIED
-from fuzz.margins import RESULTS as MARGINS
+from fuzz.margins.__main__ import RESULTS as MARGINS
+from fuzz.margins.comparing import BOUND, COMPARED, OBJECTIVE
+from fuzz.margins.comparing import CERTIFICATES as VERIFIED
 from fuzz.records import SEVERITIES, Record
 from fuzz.running.results import ResultsFile
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fuzz.margins import BOUND, OBJECTIVE
+from fuzz.margins.comparing import BOUND, OBJECTIVE
 from fuzz.records import Record
 from fuzz.running.results import ResultsFile
 from fuzz.soak import Soak

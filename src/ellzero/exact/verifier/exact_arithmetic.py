@@ -28,7 +28,7 @@ except ImportError as error:
     ) from error
 
 BITS = 128  # of a ball's midpoint, and of a square root
-LARGEST_EXPONENT = Fraction(10**6)  # exp of larger numbers takes long and says no more
+LARGEST_EXPONENT = Fraction(1000)  # exp(-1000) is far below all float64 numbers: digits further down would cost time only
 
 
 @dataclass(frozen=True)
@@ -145,11 +145,13 @@ def last_root(curve: Any, slope: Any, constant: Any) -> Any:
 
 def root(square: Fraction) -> tuple[Fraction, Fraction]:
     """Return a lower and an upper bound of a square root, to about BITS binary digits."""
-    # sqrt(a / b) = sqrt(a b) / b, with so many zeros behind a b that its integer root has enough digits.
-    whole = square.numerator * square.denominator
-    shift = max(BITS - whole.bit_length() // 2, 0)
-    below, divisor = math.isqrt(whole << 2 * shift), square.denominator << shift
-    return Fraction(below, divisor), Fraction(below + 1, divisor)
+    if square == 0:
+        return square, square
+    # Of a / b times 4^shift, so many digits are taken that the integer root has as many as needed.
+    shift = BITS - (square.numerator.bit_length() - square.denominator.bit_length()) // 2
+    whole = (square.numerator << 2 * max(shift, 0)) // (square.denominator << 2 * max(-shift, 0))
+    below, unit = math.isqrt(whole), Fraction(2) ** -shift
+    return below * unit, (below + 1) * unit
 
 
 def outwards(value: Fraction) -> Fraction | float:

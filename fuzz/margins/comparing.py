@@ -1,21 +1,16 @@
-"""Compare the verifier's float64 bounds with exact arithmetic: `python -m fuzz.margins --cases 2200 --jobs 2`.
+"""One seed: the certificate of a random problem, verified in float64 and in exact arithmetic.
 
-Problems are drawn from seeds over all scales and solved; their certificates are verified in both arithmetics. At every node the
-float64 bound is computed with its margin and without, and once more in exact arithmetic from the same region. The margin must
-be larger than the error. Results go to a file, and a run that was stopped goes on; `python -m fuzz.table` says by which factor
-the margins exceed the errors, at least.
+At every node the float64 bound is computed with its margin and without, and once more in exact arithmetic from the same region.
+The margin must be larger than the error.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
-import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,12 +22,10 @@ from ellzero.exact.verifier.claims import check_arrays, read_problem, read_solut
 from ellzero.exact.verifier.exact_arithmetic import Exact
 from fuzz.problems.drawing import draw_problem
 from fuzz.records import Record
-from fuzz.running.command import add_arguments, run_and_report
 from fuzz.running.pool import Task
 
-__all__ = ["BOUND", "CERTIFICATES", "COMPARED", "OBJECTIVE", "RESULTS", "main", "run"]
+__all__ = ["BOUND", "CERTIFICATES", "COMPARED", "OBJECTIVE", "run"]
 
-RESULTS = Path("build/fuzz/margins.jsonl")
 CERTIFICATES, COMPARED = "certificates", "finite bounds"  # names of counts
 BOUND, OBJECTIVE = "margin / error of a bound", "margin / error of an objective"  # names of ratios
 SECONDS = 5.0  # of one search
@@ -127,18 +120,3 @@ def quotient(margin: Fraction, error: Fraction) -> float:
         return float(margin / error)
     except (ZeroDivisionError, OverflowError):
         return math.inf
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; the exit status is 1 if there are findings."""
-    parser = argparse.ArgumentParser(
-        prog="python -m fuzz.margins", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--cases", type=int, default=2200, help="number of problems (default 2200)")
-    add_arguments(parser, RESULTS)
-    chosen = parser.parse_args(arguments)
-    return run_and_report("fuzz.margins:run", chosen, chosen.cases)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
