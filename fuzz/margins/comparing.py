@@ -108,10 +108,9 @@ def measure(certificate: Any, X: Any, y: Any) -> tuple[list[float], float]:
         parts = {each.name: getattr(marked, each.name) for each in fields(Problem)}
         measured = Measured(**parts, bare=bare, exact=exact)
         model = read_solution(header, arrays, marked)
-        value, upper = marked.evaluate(*model)
-        truth, _ = exact.evaluate(*model)
-        read_tree(arrays, measured).walk(measured, upper, -math.inf)
-    return measured.ratios, quotient(Fraction(upper) - Fraction(value), abs(Fraction(value) - truth))
+        found, truth = marked.evaluate(*model), exact.evaluate(*model).value
+        read_tree(arrays, measured).walk(measured, found.upper, -math.inf)
+    return measured.ratios, quotient(Fraction(found.upper) - Fraction(found.value), abs(Fraction(found.value) - truth))
 
 
 def quotient(margin: Fraction, error: Fraction) -> float:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.exact.verifier.arithmetic import Array, Float64, Point
+from ellzero.exact.verifier.arithmetic import Array, Float64, Objective, Point
 from ellzero.exact.verifier.data import dense, narrow_blocks
 
 try:
@@ -68,12 +68,13 @@ class Exact(Float64):
 
     def objective(
         self, loss: str, columns: Array, coef: Array, intercept: float, y: Array, w: Array, penalties: Array
-    ) -> tuple[Any, Any]:
-        """Return the sum of weighted losses and penalties, twice; for the logistic loss, an upper bound of it."""
+    ) -> Objective:
+        """Return the sum of weighted losses and penalties; for the logistic loss, an upper bound of it."""
         eta = rational_products(coef[None, :], columns.T)[0] + Fraction(intercept)
         losses = [loss_above(loss, each, Fraction(target)) for each, target in zip(eta, y.tolist(), strict=True)]
         value = exact_sum(np.append(rational(w) * np.array([*losses, None], dtype=object)[:-1], penalties))
-        return value, value
+        near = super().objective(loss, columns, coef, intercept, y, w, penalties.astype(np.float64))
+        return Objective(value, value, near.rounding)
 
     def points(
         self, loss: str, theta: Array, y: Array, w: Array, X: Any, spread: Array, norm: Array, balanced: bool
