@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BUILD := build/dev
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test check lint style types tidy docs bench bench-search bench-exact bench-mip bench-cv bench-out-of-core bench-cluster bench-margins fuzz fuzz-table soak sanitize sanitize-threads stubs clean
+.PHONY: demo test check lint style types tidy docs bench bench-search bench-exact bench-mip bench-cv bench-out-of-core bench-cluster fuzz fuzz-table soak sanitize sanitize-threads stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
@@ -70,16 +70,14 @@ bench-out-of-core: $(VENV)/.built
 bench-cluster: $(VENV)/.built
 	$(BIN)/python -m benchmarks.cluster $(BENCH)
 
-# The verifier's rounding margins against exact arithmetic, on 2,000 certificates.
-bench-margins: $(VENV)/.built
-	$(BIN)/python -m fuzz.margins --out benchmarks/results/margins.md $(BENCH)
-
-# Random problems of every scale, forged and mutated certificates, and hostile files, in processes of their own; some twenty minutes
-# on two processors. Results go to build/fuzz, and a run that was stopped goes on. FUZZ="--jobs 8" passes arguments on.
+# Random problems of every scale, forged and mutated certificates, hostile files, and certificates in exact arithmetic, in processes
+# of their own; some forty minutes on two processors. Results go to build/fuzz, and a run that was stopped goes on. FUZZ="--jobs 8"
+# passes arguments on.
 fuzz: $(VENV)/.built
 	$(BIN)/python -m fuzz $(FUZZ)
 	$(BIN)/python -m fuzz.certificates $(FUZZ)
 	$(BIN)/python -m fuzz.files $(FUZZ)
+	$(BIN)/python -m fuzz.margins $(FUZZ)
 
 # The results of all runs so far, as a table.
 fuzz-table: $(VENV)/.built

@@ -45,12 +45,13 @@ class Finding:
 
 @dataclass
 class Record:
-    """The findings and counts of one case."""
+    """The findings, counts and ratios of one case."""
 
     subject: str
     seed: int
     findings: list[Finding] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+    ratios: dict[str, float] = field(default_factory=dict)  # finite ones, of which the least is of interest
     seconds: float = 0.0
 
     def find(self, kind: str, severity: str, words: str, model: tuple[list[float], float] | None = None) -> None:

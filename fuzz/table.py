@@ -1,11 +1,13 @@
 """Write the table of fuzzing runs from their results files: `python -m fuzz.table --out benchmarks/results/fuzz.md`.
 
-It counts cases, statuses, refused certificates of our own, findings, mutations and forgeries. Nothing is run anew.
+It counts cases, statuses, refused certificates of our own, findings, mutations and forgeries, and finds the least ratios of
+margins to errors. Nothing is run anew.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +18,9 @@ from fuzz.certificates.__main__ import RESULTS as CERTIFICATES
 from fuzz.certificates.running import MUTATIONS
 from fuzz.files.__main__ import RESULTS as FILES
 from fuzz.files.running import CHANGES
+from fuzz.margins.__main__ import RESULTS as MARGINS
+from fuzz.margins.comparing import BOUND, COMPARED, OBJECTIVE
+from fuzz.margins.comparing import CERTIFICATES as VERIFIED
 from fuzz.records import SEVERITIES, Record
 from fuzz.running.results import ResultsFile
 
@@ -31,9 +36,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--problems", type=Path, default=PROBLEMS, help=f"results of python -m fuzz (default {PROBLEMS})")
     parser.add_argument("--certificates", type=Path, default=CERTIFICATES, help=f"of fuzz.certificates ({CERTIFICATES})")
     parser.add_argument("--files", type=Path, default=FILES, help=f"of fuzz.files ({FILES})")
+    parser.add_argument("--margins", type=Path, default=MARGINS, help=f"of fuzz.margins ({MARGINS})")
     parser.add_argument("--out", type=Path, help="Markdown file to write")
     chosen = parser.parse_args(arguments)
-    runs = [ResultsFile(path).records if path.exists() else [] for path in (chosen.problems, chosen.certificates, chosen.files)]
+    paths = chosen.problems, chosen.certificates, chosen.files, chosen.margins
+    runs = [ResultsFile(path).records if path.exists() else [] for path in paths]
     if not any(runs):
         parser.error("there are no results yet; run `make fuzz` first.")
     text = page(*runs)
@@ -43,10 +50,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def page(problems: Sequence[Record], certificates: Sequence[Record], files: Sequence[Record]) -> str:
+def page(problems: Sequence[Record], certificates: Sequence[Record], files: Sequence[Record], margins: Sequence[Record]) -> str:
     """Return the page, with a section for each run that has results."""
     parts = ["# Fuzzing", "", "Written by `python -m fuzz.table --out benchmarks/results/fuzz.md` from the results of:", ""]
-    parts += ["```console", *commands(problems, certificates, files), "```", ""]
+    parts += ["```console", *commands(problems, certificates, files, margins), "```", ""]
     if problems:
         parts += ["## Problems", "", by_subject(problems), "", searches(problems), ""]
     if certificates:
@@ -55,14 +62,18 @@ def page(problems: Sequence[Record], certificates: Sequence[Record], files: Sequ
         count = sum(record.counts["files"] for record in files)
         parts += ["## Files", "", f"{count:,} changed files; a case is one good file and {CHANGES} changes of it.", ""]
         parts += [by_subject(files), ""]
-    return "\n".join([*parts, "## Findings", "", findings([*problems, *certificates, *files]), ""])
+    if margins:
+        parts += ["## Margins", "", verified(margins), ""]
+    return "\n".join([*parts, "## Findings", "", findings([*problems, *certificates, *files, *margins]), ""])
 
 
-def commands(problems: Sequence[Record], certificates: Sequence[Record], files: Sequence[Record]) -> list[str]:
+def commands(
+    problems: Sequence[Record], certificates: Sequence[Record], files: Sequence[Record], margins: Sequence[Record]
+) -> list[str]:
     """Return the commands that give these results, if no seed between the first and the last is missing."""
     mutated = sum(record.seed >= 0 for record in certificates)
     runs = [("fuzz --cases", problems, len(problems)), ("fuzz.certificates --mutations", certificates, MUTATIONS * mutated)]
-    runs += [("fuzz.files --files", files, CHANGES * len(files))]
+    runs += [("fuzz.files --files", files, CHANGES * len(files)), ("fuzz.margins --cases", margins, len(margins))]
     return [
         f"$ python -m {name} {count} --seed {min(record.seed for record in records)}"
         for name, records, count in runs
@@ -117,6 +128,24 @@ def judged(records: Sequence[Record]) -> str:
         "unsound",
     ]
     return table(head, rows)
+
+
+def verified(records: Sequence[Record]) -> str:
+    """Return how many certificates exact arithmetic has confirmed, and the least ratios of margins to errors."""
+    rows = []
+    for loss in [*sorted({record.subject for record in records if record.counts[VERIFIED]}), None]:
+        own = [record for record in records if record.counts[VERIFIED] and loss in (record.subject, None)]
+        counts = [sum(record.counts[name] for record in own) for name in (VERIFIED, COMPARED)]
+        least = [min((record.ratios.get(name, math.inf) for record in own), default=math.inf) for name in (BOUND, OBJECTIVE)]
+        failures, seconds = sum(bool(record.findings) for record in own), sum(record.seconds for record in own) / len(own)
+        numbers = [f"{count:,}" for count in (*counts, failures)]
+        rows.append([loss or "all", *numbers, *(f"{ratio:.3g}" for ratio in least), f"{1e3 * seconds:.0f}"])
+    head = ["loss", VERIFIED, COMPARED, "failures", f"least {BOUND}", f"least {OBJECTIVE}", "ms a certificate"]
+    without = Counter(
+        "no answer in time" if record.findings else "refused" for record in records if not record.counts[VERIFIED]
+    )
+    words = f"`solve` refused {without['refused']:,} problems in a sentence; {without['no answer in time']:,} took too long."
+    return f"Certificates verified in float64 and in exact arithmetic. {words}\n\n{table(head, rows)}"
 
 
 def findings(records: Sequence[Record]) -> str:

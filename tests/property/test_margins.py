@@ -1,6 +1,7 @@
 """The rounding margins of the verifier, against exact arithmetic: what float64 proves and removes, rational numbers do too."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -8,7 +9,9 @@ from support.problems import LOSSES
 
 from ellzero.exact.verifier.arithmetic import Float64, dual_terms
 from ellzero.exact.verifier.bounds import Problem
-from ellzero.exact.verifier.exact_arithmetic import Exact, dual_below, rational
+from ellzero.exact.verifier.exact_arithmetic import BITS, Exact, dual_below, loss_above, rational, root
+from fuzz.margins.comparing import CERTIFICATES, run
+from fuzz.running.pool import Task
 
 TRIALS = 60
 EXTREME = 150.0  # decimal exponents
@@ -93,8 +96,7 @@ def test_float64_proves_no_more_than_exact_arithmetic(loss, extreme):
             problem, alpha = draw(rng, loss, extreme)
             exact = in_exact(problem)
             coef = np.zeros(len(problem.counted))
-            _, upper = problem.evaluate(coef, 0.0)
-            _, below = exact.evaluate(coef, 0.0)
+            upper, below = problem.evaluate(coef, 0.0).upper, exact.evaluate(coef, 0.0).value
             assert upper >= below, seed
             # A smaller one makes the rules bite; both arithmetics get the same.
             upper = float(below) * rng.uniform(0.0, 1.0)
@@ -135,3 +137,28 @@ def test_squares_of_dual_points_are_not_lost_to_underflow(loss):
     truth = [dual_below(loss, *each) for each in zip(rational(theta), rational(np.ones(3)), rational(w), strict=True)]
     assert terms == pytest.approx([float(each) for each in truth], rel=1e-12, abs=1e-322)
     assert terms[0] < 0.0
+
+
+@pytest.mark.parametrize("seed", [3, 40, 138])  # an error of the last is so small that the ratio to it is no float64 number
+def test_certificates_in_both_arithmetics(seed):
+    record = run(Task("", seed))
+    assert record.counts[CERTIFICATES] == 1
+    assert not record.findings, record.findings
+    assert all(1.0 < ratio < np.inf for ratio in record.ratios.values())
+
+
+def test_numbers_of_exact_arithmetic_keep_few_digits():
+    # Rational numbers of thousands of digits, as sums over many weights have, and a margin far beyond the exponents of float64.
+    rng = np.random.default_rng(3)
+    for length in (1, 60, 5000, 20000):
+        square = Fraction(int.from_bytes(rng.bytes(length)) + 1, int.from_bytes(rng.bytes(5000)) + 1)
+        below, above = root(square)
+        assert below**2 <= square <= above**2
+        assert above - below <= below / 2**100
+        for bound in (below, above):
+            digits = bound.numerator // (bound.numerator & -bound.numerator)  # without zeros at the end
+            assert digits.bit_length() <= BITS + 2
+    assert root(Fraction(0)) == (0, 0)
+    tiny = loss_above("logistic", Fraction(10**9), Fraction(1))
+    assert 0 < tiny < Fraction(5e-324)
+    assert tiny.denominator.bit_length() < 2000

@@ -1,5 +1,7 @@
 """Searches at the ends of the numbers: weights next to nothing, responses as large as are allowed, ridges that barely exist."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from support.oracle import best_subset
@@ -63,3 +65,30 @@ def test_a_ridge_next_to_nothing_cuts_no_optimum_off(seed, unit):
         assert solution.objective <= best * (1.0 + 1e-4) + 1e-9, where
         assert solution.status == "optimal", where
         assert ez.verify(solution.certificate, Z * unit, y).valid, where
+
+
+@pytest.mark.parametrize("seed", [1, 21, 57, 238])
+def test_gaps_relative_to_an_objective_that_is_next_to_nothing(seed):
+    """One free feature separates the classes: what is left of the objective is a billionth of the null model's loss."""
+    rng = np.random.default_rng(seed)
+    Z = 300.0 * (rng.standard_normal((12, 8)) + rng.standard_normal((12, 1)))
+    y = np.where(np.arange(12) == 4, 1, -1)
+    solution = ez.solve(Z, y, loss="hinge", lambda_0=5e-3, lambda_2=2e-5, unpenalized=[5], gap=1e-6)
+    assert solution.objective < 1e-7, (seed, "the fit is too poor to tell anything")
+    report = ez.verify(solution.certificate, Z, y)
+    assert report.valid, (seed, report.reasons)
+
+
+@pytest.mark.parametrize("arithmetic", ["float64", "exact"])
+@pytest.mark.parametrize("seed", [1, 4, 13, 20])
+def test_objectives_in_which_large_means_cancel(seed, arithmetic):
+    rng = np.random.default_rng(seed)
+    Z = rng.standard_normal((12, 4)) + 10.0 ** rng.uniform(5.0, 7.5)
+    y = Z @ rng.standard_normal(4)
+    y = y - y.mean() + 0.1 * rng.standard_normal(12)
+    solution = ez.solve(Z, y, loss="squared_error", k=3, lambda_2=1e-3)
+    report = ez.verify(solution.certificate, Z, y, arithmetic=arithmetic)
+    assert report.valid, (seed, report.reasons)
+    claim = solution.certificate.claim
+    wrong = replace(solution.certificate, claim=replace(claim, objective=claim.objective * (1.0 + 1e-4)))
+    assert not ez.verify(wrong, Z, y, arithmetic=arithmetic).valid, "a claim that is off by more than rounding is refused"

@@ -267,7 +267,7 @@ def test_the_cap_is_where_the_penalty_takes_all(penalty, lambda_0):
     common = {"loss": "squared_error", "k": 1, "fit_intercept": False, "X": x, "y": 3.0 * x[:, 0], "w": np.full(4, 0.25)}
     limits = {"home": one < 0.0, "spread": one, "norm": one, "counted": one > 0.0, "low": -np.inf * one, "high": np.inf * one}
     problem = Problem(lambda_0=lambda_0, **penalty, **common, **limits)
-    value, upper = problem.evaluate(np.array([3.0]), 0.0)
+    value, upper, _ = problem.evaluate(np.array([3.0]), 0.0)
     assert value == pytest.approx(lambda_0 + penalty["lambda_1"] * 3.0 + penalty["lambda_2"] * 9.0)
     for state in (problem.root(), problem.root().decide(np.array([0]), 1, problem.home)):
         capped = problem.cap(state, upper)

@@ -2,10 +2,13 @@
 
 import pytest
 
+from fuzz.margins.comparing import BOUND, OBJECTIVE
 from fuzz.records import Record
 from fuzz.running.results import ResultsFile
 from fuzz.soak import Soak
 from fuzz.table import main
+
+RUNS = ("problems", "certificates", "files", "margins")
 
 
 def record(subject, seed, *found, **counts):
@@ -32,10 +35,16 @@ def test_table(tmp_path):
     written(tmp_path / "problems", problems)
     forged = record("forgeries", -1, certificates=100, refused=99, valid=1)
     written(tmp_path / "certificates", [forged, record("mutations", 0, ("unsound", "critical"), certificates=51, valid=51)])
-    files = [f"--{name}={tmp_path / name}" for name in ("problems", "certificates", "files")]
+    compared = [record("hinge", seed, certificates=1, finite_bounds=3) for seed in (0, 2)] + [record("hinge", 1, refused=1)]
+    compared[1].ratios |= {BOUND: 12.5, OBJECTIVE: 50.0}
+    written(tmp_path / "margins", compared)
+    files = [f"--{name}={tmp_path / name}" for name in RUNS]
     assert main([*files, f"--out={tmp_path / 'fuzz.md'}"]) == 0
     text = (tmp_path / "fuzz.md").read_text()
-    assert "$ python -m fuzz --cases 4 --seed 7\n$ python -m fuzz.certificates --mutations 50 --seed -1\n```" in text
+    assert (
+        "$ python -m fuzz --cases 4 --seed 7\n$ python -m fuzz.certificates --mutations 50 --seed -1\n$ python -m fuzz.margins"
+        in text
+    )
     assert "| all | 4 | 0 | 1 | 1 | 0 | 0 |" in text
     assert "| status of a search | gap of at least 1e-6 (2 searches) | smaller gap (1 searches) |" in text
     assert "| precision | 1 (50.00%) | 1 (100.00%) |" in text
@@ -43,12 +52,14 @@ def test_table(tmp_path):
     assert "| forgeries | 100 | 0 | 1 | 0 | 99 | 0 |" in text
     assert "| mutations | 50 | 1 | 51 | 0 | 0 | 1 |" in text
     assert "| critical | mutations | unsound | 1 | 0 |" in text
+    assert "`solve` refused 1 problems in a sentence; 0 took too long." in text
+    assert "| hinge | 2 | 6 | 0 | 12.5 | 50 | 0 |" in text
     assert "## Files" not in text
 
 
 def test_table_of_nothing(tmp_path, capsys):
     with pytest.raises(SystemExit):
-        main([f"--{name}={tmp_path / name}" for name in ("problems", "certificates", "files")])
+        main([f"--{name}={tmp_path / name}" for name in RUNS])
     assert "run `make fuzz` first" in capsys.readouterr().err
 
 

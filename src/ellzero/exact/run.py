@@ -28,6 +28,8 @@ from ellzero.solvers.scales import to_user_scale
 
 __all__ = ["Run", "begin_run"]
 
+SMALL = 1e-4  # an objective below this part of the null model's loss: rounding counts in gaps relative to it
+
 
 @dataclass
 class Run:
@@ -134,7 +136,8 @@ class Run:
         if self.gap(model.objective, lower_bound) <= self.options.gap:
             status = "optimal"
         certificate = self.certificate(model, lower_bound, status or "precision", tree, prover)
-        if prover is None and lower_bound > 0.0 and not has_ordinary_sizes(self.problem):
+        small = model.objective < SMALL * self.problem.null
+        if prover is None and lower_bound > 0.0 and (small or not has_ordinary_sizes(self.problem)):
             certificate = self.claiming_what_is_proved(certificate)
         return ExactSolution(certificate, nodes, time.monotonic() - self.begin, self.history, message)
 
@@ -164,15 +167,15 @@ class Run:
         """Return a certificate that claims no more than the verifier proves.
 
         The core bounds its rounding errors as the verifier does, but where sizes are far apart it may use a narrower box that
-        the verifier does not find. So there the verifier has the last word.
+        the verifier does not find, and a gap relative to a small objective may be as small as these errors. So there the
+        verifier has the last word.
         """
-        claim = certificate.claim
-        proved = max(verify(certificate, self.problem.design.stored(), self.labels).lower_bound, 0.0)
-        if proved >= claim.lower_bound:
+        claim, report = certificate.claim, verify(certificate, self.problem.design.stored(), self.labels)
+        proved, close = max(report.lower_bound, 0.0), report.gap <= self.options.gap
+        if proved >= claim.lower_bound and (close or claim.status != "optimal"):
             return certificate
-        close = self.gap(claim.objective, proved) <= self.options.gap
         status = "precision" if claim.status == "optimal" and not close else claim.status
-        return replace(certificate, claim=replace(claim, lower_bound=proved, status=status))
+        return replace(certificate, claim=replace(claim, lower_bound=min(proved, claim.lower_bound), status=status))
 
 
 def begin_run(problem: Problem, options: SearchOptions, starts: Iterable[Model], algorithm: str | None) -> Run:

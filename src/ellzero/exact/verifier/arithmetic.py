@@ -30,6 +30,14 @@ class Point(NamedTuple):
     v_high: Array
 
 
+class Objective(NamedTuple):
+    """The objective of a model."""
+
+    value: Any
+    upper: Any  # a bound of it that holds despite rounding
+    rounding: float  # by which float64 arithmetic, in which claims are made, may miss it
+
+
 @dataclass(frozen=True)
 class Float64:
     """Float64 numbers, and by how much a result can differ from the true one."""
@@ -69,8 +77,8 @@ class Float64:
 
     def objective(
         self, loss: str, columns: Array, coef: Array, intercept: float, y: Array, w: Array, penalties: Array
-    ) -> tuple[float, float]:
-        """Return the sum of weighted losses and penalties, and an upper bound of it; not finite if it is out of range."""
+    ) -> Objective:
+        """Return the sum of weighted losses and penalties; not finite if it is out of range."""
         if loss == "squared_error":  # a large mean of y must not cost the residuals digits
             y, intercept = y - intercept, 0.0
         parts = columns.shape[1] + 4
@@ -79,7 +87,8 @@ class Float64:
         error = parts * (self.unit * size + self.tiny)
         worst = np.maximum(loss_values(loss, eta - error, y), loss_values(loss, eta + error, y))  # f is convex in eta
         value, upper = (exact_sum(np.append(w * f, penalties)) for f in (loss_values(loss, eta, y), worst))
-        return value, upper * (1.0 + 4.0 * self.round) + 8.0 * (len(y) + len(penalties) + 1) * self.tiny
+        upper = upper * (1.0 + 4.0 * self.round) + 8.0 * (len(y) + len(penalties) + 1) * self.tiny
+        return Objective(value, upper, upper - value)
 
     def points(
         self, loss: str, theta: Array, y: Array, w: Array, X: Any, spread: Array, norm: Array, balanced: bool

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlog1py, xlogy
 
-from ellzero.exact.verifier.arithmetic import Array, Float64, Point
+from ellzero.exact.verifier.arithmetic import Array, Float64, Objective, Point
 from ellzero.exact.verifier.data import dense, require
 
 Mask = NDArray[np.bool_]
@@ -145,16 +145,16 @@ class Problem:
     unit: float = 1.0  # of the dual points of squared error
     arithmetic: Float64 = field(default_factory=Float64)
 
-    def evaluate(self, coef: Array, intercept: float) -> tuple[Any, Any]:
-        """Return the objective of a model, and an upper bound of it that holds despite rounding."""
+    def evaluate(self, coef: Array, intercept: float) -> Objective:
+        """Return the objective of a model."""
         support = np.flatnonzero(coef)
         columns = dense(self.X[:, support]) if len(support) else np.zeros((len(self.y), 0))
         numbers = self.arithmetic.numbers
         beta = np.abs(numbers(coef[support]) * numbers(self.spread[support]))
         penalties = np.where(self.counted[support], self.lambda_0, 0) + (self.lambda_1 * beta + self.lambda_2 * beta * beta)
-        value, upper = self.arithmetic.objective(self.loss, columns, coef[support], intercept, self.y, self.w, penalties)
-        require(self.arithmetic.finite(value) and self.arithmetic.finite(upper), "the objective of the solution is not finite.")
-        return value, upper
+        found = self.arithmetic.objective(self.loss, columns, coef[support], intercept, self.y, self.w, penalties)
+        require(all(map(self.arithmetic.finite, found)), "the objective of the solution is not finite.")
+        return found
 
     def scale(self, objective: float) -> float:
         """Return the number that gaps are relative to: the objective or, where that is mere rounding, the null model's."""

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.exact.verifier.arithmetic import Array, Float64, Point
+from ellzero.exact.verifier.arithmetic import Array, Float64, Objective, Point
 from ellzero.exact.verifier.data import dense, narrow_blocks
 
 try:
@@ -28,7 +28,7 @@ except ImportError as error:
     ) from error
 
 BITS = 128  # of a ball's midpoint, and of a square root
-LARGEST_EXPONENT = Fraction(10**6)  # exp of larger numbers takes long and says no more
+LARGEST_EXPONENT = Fraction(1000)  # exp(-1000) is far below all float64 numbers: digits further down would cost time only
 
 
 @dataclass(frozen=True)
@@ -68,12 +68,13 @@ class Exact(Float64):
 
     def objective(
         self, loss: str, columns: Array, coef: Array, intercept: float, y: Array, w: Array, penalties: Array
-    ) -> tuple[Any, Any]:
-        """Return the sum of weighted losses and penalties, twice; for the logistic loss, an upper bound of it."""
+    ) -> Objective:
+        """Return the sum of weighted losses and penalties; for the logistic loss, an upper bound of it."""
         eta = rational_products(coef[None, :], columns.T)[0] + Fraction(intercept)
         losses = [loss_above(loss, each, Fraction(target)) for each, target in zip(eta, y.tolist(), strict=True)]
         value = exact_sum(np.append(rational(w) * np.array([*losses, None], dtype=object)[:-1], penalties))
-        return value, value
+        near = super().objective(loss, columns, coef, intercept, y, w, penalties.astype(np.float64))
+        return Objective(value, value, near.rounding)
 
     def points(
         self, loss: str, theta: Array, y: Array, w: Array, X: Any, spread: Array, norm: Array, balanced: bool
@@ -145,11 +146,13 @@ def last_root(curve: Any, slope: Any, constant: Any) -> Any:
 
 def root(square: Fraction) -> tuple[Fraction, Fraction]:
     """Return a lower and an upper bound of a square root, to about BITS binary digits."""
-    # sqrt(a / b) = sqrt(a b) / b, with so many zeros behind a b that its integer root has enough digits.
-    whole = square.numerator * square.denominator
-    shift = max(BITS - whole.bit_length() // 2, 0)
-    below, divisor = math.isqrt(whole << 2 * shift), square.denominator << shift
-    return Fraction(below, divisor), Fraction(below + 1, divisor)
+    if square == 0:
+        return square, square
+    # Of a / b times 4^shift, so many digits are taken that the integer root has as many as needed.
+    shift = BITS - (square.numerator.bit_length() - square.denominator.bit_length()) // 2
+    whole = (square.numerator << 2 * max(shift, 0)) // (square.denominator << 2 * max(-shift, 0))
+    below, unit = math.isqrt(whole), Fraction(2) ** -shift
+    return below * unit, (below + 1) * unit
 
 
 def outwards(value: Fraction) -> Fraction | float:

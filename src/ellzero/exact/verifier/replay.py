@@ -21,5 +21,5 @@ def replay(certificate: Any, X: object, y: object) -> tuple[float, Iterator[Leaf
     header, arrays = load(certificate)
     arrays = check_arrays(header, arrays)
     problem = read_problem(header, arrays, X, y, Float64())
-    value, upper = problem.evaluate(*read_solution(header, arrays, problem))
-    return float(value), read_tree(arrays, problem).leaves(problem, upper)
+    objective = problem.evaluate(*read_solution(header, arrays, problem))
+    return float(objective.value), read_tree(arrays, problem).leaves(problem, objective.upper)

@@ -1,0 +1,121 @@
+"""One seed: the certificate of a random problem, verified in float64 and in exact arithmetic.
+
+At every node the float64 bound is computed with its margin and without, and once more in exact arithmetic from the same region.
+The margin must be larger than the error.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+import ellzero as ez
+from ellzero.exact.verifier.arithmetic import Float64, Point
+from ellzero.exact.verifier.bounds import Index, Problem, State
+from ellzero.exact.verifier.claims import check_arrays, read_problem, read_solution, read_tree
+from ellzero.exact.verifier.exact_arithmetic import Exact
+from fuzz.problems.drawing import draw_problem
+from fuzz.records import Record
+from fuzz.running.pool import Task
+
+__all__ = ["BOUND", "CERTIFICATES", "COMPARED", "OBJECTIVE", "run"]
+
+CERTIFICATES, COMPARED = "certificates", "finite bounds"  # names of counts
+BOUND, OBJECTIVE = "margin / error of a bound", "margin / error of an objective"  # names of ratios
+SECONDS = 5.0  # of one search
+NODES = 60  # of one search: more certificates tell more than larger ones
+NO_LIMIT = 1e300
+
+
+@dataclass(frozen=True)
+class Measured(Problem):
+    """A problem in float64 that compares every bound with its own without margins, and with exact arithmetic."""
+
+    bare: Problem = field(kw_only=True)
+    exact: Problem = field(kw_only=True)
+    twins: dict[int, tuple[Point, Point]] = field(default_factory=dict, kw_only=True)
+    ratios: list[float] = field(default_factory=list, kw_only=True)  # of margin to error
+
+    def points(self, alpha: Any, rest: Any, rows: Index) -> Iterator[Point | None]:
+        """Yield the dual points, and keep those of the other two arithmetics beside them."""
+        others = (problem.points(alpha, rest, rows) for problem in (self.bare, self.exact))
+        for point, *twins in zip(super().points(alpha, rest, rows), *others, strict=True):
+            if point is not None:
+                self.twins[id(point)] = tuple(twins)
+            yield point
+
+    def narrow(self, state: State, point: Point, upper: Any) -> tuple[Any, State | None]:
+        """Return what the verifier finds, and note by how much the margin exceeds the error."""
+        bound, _ = super().narrow(state, point, NO_LIMIT)
+        bare, exact = self.twins.pop(id(point))
+        value, _ = self.bare.narrow(state, bare, NO_LIMIT)
+        numbers = self.exact.arithmetic.numbers
+        truth, _ = self.exact.narrow(
+            replace(state, low=numbers(state.low), high=numbers(state.high)), exact, Fraction(NO_LIMIT)
+        )
+        if math.isfinite(bound) and math.isfinite(value) and not isinstance(truth, float):
+            self.ratios.append(quotient(Fraction(value) - Fraction(bound), abs(Fraction(value) - truth)))
+        return super().narrow(state, point, upper)
+
+
+def run(task: Task) -> Record:
+    """Draw, solve and verify the problem of a seed."""
+    begin, problem = time.perf_counter(), draw_problem(np.random.default_rng([task.seed, 18]))
+    record = Record(problem.loss, task.seed)
+    try:
+        solution = ez.solve(
+            problem.X, problem.y, **problem.settings(), **problem.form(), time_limit=SECONDS, node_limit=NODES, n_jobs=1
+        )
+    except ez.InvalidInputError:
+        record.count("refused by solve in a sentence")
+        return record
+    compare(record, solution.certificate, problem.X, problem.y)
+    record.seconds = time.perf_counter() - begin
+    return record
+
+
+def compare(record: Record, certificate: Any, X: Any, y: Any) -> None:
+    """Verify a certificate in both arithmetics, and find margins that are smaller than errors."""
+    report, exactly = (ez.verify(certificate, X, y, arithmetic=name) for name in ("float64", "exact"))
+    ratios, objective_ratio = measure(certificate, X, y)
+    record.count(CERTIFICATES)
+    record.counts[COMPARED] += len(ratios)
+    for name, ratio in ((BOUND, min(ratios, default=math.inf)), (OBJECTIVE, objective_ratio)):
+        if math.isfinite(ratio):
+            record.ratios[name] = ratio
+        if ratio < 1.0:
+            record.find("margin below the error", "critical", f"{name}: {ratio!r}")
+    if exactly.nodes and report.lower_bound > exactly.lower_bound:
+        words = f"{report.lower_bound!r} in float64, {exactly.lower_bound!r} in exact arithmetic"
+        record.find("float64 bound above the exact one", "critical", words)
+    if report.valid and not exactly.valid:
+        record.find("valid in float64 only", "high", f"{exactly.reasons}")
+
+
+def measure(certificate: Any, X: Any, y: Any) -> tuple[list[float], float]:
+    """Return the ratios of margin to error of all finite bounds of a certificate, and that of its objective."""
+    header = dict(certificate.header)
+    with np.errstate(all="ignore"):
+        arrays = check_arrays(header, dict(certificate.arrays))
+        without = Float64(unit=0.0, round=0.0, tiny=0.0)
+        marked, bare, exact = (read_problem(header, arrays, X, y, numbers) for numbers in (Float64(), without, Exact()))
+        parts = {each.name: getattr(marked, each.name) for each in fields(Problem)}
+        measured = Measured(**parts, bare=bare, exact=exact)
+        model = read_solution(header, arrays, marked)
+        found, truth = marked.evaluate(*model), exact.evaluate(*model).value
+        read_tree(arrays, measured).walk(measured, found.upper, -math.inf)
+    return measured.ratios, quotient(Fraction(found.upper) - Fraction(found.value), abs(Fraction(found.value) - truth))
+
+
+def quotient(margin: Fraction, error: Fraction) -> float:
+    """Return a margin divided by its error; infinite if there is none, or next to none."""
+    try:
+        return float(margin / error)
+    except (ZeroDivisionError, OverflowError):
+        return math.inf
