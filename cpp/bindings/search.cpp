@@ -18,6 +18,7 @@ ExactOptions BoundSearchOptions::core(const Problem& problem) const {
     if (home) out.swaps = {flags(*home), std::ssize(*home), swap_size};
     if (integral) out.integral = flags(*integral);
     out.alike = alike;
+    out.diagonals = diagonals;
     return out;
 }
 
@@ -58,6 +59,7 @@ void register_options(nb::module_& m) {
         .def_rw("home", &BoundSearchOptions::home, nb::arg().none(), "The features that swaps start from; None: all solutions.")
         .def_rw("swap_size", &BoundSearchOptions::swap_size, "Features that may leave the home, and that may come.")
         .def_rw("integral", &BoundSearchOptions::integral, nb::arg().none(), "Features that may be branched on; None: all.")
+        .def_rw("diagonals", &BoundSearchOptions::diagonals, "Whether curvature of the squared error may move into the ridge.")
         .def_rw("alike", &BoundSearchOptions::alike,
                 "Features with at least this correlation are decided together; above one: none are.")
         .def_rw("threads", &BoundSearchOptions::threads);

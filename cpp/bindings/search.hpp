@@ -20,6 +20,7 @@ struct BoundSearchOptions {
     List home, integral;
     int64_t swap_size = 0;
     double alike = ExactOptions{}.alike;
+    bool diagonals = true;
     int threads = 1;
 
     ExactOptions core(const Problem& problem) const;

@@ -399,7 +399,45 @@ class Tree:
     def alpha(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
         """All dual points, one after another."""
 
-    def set_points(self, row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], alpha: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+    @property
+    def point_diagonal(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The diagonal that each dual point uses, -1 if none."""
+
+    @property
+    def model_columns(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """The columns of the models of all dual points."""
+
+    @property
+    def model_values(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Their coefficients."""
+
+    @property
+    def model_ends(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The place where the model of each dual point ends."""
+
+    @property
+    def model_intercepts(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Their intercepts."""
+
+    def set_points(self, row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], alpha: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], point_diagonal: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], model_columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], model_values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], model_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], model_intercepts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def diagonal_members(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @diagonal_members.setter
+    def diagonal_members(self, arg: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def diagonal_ends(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+
+    @diagonal_ends.setter
+    def diagonal_ends(self, arg: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def diagonal_values(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @diagonal_values.setter
+    def diagonal_values(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
 
     @property
     def parent(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
@@ -687,6 +725,13 @@ class SearchOptions:
 
     @integral.setter
     def integral(self, arg: Sequence[int] | None, /) -> None: ...
+
+    @property
+    def diagonals(self) -> bool:
+        """Whether curvature of the squared error may move into the ridge."""
+
+    @diagonals.setter
+    def diagonals(self, arg: bool, /) -> None: ...
 
     @property
     def alike(self) -> float:

@@ -11,17 +11,18 @@ namespace ellzero {
 namespace {
 
 // With more columns than this part of the rows hardly any curvature is left in all directions.
-constexpr double most_of_rows = 0.8;
+constexpr double most_of_rows = 0.7;
 // The work grows with the third power of the columns.
 constexpr int64_t most_columns = 1500;
 constexpr double most_operations = 3e9;
 // Sweeps of the barrier method. Each halves the barrier, which starts at this part of what a column alone could give.
-constexpr int most_sweeps = 10;
+constexpr int most_sweeps = 4;
 constexpr double first_barrier = 0.5, lower_barrier = 0.5;
 // A sweep that adds less than this part of the sum is the last.
-constexpr double worth_a_sweep = 0.01;
-// A verifier needs room for rounding: this, or so many times the rounding of a sum for each row and column.
-constexpr double least_margin = 1e-9, more_than_rounding = 8.0;
+constexpr double worth_a_sweep = 0.05;
+// A verifier needs room for rounding: this, or so much for each row and column, relative to the size of each column beside what
+// is left of it about its mean.
+constexpr double least_margin = 1e-9, more_than_rounding = 8.0, more_terms = 64.0;
 // Where the margin is not met, a little less may meet it.
 constexpr double a_little_less = 0.98;
 constexpr int most_tries = 8;
@@ -133,8 +134,14 @@ std::shared_ptr<Diagonal> make_diagonal(const Problem& problem, std::vector<int3
         double* row = gram.row(i);
         for (int64_t j = 0; j < order; ++j) row[j] *= 1.0 - Diagonal::slack;
     }
-    const double terms = static_cast<double>(problem.rows() + order) * static_cast<double>(order);
-    const double margin = std::max(least_margin, more_than_rounding * terms * std::numeric_limits<double>::epsilon());
+    double sizes = 0.0;
+    for (int64_t k = 0; k < order; ++k) {
+        const int32_t j = out->columns[k];
+        const double size = 1.0 + 2.0 * std::abs(problem.X.mean(j)) * problem.X.scale(j) * units[k];
+        sizes += size * size;
+    }
+    const double rounding = (static_cast<double>(problem.rows() + order) + more_terms) * std::numeric_limits<double>::epsilon();
+    const double margin = std::max(least_margin, more_than_rounding * rounding * sizes);
     std::vector<double> moved = largest_diagonal(gram);
     if (moved.empty()) return nullptr;
     for (int k = 0; k < most_tries; ++k) {

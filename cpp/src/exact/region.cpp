@@ -13,7 +13,7 @@ namespace {
 // A solution that is known up to rounding may lie so far outside its box, relative to 1 + |beta|.
 constexpr double box_tolerance = 1e-9;
 // A diagonal is made anew when no more than this part of its columns is left.
-constexpr double few_enough_to_renew = 0.75;
+constexpr double few_enough_to_renew = 0.6;
 
 float round_down(double x) {
     const auto f = static_cast<float>(x);
@@ -30,6 +30,7 @@ Region::Region(const Problem& problem, const ExactOptions& options)
     : problem_(problem),
       swaps_(options.swaps),
       lambda_0_(options.lambda_0),
+      diagonals_(options.diagonals),
       most_(options.swaps.limits() ? options.swaps.size : options.k) {
     const Penalty& penalty = problem.penalty;
     const bool penalised = penalty.lambda_1 > 0.0 || penalty.lambda_2 > 0.0;
@@ -116,7 +117,7 @@ std::shared_ptr<Diagonal> Region::renew_diagonal() {
         for (const int32_t j : *list)
             if (problem_.X.square(j) > 0.0) alive.push_back(j);
     const int64_t count = std::ssize(alive);
-    if (!may_move_curvature(problem_, count)) return nullptr;
+    if (!diagonals_ || !may_move_curvature(problem_, count)) return nullptr;
     if (tried_ > 0 && static_cast<double>(count) > few_enough_to_renew * static_cast<double>(tried_)) return nullptr;
     tried_ = count;
     std::shared_ptr<Diagonal> made = make_diagonal(problem_, std::move(alive));

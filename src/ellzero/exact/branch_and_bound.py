@@ -204,8 +204,11 @@ class TreeSearch:
 
     def note(self) -> None:
         """Report the state of the search."""
-        search, size = self.search, len(self.memory.integral or ())
-        self.run.note(*self.run.bounds(search), search.nodes, search.open, self.memory.iteration, size)
+        search, memory = self.search, self.memory
+        size = len(memory.integral or ())
+        if memory.iteration and memory.integral is None:  # all of them
+            size = len(self.run.problem.paying(np.arange(self.run.problem.design.shape[1], dtype=np.int32)))
+        self.run.note(*self.run.bounds(search), search.nodes, search.open, memory.iteration, size)
 
     def report(self) -> None:
         """Report the state of the search; the core calls this about ten times a second, and an exception stops it."""

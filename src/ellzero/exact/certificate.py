@@ -26,6 +26,10 @@ from ellzero.problem.problem import Problem
 
 __all__ = ["Certificate", "Claim", "fingerprint_design", "save_arrays", "tree_arrays"]
 
+# The arrays of diagonals and of the models of dual points, which are there if a dual point uses a diagonal.
+DIAGONALS = ["diagonal_members", "diagonal_ends", "diagonal_values", "point_diagonal"]
+DIAGONALS += ["model_columns", "model_values", "model_ends", "model_intercepts"]
+
 FINGERPRINTS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 """Checksums of stores, which take long to read. Arrays in memory are not listed: their owner may change them between calls."""
 
@@ -151,7 +155,8 @@ class Certificate:
 
 def tree_arrays(tree: _core.Tree) -> dict[str, NDArray[Any]]:
     """Return the arrays of a tree that go into a certificate."""
-    return {name: getattr(tree, name) for name in ("parent", "branch", "side", "block_members", "block_ends", "row", "alpha")}
+    names = ["parent", "branch", "side", "block_members", "block_ends", "row", "alpha"]
+    return {name: getattr(tree, name) for name in (names + DIAGONALS if (tree.point_diagonal >= 0).any() else names)}
 
 
 def fingerprint_design(problem: Problem) -> tuple[str, str]:

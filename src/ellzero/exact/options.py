@@ -44,6 +44,7 @@ class SearchOptions:
     node_limit: int = NO_LIMIT
     enough: float = -np.inf  # a search of more than a few nodes ends with the first model below this objective
     alike: float | None = None  # features with at least this correlation are decided together; None: as the core does
+    diagonals: bool = True  # curvature of the squared error may move into the ridge
     checkpoint: Any = None
     threads: int = 1
     in_turn: bool = False  # the threads share one node at a time: what is found does not depend on their number

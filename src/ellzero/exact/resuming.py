@@ -21,6 +21,7 @@ from ellzero.design.stored import RESIDENT_BYTES, StoredDesign
 from ellzero.exact.certificate import tree_arrays
 from ellzero.exact.incumbent import as_solution
 from ellzero.exact.run import Run
+from ellzero.exact.snapshot_file import POINTS
 from ellzero.exact.solution import size_of
 from ellzero.exact.verifier.data import Refused
 from ellzero.exact.verifier.replay import replay
@@ -258,13 +259,14 @@ class Frontier:
         """Return the tree with so many more nodes at its end, which decide nothing and have no dual point."""
         tree = self.saved.tree
         if more:
-            alpha, row = tree.alpha, np.concatenate([self.row, np.full(more, -1)])
-            tree = _core.Tree()
+            saved, tree = tree, _core.Tree()
             tree.parent = parent
             tree.branch = np.concatenate([self.branch, np.full(more, -1)])
-            tree.block_members, tree.block_ends = self.saved.tree.block_members, self.saved.tree.block_ends
+            for name in ("block_members", "block_ends", "diagonal_members", "diagonal_ends", "diagonal_values"):
+                setattr(tree, name, getattr(saved, name))
             tree.side = np.concatenate([self.side, np.zeros(more, dtype=np.int64)]).astype(np.int8)
-            tree.set_points(row, alpha)
+            row = np.concatenate([self.row, np.full(more, -1)])
+            tree.set_points(row, *(getattr(saved, name) for name in POINTS if name != "row"))
         return tree
 
 

@@ -76,6 +76,7 @@ class Run:
             swap_size=None if swaps is None else swaps.size,
             integral=None if integral is None else list(integral),
             alike=options.alike,
+            diagonals=options.diagonals,
             threads=options.threads,
         )
 

@@ -53,6 +53,9 @@ LISTS: dict[str, dict[str, Form]] = {
         "side": Form("i", ("nodes",), low=0, high=2),
         "block_members": Form("i", ("members",), low=0, high="p"),
         "block_ends": Form("i", ("blocks",), low=1, ascending=True),
+        "diagonal_members": Form("i", ("covered",), low=0, high="p"),
+        "diagonal_ends": Form("i", ("diagonals",), low=1, ascending=True),
+        "diagonal_values": Form("f", ("covered",), low=0.0, finite=True),
     },
     "state": {
         "outside": Form("u", ("words",)),
@@ -92,7 +95,22 @@ FORMS |= {
 FORMS |= {
     "tree.row": Form("i", ("nodes",), low=-1),
     "tree.alpha": Form("f", ("entries",), finite=True),
+    "tree.point_diagonal": Form("i", ("points",), low=-1, high="diagonals"),
+    "tree.model_columns": Form("i", ("modelled",), low=0, high="p"),
+    "tree.model_values": Form("f", ("modelled",), finite=True),
+    "tree.model_ends": Form("i", ("points",), low=0),
+    "tree.model_intercepts": Form("f", ("points",), finite=True),
     "node.state": Form("i", ("open",), low=0, high="states"),
+}
+
+POINTS: dict[str, type] = {  # the arguments of Tree.set_points
+    "row": np.int64,
+    "alpha": np.float32,
+    "point_diagonal": np.int64,
+    "model_columns": np.int32,
+    "model_values": np.float64,
+    "model_ends": np.int64,
+    "model_intercepts": np.float64,
 }
 
 
@@ -128,7 +146,7 @@ def to_arrays(snapshot: _core.Snapshot) -> Arrays:
     put(out, "incumbent", [snapshot.incumbent])
     tree, nodes = snapshot.tree, snapshot.open
     put(out, "tree", [tree])
-    out |= {"tree.row": tree.row, "tree.alpha": tree.alpha}
+    out |= {f"tree.{name}": getattr(tree, name) for name in POINTS}
     # Both children of a node share the state of their parent, which is written once.
     of_node = [node.state for node in nodes]
     states = {id(state): state for state in of_node}
@@ -151,7 +169,7 @@ def from_arrays(arrays: Arrays, n: int, p: int) -> _core.Snapshot:
     [snapshot] = take(arrays, "search", _core.Snapshot, 1)
     [snapshot.incumbent] = take(arrays, "incumbent", _core.Model, 1)
     [tree] = take(arrays, "tree", _core.Tree, 1)
-    tree.set_points(arrays["tree.row"].astype(np.int64), arrays["tree.alpha"].astype(np.float32))
+    tree.set_points(*(np.ascontiguousarray(arrays[f"tree.{name}"], dtype) for name, dtype in POINTS.items()))
     snapshot.tree = tree
     states = take(arrays, "state", _core.State, sizes["states"])
     nodes = take(arrays, "node", _core.Node, sizes["open"])
@@ -171,9 +189,10 @@ def check_together(arrays: Arrays, sizes: dict[str, int], n: int, columns: int) 
         "the dual points of its states": bool(np.isin(lengths["alpha"], (0, n, 2 * n)).all()),
         "the columns of its states": bool(np.isin(lengths["outside"], (0, words)).all()),
         "the clauses of its states": good_clauses(arrays, lengths),
-        "the blocks of its tree": (arrays["tree.block_ends"][-1:] == sizes["members"]).all()
-        and (sizes["blocks"] > 0 or not sizes["members"]),
-        "the points of its tree": good_points(arrays["tree.row"], arrays["tree.alpha"], n),
+        "the blocks of its tree": good_ends(arrays["tree.block_ends"], sizes["members"]),
+        "the points of its tree": good_points(arrays["tree.row"], arrays["tree.alpha"], n, sizes["points"]),
+        "the models of its points": good_ends(arrays["tree.model_ends"], sizes["modelled"]),
+        "the diagonals of its tree": good_ends(arrays["tree.diagonal_ends"], sizes["covered"]),
         "the open nodes": len(np.unique(arrays["node.id"])) == sizes["open"],
         "the number of its boxes": sizes["boxes"] in (0, columns),
         "its boxes": good_boxes(arrays["search.boxes"]) and good_boxes(arrays["state.boxes"][:, 1:]),
@@ -196,10 +215,15 @@ def good_clauses(arrays: Arrays, lengths: dict[str, NDArray[Any]]) -> bool:
     return whole and bool(((lengths["charges"] == 0) | (lengths["charges"] == lengths["clause_ends"])).all())
 
 
-def good_points(row: NDArray[Any], alpha: NDArray[Any], n: int) -> bool:
+def good_points(row: NDArray[Any], alpha: NDArray[Any], n: int, points: int) -> bool:
     """Return whether the rows count the points in the order of the nodes, and each has n entries, or as many again."""
     listed = row[row >= 0]
-    return np.array_equal(listed, np.arange(len(listed))) and len(alpha) in (n * len(listed), 2 * n * len(listed))
+    return np.array_equal(listed, np.arange(points)) and len(alpha) in (n * points, 2 * n * points)
+
+
+def good_ends(ends: NDArray[Any], members: int) -> bool:
+    """Return whether lists that are kept one after the other end one after the other, and the last with the members."""
+    return bool((np.diff(ends) >= 0).all()) and (int(ends[-1]) if len(ends) else 0) == members
 
 
 def good_boxes(boxes: NDArray[Any]) -> bool:

@@ -15,7 +15,7 @@ namespace ellzero {
 struct Diagonal {
     // It leaves this part of X'WX. A dual point then need not be exactly that of its coefficients: an error e of theta costs
     // (1 / slack - 1) / 2 sum_i e_i^2 / w_i.
-    static constexpr double slack = 1e-3;
+    static constexpr double slack = 0x1p-10;
 
     std::vector<int32_t> columns;    // ascending
     std::vector<double> curvatures;  // d_j of each of these columns

@@ -94,6 +94,7 @@ class Region {
     const Problem& problem_;
     const SwapNeighbourhood& swaps_;
     double lambda_0_;
+    bool diagonals_;
     int64_t most_;  // features that may come in
     std::vector<Box> root_, box_;
     std::vector<Status> status_;

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import xlog1py, xlogy
 
 from ellzero.exact.verifier.data import products
+from ellzero.exact.verifier.diagonals import PRICE, leaves_definite
 
 Array = NDArray[Any]
 
@@ -28,6 +29,8 @@ class Point(NamedTuple):
     gauge: Any  # the sum of the absolute values of the parts of these terms
     v_low: Array
     v_high: Array
+    moved: Any = None  # the curvature that is in the ridge of each feature instead of the loss; None: none is
+    covered: Any = None  # the features that this is about: the point says nothing of a region with others
 
 
 class Objective(NamedTuple):
@@ -115,7 +118,47 @@ class Float64:
             yield Point(terms[at], gauge, v[at] - error, v[at] + error)
         del v  # its name would keep it in memory until the next batch is computed
 
-    def last_root(self, curve: float, slope: Any, constant: Any) -> Array:
+    def move(
+        self,
+        point: Point,
+        theta: Array,
+        y: Array,
+        w: Array,
+        columns: Array,
+        coef: Array,
+        spread: Array,
+        intercept: float,
+        at: Any,
+        moved: Array,
+    ) -> Point:
+        """Return the point with a diagonal, whose entries are `moved`, for coefficients `coef` of columns of X that are `at`.
+
+        Curvature that is moved costs the bound nothing where theta is w (y - eta) of these coefficients; else PRICE times the
+        square of what it is off.
+        """
+        target, parts = y - intercept, columns.shape[1] + 4
+        eta = columns @ (coef / spread)
+        size = np.abs(columns) @ np.abs(coef / spread) + np.abs(target)
+        there = w * (target - eta)
+        off = (
+            np.abs(theta - there) + w * (parts * (self.unit * size + self.tiny)) + self.round * (np.abs(theta) + np.abs(there))
+        )
+        squares = off * (off / np.where(w > 0.0, w, 1.0))
+        cost = PRICE * exact_sum(np.append(squares, len(y) * self.tiny)) * (1.0 + 4.0 * self.round)
+        worth = 0.5 * moved[at] * coef * coef
+        added = moved[at] * coef
+        v_low, v_high = point.v_low.copy(), point.v_high.copy()
+        error = self.round * np.abs(added) + self.unit * (np.abs(v_low[at]) + np.abs(v_high[at])) + self.tiny
+        v_low[at] += added - error
+        v_high[at] += added + error
+        terms = np.concatenate((point.terms, worth, [-cost]))
+        return point._replace(terms=terms, gauge=point.gauge + float(worth.sum()) + cost, v_low=v_low, v_high=v_high)
+
+    def leaves_definite(self, X: Any, columns: Any, values: Array, w: Array, spread: Array, centred: bool) -> bool:
+        """Return whether a diagonal is proved to leave the curvature of the loss positive semidefinite."""
+        return leaves_definite(X, columns, values, w, spread, centred, self.unit)
+
+    def last_root(self, curve: Any, slope: Any, constant: Any) -> Array:
         """Return a point m >= 0 beyond which curve m^2 + slope m + constant is positive; infinite if there is none."""
         slope, constant = np.asarray(slope, dtype=np.float64), np.asarray(constant, dtype=np.float64)
         squares, product = slope**2, 4.0 * curve * constant
@@ -124,7 +167,8 @@ class Float64:
         # Rising: the two parts of the divisor are positive. Falling: so are the two of the numerator. Nothing cancels.
         root = np.where(np.isfinite(low), np.sqrt(np.maximum(low, 0.0)), slope)
         rising = np.where(constant < 0.0, -2.0 * constant / (slope + root) * (1.0 + self.slack) + self.tiny, 0.0)
-        last = (np.sqrt(np.maximum(high, 0.0)) - slope) / (2.0 * curve) if curve > 0.0 else np.full_like(slope, np.inf)
+        divisor = np.where(np.asarray(curve) > 0.0, 2.0 * np.asarray(curve), 1.0)
+        last = np.where(np.asarray(curve) > 0.0, (np.sqrt(np.maximum(high, 0.0)) - slope) / divisor, np.inf)
         falling = np.where(high < 0.0, 0.0, last * (1.0 + self.slack) + self.tiny)
         out = np.where(slope > 0.0, rising, np.where(np.isfinite(high), falling, np.inf))
         return np.where(np.isnan(out), np.inf, out)

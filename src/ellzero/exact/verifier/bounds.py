@@ -13,6 +13,7 @@ from scipy.special import xlog1py, xlogy
 
 from ellzero.exact.verifier.arithmetic import Array, Float64, Objective, Point
 from ellzero.exact.verifier.data import dense, require
+from ellzero.exact.verifier.diagonals import Diagonals, Model
 
 Mask = NDArray[np.bool_]
 Index = NDArray[np.int64]
@@ -201,21 +202,36 @@ class Problem:
         possible = paid | (home | (enter > 0)) & (room >= self.lambda_0)
         return replace(state, inside=inside, low=low, high=high, chosen=chosen).keep(possible)
 
-    def points(self, alpha: Array, rest: Array | None, rows: Index) -> Iterator[Point | None]:
+    def points(
+        self, alpha: Array, rest: Array | None, rows: Index, diagonals: Diagonals | None = None
+    ) -> Iterator[Point | None]:
         """Yield the dual point of each row of alpha, in this order, None for -1; one pass over X serves many rows."""
-        known = self._points(alpha, rest, rows[rows >= 0])
+        known = self._points(alpha, rest, rows[rows >= 0], diagonals)
         for row in rows:
             yield next(known) if row >= 0 else None
 
-    def _points(self, alpha: Array, rest: Array | None, rows: Index) -> Iterator[Point]:
+    def _points(self, alpha: Array, rest: Array | None, rows: Index, diagonals: Diagonals | None) -> Iterator[Point]:
         n, p = self.X.shape
         step = int(np.clip(min(BATCH_BYTES // (8 * n), PRODUCT_BYTES // (8 * p)), 1, LARGEST_BATCH))
         for start in range(0, len(rows), step):
             used = rows[start : start + step]
             theta = self._theta(alpha[used].astype(np.float64) + (0.0 if rest is None else rest[used].astype(np.float64)))
-            yield from self.arithmetic.points(
+            points = self.arithmetic.points(
                 self.loss, theta, self.y, self.w, self.X, self.spread, self.norm, self.fit_intercept
             )
+            for row, at, point in zip(used.tolist(), theta, points, strict=True):
+                model = None if diagonals is None else diagonals.models[row]
+                yield point if model is None or diagonals is None else self._move(point, at, model, diagonals)
+
+    def _move(self, point: Point, theta: Array, model: Model, diagonals: Diagonals) -> Point:
+        """Return a dual point with the diagonal that it uses."""
+        diagonals.check(model.diagonal, self)
+        moved, covered = diagonals.entries(model.diagonal, len(self.counted))
+        at, numbers = model.columns, self.arithmetic.numbers
+        columns = dense(self.X[:, at]) if len(at) else np.zeros((len(self.y), 0))
+        coef, intercept = model.values * self.unit, model.intercept * self.unit
+        point = self.arithmetic.move(point, theta, self.y, self.w, columns, coef, self.spread[at], intercept, at, moved)
+        return point._replace(moved=numbers(moved), covered=covered | (self.norm == 0.0))
 
     def _theta(self, alpha: Array) -> Array:
         if self.loss == "squared_error":
@@ -227,9 +243,11 @@ class Problem:
 
     def narrow(self, state: State, point: Point, upper: Any) -> tuple[Any, State | None]:
         """Return D at a dual point, and the state narrowed by D and `upper`; None if no solution is left below `upper`."""
-        v_low, v_high = point.v_low[state.index], point.v_high[state.index]
+        if point.covered is not None and not point.covered[state.index].all():
+            return -math.inf, state
+        v_low, v_high, ridge = point.v_low[state.index], point.v_high[state.index], self._ridge(state, point)
         home, undecided, (enter, leave) = self.home[state.index], ~state.inside, self.allowed(state)
-        s = np.maximum(self._support_function(v_low, state), self._support_function(v_high, state))  # convex in v
+        s = np.maximum(self._support_function(v_low, ridge, state), self._support_function(v_high, ridge, state))  # convex in v
         net = s - np.where(self.counted[state.index], self.lambda_0, 0)
         # By default, undecided features of `home` are in, the best of each clause too, and others are out. A departure is a
         # feature that does the opposite.
@@ -262,24 +280,33 @@ class Problem:
             return math.inf, None
         # The bound with feature j in, without j's own term.
         rest = self.arithmetic.below(bound + rise_in + s, abs(bound) + rise_in + np.abs(s))
-        low, high = self._peel(state, v_low, v_high, rest, upper)
+        low, high = self._peel(state, v_low, v_high, ridge, rest, upper)
         chosen = state.chosen + np.count_nonzero(into)
         return bound, self.cap(replace(state, inside=state.inside | into, low=low, high=high, chosen=chosen).keep(~out), upper)
 
-    def _support_function(self, v: Array, state: State) -> Array:
-        """Return an upper bound, tight up to rounding, of max v beta - lambda_1 |beta| - lambda_2 beta^2 over the boxes."""
+    def _ridge(self, state: State, point: Point) -> Array:
+        """Return the ridge of each feature, rounded down: lambda_2, and what a diagonal moves there."""
+        ridge = np.full(len(state.index), self.lambda_2)
+        if point.moved is None:
+            return ridge
+        ridge = ridge + point.moved[state.index] / 2
+        return np.maximum(self.arithmetic.below(ridge, ridge), self.lambda_2)
+
+    def _support_function(self, v: Array, ridge: Array, state: State) -> Array:
+        """Return an upper bound, tight up to rounding, of max v beta - lambda_1 |beta| - ridge beta^2 over the boxes."""
         over = np.maximum(np.abs(v) - self.lambda_1, 0)
-        beta = over / (2 * self.lambda_2) if self.lambda_2 > 0 else np.where(over > 0, np.inf, over)
+        held = ridge > 0
+        beta = np.where(held, over / np.where(held, 2 * ridge, 1), np.where(over > 0, np.inf, over))
         beta = np.where(v < 0, -beta, beta)
         beta = np.minimum(np.maximum(beta, state.low), state.high)  # concave: the nearest point to the maximiser outside
         size = np.abs(beta)
-        slope, curve = np.where(beta < 0, -v, v) - self.lambda_1, self.lambda_2 * size
+        slope, curve = np.where(beta < 0, -v, v) - self.lambda_1, ridge * size
         value = self.arithmetic.above(size * (slope - curve), size * (np.abs(slope) + curve))
         finite = self.arithmetic.finite
         return np.where(finite(beta) & finite(value), value, np.inf)
 
-    def _peel(self, state: State, v_low: Array, v_high: Array, rest: Array, upper: Any) -> tuple[Array, Array]:
-        """Return the boxes without the outer parts where rest - (v beta - lambda_1 |beta| - lambda_2 beta^2) exceeds `upper`.
+    def _peel(self, state: State, v_low: Array, v_high: Array, ridge: Array, rest: Array, upper: Any) -> tuple[Array, Array]:
+        """Return the boxes without the outer parts where rest - (v beta - lambda_1 |beta| - ridge beta^2) exceeds `upper`.
 
         `rest` is a lower bound with feature j in, without j's own term. Zero is never cut off; boxes that exclude zero stay as
         they are.
@@ -287,8 +314,8 @@ class Problem:
         around_zero = (state.low <= 0) & (state.high >= 0)
         constant = self.arithmetic.below(rest - upper, np.abs(rest) + upper)
         last_root = self.arithmetic.last_root
-        high = np.minimum(state.high, last_root(self.lambda_2, self.lambda_1 - v_high, constant))
-        low = np.maximum(state.low, -last_root(self.lambda_2, self.lambda_1 + v_low, constant))
+        high = np.minimum(state.high, last_root(ridge, self.lambda_1 - v_high, constant))
+        low = np.maximum(state.low, -last_root(ridge, self.lambda_1 + v_low, constant))
         return np.where(around_zero, low, state.low), np.where(around_zero, high, state.high)
 
 

@@ -24,6 +24,7 @@ from ellzero.exact.verifier.data import (
     require,
     require_all,
 )
+from ellzero.exact.verifier.diagonals import MOST_COLUMNS, Diagonals, Model
 from ellzero.exact.verifier.tree import Tree
 
 Array = NDArray[np.float64]
@@ -50,6 +51,13 @@ KINDS: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {  # (ty
     (INTEGERS, ("members",)): ("block_members",),
     (INTEGERS, ("blocks",)): ("block_ends",),
     (HALVES, ("points", "n")): ("alpha", "alpha_rest"),
+    (INTEGERS, ("points",)): ("point_diagonal", "model_ends"),
+    (FLOATS, ("points",)): ("model_intercepts",),
+    (INTEGERS, ("model entries",)): ("model_columns",),
+    (FLOATS, ("model entries",)): ("model_values",),
+    (INTEGERS, ("diagonals",)): ("diagonal_ends",),
+    (INTEGERS, ("diagonal entries",)): ("diagonal_members",),
+    (FLOATS, ("diagonal entries",)): ("diagonal_values",),
     (INTEGERS, ("nonzeros",)): ("support",),
     (FLOATS, ("nonzeros",)): ("coef",),
     (FLOATS, ()): ("intercept",),
@@ -64,13 +72,17 @@ FORMS = {name: Form(types[0][0], shape if shape else None) for name, (types, sha
 FORMS |= {"classes": Form("iufbU", ("two",))}
 NEEDED = {"parent", "branch", "side", "row", "block_members", "block_ends", "alpha", "support", "coef", "intercept"}
 OPTIONAL = {"alpha_rest", "weights", "lower", "upper", "unpenalized"}
+# Either all of these or none are there.
+DIAGONALS = {"point_diagonal", "model_ends", "model_intercepts", "model_columns", "model_values"}
+DIAGONALS |= {"diagonal_ends", "diagonal_members", "diagonal_values"}
 RANGES: dict[str, tuple[int, str]] = {
     "parent": (-1, "nodes"),
     "branch": (-1, "blocks"),
     "row": (-1, "points"),
     "side": (0, "two"),
+    "point_diagonal": (-1, "diagonals"),
 }
-RANGES |= dict.fromkeys(("support", "unpenalized", "home", "block_members"), (0, "p"))
+RANGES |= dict.fromkeys(("support", "unpenalized", "home", "block_members", "model_columns", "diagonal_members"), (0, "p"))
 
 
 def load(certificate: Any) -> tuple[Header, Arrays]:
@@ -129,6 +141,7 @@ def check_arrays(header: Header, arrays: Arrays) -> Arrays:
     needed |= {"spread"} if header["standardize"] else set()
     needed |= {"classes"} if header["loss"] != "squared_error" else set()
     needed |= {"home"} if header["swap_size"] is not None else set()
+    needed |= DIAGONALS if header["loss"] == "squared_error" and DIAGONALS & arrays.keys() else set()
     missing, unknown = needed - arrays.keys(), arrays.keys() - needed - OPTIONAL
     require(not missing, f"arrays are missing: {', '.join(sorted(missing))}.")
     require(not unknown, f"an array has no use in this certificate: {min(unknown, key=str, default='')!r:.40}.")
@@ -227,8 +240,8 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
     home[arrays.get("home", [])] = True
     require(not (home & ~counted).any(), "home lists unpenalized features.")
     norm = largest / spread * np.sqrt(second + n * arithmetic.tiny) + arithmetic.tiny  # never zero by underflow
-    if header["fit_intercept"]:
-        norm[constant] = 0.0  # dual points sum to zero exactly: so do their products with a constant column
+    # Dual points sum to zero exactly if there is an intercept: so do their products with a constant column.
+    norm[constant if header["fit_intercept"] else largest == 0.0] = 0.0
     return Problem(
         loss=header["loss"],
         lambda_0=l0,
@@ -274,4 +287,29 @@ def read_tree(arrays: Arrays, problem: Problem) -> Tree:
     require(listed, "the blocks of the tree are malformed: each must end after it begins, and the last with the members.")
     require(branch[0] == -1 and problem.counted[members].all(), "the tree splits what cannot be split.")
     blocks = [members[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
-    return Tree(parent, branch, arrays["side"], blocks, arrays["row"], arrays["alpha"], arrays.get("alpha_rest"))
+    points = arrays["alpha"], arrays.get("alpha_rest"), read_diagonals(arrays, problem)
+    return Tree(parent, branch, arrays["side"], blocks, arrays["row"], *points)
+
+
+def read_diagonals(arrays: Arrays, problem: Problem) -> Diagonals | None:
+    """Return the diagonals and the models of dual points; refuse them if they are malformed."""
+    if "diagonal_ends" not in arrays:
+        return None
+    ends, members, values = (arrays[f"diagonal_{name}"] for name in ("ends", "members", "values"))
+    columns, entries = cut(ends, members, "diagonals"), cut(ends, values, "diagonals")
+    ascending = all((np.diff(each) > 0).all() and 0 < len(each) <= MOST_COLUMNS for each in columns)
+    require(ascending, f"a diagonal is malformed: it must have 1 to {MOST_COLUMNS} columns in ascending order.")
+    require_all(values >= 0.0, "diagonal_values contains negative numbers")
+    require(problem.fit_intercept or not arrays["model_intercepts"].any(), "a model has an intercept, the problem has none.")
+    used, coef = (cut(arrays["model_ends"], arrays[f"model_{name}"], "models") for name in ("columns", "values"))
+    require(all(len(np.unique(each)) == len(each) for each in used), "a model lists a feature twice.")
+    rows = zip(arrays["point_diagonal"].tolist(), used, coef, arrays["model_intercepts"].tolist(), strict=True)
+    return Diagonals(columns, entries, [Model(*row) if row[0] >= 0 else None for row in rows])
+
+
+def cut(ends: NDArray[Any], values: NDArray[Any], what: str) -> list[NDArray[Any]]:
+    """Return lists that are kept one after the other; refuse ends that are not those of all values."""
+    starts = np.concatenate(([0], ends))[:-1].astype(np.int64)
+    good = (ends >= starts).all() and (ends[-1] if len(ends) else 0) == len(values)
+    require(good, f"the {what} are malformed: each must end where it begins or later, and the last with the entries.")
+    return [values[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ellzero.base.errors import InvalidInputError
 from ellzero.exact.verifier.arithmetic import Array, Float64, Objective, Point
 from ellzero.exact.verifier.data import dense, narrow_blocks
+from ellzero.exact.verifier.diagonals import PRICE, SLACK
 
 try:
     import flint
@@ -90,9 +91,60 @@ class Exact(Float64):
             terms = [dual_below(loss, *each) if proper else -math.inf for each in zip(row, targets, weights, strict=True)]
             yield Point(np.array([*terms, None], dtype=object)[:-1], 0, products, products)
 
+    def move(
+        self,
+        point: Point,
+        theta: Array,
+        y: Array,
+        w: Array,
+        columns: Array,
+        coef: Array,
+        spread: Array,
+        intercept: float,
+        at: Any,
+        moved: Array,
+    ) -> Point:
+        """Return the point with a diagonal, for coefficients of columns of X that are `at`."""
+        b, d = rational(coef), rational(moved[at])
+        eta = (rational(columns) * (b / rational(spread))).sum(axis=1) if len(b) else rational(np.zeros(len(y)))
+        weights = rational(w)
+        off = rational(theta) - weights * (rational(y) - Fraction(intercept) - eta)
+        cost = Fraction(PRICE) * exact_sum(
+            np.array([o * o / each for o, each in zip(off, weights, strict=True) if each], object)
+        )
+        v = point.v_low.copy()
+        v[at] += d * b
+        terms = np.append(np.append(point.terms, d * b * b / 2), -cost)
+        return point._replace(terms=terms, v_low=v, v_high=v)
+
+    def leaves_definite(self, X: Any, columns: Any, values: Array, w: Array, spread: Array, centred: bool) -> bool:
+        """Return whether a diagonal leaves the curvature of the loss positive definite: an exact matrix, factorised in balls."""
+        z = dense(X[:, columns])
+        roots = rational(w)[:, None]
+        means = rational_products(w[None, :], z)[0] / exact_sum(rational(w)) if centred else rational(np.zeros(len(columns)))
+        gram = (rational(z) * roots).T @ rational(z) - exact_sum(rational(w)) * means[:, None] * means
+        scale = rational(spread[columns])
+        rest = (1 - Fraction(SLACK)) * gram / scale / scale[:, None]
+        rest[np.diag_indices(len(columns))] -= rational(values)
+        return positive_definite(rest)
+
     def last_root(self, curve: Any, slope: Any, constant: Any) -> Array:
         """Return a point m >= 0 beyond which curve m^2 + slope m + constant is positive; infinite if there is none."""
-        return np.asarray(np.frompyfunc(lambda b, c: last_root(curve, b, c), 2, 1)(slope, constant), dtype=object)
+        return np.asarray(np.frompyfunc(last_root, 3, 1)(curve, slope, constant), dtype=object)
+
+
+def positive_definite(matrix: Array) -> bool:
+    """Return whether elimination in balls finds all pivots of a symmetric matrix of rational numbers positive."""
+    with flint.ctx.workprec(2 * BITS):
+        rows = [[ball(each) for each in row] for row in matrix]
+        for k, row in enumerate(rows):
+            if not row[k] > 0:
+                return False
+            for other in rows[k + 1 :]:
+                factor = other[k] / row[k]
+                for j in range(k + 1, len(rows)):
+                    other[j] -= factor * row[j]
+    return True
 
 
 def rational(values: Array) -> Array:

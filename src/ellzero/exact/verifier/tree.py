@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ellzero.exact.verifier.bounds import Index, Problem, State
 from ellzero.exact.verifier.data import Refused
+from ellzero.exact.verifier.diagonals import Diagonals
 
 
 class Leaf(NamedTuple):
@@ -34,6 +35,7 @@ class Tree:
     row: Index
     alpha: NDArray[Any]
     rest: NDArray[Any] | None  # the further digits of alpha
+    diagonals: Diagonals | None = None
 
     def order(self) -> Index:
         """Return the nodes depth first; refuse a tree whose leaves do not cover all solutions."""
@@ -63,8 +65,9 @@ class Tree:
     def leaves(self, problem: Problem, upper: Any) -> Iterator[Leaf]:
         """Walk the tree, and yield its leaves with what is proved of them."""
         order, waiting = self.order(), np.bincount(self.parent[1:], minlength=len(self.parent))
+        points = problem.points(self.alpha, self.rest, self.row[order], self.diagonals)
         states: dict[int, tuple[Any, State | None]] = {-1: (0, problem.root())}  # no loss or penalty is negative
-        for node, point in zip(order.tolist(), problem.points(self.alpha, self.rest, self.row[order]), strict=True):
+        for node, point in zip(order.tolist(), points, strict=True):
             parent = int(self.parent[node])
             bound, state = states[parent]
             if parent >= 0:
