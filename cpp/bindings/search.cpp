@@ -48,6 +48,12 @@ nb::tuple undecided_shares(const BoundSearch& self) {
     return nb::make_tuple(to_numpy(std::move(columns)), to_numpy(std::move(shares)));
 }
 
+bool curvature_holds(nb::object problem_object, int threads, const nb::object& report) {
+    const Borrowed borrowed(std::move(problem_object), threads, checker(report));
+    const WithoutGil release;
+    return held_by_curvature(borrowed.problem);
+}
+
 void register_options(nb::module_& m) {
     nb::class_<BoundSearchOptions>(m, "SearchOptions", "The exact problem beside its data, and how closely it is solved.")
         .def(nb::init<>())
@@ -76,6 +82,8 @@ void register_options(nb::module_& m) {
 void register_search(nb::module_& m) {
     const nb::exception<WitnessLost> registered(m, "WitnessLost", PyExc_AssertionError);
     register_options(m);
+    m.def("curvature_holds", &curvature_holds, nb::arg("problem"), nb::arg("threads"), nb::arg("report").none(),
+          "Whether the curvature of the loss alone holds all coefficients.");
     nb::class_<BoundSearch>(m, "Search", "Branch and bound on one problem; it can be stopped, looked at and continued.")
         .def(nb::init<nb::object, const BoundSearchOptions&, Model>(), nb::arg("problem"), nb::arg("options"),
              nb::arg("incumbent"))

@@ -55,12 +55,11 @@ auto of_points(const TreeRecord& tree, const Give& give) {
 
 // The diagonals of points are known by number alone.
 void set_points(TreeRecord& tree, const Vector<int64_t>& row, const Vector<float>& alpha, const Vector<int64_t>& diagonal,
-                const Vector<int32_t>& columns, const Vector<double>& values, const Vector<int64_t>& ends,
-                const Vector<double>& intercepts) {
+                const Vector<int32_t>& columns, const Vector<double>& values, const Vector<int64_t>& ends) {
     const std::vector<int64_t> rows = to_vector(row);
     const auto count = std::count_if(rows.begin(), rows.end(), [](int64_t r) { return r >= 0; });
     const auto fits = [&](const auto& list) { return static_cast<int64_t>(list.size()) == count; };
-    if (!fits(diagonal) || !fits(ends) || !fits(intercepts)) throw std::invalid_argument("dual points and models do not match");
+    if (!fits(diagonal) || !fits(ends)) throw std::invalid_argument("dual points and models do not match");
     const int64_t n = count > 0 ? static_cast<int64_t>(alpha.size()) / count : 0;
     std::map<int64_t, std::shared_ptr<const Diagonal>> named;
     tree.points.assign(rows.size(), {});
@@ -79,7 +78,6 @@ void set_points(TreeRecord& tree, const Vector<int64_t>& row, const Vector<float
             throw std::invalid_argument("the models of dual points do not match their entries");
         point.columns.assign(columns.data() + begin, columns.data() + ends(r));
         point.coefficients.assign(values.data() + begin, values.data() + ends(r));
-        point.intercept = intercepts(r);
     }
 }
 
@@ -140,12 +138,8 @@ void register_tree(nb::module_& m) {
         return of_points<int64_t>(
             self, [&end](const KeptPoint& point, auto& out) { out.push_back(end += std::ssize(point.columns)); });
     }, nb::rv_policy::move, "The place where the model of each dual point ends.")
-        .def_prop_ro("model_intercepts",
-                     [](const TreeRecord& self) {
-        return of_points<double>(self, [](const KeptPoint& point, auto& out) { out.push_back(point.intercept); });
-    }, nb::rv_policy::move, "Their intercepts.")
         .def("set_points", &set_points, nb::arg("row"), nb::arg("alpha"), nb::arg("point_diagonal"), nb::arg("model_columns"),
-             nb::arg("model_values"), nb::arg("model_ends"), nb::arg("model_intercepts"));
+             nb::arg("model_values"), nb::arg("model_ends"));
     def_array(tree, "parent", &TreeRecord::parent);
     def_array(tree, "branch", &TreeRecord::branch);
     def_array(tree, "side", &TreeRecord::side);

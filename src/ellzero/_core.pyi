@@ -415,11 +415,7 @@ class Tree:
     def model_ends(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """The place where the model of each dual point ends."""
 
-    @property
-    def model_intercepts(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """Their intercepts."""
-
-    def set_points(self, row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], alpha: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], point_diagonal: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], model_columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], model_values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], model_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], model_intercepts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+    def set_points(self, row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], alpha: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], point_diagonal: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], model_columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], model_values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], model_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
     @property
     def diagonal_members(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
@@ -759,6 +755,9 @@ class SearchStatus(enum.Enum):
 
     improved = 4
     """A long search found a model that is good enough."""
+
+def curvature_holds(problem: object, threads: int, report: object | None) -> bool:
+    """Whether the curvature of the loss alone holds all coefficients."""
 
 class Search:
     """

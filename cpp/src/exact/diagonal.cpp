@@ -10,11 +10,16 @@
 namespace ellzero {
 namespace {
 
-// With more columns than this part of the rows hardly any curvature is left in all directions.
-constexpr double most_of_rows = 0.7;
-// The work grows with the third power of the columns.
-constexpr int64_t most_columns = 1500;
-constexpr double most_operations = 3e9;
+// With more columns than this part of the rows hardly any curvature is left in all directions. At the root, where the work is
+// done but once, little is worth it, too.
+constexpr double most_of_rows = 0.35, most_at_the_root = 0.8;
+// The work grows with the third power of the columns: with more of them it is done only where nothing else holds the
+// coefficients, and beyond the last number not at all.
+constexpr int64_t many_columns = 1000, most_columns = 2000;
+constexpr double most_operations = 2e9;
+// Steps towards the least eigenvalue, and the part of it that every column gives.
+constexpr int steps_to_the_least = 15;
+constexpr double part_of_all = 0.5;
 // Sweeps of the barrier method. Each halves the barrier, which starts at this part of what a column alone could give.
 constexpr int most_sweeps = 4;
 constexpr double first_barrier = 0.5, lower_barrier = 0.5;
@@ -87,21 +92,45 @@ bool leaves_definite(const Matrix& gram, const std::vector<double>& moved, doubl
     return factorise(rest);
 }
 
+// An estimate of the least eigenvalue of L L', from above, by inverse iteration.
+double least_eigenvalue(const Matrix& factor) {
+    const int64_t order = factor.order();
+    std::vector<double> x(order);
+    for (int64_t i = 0; i < order; ++i) x[i] = i % 2 == 0 ? 1.0 : -1.0 + 1.0 / static_cast<double>(i + 1);
+    double value = 0.0;
+    for (int k = 0; k < steps_to_the_least; ++k) {
+        const double length = std::sqrt(kernels::dot(x.data(), x.data(), order));
+        for (double& each : x) each /= length;
+        for (int64_t i = 0; i < order; ++i) x[i] = (x[i] - kernels::dot(factor.row(i), x.data(), i)) / factor(i, i);
+        value = 1.0 / kernels::dot(x.data(), x.data(), order);
+        for (int64_t i = order; i-- > 0;) {
+            x[i] /= factor(i, i);
+            kernels::axpy(-x[i], factor.row(i), i, x.data());
+        }
+    }
+    return value;
+}
+
 // Coordinate ascent on sum_j d_j + barrier log det(gram - D): at its maximum over d_j, the inverse has 1 / barrier at j.
+// Every column gives something.
 std::vector<double> largest_diagonal(const Matrix& gram) {
     const int64_t order = gram.order();
-    std::vector<double> moved(order, 0.0);
     Matrix factor = gram;
     if (!factorise(factor)) return {};
+    const double least = part_of_all * least_eigenvalue(factor);
+    std::vector<double> moved(order, least);
+    factor = gram;
+    for (int64_t j = 0; j < order; ++j) factor(j, j) -= least;
+    if (!(least > 0.0) || !factorise(factor)) return {};
     Matrix of_rest = inverse(factor);
-    double alone = 0.0, sum = 0.0;
+    double alone = 0.0, sum = least * static_cast<double>(order);
     for (int64_t j = 0; j < order; ++j) alone += 1.0 / of_rest(j, j);
     double barrier = first_barrier * alone / static_cast<double>(order);
     const double cube = std::pow(static_cast<double>(order), 3.0);
-    for (int k = 0; k < most_sweeps && (k + 1) * cube <= most_operations; ++k, barrier *= lower_barrier) {
+    for (int k = 0; k < most_sweeps && (k == 0 || (k + 1) * cube <= most_operations); ++k, barrier *= lower_barrier) {
         double gained = 0.0;
         for (int64_t j = 0; j < order; ++j) {
-            const double peak = of_rest(j, j), step = std::max(1.0 / peak - barrier, -moved[j]);
+            const double peak = of_rest(j, j), step = std::max(1.0 / peak - barrier, least - moved[j]);
             if (!(peak > 0.0) || !std::isfinite(step)) return {};
             const std::vector<double> column(of_rest.row(j), of_rest.row(j) + order);
             const double factor_of_change = step / (1.0 - step * peak);
@@ -118,9 +147,12 @@ std::vector<double> largest_diagonal(const Matrix& gram) {
 
 }  // namespace
 
-bool may_move_curvature(const Problem& problem, int64_t columns) {
-    return problem.loss.kind == LossKind::squared_error && columns > 0 && columns <= most_columns &&
-           static_cast<double>(columns) <= most_of_rows * static_cast<double>(problem.rows());
+bool worth_moving_curvature(const Problem& problem, int64_t columns, bool root) {
+    if (problem.loss.kind != LossKind::squared_error || columns == 0) return false;
+    const bool held = problem.penalty.lambda_1 > 0.0 || problem.penalty.lambda_2 > 0.0 || problem.penalty.boxed();
+    if (root && !held) return columns <= most_columns && columns < problem.rows();
+    const double share = root ? most_at_the_root : most_of_rows;
+    return columns <= many_columns && static_cast<double>(columns) <= share * static_cast<double>(problem.rows());
 }
 
 std::shared_ptr<Diagonal> make_diagonal(const Problem& problem, std::vector<int32_t> columns) {
@@ -153,6 +185,13 @@ std::shared_ptr<Diagonal> make_diagonal(const Problem& problem, std::vector<int3
         for (double& d : moved) d *= a_little_less;
     }
     return nullptr;
+}
+
+bool held_by_curvature(const Problem& problem) {
+    std::vector<int32_t> columns;
+    for (int32_t j = 0; j < problem.columns(); ++j)
+        if (problem.X.square(j) > 0.0) columns.push_back(j);
+    return worth_moving_curvature(problem, std::ssize(columns), true) && make_diagonal(problem, std::move(columns));
 }
 
 }  // namespace ellzero

@@ -39,7 +39,7 @@ NodeSolver::Outcome NodeSolver::run(const Node& node) {
     // 2. Bound it, round, fix features. The outcome depends on nothing but the node and the incumbent: a resumed search repeats
     // the one that was killed.
     work_.forget();
-    out.diagonal = work_.region.renew_diagonal();
+    out.diagonal = work_.region.renew_diagonal(node.depth == 0);
     work_.start(*node.state);
     if (!bound_and_fix(node, watch, out)) return out;
     // 3. Where one more feature is allowed, each of the undecided ones makes a leaf.

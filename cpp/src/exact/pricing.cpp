@@ -144,7 +144,6 @@ void Pricing::make_dual_of(const Relaxation& relaxation, DualPoint& out) const {
         out.kept.columns.push_back(c.column);
         out.kept.coefficients.push_back(c.beta);
     }
-    out.kept.intercept = relaxation.intercept();
     use_diagonal(setting_.problem, relaxation.residual(), region_.diagonal(), out);
 }
 

@@ -111,13 +111,13 @@ void Region::set_diagonal(const std::shared_ptr<const Diagonal>& diagonal) {
     for (size_t k = 0; k < diagonal_->columns.size(); ++k) moved_[diagonal_->columns[k]] = diagonal_->curvatures[k];
 }
 
-std::shared_ptr<Diagonal> Region::renew_diagonal() {
+std::shared_ptr<Diagonal> Region::renew_diagonal(bool root) {
     std::vector<int32_t> alive;
     for (const auto* list : {&in_, &always_, &undecided_})
         for (const int32_t j : *list)
             if (problem_.X.square(j) > 0.0) alive.push_back(j);
     const int64_t count = std::ssize(alive);
-    if (!diagonals_ || !may_move_curvature(problem_, count)) return nullptr;
+    if (!diagonals_ || !worth_moving_curvature(problem_, count, root)) return nullptr;
     if (tried_ > 0 && static_cast<double>(count) > few_enough_to_renew * static_cast<double>(tried_)) return nullptr;
     tried_ = count;
     std::shared_ptr<Diagonal> made = make_diagonal(problem_, std::move(alive));

@@ -46,8 +46,10 @@ RegionBound::Chosen RegionBound::choose(std::vector<double>& rewards, int64_t mo
 }
 
 double RegionBound::gain_of(int32_t j, double v) {
-    const double e = noise(j);
     const Box& box = region_.box(j);
+    // A constant column gains nothing; where nothing holds its coefficient, rounding would seem to gain all.
+    if (problem_.X.square(j) == 0.0 && !std::isfinite(box.high - box.low)) return gains_[j] = 0.0;
+    const double e = noise(j);
     return gains_[j] = std::max(ellzero::gain(v - e, box, region_.cost(j)), ellzero::gain(v + e, box, region_.cost(j)));
 }
 

@@ -7,10 +7,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero import _core
 from ellzero.base.errors import InvalidInputError
+from ellzero.exact.incumbent import TOLERANCE
 from ellzero.exact.options import SearchOptions
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
+from ellzero.solvers.paths import core_problem
 
 __all__ = ["assumed_bound", "assumed_free_bound", "check_bounded", "has_proved_bound", "with_bound", "with_free_bound"]
 
@@ -22,11 +25,22 @@ FREE_FACTOR = 10.0
 
 def check_bounded(problem: Problem, options: SearchOptions) -> None:
     """Refuse, before any work is done, a search in which nothing limits the coefficients."""
-    if options.bound is None and not has_proved_bound(problem):
+    if options.bound is None and not has_proved_bound(problem) and not held_by_loss(problem, options):
         raise InvalidInputError(
             "lambda_2 must be positive (add, for example, lambda_2=1e-3), or lower and upper finite: nothing else limits "
-            "the coefficients; bound=M or bound='heuristic' assumes a limit instead of proving one."
+            "the coefficients; bound=M or bound='heuristic' assumes a limit instead of proving one. Squared error needs "
+            "neither where rows are more than columns, no column is a combination of others, and there are at most 2,000."
         )
+
+
+def held_by_loss(problem: Problem, options: SearchOptions) -> bool:
+    """Return whether the curvature of the squared error limits all coefficients, in a search that can use it."""
+    built_in = options.method == "bnb" and options.backend == "builtin" and options.swaps is None and options.diagonals
+    penalty = problem.penalty
+    free = penalty.lambda_1 == 0.0 and penalty.lambda_2 == 0.0 and penalty.lower is None and penalty.upper is None
+    if problem.loss.name != "squared_error" or not built_in or not free or problem.design.shape[1] >= problem.design.shape[0]:
+        return False
+    return _core.curvature_holds(core_problem(problem, TOLERANCE), options.threads, None)
 
 
 def assumed_bound(problem: Problem, options: SearchOptions, incumbent: Model) -> float | None:
@@ -46,10 +60,12 @@ def has_proved_bound(problem: Problem) -> bool:
     return all(side is not None and np.isfinite(side[counted]).all() for side in (penalty.lower, penalty.upper))
 
 
-def assumed_free_bound(problem: Problem, incumbent: Model) -> float | None:
+def assumed_free_bound(problem: Problem, options: SearchOptions, incumbent: Model) -> float | None:
     """Return the bound that is assumed of free features (unpenalized, held by no penalty and no bounds), None without any."""
     penalty = problem.penalty
     if penalty.unpenalized is None or penalty.lambda_1 > 0.0 or penalty.lambda_2 > 0.0:
+        return None
+    if options.bound is None and held_by_loss(problem, options):
         return None
     held = [side is not None and np.isfinite(side[penalty.unpenalized]).all() for side in (penalty.lower, penalty.upper)]
     if all(held):

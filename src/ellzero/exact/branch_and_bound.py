@@ -91,7 +91,7 @@ def checked_memory(kept: dict[str, Any], problem: Problem, options: SearchOption
     if kept.keys() != {field.name for field in fields(Memory)}:
         raise Malformed("its memory has other entries")
     memory, start = Memory(**kept), null_model(problem, options.lambda_0)
-    bound, free_bound = assumed_bound(problem, options, start), assumed_free_bound(problem, start)
+    bound, free_bound = assumed_bound(problem, options, start), assumed_free_bound(problem, options, start)
     # Bounds that the first solution gave can be other than those of the null model, but not where none, or one, was asked for.
     if isinstance(options.bound, str) and is_positive(memory.bound):
         bound = memory.bound

@@ -28,7 +28,7 @@ __all__ = ["Certificate", "Claim", "fingerprint_design", "save_arrays", "tree_ar
 
 # The arrays of diagonals and of the models of dual points, which are there if a dual point uses a diagonal.
 DIAGONALS = ["diagonal_members", "diagonal_ends", "diagonal_values", "point_diagonal"]
-DIAGONALS += ["model_columns", "model_values", "model_ends", "model_intercepts"]
+DIAGONALS += ["model_columns", "model_values", "model_ends"]
 
 FINGERPRINTS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 """Checksums of stores, which take long to read. Arrays in memory are not listed: their owner may change them between calls."""

@@ -184,5 +184,5 @@ def begin_run(problem: Problem, options: SearchOptions, starts: Iterable[Model],
     check_bounded(problem, options)
     begin = time.monotonic()
     found = find_incumbent(problem, options, list(starts), algorithm, begin)
-    bound, free_bound = assumed_bound(problem, options, found.model), assumed_free_bound(problem, found.model)
+    bound, free_bound = assumed_bound(problem, options, found.model), assumed_free_bound(problem, options, found.model)
     return Run(problem, options, found.model, bound, free_bound, begin, found.ended)

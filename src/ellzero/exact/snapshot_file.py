@@ -99,7 +99,6 @@ FORMS |= {
     "tree.model_columns": Form("i", ("modelled",), low=0, high="p"),
     "tree.model_values": Form("f", ("modelled",), finite=True),
     "tree.model_ends": Form("i", ("points",), low=0),
-    "tree.model_intercepts": Form("f", ("points",), finite=True),
     "node.state": Form("i", ("open",), low=0, high="states"),
 }
 
@@ -110,7 +109,6 @@ POINTS: dict[str, type] = {  # the arguments of Tree.set_points
     "model_columns": np.int32,
     "model_values": np.float64,
     "model_ends": np.int64,
-    "model_intercepts": np.float64,
 }
 
 

@@ -24,8 +24,10 @@ struct Diagonal {
     double price_of_errors() const { return 0.5 * (1.0 / slack - 1.0); }
 };
 
-// Whether so many columns can leave curvature to be moved.
-bool may_move_curvature(const Problem& problem, int64_t columns);
+// Whether it is worth the work to move curvature of so many columns, at the root or elsewhere.
+bool worth_moving_curvature(const Problem& problem, int64_t columns, bool root);
+// Whether the curvature of the loss alone holds all coefficients: a diagonal can be made for all columns, but constant ones.
+bool held_by_curvature(const Problem& problem);
 // Makes a diagonal whose sum, relative to the columns' own curvatures, is nearly the largest. Null if nothing can be moved.
 std::shared_ptr<Diagonal> make_diagonal(const Problem& problem, std::vector<int32_t> columns);
 

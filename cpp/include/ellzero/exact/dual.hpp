@@ -21,7 +21,6 @@ struct KeptPoint {
     std::shared_ptr<const Diagonal> diagonal;
     std::vector<int32_t> columns;
     std::vector<double> coefficients;
-    double intercept = 0.0;
 };
 
 struct DualPoint {

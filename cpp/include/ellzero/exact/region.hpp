@@ -38,7 +38,7 @@ class Region {
     double moved(int32_t j) const { return moved_[j]; }
     Cost cost(int32_t j) const { return {problem_.penalty, 0.5 * moved_[j]}; }
     // Makes a new diagonal where so many columns are out that more curvature can be moved. Returns it, null if there is none.
-    std::shared_ptr<Diagonal> renew_diagonal();
+    std::shared_ptr<Diagonal> renew_diagonal(bool root);
     const std::vector<int32_t>& in() const { return in_; }
     const std::vector<int32_t>& undecided() const { return undecided_; }
     // Clauses of two undecided features or more: at least one of each is in. They are disjoint.

@@ -127,7 +127,7 @@ class Float64:
         columns: Array,
         coef: Array,
         spread: Array,
-        intercept: float,
+        centred: bool,
         at: Any,
         moved: Array,
     ) -> Point:
@@ -136,8 +136,10 @@ class Float64:
         Curvature that is moved costs the bound nothing where theta is w (y - eta) of these coefficients; else PRICE times the
         square of what it is off.
         """
-        target, parts = y - intercept, columns.shape[1] + 4
+        parts = columns.shape[1] + 4
         eta = columns @ (coef / spread)
+        intercept = float(w @ (y - eta)) / float(w.sum()) if centred else 0.0  # any would do; this one is the best
+        target = y - intercept
         size = np.abs(columns) @ np.abs(coef / spread) + np.abs(target)
         there = w * (target - eta)
         off = (

@@ -52,7 +52,6 @@ KINDS: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {  # (ty
     (INTEGERS, ("blocks",)): ("block_ends",),
     (HALVES, ("points", "n")): ("alpha", "alpha_rest"),
     (INTEGERS, ("points",)): ("point_diagonal", "model_ends"),
-    (FLOATS, ("points",)): ("model_intercepts",),
     (INTEGERS, ("model entries",)): ("model_columns",),
     (FLOATS, ("model entries",)): ("model_values",),
     (INTEGERS, ("diagonals",)): ("diagonal_ends",),
@@ -73,7 +72,7 @@ FORMS |= {"classes": Form("iufbU", ("two",))}
 NEEDED = {"parent", "branch", "side", "row", "block_members", "block_ends", "alpha", "support", "coef", "intercept"}
 OPTIONAL = {"alpha_rest", "weights", "lower", "upper", "unpenalized"}
 # Either all of these or none are there.
-DIAGONALS = {"point_diagonal", "model_ends", "model_intercepts", "model_columns", "model_values"}
+DIAGONALS = {"point_diagonal", "model_ends", "model_columns", "model_values"}
 DIAGONALS |= {"diagonal_ends", "diagonal_members", "diagonal_values"}
 RANGES: dict[str, tuple[int, str]] = {
     "parent": (-1, "nodes"),
@@ -300,10 +299,9 @@ def read_diagonals(arrays: Arrays, problem: Problem) -> Diagonals | None:
     ascending = all((np.diff(each) > 0).all() and 0 < len(each) <= MOST_COLUMNS for each in columns)
     require(ascending, f"a diagonal is malformed: it must have 1 to {MOST_COLUMNS} columns in ascending order.")
     require_all(values >= 0.0, "diagonal_values contains negative numbers")
-    require(problem.fit_intercept or not arrays["model_intercepts"].any(), "a model has an intercept, the problem has none.")
     used, coef = (cut(arrays["model_ends"], arrays[f"model_{name}"], "models") for name in ("columns", "values"))
     require(all(len(np.unique(each)) == len(each) for each in used), "a model lists a feature twice.")
-    rows = zip(arrays["point_diagonal"].tolist(), used, coef, arrays["model_intercepts"].tolist(), strict=True)
+    rows = zip(arrays["point_diagonal"].tolist(), used, coef, strict=True)
     return Diagonals(columns, entries, [Model(*row) if row[0] >= 0 else None for row in rows])
 
 

@@ -31,7 +31,6 @@ class Model:
     diagonal: int
     columns: Index
     values: Array
-    intercept: float
 
 
 @dataclass(frozen=True)

@@ -100,15 +100,16 @@ class Exact(Float64):
         columns: Array,
         coef: Array,
         spread: Array,
-        intercept: float,
+        centred: bool,
         at: Any,
         moved: Array,
     ) -> Point:
         """Return the point with a diagonal, for coefficients of columns of X that are `at`."""
         b, d = rational(coef), rational(moved[at])
         eta = (rational(columns) * (b / rational(spread))).sum(axis=1) if len(b) else rational(np.zeros(len(y)))
-        weights = rational(w)
-        off = rational(theta) - weights * (rational(y) - Fraction(intercept) - eta)
+        weights, rest = rational(w), rational(y) - eta
+        intercept = exact_sum(weights * rest) / exact_sum(weights) if centred else Fraction(0)
+        off = rational(theta) - weights * (rest - intercept)
         cost = Fraction(PRICE) * exact_sum(
             np.array([o * o / each for o, each in zip(off, weights, strict=True) if each], object)
         )
