@@ -134,7 +134,7 @@ void Pricing::make_dual_of(const Relaxation& relaxation, DualPoint& out) const {
         const int32_t j = c.column;
         const bool held = c.beta <= std::max(penalty.low(j), c.box.low) || c.beta >= std::min(penalty.high(j), c.box.high);
         const bool unpenalized = !region_.free().empty() && region_.status(j) == Region::Status::always;
-        if (!held && unpenalized) wanted.push_back({j, -c.moved * c.beta});
+        if (!held && unpenalized) wanted.push_back({j, 0.0});
         else if (!held && c.beta != 0.0 && hardly_held(j)) wanted.push_back({j, relaxation.slope(k)});
     }
     make_dual(setting_.problem, relaxation.residual(), relaxation.curvature(), wanted, setting_.options.precise, out);

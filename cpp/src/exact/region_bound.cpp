@@ -31,6 +31,10 @@ RegionBound::RegionBound(const Problem& problem, const Region& region)
     }
 }
 
+double RegionBound::noise(int32_t j) const {
+    return norms_[j] * dual_norm_ + lost_[j] + (added_.empty() ? 0.0 : rounding_of_products * std::abs(added_[j]));
+}
+
 RegionBound::Chosen RegionBound::choose(std::vector<double>& rewards, int64_t most) {
     Chosen out;
     if (std::ssize(rewards) > most) {
@@ -55,8 +59,7 @@ double RegionBound::gain_of(int32_t j, double v) {
 
 RegionBound::Sum RegionBound::decided(const DualPoint& dual, const std::vector<double>& v) {
     dual_norm_ = dual.norm;
-    added_ = 0.0;
-    for (const double added : dual.added) added_ = std::max(added_, rounding_of_products * std::abs(added));
+    added_ = dual.added;
     Sum sum{dual.loss_part, std::abs(dual.loss_part)};
     for (const int32_t j : region_.in()) sum.take(gain_of(j, v[j]) - region_.lambda_0());
     for (const int32_t j : region_.always()) sum.take(gain_of(j, v[j]));

@@ -160,6 +160,9 @@ class Run:
             home=None if options.swaps is None else options.swaps.home.astype(np.int64),
             prover=prover,
         )
+        if "diagonal_values" in tree:  # powers of two: nothing is rounded
+            curvatures = tree["diagonal_values"] * self.problem.column_unit**2
+            tree = {**tree, "diagonal_values": curvatures, "model_values": tree["model_values"] * self.problem.coefficient_unit}
         # A model chosen by its size alone has no lambda_0.
         by_size = options.k is not None and options.lambda_0 == 0.0
         return Certificate(self.problem, claim, replace(model, lambda_0=None if by_size else options.lambda_0), tree)

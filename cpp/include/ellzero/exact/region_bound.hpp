@@ -30,7 +30,7 @@ class RegionBound {
     double value() const { return value_; }
     double gain(int32_t j) const { return gains_[j]; }
     // A bound of |v_j - x_j . theta|, which is rounding.
-    double noise(int32_t j) const { return norms_[j] * dual_norm_ + lost_[j] + added_; }
+    double noise(int32_t j) const;
     // lambda_0 - s_j: the gain of a feature at home that leaves; whether it is among the best that may leave; and the gain of
     // all of these.
     double gain_of_leaving(int32_t j) const { return region_.lambda_0() - gains_[j]; }
@@ -75,7 +75,7 @@ class RegionBound {
     std::vector<double> norms_;  // of rounding errors in x_j . theta, per unit of the dual's norm
     std::vector<double> lost_;   // by underflow in x_j . theta, at most
     double value_ = 0.0, dual_norm_ = 0.0;
-    double added_ = 0.0;  // rounding of what a diagonal adds to the slopes
+    std::vector<double> added_;  // to the slopes, by a diagonal
     Chosen coming_, leaving_;
     std::vector<Top> tops_;  // of the clauses
     std::vector<double> gains_, rewards_, leavers_;

@@ -229,8 +229,8 @@ class Problem:
         moved, covered = diagonals.entries(model.diagonal, len(self.counted))
         at, numbers = model.columns, self.arithmetic.numbers
         columns = dense(self.X[:, at]) if len(at) else np.zeros((len(self.y), 0))
-        coef, spread = model.values * self.unit, self.spread[at]
-        point = self.arithmetic.move(point, theta, self.y, self.w, columns, coef, spread, self.fit_intercept, at, moved)
+        arguments = columns, model.values, self.spread[at], self.fit_intercept, at, moved
+        point = self.arithmetic.move(point, theta, self.y, self.w, *arguments)
         return point._replace(moved=numbers(moved), covered=covered | (self.norm == 0.0))
 
     def _theta(self, alpha: Array) -> Array:

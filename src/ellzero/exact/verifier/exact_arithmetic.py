@@ -119,7 +119,7 @@ class Exact(Float64):
         return point._replace(terms=terms, v_low=v, v_high=v)
 
     def leaves_definite(self, X: Any, columns: Any, values: Array, w: Array, spread: Array, centred: bool) -> bool:
-        """Return whether a diagonal leaves the curvature of the loss positive definite: an exact matrix, factorised in balls."""
+        """Return whether a diagonal leaves the loss positive definite curvature: an exact matrix, factorised in balls."""
         z = dense(X[:, columns])
         roots = rational(w)[:, None]
         means = rational_products(w[None, :], z)[0] / exact_sum(rational(w)) if centred else rational(np.zeros(len(columns)))
