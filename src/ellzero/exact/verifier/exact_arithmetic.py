@@ -115,7 +115,7 @@ class Exact(Float64):
         )
         v = point.v_low.copy()
         v[at] += d * b
-        terms = np.append(np.append(point.terms, d * b * b / 2), -cost)
+        terms = np.concatenate((point.terms, d * b * b / 2, np.array([-cost, None], dtype=object)[:1]))
         return point._replace(terms=terms, v_low=v, v_high=v)
 
     def leaves_definite(self, X: Any, columns: Any, values: Array, w: Array, spread: Array, centred: bool) -> bool:
