@@ -132,7 +132,8 @@ class Problem:
 
     def mean_loss(self, support: NDArray[np.int32], coef: Array, intercept: float) -> float:
         """Return sum_i w_i f(eta_i, y_i)."""
-        return float(self.w @ self.loss.value(*self.fitted(support, coef, intercept)))
+        with np.errstate(over="ignore"):  # a loss beyond float64 is infinite
+            return float(self.w @ self.loss.value(*self.fitted(support, coef, intercept)))
 
     def penalty_value(self, support: NDArray[np.int32], coef: Array, lambda_0: float) -> float:
         """Return lambda_0 ||beta||_0 + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2 of the user's coefficients."""
@@ -143,7 +144,8 @@ class Problem:
             self.penalty.lambda_2,
             unpenalized=None if mask is None else mask[support],
         )
-        return on_support.value(self.penalised(support, coef))
+        with np.errstate(over="ignore"):
+            return on_support.value(self.penalised(support, coef))
 
     def clip(self, support: NDArray[np.int32], coef: Array) -> Array:
         """Move coefficients back inside their bounds, which rounding in a change of scale may violate."""
