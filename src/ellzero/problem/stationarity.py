@@ -181,9 +181,9 @@ class Coordinates:
         counted = ~self.unpenalized
         judged = self.inside & counted & ~self.at_low & ~self.at_high
         outside = self.alive & (self.beta == 0.0) & counted & (self.low < 0.0) & (self.high > 0.0)
-        smallest = (np.abs(self.beta[judged]) / (np.sqrt(2.0 * lambda_0) / np.sqrt(steep[judged]))).min(initial=np.inf)
+        smallest = (np.abs(self.beta[judged]) / np.sqrt(2.0 * lambda_0 / steep[judged])).min(initial=np.inf)
         excess = np.abs(self.slope[outside]) - self.penalty.lambda_1
-        largest = (excess / (np.sqrt(2.0 * lambda_0) * np.sqrt(steep[outside]))).max(initial=0.0)
+        largest = (excess / np.sqrt(2.0 * lambda_0 * steep[outside])).max(initial=0.0)
         return float(smallest), float(largest)
 
 
@@ -194,7 +194,7 @@ def stationarity(
 
     Numbers beyond float64 become infinite or NaN, and a report with these is not satisfied.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         return _stationarity(problem, support, coef, intercept, lambda_0, tol)
 
 
