@@ -22,7 +22,7 @@ from ellzero.base.validation import as_vector
 from ellzero.design import Design
 from ellzero.problem.losses import Loss
 from ellzero.problem.penalties import Penalty
-from ellzero.problem.units import Response, column_unit, null_loss, response_of, weighted_mean
+from ellzero.problem.units import Response, column_unit, heavy_class, null_loss, response_of, weighted_mean
 
 __all__ = ["Problem", "column_statistics", "restricted", "reweighted"]
 
@@ -69,6 +69,16 @@ class Problem:
     def null(self) -> float:
         """The loss of the best constant: where an objective is nothing beside it, it is nothing but rounding."""
         return null_loss(self.y, self.w, self.loss, self.fit_intercept)
+
+    @cached_property
+    def heavy_class(self) -> float:
+        """The label of the class beside which the other one weighs next to nothing, 0.0 if none does."""
+        return heavy_class(self.y, self.w)[0] if self.loss.is_classification and self.fit_intercept else 0.0
+
+    @cached_property
+    def dual_unit(self) -> float:
+        """The unit of dual points: that of the response, or of the heavy class where the other weighs next to nothing."""
+        return heavy_class(self.y, self.w)[1] if self.heavy_class else self.response.unit
 
     @property
     def coefficient_unit(self) -> float:
