@@ -26,6 +26,7 @@ struct BoundProblem {
     double smoothing = 0.0;  // of the hinge
     double lambda_1 = 0.0, lambda_2 = 0.0, tolerance = 1e-6;
     bool intercept = true;
+    double heavy = 0.0, heavy_unit = 1.0;
 
     const Design& core() const { return *core_; }
     Penalty penalty() const;

@@ -123,7 +123,9 @@ def check_other_storage(
     if own.valid != report.valid:
         record.find("storages differ", "medium", f"verify: {storage} {report.reasons}, dense {own.reasons}")
     if solution.status == other.status == "optimal":
+        null = solution.certificate.problem.null  # gaps are relative to it where the objective is mere rounding
+        scale = solution.objective if solution.objective > 1e-9 * null else null
         allowed = max(options["gap"], 1e-9) * 2.0
-        if abs(other.objective - solution.objective) > allowed * abs(solution.objective) + 1e-300:
+        if abs(other.objective - solution.objective) > allowed * scale + 1e-300:
             words = f"{options['storage']} {solution.objective!r}, {storage} {other.objective!r}"
             record.find("storages differ", "medium", f"solve: {words}")

@@ -14,8 +14,9 @@ from fuzz.records import Record
 from fuzz.referee.best import LARGEST_P, Best, Neighbourhood, best_model
 from fuzz.referee.objectives import Long, LongProblem
 
-__all__ = ["Referee", "check_bound", "check_model", "check_report"]
+__all__ = ["LARGEST_VALUE", "Referee", "check_bound", "check_model", "check_report"]
 
+LARGEST_VALUE = 1e290  # an objective above this may be infinite in float64
 FALSE_BY = 1e-9  # a bound is false if it exceeds a model's objective by this share; certificates claim no more than that
 
 
@@ -84,9 +85,10 @@ def check_model(record: Record, referee: Referee, what: str, coef: Any, intercep
     with np.errstate(all="ignore"):
         value = long.value(coef, intercept)
         rounding = long.upper_value(coef, intercept, 2.0**-52) - value
-    if not np.isfinite(objective):
-        severity = "high" if value < 1e290 else "low"
-        record.find("objective not finite", severity, f"{what}: {objective!r}, in long double {value!r}")
+    if not np.isfinite(objective) and value >= LARGEST_VALUE:
+        record.count("objective beyond float64")
+    elif not np.isfinite(objective):
+        record.find("objective not finite", "high", f"{what}: {objective!r}, in long double {value!r}")
     elif abs(objective - value) > 4 * rounding + 1e-9 * abs(value) + 1e-300:
         record.find(
             "objective wrong", "high", f"{what}: {objective!r}, in long double {value!r}, rounding {float(rounding):.2g}"

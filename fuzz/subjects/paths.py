@@ -12,7 +12,7 @@ from fuzz.problems.problem import Problem
 from fuzz.problems.storages import draw_storage, fitting, stored
 from fuzz.records import Case, Record
 from fuzz.referee.best import LARGEST_P, convex_fit
-from fuzz.subjects.judging import Referee, check_model
+from fuzz.subjects.judging import LARGEST_VALUE, Referee, check_model
 
 __all__ = [
     "GRID_CALLS",
@@ -162,8 +162,8 @@ def check_convex(record: Record, problem: Problem, path: ez.Path, options: dict[
         return
     best = convex_fit(replace(problem, lambda_0=0.0), np.arange(p))
     cost = np.longdouble(path.cost[-1])
-    scale = max(best.value, np.longdouble(1e-3))
-    if cost > best.value + 1e-3 * scale:
+    scale = max(best.value, Referee(problem).zero_loss / 1000)
+    if best.value < LARGEST_VALUE and not cost <= best.value + 1e-3 * scale:
         words = f"cost {path.cost[-1]!r} for lambda_0 = 0, a convex fit has {float(best.value)!r}"
         record.find("not the convex minimum", "medium", words, (best.coef.astype(float).tolist(), float(best.intercept)))
 

@@ -159,6 +159,20 @@ class Problem:
     @intercept.setter
     def intercept(self, arg: bool, /) -> None: ...
 
+    @property
+    def heavy(self) -> float:
+        """The label of a class beside which the other weighs nothing, 0 if none does."""
+
+    @heavy.setter
+    def heavy(self, arg: float, /) -> None: ...
+
+    @property
+    def heavy_unit(self) -> float:
+        """The unit of that class's dual points, a power of two."""
+
+    @heavy_unit.setter
+    def heavy_unit(self, arg: float, /) -> None: ...
+
 def evaluate_loss(loss: LossKind, smoothing: float, eta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
     """
     sum_i w_i f(eta_i, y_i) and, per row, its first and second derivative: the core's own loss, for tests.

@@ -198,6 +198,12 @@ def test_several_classes_are_each_against_the_rest():
     assert model.support_.tolist() == np.flatnonzero(model.coef_.any(axis=0)).tolist()
 
 
+def test_a_class_that_weighs_next_to_nothing_cannot_be_balanced():
+    weight = np.where(np.arange(len(X)) % 2, 1.0, 1e-322)
+    with pytest.raises(ez.InvalidInputError, match="it weighs next to nothing"):
+        ez.L0Classifier(class_weight="balanced").fit(X, np.arange(len(X)) % 2, sample_weight=weight)
+
+
 @pytest.mark.parametrize("y", [LABELS, THREE], ids=["two classes", "three classes"])
 @pytest.mark.parametrize("make", [ez.L0Classifier, ez.L0ClassifierCV])
 def test_balanced_classes_are_weights(y, make):

@@ -26,6 +26,21 @@ def test_a_class_that_weighs_next_to_nothing(loss, tiny):
         assert report.valid, (SEED, report.reasons)
 
 
+@pytest.mark.parametrize("tiny", [1e-12, 1e-16, 1e-40, 1e-100, 1e-250])
+@pytest.mark.parametrize("rare", [-1, 1])
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge", "hinge"])
+def test_a_class_that_weighs_next_to_nothing_costs_no_proof(loss, rare, tiny):
+    """The dual points of the other class are as small, far below what single precision holds."""
+    y = target(RESPONSE, loss)
+    weight = np.where(y == rare, tiny, 1.0)
+    solution = ez.solve(X, y, loss=loss, lambda_0=1e-3, lambda_2=0.01, sample_weight=weight)
+    assert solution.status == "optimal", f"seed {SEED}: {solution}"
+    for arithmetic in ("float64", "exact"):
+        report = ez.verify(solution.certificate, X, y, arithmetic=arithmetic)
+        assert report.valid, (SEED, report.reasons)
+        assert report.lower_bound >= 0.99 * solution.objective
+
+
 SEARCHES = {
     "solve": lambda y, **more: ez.solve(X, y, loss="squared_error", k=2, **more).model,
     "estimator": lambda y, **more: ez.L0Regressor(k=2, algorithm="exact", **more).fit(X, y).solution_.model,

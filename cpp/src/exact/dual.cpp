@@ -153,6 +153,15 @@ void centre(const Problem& problem, std::vector<double>& alpha) {
     }
     double side[2] = {0.0, 0.0};
     for (int64_t i = 0; i < n; ++i) side[problem.y[i] > 0.0] += problem.w[i] * alpha[i];
+    if (problem.heavy != 0.0 && (problem.loss.kind != LossKind::logistic || side[problem.heavy > 0.0] == 0.0)) {
+        // Of the heavy class, 1 - y eta is nothing but rounding. Without features all its rows have the same share.
+        double weight = 0.0;
+        for (int64_t i = 0; i < n; ++i) weight += problem.y[i] == problem.heavy ? problem.w[i] : 0.0;
+        const double share = std::min(side[problem.heavy < 0.0] / weight, 1.0);
+        for (int64_t i = 0; i < n; ++i)
+            if (problem.y[i] == problem.heavy) alpha[i] = problem.w[i] > 0.0 ? share : 0.0;
+        return;
+    }
     const bool heavy = side[1] > side[0];
     if (side[heavy] == 0.0) return;
     const double factor = side[!heavy] / side[heavy];
@@ -166,8 +175,10 @@ float in_single(double alpha) {
     return std::isnan(alpha) ? 0.0F : static_cast<float>(std::clamp(alpha, -largest, largest));
 }
 
-// alpha in single precision, followed by what that lost of each entry if `with_rest` is set.
-std::vector<float> rounded(const std::vector<double>& alpha, bool with_rest) {
+// alpha in its unit and in single precision, followed by what that lost of each entry if `with_rest` is set.
+std::vector<float> rounded(const Problem& problem, std::vector<double>& alpha, bool with_rest) {
+    if (problem.heavy != 0.0)
+        for (size_t i = 0; i < alpha.size(); ++i) alpha[i] /= problem.dual_unit(static_cast<int64_t>(i));
     std::vector<float> out;
     out.reserve((with_rest ? 2 : 1) * alpha.size());
     for (const double a : alpha) out.push_back(in_single(a));
@@ -183,7 +194,7 @@ void set_theta(const Problem& problem, DualPoint& out) {
     for (int64_t i = 0; i < n; ++i) {
         const std::vector<float>& kept = out.kept.alpha;
         const double rest = std::ssize(kept) > n ? static_cast<double>(kept[n + i]) : 0.0;
-        const double alpha = clip(problem.loss.kind, static_cast<double>(kept[i]) + rest);
+        const double alpha = clip(problem.loss.kind, (static_cast<double>(kept[i]) + rest) * problem.dual_unit(i));
         out.theta[i] = problem.w[i] * alpha * sign(problem, i);
     }
     if (problem.intercept) balance(out.theta);
@@ -240,7 +251,7 @@ void make_dual(const Problem& problem, const std::vector<double>& r, const std::
     if (!wanted.empty()) project(problem, d, wanted, alpha);
     if (problem.intercept) centre(problem, alpha);
     // 2. Round it as a certificate keeps it, and compute the bound from that.
-    out.kept = {.alpha = rounded(alpha, precise)};
+    out.kept = {.alpha = rounded(problem, alpha, precise)};
     out.added.clear();
     set_theta(problem, out);
     set_value(problem, out);

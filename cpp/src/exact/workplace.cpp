@@ -10,7 +10,15 @@ Columns view(const Columns& X, Team& team, Monitor& monitor) {
 }
 
 Problem with_columns(const Problem& problem, const Columns& X) {
-    return {X, problem.loss, problem.y, problem.w, problem.penalty, problem.intercept, problem.tolerance};
+    return {X,
+            problem.loss,
+            problem.y,
+            problem.w,
+            problem.penalty,
+            problem.intercept,
+            problem.tolerance,
+            problem.heavy,
+            problem.heavy_unit};
 }
 
 Witness inside(const Witness* witness, const Numbering& numbering) {

@@ -23,7 +23,8 @@ Selection::Selection(const Problem& whole, std::vector<int32_t> columns, Team& t
     penalty.lower = take(whole.penalty.lower, columns_, lower_);
     penalty.upper = take(whole.penalty.upper, columns_, upper_);
     penalty.unpenalized = take(whole.penalty.unpenalized, columns_, unpenalized_);
-    problem_ = std::make_unique<Problem>(Problem{*X_, whole.loss, whole.y, whole.w, penalty, whole.intercept, whole.tolerance});
+    problem_ = std::make_unique<Problem>(
+        Problem{*X_, whole.loss, whole.y, whole.w, penalty, whole.intercept, whole.tolerance, whole.heavy, whole.heavy_unit});
 }
 
 Model Selection::inside(const Model& model) const {

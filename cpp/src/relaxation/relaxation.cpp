@@ -86,7 +86,8 @@ double Relaxation::value() const {
 void Relaxation::smooth(double tau, const std::vector<float>* alpha) {
     loss_ = problem_.loss.smoothed(tau);
     // a = clip(alpha + z / tau) is the plain smoothing's at z + tau alpha.
-    for (size_t i = 0; i < shift_.size(); ++i) shift_[i] = alpha ? -problem_.y[i] * tau * (*alpha)[i] : 0.0;
+    for (size_t i = 0; i < shift_.size(); ++i)
+        shift_[i] = alpha ? -problem_.y[i] * tau * (*alpha)[i] * problem_.dual_unit(i) : 0.0;
 }
 
 void Relaxation::recentre(double tau) {

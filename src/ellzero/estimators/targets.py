@@ -74,7 +74,14 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
         """Return the factor of each class that `class_weight` asks for."""
         if self.class_weight == "balanced":  # by weighted counts: a weight of two is a row twice
             counts = np.array([weight[y == label].sum() for label in self.classes_])
-            return counts.sum() / (len(counts) * counts)
+            with np.errstate(over="ignore"):
+                factors = np.asarray(counts.sum() / (len(counts) * counts))
+            if not np.isfinite(factors).all():
+                rare = self.classes_[int(np.argmin(counts))]
+                raise InvalidInputError(
+                    f"class_weight='balanced' cannot make up for class {rare!r:.60}: it weighs next to nothing."
+                )
+            return factors
         if not isinstance(self.class_weight, dict):
             raise InvalidInputError(f"class_weight must be None, 'balanced' or a dict, got {self.class_weight!r}.")
         unknown = [label for label in self.class_weight if label not in self.classes_.tolist()]

@@ -132,7 +132,7 @@ class Certificate:
             "lower_bound": claim.lower_bound,
             "status": claim.status,
             "gap_asked": claim.gap_asked,
-            "unit": problem.response.unit,
+            "unit": problem.dual_unit,
             "prover": claim.prover,
         }
         return {**header, "digest": digest(header, self.arrays)}

@@ -139,9 +139,11 @@ class ExactSolution:
         paper = (self.objective - self.lower_bound) / self.lower_bound if self.lower_bound > 0.0 else np.inf
         assumed = "" if not self.certificate.conditional else ", assuming bounded coefficients"
         over = "" if self.swap_size is None else f" over swaps of at most {self.swap_size}"
+        usual = size_of(self.objective, self.certificate.problem.null) == self.objective
+        of = "the objective" if usual else "the null model's loss"
         lines = [
             f"{self.status}{assumed}: objective {self.objective:.10g}, lower bound {self.lower_bound:.10g}{over}",
-            f"gap {self.gap:.2e} of the objective ((UB - LB) / LB = {paper:.2e}), {self.nodes} nodes, {self.seconds:.2f} s",
+            f"gap {self.gap:.2e} of {of} ((UB - LB) / LB = {paper:.2e}), {self.nodes} nodes, {self.seconds:.2f} s",
         ]
         if self.prover is not None:
             lines.append(f"the bound is that of {self.prover}{': ' + self.message if self.message else ''}")

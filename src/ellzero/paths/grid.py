@@ -180,6 +180,6 @@ def automatic_grid(problem: Problem, name: str, options: PathOptions, count: int
         null = [*found.models, *found.by_size][0]  # a path is empty if even its first model has too many features
         r = problem.w * problem.loss.gradient(*problem.fitted(*to_user_scale(problem, null)))
         first = float(np.abs(problem.slopes(r)).max(initial=0.0))
-    if first <= 0.0:
+    if first * SHRINKAGE_RATIO <= 0.0:  # next to nothing is nothing but rounding
         raise InvalidInputError("X has no column that improves on the intercept, so there is no grid.")
     return np.geomspace(first, first * SHRINKAGE_RATIO, count)

@@ -17,6 +17,7 @@ from ellzero.paths.by_size import ModelsBySize
 from ellzero.plots import plot_path
 from ellzero.problem.model import Coefficients, Model, coefficient_rows, make_model
 from ellzero.problem.problem import Problem
+from ellzero.problem.stationarity import SMALL
 from ellzero.solvers.paths import PathOptions
 from ellzero.solvers.scales import to_user_scale
 
@@ -42,8 +43,9 @@ class Path:
     objective : (m,) P = cost + lambda_0 * support_size
     support_size : (m,) number of nonzero coefficients that pay lambda_0
     converged : (m,) bool, whether no coordinate step improves the model (Theorem 1, see :func:`check_stationarity`); False
-        where rounding kept a fit from its tolerance (rare; seen with the hinge under bounds), and for many fixed points of
-        iterative hard thresholding, which need not satisfy the theorem
+        where rounding kept a fit from its tolerance (rare; seen with the hinge under bounds, and with constant columns that
+        bounds hold far away from zero), and for many fixed points of iterative hard thresholding, which need not satisfy the
+        theorem
     lambda_1, lambda_2 : the other penalties
     reads : how often X was read, in units of the whole of X
     problem : the data and settings; it keeps a reference to X and y
@@ -164,13 +166,17 @@ def make_path(problem: Problem, options: PathOptions, found: _core.PathResult) -
             known[key] = problem.objective(*at, 0.0)
         cost[k] = known[key]
     options = replace(options, progress=None)
+    # A model that is next to a solution loses that where the change of scale loses its digits: where a column held away from
+    # zero adds a huge constant, say, that the intercept cannot make up for.
+    core_cost = np.array([model.cost for model in models]) * problem.response.cost
+    kept = cost <= core_cost + options.tol * np.maximum(core_cost, SMALL * problem.null)
     return Path(
         lambda_0=found.lambda_0,
         coef=coefficient_rows(rows, problem.design.shape[1]),
         intercept=np.array([at.intercept for at in rows]),
         cost=cost,
         support_size=np.array([problem.counted(at.support) for at in rows], dtype=np.int64),
-        converged=np.array([model.converged for model in models], dtype=bool),
+        converged=np.array([model.converged for model in models], dtype=bool) & kept,
         reads=found.reads,
         problem=problem,
         options=options,

@@ -22,7 +22,7 @@ from ellzero.base.validation import as_vector
 from ellzero.design import Design
 from ellzero.problem.losses import Loss
 from ellzero.problem.penalties import Penalty
-from ellzero.problem.units import Response, column_unit, null_loss, response_of, weighted_mean
+from ellzero.problem.units import Response, column_unit, heavy_class, null_loss, response_of, weighted_mean
 
 __all__ = ["Problem", "column_statistics", "restricted", "reweighted"]
 
@@ -69,6 +69,16 @@ class Problem:
     def null(self) -> float:
         """The loss of the best constant: where an objective is nothing beside it, it is nothing but rounding."""
         return null_loss(self.y, self.w, self.loss, self.fit_intercept)
+
+    @cached_property
+    def heavy_class(self) -> float:
+        """The label of the class beside which the other one weighs next to nothing, 0.0 if none does."""
+        return heavy_class(self.y, self.w)[0] if self.loss.is_classification and self.fit_intercept else 0.0
+
+    @cached_property
+    def dual_unit(self) -> float:
+        """The unit of dual points: that of the response, or of the heavy class where the other weighs next to nothing."""
+        return heavy_class(self.y, self.w)[1] if self.heavy_class else self.response.unit
 
     @property
     def coefficient_unit(self) -> float:
@@ -132,7 +142,8 @@ class Problem:
 
     def mean_loss(self, support: NDArray[np.int32], coef: Array, intercept: float) -> float:
         """Return sum_i w_i f(eta_i, y_i)."""
-        return float(self.w @ self.loss.value(*self.fitted(support, coef, intercept)))
+        with np.errstate(over="ignore"):  # a loss beyond float64 is infinite
+            return float(self.w @ self.loss.value(*self.fitted(support, coef, intercept)))
 
     def penalty_value(self, support: NDArray[np.int32], coef: Array, lambda_0: float) -> float:
         """Return lambda_0 ||beta||_0 + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2 of the user's coefficients."""
@@ -143,7 +154,8 @@ class Problem:
             self.penalty.lambda_2,
             unpenalized=None if mask is None else mask[support],
         )
-        return on_support.value(self.penalised(support, coef))
+        with np.errstate(over="ignore"):
+            return on_support.value(self.penalised(support, coef))
 
     def clip(self, support: NDArray[np.int32], coef: Array) -> Array:
         """Move coefficients back inside their bounds, which rounding in a change of scale may violate."""

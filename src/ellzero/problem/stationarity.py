@@ -21,7 +21,7 @@ from ellzero.problem.problem import Problem
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["StationarityReport", "check_stationarity", "stationarity"]
+__all__ = ["SMALL", "StationarityReport", "check_stationarity", "stationarity"]
 
 Array = NDArray[np.float64]
 SMALL = 1e-3  # an objective that is a smaller part of the null model's is judged as if it were this part
@@ -190,7 +190,17 @@ class Coordinates:
 def stationarity(
     problem: Problem, support: NDArray[np.int32], coef: Array, intercept: float, lambda_0: float, tol: float
 ) -> StationarityReport:
-    """Check Theorem 1's conditions of one model of a validated problem; its coefficients are on the scale of X."""
+    """Check Theorem 1's conditions of one model of a validated problem; its coefficients are on the scale of X.
+
+    Numbers beyond float64 become infinite or NaN, and a report with these is not satisfied.
+    """
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        return _stationarity(problem, support, coef, intercept, lambda_0, tol)
+
+
+def _stationarity(
+    problem: Problem, support: NDArray[np.int32], coef: Array, intercept: float, lambda_0: float, tol: float
+) -> StationarityReport:
     loss = Hinge(HINGE_SMOOTHING) if isinstance(problem.loss, Hinge) else problem.loss
     penalty, unit, cost = problem.inner_penalty(lambda_0), problem.response.unit, problem.response.cost
     beta = np.zeros(problem.design.shape[1])
@@ -201,8 +211,9 @@ def stationarity(
     at = Coordinates(penalty, beta, problem.slopes(r) / problem.column_unit, problem.square, curvature)
     decrease, gradient = at.decrease(), at.gradient()
     if problem.fit_intercept:
-        gradient = max(gradient, abs(float(r.sum())))
-        decrease = max(decrease, float(r.sum()) ** 2 / (2.0 * curvature_safety * loss.curvature_bound))
+        total = r.sum()
+        gradient = max(gradient, float(np.abs(total)))
+        decrease = max(decrease, float(np.square(total)) / (2.0 * curvature_safety * loss.curvature_bound))
     smallest, largest = at.extremes()
     value = float(problem.w @ loss.value(eta, y)) + penalty.value(beta)
     return StationarityReport(decrease * cost, gradient * unit, smallest, largest, value * cost, problem.null, tol)

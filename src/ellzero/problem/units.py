@@ -18,6 +18,7 @@ __all__ = [
     "Response",
     "column_unit",
     "has_ordinary_sizes",
+    "heavy_class",
     "null_intercept",
     "null_loss",
     "response_of",
@@ -30,6 +31,8 @@ ORDINARY = 10
 """Sizes between 2^-10 and 2^10 are ordinary: there the unit is one."""
 WIDEST = 480
 """Columns are kept between 2^-480 and 2^480 of the unit, where possible: their squares are numbers then."""
+RARE = 2.0**-45
+"""A class with less than this share of the weight is next to nothing: what is left of the other's residuals is rounding."""
 FAR_APART = 2.0**20
 """Columns, weights, penalties and bounds that differ by more than this factor from the usual size are far from it."""
 
@@ -95,6 +98,17 @@ def null_loss(y: Array, w: Array, loss: Loss, fit_intercept: bool) -> float:
     if loss.name == "logistic":
         return -share * math.log(share) - (1.0 - share) * math.log1p(-share) if share > 0.0 else 0.0
     return 2.0 * share if loss.name == "hinge" else 4.0 * share * (1.0 - share)
+
+
+def heavy_class(y: Array, w: Array) -> tuple[float, float]:
+    """Return the label of a class beside which the other weighs next to nothing, and their ratio as a power of two.
+
+    >>> heavy_class(np.array([1.0, -1.0]), np.array([1.0, 2.0**-60])), heavy_class(np.array([1.0, -1.0]), np.array([1.0, 0.1]))
+    ((1.0, 8.673617379884035e-19), (0.0, 1.0))
+    """
+    p, q = float(w[y > 0.0].sum()), float(w[y <= 0.0].sum())
+    ratio = min(p, q) / max(p, q)
+    return (math.copysign(1.0, p - q), math.ldexp(1.0, round(math.log2(ratio)))) if 0.0 < ratio < RARE else (0.0, 1.0)
 
 
 def null_intercept(problem: Problem) -> float:

@@ -70,6 +70,8 @@ def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHIN
         unpenalized=None if penalty.unpenalized is None else penalty.unpenalized.astype(np.uint8),
         intercept=problem.fit_intercept,
         tolerance=tol,
+        heavy=problem.heavy_class,
+        heavy_unit=problem.dual_unit if problem.loss.is_classification else 1.0,
     )
 
 

@@ -28,7 +28,10 @@ struct Penalty {
     // argmin over the box of curvature/2 (a - c)^2 + lambda_1 |a| + lambda_2 a^2: soft threshold, shrink, clip.
     double proximal(double c, double curvature, int32_t j) const {
         const double pull = std::max(std::abs(c) * curvature - lambda_1, 0.0);
-        return std::clamp(std::copysign(pull / (curvature + 2.0 * lambda_2), c), low(j), high(j));
+        double size = pull / (curvature + 2.0 * lambda_2);
+        // A curvature that is not the column's own, as in hard thresholding, may be far too large for it: c times it overflows.
+        if (std::isinf(pull)) size = std::max(std::abs(c) - lambda_1 / curvature, 0.0) / (1.0 + 2.0 * lambda_2 / curvature);
+        return std::clamp(std::copysign(size, c), low(j), high(j));
     }
 
     // The thresholding operator T of the paper (eq. thresholding), with the box: the proximal point if it pays lambda_0, else

@@ -21,9 +21,15 @@ struct Problem {
     Penalty penalty;
     bool intercept;
     double tolerance;  // relative, on the objective
+    // Where one class weighs next to nothing beside the other, an intercept makes the dual points of the heavy class as small
+    // as that. They are kept in a unit of their own.
+    double heavy = 0.0;       // the label of the heavy class; 0: no class is that heavy
+    double heavy_unit = 1.0;  // a power of two
 
     int64_t rows() const { return X.rows(); }
     int64_t columns() const { return X.count(); }
+    // The unit of row i's entry of a dual point.
+    double dual_unit(int64_t i) const { return y[i] == heavy && heavy != 0.0 ? heavy_unit : 1.0; }
     // L_hat_j
     double curvature(int32_t j) const { return curvature_safety * loss.curvature_bound() * X.square(j); }
     // The loss whose curvature says something about finite steps: as smooth as the margin is wide for the hinge (whose own

@@ -143,7 +143,7 @@ class Problem:
     counted: Mask
     low: Array
     high: Array
-    unit: float = 1.0  # of the dual points of squared error
+    unit: float | Array = 1.0  # of the dual points, for all rows or for each
     arithmetic: Float64 = field(default_factory=Float64)
 
     def evaluate(self, coef: Array, intercept: float) -> Objective:
@@ -234,8 +234,9 @@ class Problem:
         return point._replace(moved=numbers(moved), covered=covered | (self.norm == 0.0))
 
     def _theta(self, alpha: Array) -> Array:
+        alpha = alpha * self.unit
         if self.loss == "squared_error":
-            theta = self.w * (alpha * self.unit)
+            theta = self.w * alpha
         else:
             alpha = np.clip(alpha, 0.0, np.inf if self.loss == "squared_hinge" else 1.0)
             theta = self.y * (self.w * alpha)

@@ -119,7 +119,7 @@ def check_header(header: Header, arrays: Arrays) -> None:
         good = isinstance(value, int if name in WHOLE else (int, float)) and not isinstance(value, bool)
         least = -1e300 if name in SIGNED else int(name in POSITIVE)
         require(good and least <= value < 1e300, f"{name} is no usable number: {value!r:.40}.")
-    power = math.frexp(header["unit"])[0] == 0.5 and (header["unit"] == 1.0 or header["loss"] == "squared_error")
+    power = math.frexp(header["unit"])[0] == 0.5 and (header["unit"] <= 1.0 or header["loss"] == "squared_error")
     require(power, f"unit is not a power of two, or not one for this loss: {header['unit']!r:.40}.")
     for name in FLAGS:
         require(isinstance(header[name], bool), f"{name} is neither true nor false.")
@@ -203,6 +203,15 @@ def check_spread(spread: Array, unit: Array, square: Array, second: Array) -> No
     require_all(right, "spread is not that of the data")
 
 
+def dual_unit(header: Header, target: Array, w: Array) -> float | Array:
+    """Return the unit of dual points: one for all rows of a regression, and for those of the heavier class otherwise."""
+    unit = float(header["unit"])
+    if header["loss"] == "squared_error" or unit == 1.0:
+        return unit
+    heavier = 1.0 if w[target > 0.0].sum() > w[target <= 0.0].sum() else -1.0
+    return np.where(target == heavier, unit, 1.0)
+
+
 def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmetic: Float64) -> Problem:
     """Return the problem; refuse X and y if they are not those of the certificate."""
     n, p = header["n"], header["p"]
@@ -257,7 +266,7 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
         counted=counted,
         low=arithmetic.numbers(low),
         high=arithmetic.numbers(high),
-        unit=float(header["unit"]),
+        unit=dual_unit(header, target, w),
         arithmetic=arithmetic,
     )
 

@@ -54,6 +54,7 @@ class VerificationReport:
 
     def __repr__(self) -> str:
         above = self.objective - self.lower_bound
+        of = "the objective" if above <= 2.0 * self.gap * self.objective else "the null model's loss"
         paper = above / self.lower_bound if self.lower_bound > 0.0 else math.inf
         verdict = "valid" + ", conditional" * self.conditional if self.valid else "NOT VALID"
         verdict += ", in exact arithmetic" * (self.arithmetic == "exact")
@@ -64,7 +65,7 @@ class VerificationReport:
             f"Certificate: {verdict}",
             f"  objective    {self.objective:.12g}",
             f"  lower bound  {self.lower_bound:.12g} (proved), {self.claimed_lower_bound:.12g} (claimed){scope}",
-            f"  gap          {self.gap:.3e} of the objective; (UB - LB) / LB = {paper:.3e}",
+            f"  gap          {self.gap:.3e} of {of}; (UB - LB) / LB = {paper:.3e}",
             f"  tree         {self.nodes} nodes, {self.leaves} leaves, {self.open_leaves} open",
             *(f"  {'problem' if k == 0 else '':<12} {line}" for k, line in enumerate(self.problem)),
         ]
