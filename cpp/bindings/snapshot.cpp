@@ -116,15 +116,13 @@ void register_tree(nb::module_& m) {
                      "All dual points, one after another.")
         .def_prop_ro("point_diagonal",
                      [](const TreeRecord& self) {
-        return of_points<int64_t>(self, [](const KeptPoint& point, auto& out) {
-            out.push_back(point.diagonal ? point.diagonal->number : -1);
-        });
+        return of_points<int64_t>(
+            self, [](const KeptPoint& point, auto& out) { out.push_back(point.diagonal ? point.diagonal->number : -1); });
     }, nb::rv_policy::move, "The diagonal that each dual point uses, -1 if none.")
         .def_prop_ro("model_columns",
                      [](const TreeRecord& self) {
-        return of_points<int32_t>(self, [](const KeptPoint& point, auto& out) {
-            out.insert(out.end(), point.columns.begin(), point.columns.end());
-        });
+        return of_points<int32_t>(
+            self, [](const KeptPoint& point, auto& out) { out.insert(out.end(), point.columns.begin(), point.columns.end()); });
     }, nb::rv_policy::move, "The columns of the models of all dual points.")
         .def_prop_ro("model_values",
                      [](const TreeRecord& self) {

@@ -251,7 +251,8 @@ void make_dual(const Problem& problem, const std::vector<double>& r, const std::
     if (!wanted.empty()) project(problem, d, wanted, alpha);
     if (problem.intercept) centre(problem, alpha);
     // 2. Round it as a certificate keeps it, and compute the bound from that.
-    out.kept = {.alpha = rounded(problem, alpha, precise)};
+    out.kept = {};
+    out.kept.alpha = rounded(problem, alpha, precise);
     out.added.clear();
     set_theta(problem, out);
     set_value(problem, out);

@@ -149,7 +149,8 @@ void Pricing::make_dual_of(const Relaxation& relaxation, DualPoint& out) const {
 
 bool Pricing::hardly_held(int32_t j) const {
     const Box& box = region_.box(j);
-    return setting_.options.precise && region_.moved(j) == 0.0 && (box.high - box.low) * std::sqrt(setting_.problem.X.square(j)) > wide;
+    return setting_.options.precise && region_.moved(j) == 0.0 &&
+           (box.high - box.low) * std::sqrt(setting_.problem.X.square(j)) > wide;
 }
 
 double Pricing::charge_of(int32_t j, const Relaxation& relaxation) const { return relaxation.charges().of(region_.group(j)); }

@@ -172,7 +172,8 @@ bool Descent::enter(Iterate& it, double lambda_0, Radius radius, Model& current)
     const double flat = kernels::sum(d_.data(), problem_.rows()) / broad.curvature_bound();
     const double flatness = std::clamp(flat, flattest, 1.0);
     // Without lambda_0 the minimum itself is wanted: there a small gain is worth as much more as the loss is flatter.
-    const double margin = negligible(it, lambda_0), least = 1e-2 * margin * (lambda_0 == 0.0 ? std::clamp(flat, 1e-6, 1.0) : 1.0);
+    const double margin = negligible(it, lambda_0),
+                 least = 1e-2 * margin * (lambda_0 == 0.0 ? std::clamp(flat, 1e-6, 1.0) : 1.0);
     const auto found =
         screening_.above(it, std::max(lambda_0, least), std::max(flatness * lambda_0, least), exact_trials, radius);
     double best = found.rest;

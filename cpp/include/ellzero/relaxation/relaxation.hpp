@@ -48,7 +48,7 @@ class Relaxation {
         const Coordinate& c = coordinates_[k];
         return envelopes_[k].slope(c.beta) - c.moved * c.beta;
     }
-    double total_share() const;                                                         // of all coordinates that are charged
+    double total_share() const;  // of all coordinates that are charged
     double intercept() const { return intercept_; }
     const Charges& charges() const { return charges_; }
     // w f' at the solution: the dual point is its negative.
