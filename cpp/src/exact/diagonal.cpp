@@ -13,7 +13,7 @@ namespace {
 // With more columns than this part of the rows hardly any curvature is left in all directions. At the root, where the work is
 // done but once, little is worth it, too.
 constexpr double most_of_rows = 0.35, most_at_the_root = 0.8;
-// The work grows with the third power of the columns: with more of them it is done only where nothing else holds the
+// The work grows with the third power of the columns: with more of them it is done only where no penalty holds the
 // coefficients, and beyond the last number not at all.
 constexpr int64_t many_columns = 1000, most_columns = 2000;
 constexpr double most_operations = 2e9;
@@ -149,7 +149,7 @@ std::vector<double> largest_diagonal(const Matrix& gram) {
 
 bool worth_moving_curvature(const Problem& problem, int64_t columns, bool root) {
     if (problem.loss.kind != LossKind::squared_error || columns == 0) return false;
-    const bool held = problem.penalty.lambda_1 > 0.0 || problem.penalty.lambda_2 > 0.0 || problem.penalty.boxed();
+    const bool held = problem.penalty.lambda_1 > 0.0 || problem.penalty.lambda_2 > 0.0;
     if (root && !held) return columns <= most_columns && columns < problem.rows();
     const double share = root ? most_at_the_root : most_of_rows;
     return columns <= many_columns && static_cast<double>(columns) <= share * static_cast<double>(problem.rows());

@@ -36,9 +36,9 @@ def check_bounded(problem: Problem, options: SearchOptions) -> None:
 def held_by_loss(problem: Problem, options: SearchOptions) -> bool:
     """Return whether the curvature of the squared error limits all coefficients, in a search that can use it."""
     built_in = options.method == "bnb" and options.backend == "builtin" and options.swaps is None and options.diagonals
-    penalty = problem.penalty
-    free = penalty.lambda_1 == 0.0 and penalty.lambda_2 == 0.0 and penalty.lower is None and penalty.upper is None
-    if problem.loss.name != "squared_error" or not built_in or not free or problem.design.shape[1] >= problem.design.shape[0]:
+    penalised = problem.penalty.lambda_1 > 0.0 or problem.penalty.lambda_2 > 0.0
+    n, p = problem.design.shape
+    if problem.loss.name != "squared_error" or not built_in or penalised or p >= n:
         return False
     return _core.curvature_holds(core_problem(problem, TOLERANCE), options.threads, None)
 

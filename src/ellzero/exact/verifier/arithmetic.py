@@ -112,7 +112,7 @@ class Float64:
         v = products(theta, X)
         v /= spread
         v[:, norm == 0.0] = 0.0
-        underflow = (n + 8) * self.tiny * (1.0 + 1.0 / spread)
+        underflow = np.where(norm == 0.0, 0.0, (n + 8) * self.tiny * (1.0 + 1.0 / spread))
         for at, gauge in enumerate(parts.sum(axis=1).tolist()):
             error = (n + 8) * self.unit * length[at] * norm + underflow
             yield Point(terms[at], gauge, v[at] - error, v[at] + error)
