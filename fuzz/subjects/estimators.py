@@ -74,6 +74,8 @@ def judge_estimator(case: Case, record: Record) -> None:
     coef, intercept = np.ravel(estimator.coef_), float(np.ravel(estimator.intercept_)[0])
     weighted = own.get("class_weight") is None
     judged = replace(problem, lambda_0=problem.lambda_0 or 0.0)
+    if problem.standardize and not weighted:  # class weights change the spreads, on whose scale the bound is
+        judged = replace(judged, bound=None)
     if own["algorithm"] == "exact" and weighted and hasattr(estimator, "solution_"):
         solution = estimator.solution_
         judged = replace(judged, free_bound=solution.certificate.claim.free_bound)

@@ -107,3 +107,11 @@ def test_objectives_in_which_large_means_cancel(seed, arithmetic):
     claim = solution.certificate.claim
     wrong = replace(solution.certificate, claim=replace(claim, objective=claim.objective * (1.0 + 1e-4)))
     assert not ez.verify(wrong, Z, y, arithmetic=arithmetic).valid, "a claim that is off by more than rounding is refused"
+
+
+def test_an_objective_beyond_float64_is_told():
+    """A free feature is held so far away that its loss is beyond float64."""
+    y = target(RESPONSE, "squared_hinge")
+    low, high = np.array([-1.0, 3e159, -1.0, -1.0, -1.0]), np.array([1.0, 3e160, 1.0, 1.0, 1.0])
+    with pytest.raises(ez.InvalidInputError, match="beyond float64"):
+        ez.solve(X, y, loss="squared_hinge", k=2, lower=low, upper=high, unpenalized=[1], fit_intercept=False)

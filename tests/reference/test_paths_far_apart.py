@@ -73,3 +73,16 @@ def test_a_flat_loss_is_minimised(seed):
     lambda_1 = 10.0 ** rng.uniform(-5.0, -3.0)
     cost, best = (ez.fit_path(X, y, lambda_0=[0.0], lambda_1=lambda_1, tol=tol).cost[0] for tol in (1e-6, 1e-10))
     assert cost <= best * (1.0 + 1e-6)
+
+
+@pytest.mark.parametrize("algorithm", ["cd", "iht", "local_search"])
+def test_columns_too_far_apart_for_any_unit(algorithm):
+    """No unit makes the squares of all columns numbers; models are finite, whatever becomes of the smallest column."""
+    X, y = labelled(p=4)
+    Z = X * [1e-160, 1.0, 1e99, 1e140]
+    weight = np.where(np.arange(len(y)) % 3 == 0, 1.0, 1e-175)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        path = ez.fit_path(Z, y, lambda_1=0.03, unpenalized=[0, 2], sample_weight=weight, algorithm=algorithm, n_lambda=5)
+    assert np.isfinite(path.coef.toarray()).all()
+    assert np.isfinite(path.cost).all()

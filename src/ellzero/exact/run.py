@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero import _core
+from ellzero.base.errors import InvalidInputError
 from ellzero.exact.assumed_bounds import assumed_bound, assumed_free_bound, check_bounded, with_bound, with_free_bound
 from ellzero.exact.certificate import Certificate, Claim
 from ellzero.exact.incumbent import TOLERANCE, as_solution, find_incumbent
@@ -132,6 +133,10 @@ class Run:
         message: str = "",
     ) -> ExactSolution:
         """Return the result with its proof; `status` is None if nothing is left to search."""
+        if not np.isfinite(model.objective):
+            raise InvalidInputError(
+                "the objective is beyond float64 at the best model found; change the units of X, or move lower and upper."
+            )
         # No loss or penalty is negative, so zero is a lower bound even before the first node.
         lower_bound = min(max(lower_bound, 0.0), model.objective)
         if self.gap(model.objective, lower_bound) <= self.options.gap:

@@ -68,7 +68,8 @@ def column_unit(size: Array) -> float:
     if not len(filled):
         return 1.0
     exponents = np.log2(filled)
-    middle = float(np.clip(np.median(exponents), exponents.max() - WIDEST, exponents.min() + WIDEST))
+    # If not all squares can be numbers, small ones become zero: large ones would be infinite.
+    middle = max(min(float(np.median(exponents)), float(exponents.min()) + WIDEST), float(exponents.max()) - WIDEST)
     return unit_of(2.0**middle)
 
 
