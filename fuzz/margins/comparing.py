@@ -19,6 +19,7 @@ import ellzero as ez
 from ellzero.exact.verifier.arithmetic import Float64, Point
 from ellzero.exact.verifier.bounds import Index, Problem, State
 from ellzero.exact.verifier.claims import check_arrays, read_problem, read_solution, read_tree
+from ellzero.exact.verifier.diagonals import Diagonals
 from ellzero.exact.verifier.exact_arithmetic import Exact
 from fuzz.problems.drawing import draw_problem
 from fuzz.records import Record
@@ -42,10 +43,11 @@ class Measured(Problem):
     twins: dict[int, tuple[Point, Point]] = field(default_factory=dict, kw_only=True)
     ratios: list[float] = field(default_factory=list, kw_only=True)  # of margin to error
 
-    def points(self, alpha: Any, rest: Any, rows: Index) -> Iterator[Point | None]:
+    def points(self, alpha: Any, rest: Any, rows: Index, diagonals: Diagonals | None = None) -> Iterator[Point | None]:
         """Yield the dual points, and keep those of the other two arithmetics beside them."""
-        others = (problem.points(alpha, rest, rows) for problem in (self.bare, self.exact))
-        for point, *twins in zip(super().points(alpha, rest, rows), *others, strict=True):
+        fresh = [None if diagonals is None else replace(diagonals, definite={}) for _ in range(2)]
+        others = (problem.points(alpha, rest, rows, own) for problem, own in zip((self.bare, self.exact), fresh, strict=True))
+        for point, *twins in zip(super().points(alpha, rest, rows, diagonals), *others, strict=True):
             if point is not None:
                 self.twins[id(point)] = tuple(twins)
             yield point
