@@ -169,7 +169,7 @@ CURVED = {
     "models of nothing": array("model_values", lambda values: values * np.inf),
     "models too large": array("model_values", lambda values: np.full_like(values, 1e308)),
     "models that end below zero": put("model_ends", 0, -7),
-    "models that fall": array("model_ends", lambda ends: ends[::-1].copy()),
+    "models that end too late": array("model_ends", lambda ends: ends + 10**9),
     "models of fewer points": array("model_ends", lambda ends: ends[:-1]),
     "ends of text": array("model_ends", lambda ends: ends.astype("U8")),
     "ends of floats": array("diagonal_ends", lambda ends: ends.astype(float)),
