@@ -11,7 +11,7 @@ from ellzero.exact.verifier.arithmetic import Float64, Point, dual_terms
 from ellzero.exact.verifier.bounds import Problem
 from ellzero.exact.verifier.data import Refused
 from ellzero.exact.verifier.diagonals import SLACK, Diagonals, Model
-from ellzero.exact.verifier.exact_arithmetic import BITS, Exact, dual_below, loss_above, rational, root
+from ellzero.exact.verifier.exact_arithmetic import BITS, Exact, dual_below, loss_above, rational, rational_gram, root
 from fuzz.margins.comparing import CERTIFICATES, run
 from fuzz.running.pool import Task
 
@@ -219,6 +219,13 @@ def test_curvature_of_the_smallest_numbers():
         found = arithmetic.move(point, np.zeros(n), y, w, X, coef, np.ones(1), False, np.arange(1), moved)
         worth = Fraction(moved[0]) * Fraction(coef[0]) ** 2 / 2
         assert 0 <= Fraction(found.terms[n]) <= worth
+
+
+def test_sums_of_integers_are_the_gram_matrix():
+    rng = np.random.default_rng(4)
+    z = rng.standard_normal((7, 3)) * 10.0 ** rng.uniform(-EXTREME, EXTREME, 3)
+    w = np.array([0.2, 0.0, 5e-324, 0.3, 1e-200, 0.4, 0.1])
+    assert (rational_gram(z, w) == (rational(z) * rational(w)[:, None]).T @ rational(z)).all()
 
 
 def test_numbers_of_exact_arithmetic_keep_few_digits():

@@ -4,10 +4,12 @@ from dataclasses import replace
 from itertools import combinations
 from types import SimpleNamespace
 
+import h5py
 import numpy as np
 import pytest
 from support.regions import ANY, nodes_of
 
+import ellzero as ez
 from ellzero.exact.verifier.arithmetic import Float64
 from ellzero.exact.verifier.bounds import Problem
 from ellzero.exact.verifier.data import Refused
@@ -240,3 +242,16 @@ def test_diagonals_of_numbers_out_of_range_are_refused():
     assert not accepted(np.column_stack([X[:, 0], np.ones(12)]), [1e-3, 0.0])
     assert not accepted(np.column_stack([X[:, 0], np.ones(12)]), [1e-3, 1e-20])
     assert not accepted(X[:, [0, 0]], [1e-12, 1e-12])
+
+
+def test_columns_of_models_are_read_in_order(tmp_path):
+    """Files in HDF5 give columns in ascending order only; models have them in the order in which the search found them."""
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((30, 5))
+    y = X @ np.array([0.1, 2.0, -1.0, 0.3, 0.0]) + rng.standard_normal(30)
+    certificate = ez.solve(X, y, loss="squared_error", k=2).certificate
+    parts = np.split(certificate.arrays["model_columns"], certificate.arrays["model_ends"][:-1])
+    assert any((np.diff(part) < 0).any() for part in parts), "no model tells anything"
+    with h5py.File(tmp_path / "X.h5", "w") as file:
+        report = ez.verify(certificate, file.create_dataset("X", data=X), y)
+    assert report.valid, report.reasons

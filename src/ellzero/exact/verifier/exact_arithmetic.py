@@ -120,10 +120,11 @@ class Exact(Float64):
 
     def leaves_definite(self, X: Any, columns: Any, values: Array, w: Array, spread: Array, centred: bool) -> bool:
         """Return whether a diagonal leaves the loss positive definite curvature: an exact matrix, factorised in balls."""
-        z = dense(X[:, columns])
-        roots = rational(w)[:, None]
-        means = rational_products(w[None, :], z)[0] / exact_sum(rational(w)) if centred else rational(np.zeros(len(columns)))
-        gram = (rational(z) * roots).T @ rational(z) - exact_sum(rational(w)) * means[:, None] * means
+        z, total = dense(X[:, columns]), exact_sum(rational(w))
+        gram = rational_gram(z, w)
+        if centred:
+            means = rational_products(w[None, :], z)[0] / total
+            gram = gram - total * means[:, None] * means
         scale = rational(spread[columns])
         rest = (1 - Fraction(SLACK)) * gram / scale / scale[:, None]
         rest[np.diag_indices(len(columns))] -= rational(values)
@@ -181,6 +182,16 @@ def rational_products(theta: Array, block: Array) -> Array:
     (left, a), (right, b) = integers(theta), integers(block)
     product, exponent = flint.fmpz_mat(left) * flint.fmpz_mat(right), a + b
     scale = Fraction(2) ** exponent
+    out[...] = [[Fraction(int(each)) * scale for each in row] for row in product.tolist()]
+    return out
+
+
+def rational_gram(z: Array, w: Array) -> Array:
+    """Return z'Wz as rational numbers, summed as integers."""
+    (columns, a), ([weights], b) = integers(z.T), integers(w[None, :])
+    weighted = [[number * weight for number, weight in zip(column, weights, strict=True)] for column in columns]
+    product, scale = flint.fmpz_mat(weighted) * flint.fmpz_mat(columns).transpose(), Fraction(2) ** (2 * a + b)
+    out = np.empty((len(columns), len(columns)), dtype=object)
     out[...] = [[Fraction(int(each)) * scale for each in row] for row in product.tolist()]
     return out
 
