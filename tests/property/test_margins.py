@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from support.problems import LOSSES
 
-from ellzero.exact.verifier.arithmetic import Float64, dual_terms
+from ellzero.exact.verifier.arithmetic import Float64, Point, dual_terms
 from ellzero.exact.verifier.bounds import Problem
+from ellzero.exact.verifier.data import Refused
+from ellzero.exact.verifier.diagonals import SLACK, Diagonals, Model
 from ellzero.exact.verifier.exact_arithmetic import BITS, Exact, dual_below, loss_above, rational, root
 from fuzz.margins.comparing import CERTIFICATES, run
 from fuzz.running.pool import Task
@@ -129,6 +131,63 @@ def test_float64_proves_no_more_than_exact_arithmetic(loss, extreme):
     assert proved >= TRIALS / 3, "too few bounds were finite to tell anything"
 
 
+def draw_diagonals(rng, problem):
+    """Diagonals that leave a little of the curvature, and dual points at models, or near them, as float32 numbers."""
+    n = len(problem.y)
+    z = problem.X / problem.spread
+    z = (z - problem.w @ z if problem.fit_intercept else z) * np.sqrt(problem.w)[:, None]
+    columns = np.flatnonzero((z**2).sum(axis=0) > 0.0)
+    units = np.sqrt((z[:, columns] ** 2).sum(axis=0))
+    least = np.linalg.svd(z[:, columns] / units)[1].min(initial=1.0) ** 2 if len(columns) < n else 0.0
+    values = (1.0 - SLACK) * rng.choice([0.0, 0.5, 1.0 - 1e-6]) * least * units**2
+    alpha, models = [], []
+    for off in (0.0, 1e-7, 1.0):
+        used = rng.permutation(columns)[: rng.integers(len(columns) + 1)]
+        coef = rng.standard_normal(len(used)) / np.where(units > 0.0, units, 1.0)[np.searchsorted(columns, used)]
+        coef *= np.abs(problem.y).max() * rng.choice([0.0, 1.0, 1e3])
+        slope = problem.y - problem.X[:, used] @ (coef / problem.spread[used])
+        slope = slope - problem.w @ slope if problem.fit_intercept else slope
+        alpha.append(slope * (1.0 + off * rng.standard_normal(n)))
+        models.append(Model(0, used, coef))
+    rough = np.clip(np.nan_to_num(alpha), -1e38, 1e38).astype(np.float32)
+    rest = np.clip(np.nan_to_num(alpha - rough), -1e38, 1e38).astype(np.float32)
+    return Diagonals([columns], [values], models), rough, rest
+
+
+@pytest.mark.parametrize("extreme", [3.0, EXTREME])
+def test_float64_moves_no_more_curvature_than_exact_arithmetic(extreme):
+    proved = 0
+    for trial in range(2 * TRIALS):
+        seed = [trial, 19, int(extreme)]
+        rng = np.random.default_rng(seed)
+        with np.errstate(all="ignore"):
+            problem, _ = draw(rng, "squared_error", extreme)
+            problem = replace(problem, lambda_2=problem.lambda_2 * (rng.random() < 0.5))
+            diagonals, *alpha = draw_diagonals(rng, problem)
+            columns, values = diagonals.columns[0], diagonals.values[0]
+            if not len(columns) or not np.isfinite(values).all():
+                continue
+            exact, rows = in_exact(problem), np.arange(3)
+            mine = replace(diagonals, definite={})
+            try:
+                points = list(problem.points(*alpha, rows, mine))
+            except Refused:
+                continue
+            for point, truth in zip(points, exact.points(*alpha, rows, replace(diagonals, definite={})), strict=True):
+                inside = (point.v_low <= truth.v_low) & (truth.v_high <= point.v_high)
+                assert (inside | ~np.isfinite(point.v_high)).all(), seed
+                assert not point.terms[-1] > truth.terms[-1], seed  # what the dual point is off, the last term
+                assert (problem._ridge(problem.root(), point) <= exact._ridge(exact.root(), truth)).all(), seed
+                upper = float(0.5 * problem.w @ problem.y**2) * rng.uniform(0.0, 1.0)
+                state, true = problem.root(), exact.root()
+                bound, state = problem.narrow(state, point, upper)
+                sound, true = exact.narrow(true, truth, exact.arithmetic.number(upper))
+                assert bound <= sound, seed
+                assert_contains(state, true)
+                proved += np.isfinite(bound)
+    assert proved >= TRIALS / 3, "too few bounds were finite to tell anything"
+
+
 @pytest.mark.parametrize("loss", ["squared_hinge", "squared_error"])
 def test_squares_of_dual_points_are_not_lost_to_underflow(loss):
     # A row of the least weight: the square of its theta is no float64 number, but the square over the weight is.
@@ -145,6 +204,21 @@ def test_certificates_in_both_arithmetics(seed):
     assert record.counts[CERTIFICATES] == 1
     assert not record.findings, record.findings
     assert all(1.0 < ratio < np.inf for ratio in record.ratios.values())
+
+
+def test_curvature_of_the_smallest_numbers():
+    # Half of an odd multiple of the least float64 number is rounded up by a third, and a large coefficient multiplies that.
+    n, tiny = 9, 5e-324
+    X, w = np.zeros((n, 1)), np.full(n, 1.0 / n)
+    X[:, 0] = 1e-150
+    coef, moved = np.array([1e150]), np.array([3.0 * tiny])
+    for arithmetic in (Float64(), Exact()):
+        numbers = arithmetic.numbers
+        point = Point(numbers(np.zeros(n)), 0, numbers(np.zeros(1)), numbers(np.zeros(1)))
+        y = X @ coef
+        found = arithmetic.move(point, np.zeros(n), y, w, X, coef, np.ones(1), False, np.arange(1), moved)
+        worth = Fraction(moved[0]) * Fraction(coef[0]) ** 2 / 2
+        assert 0 <= Fraction(found.terms[n]) <= worth
 
 
 def test_numbers_of_exact_arithmetic_keep_few_digits():

@@ -142,13 +142,15 @@ class Float64:
         target = y - intercept
         size = np.abs(columns) @ np.abs(coef / spread) + np.abs(target)
         there = w * (target - eta)
-        off = (
-            np.abs(theta - there) + w * (parts * (self.unit * size + self.tiny)) + self.round * (np.abs(theta) + np.abs(there))
-        )
+        # Quotients that underflow are off by so much, times the numbers of their columns.
+        underflow = self.tiny * (1.0 + np.abs(columns).sum(axis=1))
+        off = np.abs(theta - there) + w * (parts * (self.unit * size + underflow))
+        off += self.round * (np.abs(theta) + np.abs(there)) + 8.0 * self.tiny
         squares = off * (off / np.where(w > 0.0, w, 1.0))
-        cost = PRICE * exact_sum(np.append(squares, len(y) * self.tiny)) * (1.0 + 4.0 * self.round)
-        worth = 0.5 * moved[at] * coef * coef
+        cost = PRICE * exact_sum(np.append(squares, 8.0 * len(y) * self.tiny)) * (1.0 + 4.0 * self.round)
         added = moved[at] * coef
+        least = np.maximum(self.below(np.abs(added), np.abs(added)), 0.0)  # rounded before it meets a large coefficient
+        worth = 0.5 * (np.abs(coef) * least)
         v_low, v_high = point.v_low.copy(), point.v_high.copy()
         error = self.round * np.abs(added) + self.unit * (np.abs(v_low[at]) + np.abs(v_high[at])) + self.tiny
         v_low[at] += added - error

@@ -227,11 +227,16 @@ class Problem:
         """Return a dual point with the diagonal that it uses."""
         diagonals.check(model.diagonal, self)
         moved, covered = diagonals.entries(model.diagonal, len(self.counted))
-        at, numbers = model.columns, self.arithmetic.numbers
+        idle = self.norm == 0.0  # columns of which the loss says nothing: an intercept, if any, takes their place
+        foreign = ~(covered | idle)[model.columns]
+        require(not foreign.any(), f"the model of a dual point uses a column that diagonal {model.diagonal} does not have.")
+        order = np.argsort(model.columns)  # matrices on a disk want columns in ascending order
+        order = order[covered[model.columns[order]]]
+        at, coef = model.columns[order], model.values[order]
         columns = dense(self.X[:, at]) if len(at) else np.zeros((len(self.y), 0))
-        arguments = columns, model.values, self.spread[at], self.fit_intercept, at, moved
+        arguments = columns, coef, self.spread[at], self.fit_intercept, at, moved
         point = self.arithmetic.move(point, theta, self.y, self.w, *arguments)
-        return point._replace(moved=numbers(moved), covered=covered | (self.norm == 0.0))
+        return point._replace(moved=self.arithmetic.numbers(moved), covered=covered | idle)
 
     def _theta(self, alpha: Array) -> Array:
         alpha = alpha * self.unit
@@ -301,7 +306,8 @@ class Problem:
         beta = np.where(v < 0, -beta, beta)
         beta = np.minimum(np.maximum(beta, state.low), state.high)  # concave: the nearest point to the maximiser outside
         size = np.abs(beta)
-        slope, curve = np.where(beta < 0, -v, v) - self.lambda_1, ridge * size
+        slope = np.where(beta < 0, -v, v) - self.lambda_1
+        curve = np.maximum(self.arithmetic.below(ridge * size, 0), 0)  # of a tiny ridge, underflow would be most of it
         value = self.arithmetic.above(size * (slope - curve), size * (np.abs(slope) + curve))
         finite = self.arithmetic.finite
         return np.where(finite(beta) & finite(value), value, np.inf)
