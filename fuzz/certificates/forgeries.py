@@ -21,7 +21,17 @@ FORMS: dict[str, dict[str, Any]] = {
     "lambda_1": {"lambda_0": 0.01, "lambda_1": 0.01},
     "bounded": {"lambda_0": 0.01, "bound": 3.0},
 }
+DIAGONALS = (
+    "diagonal_members",
+    "diagonal_values",
+    "diagonal_ends",
+    "point_diagonal",
+    "model_columns",
+    "model_values",
+    "model_ends",
+)
 GROUPS = list(product(LOSSES, FORMS, (True, False)))  # one group of forgeries for each
+TREE = ("parent", "branch", "side", "block_members", "block_ends", "row", "alpha")
 TINY, HUGE = (5e-324, 1e-310, 1e-200, 1e-155), (1e155, 1e200, 9e299)
 
 
@@ -65,6 +75,8 @@ def null_draft(problem: Problem, true: Draft) -> Draft:
     }
     out.arrays["block_ends"] = np.arange(1, len(out.arrays["block_members"]) + 1)  # a feature each
     out.arrays.pop("alpha_rest", None)
+    for name in DIAGONALS:
+        out.arrays.pop(name, None)
     losses = ez.objective(problem.X, problem.y, np.zeros(problem.X.shape[1]), intercept, loss=problem.loss)
     out.header |= {"objective": losses, "lower_bound": losses, "status": "optimal", "gap_asked": 1e-4}
     assert out.arrays["alpha"].shape == (1, n)
@@ -93,6 +105,8 @@ def tricks(problem: Problem, null: Draft, true: Draft) -> Iterator[tuple[str, Dr
     yield from tricks_with_penalties(problem, null)
     yield from tricks_with_weights(null)
     yield from tricks_with_points(problem, null)
+    if problem.loss == "squared_error":
+        yield from tricks_with_diagonals(problem, null)
     yield from tricks_with_trees(null, true)
     yield from tricks_with_claims(null, true)
     yield from tricks_with_data(problem, null)
@@ -188,6 +202,71 @@ def tricks_with_points(problem: Problem, null: Draft) -> Iterator[tuple[str, Dra
         yield f"a unit of {unit:g}", changed(null, unit=unit)
 
 
+def tricks_with_diagonals(problem: Problem, null: Draft) -> Iterator[tuple[str, Draft]]:
+    """Yield forgeries whose dual points count curvature that is not there, or at a model that does not fit."""
+    p, weights = problem.X.shape[1], null.arrays.get("weights", np.full(len(null.X), 1.0 / len(null.X)))
+    centred = problem.X - weights @ problem.X if problem.fit_intercept else problem.X
+    gram = (centred * weights[:, None]).T @ centred
+    least, shares = float(np.linalg.eigvalsh(gram)[0]), np.diag(gram)
+
+    def curved(values: Any, columns: Any = range(p), at: Any = (), coef: Any = (), data: Draft = null, **header: Any) -> Draft:
+        """Return the forgery with one diagonal, which its only point uses at this model."""
+        residual = null_point(problem, data.target() - data.X[:, list(at)] @ np.array(coef, dtype=float), 0.0, 1.0)
+        residual = residual - weights @ residual if problem.fit_intercept else residual
+        alpha = np.clip(residual / float(data.header["unit"]), -3e38, 3e38)
+        arrays = {
+            "alpha": alpha[None].astype(np.float32),
+            "alpha_rest": (alpha - alpha.astype(np.float32))[None].astype(np.float32),
+            "diagonal_members": np.array(columns),
+            "diagonal_values": np.broadcast_to(np.asarray(values, dtype=float), len(columns)).copy(),
+            "diagonal_ends": np.array([len(columns)]),
+            "point_diagonal": np.zeros(1, np.int64),
+            "model_columns": np.array(at, dtype=np.int64),
+            "model_values": np.array(coef, dtype=float),
+            "model_ends": np.array([len(at)]),
+        }
+        return changed(data, arrays, **header)
+
+    bare: dict[str, Any] = {"lambda_1": 0.0, "lambda_2": 0.0, "bound": None}
+    for factor in (0.99, 1.0, 1.0 + 1e-9, 1.01, 10.0, 1e200):
+        yield f"{factor:.10g} times the least curvature", curved(factor * least, **bare)
+    yield "the curvature of each column alone", curved(shares, **bare)
+    yield "more curvature than any column has", curved(1e6 * shares, **bare)
+    yield "curvature of one column only", curved(0.99 * shares[:1], [0], **bare)
+    for coef in (0.5, 1.0, -1.0, 1e3, 1e155, 1e300):
+        yield f"a model of {coef:g}", curved(0.99 * least, at=[0], coef=[coef], **bare)
+    # The second column repeats the first. All but the first, which pays nothing, are out, since lambda_0 exceeds any loss.
+    twin = null.copy()
+    twin.X = twin.X.copy()
+    twin.X[:, 1] = twin.X[:, 0]
+    twin.fingerprint()
+    alone = {"unpenalized": np.array([0]), "block_members": np.arange(1, p), "block_ends": np.arange(1, p)}
+    for coef in (0.2, 0.5, 0.9):
+        forged = curved(0.99 * shares[:1], [0], [1], [coef], twin, **{**bare, "lambda_0": 1e3})
+        yield f"a model of {coef:g} of a column that is out", changed(forged, alone)
+    yield "curvature of twins", curved(0.1 * least, data=twin, **bare)
+    for unit in (1e-160, 1e-150, 1e150, 1e160):
+        other = null.copy()
+        other.X = other.X * unit
+        other.fingerprint()
+        yield f"curvature of X in units of {unit:g}", curved(1.01 * least * unit * unit, data=other, **bare)
+    far = null.copy()
+    far.X = far.X + 1e9
+    far.fingerprint()
+    yield "curvature about a mean of 1e9", curved(1.01 * least, data=far, **bare)
+    yield "curvature of another loss", curved(0.99 * least, loss="logistic")
+    partial = curved(0.99 * least, **bare)
+    for name in DIAGONALS:
+        yield f"diagonals without {name}", without(partial, name)
+
+
+def without(draft: Draft, name: str) -> Draft:
+    """Return a copy that lacks an array."""
+    out = draft.copy()
+    out.arrays.pop(name)
+    return out
+
+
 def tricks_with_trees(null: Draft, true: Draft) -> Iterator[tuple[str, Draft]]:
     """Yield forgeries with trees that leave out a part."""
 
@@ -223,7 +302,7 @@ def tricks_with_trees(null: Draft, true: Draft) -> Iterator[tuple[str, Draft]]:
         "the true tree, the null model",
         changed(
             null,
-            {name: true.arrays[name] for name in ("parent", "branch", "side", "block_members", "block_ends", "row", "alpha")},
+            {name: true.arrays[name] for name in (*TREE, *DIAGONALS) if name in true.arrays},
         ),
     )
     first = {name: true.arrays[name][:1] for name in ("parent", "branch", "side", "row")}

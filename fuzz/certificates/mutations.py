@@ -284,6 +284,35 @@ def dual_points(rng: Generator, draft: Draft) -> str:
     return f"alpha: way {way}"
 
 
+def diagonals(rng: Generator, draft: Draft) -> str:
+    """Take more curvature, use it for fewer columns, or move the models that dual points use it at."""
+    way, arrays = int(rng.integers(8)), draft.arrays
+    ends, point_ends = arrays["diagonal_ends"], arrays["model_ends"]
+    number = int(rng.integers(len(ends)))
+    mine = slice(int(ends[number - 1]) if number else 0, int(ends[number]))
+    if way == 0:
+        arrays["diagonal_values"][mine] *= rng.choice([1.0 + 1e-9, 1.001, 1.1, 10.0, 1e300])
+    elif way == 1:  # a column less, whose models may stay
+        for name in ("diagonal_members", "diagonal_values"):
+            arrays[name] = np.delete(arrays[name], mine.start)
+        ends[number:] -= 1
+    elif way == 2:  # one column has it all
+        arrays["diagonal_values"][mine] = np.where(
+            np.arange(mine.stop - mine.start) == 0, arrays["diagonal_values"][mine].sum(), 0
+        )
+    elif way == 3:
+        arrays["model_values"] = arrays["model_values"] * rng.choice([0.0, -1.0, 0.5, 1.001, 1e6, 1e160])
+    elif way == 4:
+        arrays["model_columns"] = rng.integers(draft.X.shape[1], size=len(arrays["model_columns"]))
+    elif way == 5:
+        point_ends[rng.integers(len(point_ends))] += rng.integers(-2, 3)
+    elif way == 6:
+        ends[number] += rng.integers(-2, 3)
+    else:
+        arrays["point_diagonal"] = rng.integers(-1, len(ends) + 1, size=len(arrays["point_diagonal"]))
+    return f"diagonals: way {way} at {number}"
+
+
 def another_solution(rng: Generator, draft: Draft) -> str:
     """Replace the solution by the null model, by one coefficient of any size, or move it."""
     way = int(rng.integers(4))
@@ -347,8 +376,9 @@ CHANGES: list[Change] = [
     array_of_problem,
     surgery,
     dual_points,
+    diagonals,
     another_solution,
     other_data,
 ]
-WEIGHTS = np.array([10.0, 2.0, 2.0, 4.0, 12.0, 14.0, 8.0, 4.0, 4.0, 12.0, 14.0, 12.0, 5.0, 8.0])
+WEIGHTS = np.array([10.0, 2.0, 2.0, 4.0, 12.0, 14.0, 8.0, 4.0, 4.0, 12.0, 14.0, 12.0, 8.0, 5.0, 8.0])
 SHARES = WEIGHTS / WEIGHTS.sum()

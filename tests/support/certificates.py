@@ -16,6 +16,7 @@ BASES = {
     "weighted box": {**PLAIN, "sample_weight": WEIGHT, "lower": -0.6, "upper": 0.6},
     "standardized": {**PLAIN, "standardize": True, "unpenalized": [2]},
     "conditional": {**PLAIN, "lambda_2": 0.0, "bound": 1.0},
+    "best subset": {"loss": "squared_error", "k": 3, "gap": 1e-5, "n_jobs": 1},
     "truncated": {**PLAIN, "k": None, "lambda_0": 0.005, "node_limit": 5},
 }
 SOLVED = {}

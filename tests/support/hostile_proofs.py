@@ -27,6 +27,9 @@ RNG = np.random.default_rng(5)
 X = RNG.standard_normal((40, 24)) + 1.5 * RNG.standard_normal((40, 1))
 Y = (X[:, :6].sum(1) + RNG.standard_normal(40) > X.sum(1) / 4.0).astype(int)
 SEARCH = {"k": 6, "lambda_2": 1e-3, "gap": 1e-7}
+# Best subsets without a penalty: diagonals alone hold the coefficients.
+CURVED_Y = X[:, :6].sum(1) + 3.0 * RNG.standard_normal(40)
+CURVED_SEARCH = {"loss": "squared_error", "k": 6, "gap": 1e-7}
 
 
 def verified(path: Path) -> str:
@@ -40,6 +43,12 @@ def verified(path: Path) -> str:
 def gone_on(path: Path) -> str:
     """Let a search go on from a checkpoint."""
     solution = ez.solve(X, Y, node_limit=40, checkpoint=path, **SEARCH)
+    return f"it was read: {solution.status}"
+
+
+def gone_on_curved(path: Path) -> str:
+    """Let a search of best subsets go on from a checkpoint."""
+    solution = ez.solve(X, CURVED_Y, node_limit=40, checkpoint=path, **CURVED_SEARCH)
     return f"it was read: {solution.status}"
 
 
@@ -137,6 +146,39 @@ SEALED = {
     "bound above the objective": entry(lower_bound=1e6),
     "objective": entry(objective=1e-9),
 }
+# Of a certificate with diagonals.
+CURVED = {
+    "diagonals below zero": array("diagonal_values", lambda values: -values),
+    "diagonals of nothing": array("diagonal_values", lambda values: values * np.nan),
+    "diagonals too large": array("diagonal_values", lambda values: values * 1e300),
+    "diagonals a little too large": array("diagonal_values", lambda values: values * 1.2),
+    "diagonals of another size": array("diagonal_values", lambda values: values[:-1]),
+    "a diagonal of columns out of range": array("diagonal_members", lambda members: members + 2**24),
+    "a diagonal of negative columns": put("diagonal_members", 0, -1),
+    "a diagonal of one column many times": array("diagonal_members", np.zeros_like),
+    "a diagonal that never ends": put("diagonal_ends", -1, 10**15),
+    "a diagonal that ends below zero": put("diagonal_ends", 0, -(10**15)),
+    "no diagonals": lambda header, arrays: arrays.update(
+        {name: arrays[name][:0] for name in ("diagonal_ends", "diagonal_members", "diagonal_values")}
+    ),
+    "the diagonal of a point out of range": put("point_diagonal", 0, 10**7),
+    "the diagonal of a point far below zero": put("point_diagonal", 0, -(2**40)),
+    "diagonals of more points": array("point_diagonal", lambda numbers: np.append(numbers, 0)),
+    "models of columns out of range": array("model_columns", lambda columns: columns + 2**24),
+    "models of one column": array("model_columns", np.zeros_like),
+    "models of nothing": array("model_values", lambda values: values * np.inf),
+    "models too large": array("model_values", lambda values: np.full_like(values, 1e308)),
+    "models that end below zero": put("model_ends", 0, -7),
+    "models that end too late": array("model_ends", lambda ends: ends + 10**9),
+    "models of fewer points": array("model_ends", lambda ends: ends[:-1]),
+    "ends of text": array("model_ends", lambda ends: ends.astype("U8")),
+    "ends of floats": array("diagonal_ends", lambda ends: ends.astype(float)),
+    "diagonals of another loss": entry(loss="logistic"),
+}
+CURVED |= {
+    f"curved, without {name}": lambda header, arrays, name=name: arrays.pop(name)
+    for name in ("point_diagonal", "model_columns", "model_values", "model_ends", "diagonal_members", "diagonal_ends")
+}
 
 
 def certificates(folder: Path) -> dict[str, Kind]:
@@ -145,6 +187,9 @@ def certificates(folder: Path) -> dict[str, Kind]:
     ez.solve(X[:, :6], Y, k=2, lambda_2=0.01).certificate.save(path)
     assert ez.verify(path, X[:, :6], Y).valid
     good = path.read_bytes()
+    ez.solve(X[:, :6], Y, loss="squared_error", k=2).certificate.save(path)
+    assert ez.verify(path, X[:, :6], Y).valid
+    curved = path.read_bytes()
     members = members_of(good)
     text = array_of(members["header"]).tobytes()
     contents = {
@@ -152,6 +197,7 @@ def certificates(folder: Path) -> dict[str, Kind]:
         **archive_kinds(good, "alpha"),
         **{f"header: {what}": with_header(members, content) for what, content in json_kinds(text).items()},
         **{f"sealed: {what}": sealed(good, change) for what, change in SEALED.items()},
+        **{f"sealed: {what}": sealed(curved, change) for what, change in CURVED.items()},
         "bomb beside the rest": with_bomb(members, "more", (BOMB // 8,)),
         "no header": archive({name: content for name, content in members.items() if name != "header"}),
         "no points": archive({name: content for name, content in members.items() if name != "alpha"}),
@@ -199,7 +245,50 @@ def checkpoints(folder: Path) -> dict[str, Kind]:
     }
     return {
         **{what: Kind(written(content), gone_on) for what, content in contents.items()},
+        **{what: Kind(written(content), gone_on_curved) for what, content in curved_checkpoints(folder).items()},
         **place_kinds(gone_on),
+    }
+
+
+def curved_checkpoints(folder: Path) -> dict[str, bytes]:
+    """Hostile checkpoints with diagonals."""
+    path = folder / "curved.npz"
+    assert ez.solve(X, CURVED_Y, node_limit=20, checkpoint=path, **CURVED_SEARCH).status == "node_limit"
+    members = members_of(path.read_bytes())
+    assert "it was read" in gone_on_curved(path)
+    curved = [name for name in members if name.startswith(("tree.diagonal", "tree.model", "tree.point"))]
+    assert len(curved) >= 7
+
+    def moved(name: str, make) -> bytes:
+        return archive({**members, name: npy_of(make(array_of(members[name])))})
+
+    def with_first(name: str, value: float) -> bytes:
+        def make(old):
+            old[0] = value
+            return old
+
+        return moved(name, make)
+
+    return {
+        **{f"curved, without {name}": archive({k: v for k, v in members.items() if k != name}) for name in curved},
+        "diagonals of points out of range": with_first("tree.point_diagonal", 10**7),
+        "diagonals of points far below zero": with_first("tree.point_diagonal", -(2**40)),
+        "diagonals of fewer points": moved("tree.point_diagonal", lambda old: old[:-1]),
+        "models that fall": moved("tree.model_ends", lambda old: old[::-1].copy()),
+        "models that end below zero": with_first("tree.model_ends", -5),
+        "models that never end": moved("tree.model_ends", lambda old: old + 2**40),
+        "models of columns out of range": moved("tree.model_columns", lambda old: old + 2**24),
+        "models of one column": moved("tree.model_columns", np.zeros_like),
+        "models of nothing": moved("tree.model_values", lambda old: old * np.nan),
+        "models of other sizes": moved("tree.model_values", lambda old: old[:-1]),
+        "diagonals that fall": moved("tree.diagonal_ends", lambda old: np.append(old + 5, old[-1])),
+        "diagonals that never end": moved("tree.diagonal_ends", lambda old: old + 2**40),
+        "diagonals of no column": moved("tree.diagonal_ends", lambda old: np.append(0, old)),
+        "diagonals of columns out of range": moved("tree.diagonal_members", lambda old: old + 2**24),
+        "diagonals of one column": moved("tree.diagonal_members", np.zeros_like),
+        "diagonals below zero": moved("tree.diagonal_values", lambda old: -old),
+        "diagonals without an end": moved("tree.diagonal_values", lambda old: old * np.inf),
+        "diagonals too large": moved("tree.diagonal_values", lambda old: 10.0 * old),
     }
 
 
