@@ -70,3 +70,23 @@ def gaussian(p: int, dtype: str = "float64", n: int = N, seed: int = 0) -> tuple
     for some in np.array_split(columns, max(1, p // 1000)):  # views: the standard deviation of all would copy all
         some /= some.std(axis=1, keepdims=True)
     return columns.T, y
+
+
+def correlated(
+    p: int, response: str, n: int | None = None, seed: int = 0, size: int = 10, neighbours: float = 0.9
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Columns that resemble their neighbours, corr(x_i, x_j) = 0.9^|i-j|, of which ten evenly spaced ones have coefficient 1.
+
+    A response that is "linear" has noise of a fifth of its variance; "logistic" labels are drawn.
+    """
+    n = n or p
+    rng = np.random.default_rng(seed)
+    noise = rng.standard_normal((n, p))
+    X = np.empty((n, p), order="F")
+    X[:, 0] = noise[:, 0]
+    for j in range(1, p):
+        X[:, j] = neighbours * X[:, j - 1] + np.sqrt(1.0 - neighbours**2) * noise[:, j]
+    eta = X[:, np.linspace(0, p - 1, size + 2).astype(int)[1:-1]].sum(axis=1)
+    if response == "logistic":
+        return X, np.where(rng.random(n) < expit(eta), 1.0, -1.0)
+    return X, eta + rng.standard_normal(n) * np.sqrt(eta.var() / 5.0)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 import ellzero as ez
 from benchmarks.cases import N, gaussian
+from benchmarks.exact_correlated import family, subsets
 from benchmarks.exact_runs import (
     GAP,
     REPEATS,
@@ -437,6 +438,8 @@ def main() -> None:
         "real": lambda: real_data(quick),
         "scale": lambda: scale(quick, report.out.with_name("exact_scaling.png")),
         "memory": lambda: memory(quick),
+        "correlated": lambda: family(quick),
+        "subsets": lambda: subsets(quick),
     }
     report.write(INTRODUCTION.format(repeats=REPEATS, short=SECONDS_FOR_REPEATS), sections)
 

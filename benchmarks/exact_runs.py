@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ellzero as ez
-from benchmarks.cases import gaussian
+from benchmarks.cases import correlated, gaussian
 from benchmarks.processes import THREAD_VARIABLES
 from benchmarks.tools import resident
 
@@ -38,13 +38,14 @@ NODES_VERIFIED = 20_000  # larger trees take the verifier, which is plain NumPy,
 class Job:
     """A problem and how to solve it, for a process of its own."""
 
-    data: dict[str, Any]  # p and dtype of a Gaussian problem, or a file
+    data: dict[str, Any]  # arguments of `gaussian`; of `correlated`, with a response; or a file
     options: dict[str, Any]  # arguments of ez.solve
     verify: bool = False
     repeats: int = REPEATS
 
     def name(self) -> str:
-        data = Path(self.data["file"]).stem if "file" in self.data else f"p = {self.data['p']:,}"
+        told = {key: value for key, value in self.data.items() if key != "file"}
+        data = Path(self.data["file"]).stem if "file" in self.data else ", ".join(f"{k} = {v}" for k, v in told.items())
         told = {key: value for key, value in self.options.items() if key not in ("gap", "time_limit")}
         return f"{data}: " + ", ".join(f"{key}={shown(value)}" for key, value in told.items())
 
@@ -85,6 +86,8 @@ def relative(objective: float, bound: float) -> float:
 
 
 def load(data: dict[str, Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    if "response" in data:
+        return correlated(**data)
     if "file" not in data:
         return gaussian(**data)
     with np.load(data["file"]) as file:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
@@ -32,6 +34,14 @@ class Section:
         self.take(job, result)
         return result
 
+    def solve_all(self, jobs: Sequence[Job]) -> list[Outcome | str]:
+        """Solve jobs, as many at a time as ELLZERO_BENCH_AT_ONCE says (one, if it says nothing)."""
+        with ThreadPoolExecutor(at_once()) as pool:
+            results = list(pool.map(run, jobs))
+        for job, result in zip(jobs, results, strict=True):
+            self.take(job, result)
+        return results
+
     def take(self, job: Job, result: Outcome | str) -> None:
         """Check and keep the result of a job."""
         self.checks += complaints(job, result)
@@ -45,6 +55,11 @@ class Section:
     def report(self, made: str) -> str:
         checks = "Checks: nothing to report." if not self.checks else "Checks:\n\n" + "\n".join(f"- {c}" for c in self.checks)
         return f"## {self.title}\n\n{made}\n\n{self.text}\n\n{checks}"
+
+
+def at_once() -> int:
+    """Return how many jobs may run at a time: on a machine with many cores, each still has its own."""
+    return int(os.environ.get("ELLZERO_BENCH_AT_ONCE", "1"))
 
 
 def arguments_of(description: str | None) -> argparse.ArgumentParser:
@@ -71,7 +86,8 @@ class Report:
     def made_by(self, seconds: float) -> str:
         command = f"make bench-{self.name}" + (f' BENCH="{" ".join(self.words)}"' if self.words else "")
         date = datetime.now(timezone.utc).date()
-        return f"`{command}` on {date}, ellzero {ez.__version__}, {processor()}; the section took {seconds:.0f} s."
+        many = f", {at_once()} jobs at a time" if at_once() > 1 else ""
+        return f"`{command}` on {date}, ellzero {ez.__version__}, {processor()}{many}; the section took {seconds:.0f} s."
 
     def write(self, introduction: str, sections: Mapping[str, Callable[[], Section]]) -> None:
         """Run the chosen sections, and write the report after each one, so that an interrupted run leaves what it has."""
