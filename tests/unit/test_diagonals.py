@@ -247,9 +247,9 @@ def test_diagonals_of_numbers_out_of_range_are_refused():
 def test_columns_of_models_are_read_in_order(tmp_path):
     """Files in HDF5 give columns in ascending order only; models have them in the order in which the search found them."""
     rng = np.random.default_rng(2)
-    X = rng.standard_normal((30, 5))
-    y = X @ np.array([0.1, 2.0, -1.0, 0.3, 0.0]) + rng.standard_normal(30)
-    certificate = ez.solve(X, y, loss="squared_error", k=2).certificate
+    X = rng.standard_normal((60, 12)) + rng.standard_normal((60, 1))
+    y = X[:, ::-3].sum(axis=1) + 3.0 * rng.standard_normal(60)
+    certificate = ez.solve(X, y, loss="squared_error", k=4).certificate
     parts = np.split(certificate.arrays["model_columns"], certificate.arrays["model_ends"][:-1])
     assert any((np.diff(part) < 0).any() for part in parts), "no model tells anything"
     with h5py.File(tmp_path / "X.h5", "w") as file:
