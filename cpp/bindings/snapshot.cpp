@@ -161,6 +161,11 @@ void register_state(nb::module_& m) {
             self.boxes.push_back(
                 {static_cast<int32_t>(table(k, 0)), static_cast<float>(table(k, 1)), static_cast<float>(table(k, 2))});
     }, nb::for_getter(nb::rv_policy::move), "Rows of column, low, high.");
+    state.def_prop_rw("diagonal", [](const State& self) { return self.diagonal ? self.diagonal->number : -1; },
+                      [](State& self, int64_t number) {
+        self.diagonal = number < 0 ? nullptr : std::make_shared<const Diagonal>(Diagonal{{}, {}, number});
+    }, "The number of its diagonal, -1 if it has none; a search that is restored looks it up in the tree.");
+    state.def_rw("tried", &State::tried, "Columns when a diagonal was made last.");
     def_lists(state, "clause", &State::clauses);
     def_array(state, "charges", &State::charges);
     def_array(state, "columns", &State::columns);

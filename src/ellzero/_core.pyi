@@ -485,6 +485,22 @@ class State:
     def __init__(self) -> None: ...
 
     @property
+    def diagonal(self) -> int:
+        """
+        The number of its diagonal, -1 if it has none; a search that is restored looks it up in the tree.
+        """
+
+    @diagonal.setter
+    def diagonal(self, arg: int, /) -> None: ...
+
+    @property
+    def tried(self) -> int:
+        """Columns when a diagonal was made last."""
+
+    @tried.setter
+    def tried(self, arg: int, /) -> None: ...
+
+    @property
     def intercept(self) -> float: ...
 
     @intercept.setter

@@ -71,6 +71,12 @@ void Numbering::restore(std::vector<int32_t> columns, std::vector<Box> boxes) {
     else select(std::move(columns));
 }
 
+std::shared_ptr<const Diagonal> Numbering::inside(const Diagonal& diagonal) const {
+    std::vector<int32_t> place(whole_.columns(), -1);
+    for (int32_t j = 0; j < inner().columns(); ++j) place[column_of_X(j)] = j;
+    return renumbered(diagonal, place);
+}
+
 void Numbering::select(std::vector<int32_t> columns) {
     columns_ = std::move(columns);
     serial_ = std::make_unique<Team>(1);

@@ -59,11 +59,32 @@ Search::Snapshot Search::snapshot() const {
             .rooted = rooted_};
 }
 
+// The states of a snapshot name their diagonals by number alone.
+void Search::restore_diagonals(std::vector<Node>& nodes) const {
+    const TreeRecord& tree = tree_.record();
+    std::vector<std::shared_ptr<const Diagonal>> known(tree.diagonals.count());
+    const auto look_up = [&](int64_t number) {
+        const auto columns = tree.diagonals[number];
+        const auto end = tree.curvatures.begin() + tree.diagonals.ends()[number];
+        if (!known[number])
+            known[number] =
+                numbering_.inside(Diagonal{{columns.begin(), columns.end()}, {end - std::ssize(columns), end}, number});
+        return known[number];
+    };
+    for (Node& node : nodes) {
+        if (!node.state || !node.state->diagonal) continue;
+        auto state = std::make_shared<State>(*node.state);
+        state->diagonal = look_up(state->diagonal->number);
+        node.state = std::move(state);
+    }
+}
+
 void Search::restore(Snapshot snapshot) {
     best_.replace(std::move(snapshot.incumbent));
     tree_.restore(std::move(snapshot.tree), snapshot.closed);
     numbering_.restore(std::move(snapshot.columns), std::move(snapshot.boxes));
     inner_options_ = numbering_.inside(options_);
+    restore_diagonals(snapshot.open);
     frontier_.restore(std::move(snapshot.open), snapshot.picks);
     counters_.nodes = snapshot.nodes_done;
     rooted_ = snapshot.rooted;

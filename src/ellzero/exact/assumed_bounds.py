@@ -28,8 +28,8 @@ def check_bounded(problem: Problem, options: SearchOptions) -> None:
     if options.bound is None and not has_proved_bound(problem) and not held_by_loss(problem, options):
         raise InvalidInputError(
             "lambda_2 must be positive (add, for example, lambda_2=1e-3), or lower and upper finite: nothing else limits "
-            "the coefficients; bound=M or bound='heuristic' assumes a limit instead of proving one. Squared error needs "
-            "neither where rows are more than columns, no column is a combination of others, and there are at most 2,000."
+            "the coefficients; bound=M or bound='heuristic' assumes a limit instead of proving one (squared error "
+            "needs none of these with more rows than columns, of which at most 2,000, and none a combination of others)."
         )
 
 

@@ -24,6 +24,7 @@ from ellzero.exact.run import Run
 from ellzero.exact.snapshot_file import POINTS
 from ellzero.exact.solution import size_of
 from ellzero.exact.verifier.data import Refused
+from ellzero.exact.verifier.diagonals import Diagonals
 from ellzero.exact.verifier.replay import replay
 from ellzero.exact.verifier.tree import Leaf
 from ellzero.problem.model import Model
@@ -43,8 +44,8 @@ def resumed(run: Run, saved: _core.Snapshot, waiting: bool) -> _core.Snapshot:
     certificate = run.certificate(model, 0.0, "interrupted", tree_arrays(saved.tree))
     try:
         with np.errstate(all="ignore"):  # numbers that overflow prove nothing
-            objective, leaves = replay(certificate, run.problem.design.stored(), run.labels)
-            frontier = Frontier(run, saved, objective, waiting)
+            objective, leaves, diagonals = replay(certificate, run.problem.design.stored(), run.labels)
+            frontier = Frontier(run, saved, objective, waiting, diagonals)
             for leaf in leaves:
                 frontier.add(leaf)
             out = frontier.snapshot()
@@ -106,6 +107,7 @@ class Frontier:
     saved: _core.Snapshot
     objective: float
     waiting: bool
+    diagonals: Diagonals | None
     opened: dict[int, Opened] = field(default_factory=dict)
     closed: float = np.inf
 
@@ -226,6 +228,8 @@ class Frontier:
                 node.id = len(parents)
                 parents.append(opened.node)
             nodes.append(node)
+        for node in nodes:
+            self.drop_unproved_diagonal(node.state, columns)
         more = len(parents) - len(self.parent)
         out.tree = self.longer_tree(np.array(parents, dtype=np.int64), more)
         out.open = nodes
@@ -234,6 +238,16 @@ class Frontier:
         out.closed = believed(max(self.saved.closed, self.level / self.cost), self.closed)
         out.nodes_done, out.picks = self.saved.nodes_done, self.saved.picks
         return out
+
+    def drop_unproved_diagonal(self, state: _core.State, columns: Index) -> None:
+        """Let a state forget its diagonal unless the verifier has proved it, for all columns that are left."""
+        if state.diagonal < 0:
+            return
+        alive = columns[~out_of(state, len(columns))]
+        alive = alive[self.run.problem.square[alive] > 0.0]
+        known = self.diagonals is not None and self.diagonals.definite.get(state.diagonal, False)
+        if self.diagonals is None or not known or not np.isin(alive, self.diagonals.columns[state.diagonal]).all():
+            state.diagonal, state.tried = -1, 0
 
     def columns_left(self) -> Index:
         """Return the columns that the search goes on with: those of the file and all that an open node needs, or all of X."""
@@ -310,7 +324,7 @@ def start_of(state: _core.State | None, old: Index, new: Index) -> _core.State:
     """Return a state without a region, whose relaxation starts where that of another does; columns get new numbers."""
     out = _core.State()
     if state is not None:
-        for name in ("intercept", "mu", "beta", "shares", "alpha"):
+        for name in ("intercept", "mu", "beta", "shares", "alpha", "diagonal", "tried"):
             setattr(out, name, getattr(state, name))
         for name in ("columns", "near"):
             setattr(out, name, np.searchsorted(new, old[getattr(state, name)]).astype(np.int32))

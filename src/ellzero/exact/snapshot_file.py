@@ -30,7 +30,12 @@ NUMBERS: dict[str, dict[str, Form]] = {
     },
     "incumbent": {"intercept": Form("f", (1,), finite=True), "cost": Form("f", (1,))},
     "tree": {},
-    "state": {"intercept": Form("f", ("states",), finite=True), "mu": Form("f", ("states",), low=0.0, finite=True)},
+    "state": {
+        "intercept": Form("f", ("states",), finite=True),
+        "mu": Form("f", ("states",), low=0.0, finite=True),
+        "diagonal": Form("i", ("states",), low=-1, high="diagonals"),
+        "tried": Form("i", ("states",), low=0),
+    },
     "node": {
         "id": Form("i", ("open",), low=0, high="nodes"),
         "bound": Form("f", ("open",)),

@@ -39,6 +39,8 @@ class Numbering {
     const std::vector<int32_t>& columns() const { return columns_; }
     const std::vector<Box>& boxes() const { return boxes_; }
     void restore(std::vector<int32_t> columns, std::vector<Box> boxes);
+    // A diagonal for columns of X in the nodes' numbering; columns that were left out are left out of it.
+    std::shared_ptr<const Diagonal> inside(const Diagonal& diagonal) const;
 
   private:
     void select(std::vector<int32_t> columns);

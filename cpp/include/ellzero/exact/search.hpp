@@ -105,6 +105,7 @@ class Search {
     }
     Node make_child(const Node& parent, std::shared_ptr<const State> state, double bound, int64_t block, Decision decision);
     void keep(int64_t node, KeptPoint point);
+    void restore_diagonals(std::vector<Node>& nodes) const;
     int64_t add_block(const std::vector<int32_t>& columns) { return tree_.add_block(numbering_.columns_of_X(columns)); }
 
     Numbering numbering_;
