@@ -52,6 +52,8 @@ void Search::start_from(const Search& other) {
     state->charges.clear();
     state->out = {};
     state->boxes.clear();
+    state->diagonal.reset();
+    state->tried = 0;
     Node root = frontier_.root();
     root.state = std::move(state);
     frontier_.set_root(std::move(root));
