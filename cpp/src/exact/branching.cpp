@@ -14,6 +14,14 @@ constexpr double strong_floor = 1e-4;
 // A child that does not rise counts as if it rose by this part of what is missing: the other child decides then.
 constexpr double least_rise = 1e-6;
 constexpr double integral = 1e-6;  // a share this close to 0 or 1 is no fraction
+// Where a block has more than this part of all columns, and more than so many, its features have something in common but are no
+// look-alikes: only those that resemble the centre more closely are decided with it.
+constexpr double large_block = 0.02;
+constexpr int64_t least_large_block = 16;
+// Correlations of few rows are high by chance: by so many of their standard deviations, 1 / sqrt(rows), more is asked for.
+constexpr double noise = 1.7;
+constexpr double closer = 0.4;    // of the way to a correlation of one
+constexpr double closest = 0.95;  // features beyond it are copies, however many there are
 
 }  // namespace
 
@@ -69,11 +77,20 @@ Branching::Candidates Branching::used() const {
 Branching::Block Branching::block_around(int32_t j) {
     if (setting_.options.alike > 1.0) return {j};
     const std::vector<float>& correlation = correlations_.between(j, work_.region.undecided());
-    Block out;
-    for (const int32_t i : work_.region.undecided())
-        if (i == j || (work_.region.group(i) == Charges::pool && setting_.options.may_branch_on(i) &&
-                       correlation[i] >= setting_.options.alike))
-            out.push_back(i);
+    const auto resembling = [&](double alike) {
+        Block out;
+        for (const int32_t i : work_.region.undecided())
+            if (i == j ||
+                (work_.region.group(i) == Charges::pool && setting_.options.may_branch_on(i) && correlation[i] >= alike))
+                out.push_back(i);
+        return out;
+    };
+    const auto few =
+        std::max(least_large_block, static_cast<int64_t>(large_block * static_cast<double>(setting_.problem.columns())));
+    double alike = setting_.options.alike;
+    if (alike > 0.0) alike = std::min(alike + noise / std::sqrt(static_cast<double>(setting_.problem.rows())), closest);
+    Block out = resembling(alike);
+    while (std::ssize(out) > few && alike > 0.0 && alike < closest) out = resembling(alike += closer * (1.0 - alike));
     return out;
 }
 
