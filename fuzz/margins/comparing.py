@@ -62,7 +62,9 @@ class Measured(Problem):
             replace(state, low=numbers(state.low), high=numbers(state.high)), exact, Fraction(NO_LIMIT)
         )
         if math.isfinite(bound) and math.isfinite(value) and not isinstance(truth, float):
-            self.ratios.append(quotient(Fraction(value) - Fraction(bound), abs(Fraction(value) - truth)))
+            # The price of a diagonal's rounded point is itself rounded up: there only a value above the truth is an error.
+            error = abs(Fraction(value) - truth) if point.moved is None else max(Fraction(value) - truth, Fraction(0))
+            self.ratios.append(quotient(Fraction(value) - Fraction(bound), error))
         return super().narrow(state, point, upper)
 
 

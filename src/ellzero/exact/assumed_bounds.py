@@ -15,12 +15,21 @@ from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import core_problem
 
-__all__ = ["assumed_bound", "assumed_free_bound", "check_bounded", "has_proved_bound", "with_bound", "with_free_bound"]
+__all__ = [
+    "assumed_bound",
+    "assumed_free_bound",
+    "check_bounded",
+    "has_proved_bound",
+    "squares_are_numbers",
+    "with_bound",
+    "with_free_bound",
+]
 
 HEURISTIC_FACTOR = 1.2  # the paper's M is this many times the largest coefficient of the first model
 # Free features need a bound too: it takes a dual point orthogonal to them, exactly, to prove anything otherwise, and rounding
 # allows none. They are assumed to stay below this many times the largest of their coefficients (or of their unit).
 FREE_FACTOR = 10.0
+SMALLEST_SIZE = 1e-140  # of a column whose curvature can be moved
 
 
 def check_bounded(problem: Problem, options: SearchOptions) -> None:
@@ -38,9 +47,15 @@ def held_by_loss(problem: Problem, options: SearchOptions) -> bool:
     built_in = options.method == "bnb" and options.backend == "builtin" and options.swaps is None and options.diagonals
     penalised = problem.penalty.lambda_1 > 0.0 or problem.penalty.lambda_2 > 0.0
     n, p = problem.design.shape
-    if problem.loss.name != "squared_error" or not built_in or penalised or p >= n:
+    if problem.loss.name != "squared_error" or not built_in or penalised or p >= n or not squares_are_numbers(problem):
         return False
     return _core.curvature_holds(core_problem(problem, TOLERANCE), options.threads, None)
+
+
+def squares_are_numbers(problem: Problem) -> bool:
+    """Return whether the curvatures of all columns are in the range of float64, with room for their inverses."""
+    sizes = np.sqrt(problem.square[problem.square > 0.0]) * problem.column_unit
+    return bool(((sizes >= SMALLEST_SIZE) & (sizes <= 1.0 / SMALLEST_SIZE)).all())
 
 
 def assumed_bound(problem: Problem, options: SearchOptions, incumbent: Model) -> float | None:

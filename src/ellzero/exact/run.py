@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
-from ellzero.exact.assumed_bounds import assumed_bound, assumed_free_bound, check_bounded, with_bound, with_free_bound
+from ellzero.exact.assumed_bounds import (
+    assumed_bound,
+    assumed_free_bound,
+    check_bounded,
+    squares_are_numbers,
+    with_bound,
+    with_free_bound,
+)
 from ellzero.exact.certificate import Certificate, Claim
 from ellzero.exact.incumbent import TOLERANCE, as_solution, find_incumbent
 from ellzero.exact.options import SearchOptions
@@ -77,7 +84,7 @@ class Run:
             swap_size=None if swaps is None else swaps.size,
             integral=None if integral is None else list(integral),
             alike=options.alike,
-            diagonals=options.diagonals,
+            diagonals=options.diagonals and squares_are_numbers(self.problem),
             threads=options.threads,
         )
 

@@ -155,18 +155,19 @@ def narrow_blocks(matrix: Any) -> Iterator[tuple[slice, Array]]:
 
 def column_sizes(matrix: Any, w: Array) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
     """Return the largest absolute value of every column, its weighted variance and second moment in units of that, and whether
-    all its numbers are equal.
+    all its numbers are equal, but for rows without weight.
 
     In these units nothing overflows, and underflow is far below rounding. The variance is about the mean, in two passes.
     """
     largest, variance, second = np.zeros((3, matrix.shape[1]))
-    constant = np.zeros(matrix.shape[1], dtype=bool)
+    constant, counts = np.zeros(matrix.shape[1], dtype=bool), w > 0.0
     for part, piece in pieces(matrix):
         size = abs(piece).max(axis=0)
         largest[part] = size.toarray().ravel() if sparse.issparse(size) else size
         unit = np.where(largest[part] > 0.0, largest[part], 1.0)
+        weighty = piece if counts.all() else piece[counts]  # rows without weight count nowhere
         least, most = (
-            side.toarray().ravel() if sparse.issparse(side) else side for side in (piece.min(axis=0), piece.max(axis=0))
+            side.toarray().ravel() if sparse.issparse(side) else side for side in (weighty.min(axis=0), weighty.max(axis=0))
         )
         constant[part] = least == most
         if sparse.issparse(piece):
