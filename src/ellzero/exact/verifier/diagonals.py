@@ -69,7 +69,7 @@ def leaves_definite(X: Any, columns: Index, values: Array, w: Array, spread: Arr
         """Read columns, about their means, times the roots of the weights; the size of each before that."""
         z = dense(X[:, columns[part]]) / spread[columns[part]]
         mean = w @ z / w.sum() if centred else np.zeros(z.shape[1])
-        sizes[part] = np.sqrt(w @ z**2) + np.abs(mean) * np.sqrt(w.sum())
+        sizes[part] = np.sqrt(((z * np.sqrt(w)[:, None]) ** 2).sum(axis=0)) + np.abs(mean) * np.sqrt(w.sum())
         out: Array = (z - mean) * np.sqrt(w)[:, None]
         return out
 
