@@ -7,6 +7,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "arrays.hpp"
 #include "ellzero/exact/search.hpp"
@@ -74,7 +75,7 @@ void set_points(TreeRecord& tree, const Vector<int64_t>& row, const Vector<float
         if (!name) name = std::make_shared<const Diagonal>(Diagonal{{}, {}, diagonal(r)});
         point.diagonal = name;
         const int64_t begin = r > 0 ? ends(r - 1) : 0;
-        if (begin < 0 || begin > ends(r) || ends(r) > static_cast<int64_t>(std::min(columns.size(), values.size())))
+        if (begin < 0 || begin > ends(r) || std::cmp_greater(ends(r), std::min(columns.size(), values.size())))
             throw std::invalid_argument("the models of dual points do not match their entries");
         point.columns.assign(columns.data() + begin, columns.data() + ends(r));
         point.coefficients.assign(values.data() + begin, values.data() + ends(r));

@@ -1,7 +1,9 @@
 // Diagonals: what they leave of the loss's curvature is positive definite, and they move more than the least eigenvalue.
 #include "ellzero/exact/diagonal.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "problems.hpp"
 
@@ -46,8 +48,8 @@ TEST(diagonals_leave_curvature_and_give_every_column_some) {
                           .intercept = random.coin(),
                           .standardised = random.coin()};
         const Instance instance(random, shape);
-        std::vector<int32_t> columns;
-        for (int32_t j = 0; j < shape.columns; ++j) columns.push_back(j);
+        std::vector<int32_t> columns(shape.columns);
+        std::iota(columns.begin(), columns.end(), 0);
         const auto diagonal = make_diagonal(instance.problem(), columns);
         CHECK(diagonal != nullptr);
         if (!diagonal) continue;
@@ -61,8 +63,8 @@ TEST(diagonals_leave_curvature_and_give_every_column_some) {
 TEST(diagonals_need_columns_that_are_no_combinations) {
     const Shape shape{.loss = LossKind::squared_error, .rows = 10, .columns = 12};
     const Instance instance(random, shape);
-    std::vector<int32_t> columns;
-    for (int32_t j = 0; j < shape.columns; ++j) columns.push_back(j);
+    std::vector<int32_t> columns(shape.columns);
+    std::iota(columns.begin(), columns.end(), 0);
     CHECK(make_diagonal(instance.problem(), columns) == nullptr);
     CHECK(!held_by_curvature(instance.problem()));
 }

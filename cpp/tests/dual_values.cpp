@@ -36,6 +36,7 @@ DualPoint dual_at(const Instance& instance, const std::vector<double>& eta, cons
     problem.loss.evaluate(problem.rows(), eta.data(), problem.y, problem.w, r.data(), d.data());
     DualPoint out;
     std::vector<Slope> wanted;
+    wanted.reserve(free.size());
     for (const int32_t j : free) wanted.push_back({j, 0.0});
     make_dual(problem, r, d, wanted, problem.penalty.lambda_2 == 0.0, out);
     return out;

@@ -124,6 +124,7 @@ void project(const Problem& problem, const std::vector<double>& d, const std::ve
     const int64_t n = problem.rows(), m = std::ssize(wanted), ld = m + 1;
     const int64_t order = m + (problem.intercept ? 1 : 0);
     std::vector<int32_t> columns;
+    columns.reserve(wanted.size());
     for (const Slope& slope : wanted) columns.push_back(slope.column);
     std::vector<double> theta(n), gram, v;
     problem.X.gram(columns, d.data(), gram);
