@@ -192,31 +192,64 @@ TEST(pack_all_and_listed_rows) {
             std::vector<int32_t> rows(n);
             for (int32_t& row : rows) row = static_cast<int32_t>(random.integer(0, 2 * n - 1));
             const double mean = random.uniform(), scale = random.uniform(0.5, 2.0);
-            std::vector<double> all(n + 1, untouched), listed(n + 1, untouched);
+            constexpr int64_t width = kernels::panel_width;
+            std::vector<double> all((n + 1) * width, untouched), listed((n + 1) * width, untouched);
             kernels::pack(x.data(), root.data(), mean, scale, n, all.data());
             kernels::pack(x.data(), rows.data(), root.data(), mean, scale, n, listed.data());
-            for (int64_t i = 0; i < n; ++i) {
-                CHECK_NEAR(all[i], scale * root[i] * (static_cast<double>(x[i]) - mean), 1e-12);
-                CHECK_NEAR(listed[i], scale * root[i] * (static_cast<double>(x[rows[i]]) - mean), 1e-12);
+            for (int64_t i = 0; i < (n + 1) * width; ++i) {
+                if (const int64_t row = i / width; i % width == 0 && row < n) {
+                    CHECK_NEAR(all[i], scale * root[row] * (static_cast<double>(x[row]) - mean), 1e-12);
+                    CHECK_NEAR(listed[i], scale * root[row] * (static_cast<double>(x[rows[row]]) - mean), 1e-12);
+                } else {
+                    CHECK(all[i] == untouched && listed[i] == untouched);
+                }
             }
-            CHECK(all[n] == untouched && listed[n] == untouched);
         }
     });
 }
 
 TEST(gram_rows_fill_the_lower_triangle) {
     for (const int64_t n : lengths)
-        for (int64_t order = 1; order <= 10; ++order) {
+        for (int64_t order = 1; order <= 20; ++order) {
             const Matrix<double> x(random, n, order);
-            const int64_t begin = random.integer(0, order), end = random.integer(begin, order), ld = order + 1;
-            std::vector<double> gram(order * ld, untouched);
-            kernels::gram_rows(x.values.data(), x.stride, n, begin, end, gram.data(), ld);
-            for (int64_t i = 0; i < order; ++i)
+            constexpr int64_t width = kernels::panel_width;
+            const int64_t stride = n + random.integer(0, 2), panels = (order + width - 1) / width;
+            std::vector<double> packed(panels * width * stride, untouched);
+            for (int64_t c = 0; c < order; ++c)
+                for (int64_t i = 0; i < n; ++i) packed[(c / width * stride + i) * width + c % width] = x.column(c)[i];
+            const int64_t first = random.integer(0, order), begin = random.integer(first, order);
+            const int64_t end = random.integer(begin, order), ld = order + 1;
+            std::vector<double> gram((order - first) * ld, untouched);
+            kernels::gram_rows(packed.data(), stride, n, begin, end, first, gram.data(), ld);
+            for (int64_t i = first; i < order; ++i)
                 for (int64_t j = 0; j < ld; ++j) {
                     const bool inside = i >= begin && i < end && j <= i;
                     const Sum product = inside ? dot_of(x.column(i), x.column(j), n) : Sum{};
-                    CHECK_NEAR(gram[i * ld + j], untouched + product.value, product.tolerance() + (inside ? 1e-11 : 0.0));
+                    CHECK_NEAR(gram[(i - first) * ld + j], untouched + product.value,
+                               product.tolerance() + (inside ? 1e-11 : 0.0));
                 }
+        }
+}
+
+TEST(rough_dots_are_products_in_single_precision) {
+    for (const int64_t n : lengths)
+        for (int64_t count = 0; count <= 9; ++count) {
+            const Matrix<float> x(random, n, 5);
+            const std::vector<float> r = entries<float>(random, n);
+            std::vector<int32_t> list(count);
+            for (int32_t& j : list) j = static_cast<int32_t>(random.integer(0, 4));
+            std::vector<float> out(count + 1, 7.0F);
+            kernels::rough_dots(x.values.data(), x.stride, list.data(), count, n, r.data(), out.data());
+            for (int64_t c = 0; c < count; ++c) {
+                double want = 0.0, size = 0.0;
+                for (int64_t i = 0; i < n; ++i) {
+                    const double term = static_cast<double>(x.column(list[c])[i]) * static_cast<double>(r[i]);
+                    want += term;
+                    size += std::abs(term);
+                }
+                CHECK_NEAR(static_cast<double>(out[c]), want, 1e-6 * size);
+            }
+            CHECK(out[count] == 7.0F);
         }
 }
 

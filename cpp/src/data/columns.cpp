@@ -108,16 +108,16 @@ void Columns::add_all(const double* a, double* out) const {
     });
 }
 
-void Columns::gram(std::span<const int32_t> columns, const double* d, std::vector<double>& out) const {
+void Columns::gram(std::span<const int32_t> columns, const double* d, std::vector<double>& out, int64_t first) const {
     const size_t order = columns.size() + 1;
-    out.resize(order * order);
+    out.resize((order - first) * order);
     std::vector<double> means(columns.size()), scales(columns.size());
     for (size_t c = 0; c < columns.size(); ++c) {
         means[c] = mean(columns[c]);
         scales[c] = scale(columns[c]);
         bytes_read_ += static_cast<double>(design_.bytes(columns[c]));
     }
-    design_.gram(columns, means.data(), scales.data(), d, out.data(), team_);
+    design_.gram(columns, first, means.data(), scales.data(), d, out.data(), team_);
 }
 
 }  // namespace ellzero

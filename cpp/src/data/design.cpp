@@ -106,10 +106,10 @@ class Dense : public InMemory {
         return {rows(), nullptr, values.data()};
     }
 
-    void gram(std::span<const int32_t> list, const double* mean, const double* scale, const double* d, double* out,
-              Team& team) const override {
-        const int64_t order = std::ssize(list) + 1;
-        std::fill(out, out + order * order, 0.0);
+    void gram(std::span<const int32_t> list, int64_t first, const double* mean, const double* scale, const double* d,
+              double* out, Team& team) const override {
+        const int64_t order = std::ssize(list) + 1, made = order - first;
+        std::fill(out, out + made * order, 0.0);
         // Rows without weight (beyond the margin of a hinge) cost nothing. The others come in blocks: the packed block stays in
         // cache and is small beside X, whatever the number of rows.
         std::vector<int32_t> used;
@@ -117,21 +117,24 @@ class Dense : public InMemory {
             if (d[i] != 0.0) used.push_back(static_cast<int32_t>(i));
         const int64_t count = std::ssize(used), block = std::min<int64_t>(count, 512);
         const bool all = count == rows();
-        std::vector<double> root(block), packed(block * order);
+        constexpr int64_t width = kernels::panel_width;
+        const int64_t panels = (order + width - 1) / width;
+        std::vector<double> root(block), packed(panels * width * block);
         for (int64_t start = 0; start < count; start += block) {
             const int64_t n = std::min(block, count - start);
             for (int64_t i = 0; i < n; ++i) root[i] = std::sqrt(d[used[start + i]]);
             team.run(order, 8, [&](int64_t begin, int64_t end, int) {
                 for (int64_t c = begin; c < end; ++c) {
-                    double* target = packed.data() + c * block;
-                    if (c + 1 == order) std::copy(root.begin(), root.begin() + n, target);
+                    double* target = packed.data() + c / width * width * block + c % width;
+                    if (c + 1 == order)
+                        for (int64_t i = 0; i < n; ++i) target[i * width] = root[i];
                     else if (all) kernels::pack(column(list[c]) + start, root.data(), mean[c], scale[c], n, target);
                     else kernels::pack(column(list[c]), &used[start], root.data(), mean[c], scale[c], n, target);
                 }
             }, order * n);
-            team.run(order, 4, [&](int64_t begin, int64_t end, int) {
-                kernels::gram_rows(packed.data(), block, n, begin, end, out, order);
-            }, order * order * n / 4);
+            team.run(made, 6, [&](int64_t begin, int64_t end, int) {
+                kernels::gram_rows(packed.data(), block, n, first + begin, first + end, first, out, order);
+            }, made * order * n / 4);
         }
     }
 
@@ -211,30 +214,30 @@ class Csc : public InMemory {
         return {std::ssize(values), rows.data(), values.data()};
     }
 
-    void gram(std::span<const int32_t> list, const double* mean, const double* scale, const double* d, double* out,
-              Team& team) const override {
+    void gram(std::span<const int32_t> list, int64_t first, const double* mean, const double* scale, const double* d,
+              double* out, Team& team) const override {
         const int64_t size = std::ssize(list), order = size + 1;
         const double total = kernels::sum(d, rows());
-        double* sums = out + size * order;  // the last row: sum_i d_i x_ij, then its standardised form
+        double* sums = out + (size - first) * order;  // the last row: sum_i d_i x_ij, then its standardised form
         for (int64_t a = 0; a < size; ++a) sums[a] = dot(list[a], d);
         sums[size] = total;
         // Scatter d * x_a over the rows once, then every other column needs only its own entries.
         std::vector<std::vector<double>> scattered(team.size());
-        team.run(size, 2, [&](int64_t begin, int64_t end, int thread) {
+        team.run(size - first, 2, [&](int64_t begin, int64_t end, int thread) {
             auto& work = scattered[thread];
             if (work.empty()) work.assign(rows(), 0.0);
-            for (int64_t a = begin; a < end; ++a) {
+            for (int64_t a = first + begin; a < first + end; ++a) {
                 const int32_t j = list[a];
                 for (Index k = starts_[j]; k < starts_[j + 1]; ++k)
                     work[rows_of_[k]] = d[rows_of_[k]] * static_cast<double>(values_[k]);
                 for (int64_t b = 0; b <= a; ++b) {
                     const double raw = dot(list[b], work.data());
-                    out[a * order + b] =
+                    out[(a - first) * order + b] =
                         (raw - mean[a] * sums[b] - mean[b] * sums[a] + mean[a] * mean[b] * total) * scale[a] * scale[b];
                 }
                 for (Index k = starts_[j]; k < starts_[j + 1]; ++k) work[rows_of_[k]] = 0.0;
             }
-        }, static_cast<int64_t>(entries_per_column() * static_cast<double>(size) * static_cast<double>(size)));
+        }, static_cast<int64_t>(entries_per_column() * static_cast<double>(size - first) * static_cast<double>(size)));
         for (int64_t a = 0; a < size; ++a) sums[a] = (sums[a] - mean[a] * total) * scale[a];
     }
 

@@ -120,14 +120,14 @@ ELLZERO_INLINE void moments_of(const T* x, const double* w, int64_t n, double pi
 template <class T>
 ELLZERO_INLINE void pack_of(const T* x, const double* root, double mean, double scale, int64_t n, double* out) {
 #pragma omp simd
-    for (int64_t i = 0; i < n; ++i) out[i] = scale * root[i] * (static_cast<double>(x[i]) - mean);
+    for (int64_t i = 0; i < n; ++i) out[i * panel_width] = scale * root[i] * (static_cast<double>(x[i]) - mean);
 }
 
 template <class T>
 ELLZERO_INLINE void pack_of(const T* x, const int32_t* rows, const double* root, double mean, double scale, int64_t n,
                             double* out) {
 #pragma omp simd
-    for (int64_t i = 0; i < n; ++i) out[i] = scale * root[i] * (static_cast<double>(x[rows[i]]) - mean);
+    for (int64_t i = 0; i < n; ++i) out[i * panel_width] = scale * root[i] * (static_cast<double>(x[rows[i]]) - mean);
 }
 
 }  // namespace
@@ -143,6 +143,24 @@ ELLZERO_SIMD void dots(const float* x, int64_t stride, const int32_t* columns, i
 ELLZERO_SIMD void dots(const int8_t* x, int64_t stride, const int32_t* columns, int64_t first, int64_t count, int64_t n,
                        const double* r, double* out) {
     dots_of(x, stride, columns, first, count, n, r, out);
+}
+
+ELLZERO_SIMD void rough_dots(const float* x, int64_t stride, const int32_t* columns, int64_t count, int64_t n, const float* r,
+                             float* out) {
+    for (int64_t c = 0; c < count; c += 4) {
+        const auto column = [&](int64_t k) { return x + stride * columns[k < count ? k : count - 1]; };
+        const float *x0 = column(c), *x1 = column(c + 1), *x2 = column(c + 2), *x3 = column(c + 3);
+        float s0 = 0.0F, s1 = 0.0F, s2 = 0.0F, s3 = 0.0F;
+#pragma omp simd reduction(+ : s0, s1, s2, s3)
+        for (int64_t i = 0; i < n; ++i) {
+            s0 += x0[i] * r[i];
+            s1 += x1[i] * r[i];
+            s2 += x2[i] * r[i];
+            s3 += x3[i] * r[i];
+        }
+        const float four[4] = {s0, s1, s2, s3};
+        for (int64_t k = c; k < count && k < c + 4; ++k) out[k] = four[k - c];
+    }
 }
 
 ELLZERO_SIMD void products(const double* x, int64_t stride, int64_t first, int64_t count, int64_t n, const double* r,
@@ -195,29 +213,30 @@ ELLZERO_SIMD void pack(const int8_t* x, const int32_t* rows, const double* root,
     pack_of(x, rows, root, mean, scale, n, out);
 }
 
-ELLZERO_SIMD void gram_rows(const double* packed, int64_t stride, int64_t n, int64_t begin, int64_t end, double* gram,
-                            int64_t ld) {
-    // Tiles of 4 x 4: sixteen sums from eight loads. Columns past the end or the triangle's edge are computed from a repeated
-    // column and thrown away.
-    for (int64_t i = begin; i < end; i += 4) {
-        const int64_t last = (i + 4 < end ? i + 4 : end) - 1;
-        const auto column = [&](int64_t c) { return packed + (c <= last ? c : last) * stride; };
-        const double *a0 = column(i), *a1 = column(i + 1), *a2 = column(i + 2), *a3 = column(i + 3);
-        for (int64_t j = 0; j <= last; j += 4) {
-            const double *b0 = column(j), *b1 = column(j + 1), *b2 = column(j + 2), *b3 = column(j + 3);
-            double s00 = 0, s01 = 0, s02 = 0, s03 = 0, s10 = 0, s11 = 0, s12 = 0, s13 = 0;
-            double s20 = 0, s21 = 0, s22 = 0, s23 = 0, s30 = 0, s31 = 0, s32 = 0, s33 = 0;
-#pragma omp simd reduction(+ : s00, s01, s02, s03, s10, s11, s12, s13, s20, s21, s22, s23, s30, s31, s32, s33)
-            for (int64_t k = 0; k < n; ++k) {
-                const double x0 = b0[k], x1 = b1[k], x2 = b2[k], x3 = b3[k];
-                s00 += a0[k] * x0, s01 += a0[k] * x1, s02 += a0[k] * x2, s03 += a0[k] * x3;
-                s10 += a1[k] * x0, s11 += a1[k] * x1, s12 += a1[k] * x2, s13 += a1[k] * x3;
-                s20 += a2[k] * x0, s21 += a2[k] * x1, s22 += a2[k] * x2, s23 += a2[k] * x3;
-                s30 += a3[k] * x0, s31 += a3[k] * x1, s32 += a3[k] * x2, s33 += a3[k] * x3;
-            }
-            const double tile[4][4] = {{s00, s01, s02, s03}, {s10, s11, s12, s13}, {s20, s21, s22, s23}, {s30, s31, s32, s33}};
+ELLZERO_SIMD void gram_rows(const double* packed, int64_t stride, int64_t n, int64_t begin, int64_t end, int64_t first,
+                            double* gram, int64_t ld) {
+    // Tiles of six rows of the Gram matrix by one panel: 48 sums, which stay in registers, and no sum across a register: few
+    // rows of X cost little, too. Rows past the end are computed from a repeated column and thrown away.
+    constexpr int64_t height = 6, width = panel_width;
+    for (int64_t i = begin; i < end; i += height) {
+        const int64_t last = (i + height < end ? i + height : end) - 1;
+        const double* a[height];
+        for (int64_t r = 0; r < height; ++r) {
+            const int64_t c = i + r < last ? i + r : last;
+            a[r] = packed + c / width * width * stride + c % width;
+        }
+        for (int64_t j = 0; j <= last; j += width) {
+            const double* b = packed + j * stride;
+            double tile[height][width] = {};
+            for (int64_t k = 0; k < n; ++k)
+#pragma GCC unroll 6
+                for (int64_t r = 0; r < height; ++r) {
+                    const double y = a[r][width * k];
+#pragma omp simd
+                    for (int64_t c = 0; c < width; ++c) tile[r][c] += y * b[width * k + c];
+                }
             for (int64_t row = i; row <= last; ++row)
-                for (int64_t c = j; c <= row && c < j + 4; ++c) gram[row * ld + c] += tile[row - i][c - j];
+                for (int64_t c = j; c <= row && c < j + width; ++c) gram[(row - first) * ld + c] += tile[row - i][c - j];
         }
     }
 }

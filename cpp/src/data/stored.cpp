@@ -191,9 +191,9 @@ class Stored final : public Design {
     Entries entries(int32_t j, std::vector<int32_t>& rows, std::vector<double>& values) const override {
         return at_hand_->entries(Held(*this, {&j, 1}).where()[0], rows, values);
     }
-    void gram(std::span<const int32_t> columns, const double* mean, const double* scale, const double* d, double* out,
-              Team& team) const override {
-        at_hand_->gram(Held(*this, columns).where(), mean, scale, d, out, team);
+    void gram(std::span<const int32_t> columns, int64_t first, const double* mean, const double* scale, const double* d,
+              double* out, Team& team) const override {
+        at_hand_->gram(Held(*this, columns).where(), first, mean, scale, d, out, team);
     }
     std::unique_ptr<Design> select(std::span<const int32_t> columns) const override {
         std::vector<T> values(columns.size() * rows());

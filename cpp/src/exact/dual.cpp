@@ -253,10 +253,25 @@ void make_dual(const Problem& problem, const std::vector<double>& r, const std::
     if (problem.intercept) centre(problem, alpha);
     // 2. Round it as a certificate keeps it, and compute the bound from that.
     out.kept = {};
+    out.scale = 1.0;
     out.kept.alpha = rounded(problem, alpha, precise);
     out.added.clear();
     set_theta(problem, out);
     set_value(problem, out);
+}
+
+double loss_part_of_scaled(const Problem& problem, const DualPoint& dual, double t) {
+    double total = 0.0;
+    for (int64_t i = 0; i < problem.rows(); ++i)
+        if (problem.w[i] > 0.0) total += conjugate_term(problem.loss.kind, t * dual.theta[i], problem.y[i], problem.w[i]).value;
+    return total;
+}
+
+void scale(const Problem& problem, double t, DualPoint& dual) {
+    for (float& alpha : dual.kept.alpha) alpha = static_cast<float>(t * static_cast<double>(alpha));
+    dual.scale *= t;
+    set_theta(problem, dual);
+    set_value(problem, dual);
 }
 
 void use_diagonal(const Problem& problem, const std::vector<double>& r, const std::shared_ptr<const Diagonal>& diagonal,

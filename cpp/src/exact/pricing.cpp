@@ -28,6 +28,10 @@ constexpr int64_t least_near = 500;
 // Little holds a coefficient if predictions can move by so many units in its box.
 constexpr double wide = 1e4;
 
+// Parts of a dual point that scaling takes off: the first that is tried, the largest, and the ratios between those that are
+// tried.
+constexpr double first_less = 1e-7, most_less = 0.2, much_more = 10.0, finest_ratio = 1.2;
+
 // The precision of a relaxation from round to round.
 class Refinement {
   public:
@@ -82,11 +86,18 @@ Proof Pricing::prove(Relaxation& relaxation, WorkingSet& working, const Goal& go
         price_decided(dual);
         price(few, dual);
         const double estimate = bound(dual, few), value = value_of(relaxation);
-        if (estimate < goal.bound() && round + 1 < most_rounds) {  // the last round ends with a full pass in any case
-            if (add_violators(few, relaxation, working)) continue;
-            if (!goal.accurate(value, estimate) && refinement.refine(relaxation)) continue;
+        const auto enough = [&](double found) { return found >= goal.bound() || goal.accurate(value, found); };
+        // The last round ends with a full pass in any case.
+        if (!enough(estimate) && round + 1 < most_rounds) {
+            const Scaled scaled = best_scale(dual, few, estimate);
+            if (!enough(scaled.bound)) {
+                const bool entered = add_violators(few, dual, relaxation, working), refined = refinement.refine(relaxation);
+                if (entered || refined) continue;
+            }
+            if (scaled.factor < 1.0) scale(setting_.problem, scaled.factor, dual);
         }
         // 3. All columns: a bound that holds.
+        price_decided(dual);
         price(region_.undecided(), dual);
         ++passes;
         if (const double found = bound(dual); found > best.bound || best_v.empty()) {
@@ -95,12 +106,40 @@ Proof Pricing::prove(Relaxation& relaxation, WorkingSet& working, const Goal& go
         }
         if (best.bound >= goal.bound()) break;
         // 4. Columns that violate it enter; if none does, only precision is missing.
-        choose_near(relaxation, working);
-        if (add_violators(region_.undecided(), relaxation, working)) continue;
-        if (goal.accurate(value, best.bound) || !refinement.refine(relaxation)) break;
+        choose_near(dual, relaxation, working);
+        if (goal.accurate(value, best.bound)) break;
+        if (add_violators(region_.undecided(), dual, relaxation, working)) continue;
+        if (!refinement.refine(relaxation)) break;
     }
     v_ = std::move(best_v);
     return best;
+}
+
+Pricing::Scaled Pricing::best_scale(const DualPoint& dual, const std::vector<int32_t>& columns, double bound) {
+    double less = 0.0, best = bound;
+    if (!dual.added.empty()) return {1.0, best};  // an error of theta costs a diagonal more than it gains
+    DualPoint trial;
+    scaled_v_.resize(v_.size());
+    const auto improves = [&](double part) {
+        const double factor = 1.0 - part;
+        for (const auto* list : {&region_.in(), &region_.always(), &columns})
+            for (const int32_t j : *list) scaled_v_[j] = factor * v_[j];
+        trial.loss_part = loss_part_of_scaled(setting_.problem, dual, factor);
+        trial.norm = factor * dual.norm;
+        const double found = bound_.compute(trial, scaled_v_, columns);
+        if (!(found > best)) return false;
+        best = found;
+        less = part;
+        return true;
+    };
+    // The bound is concave in the factor: once it falls, it falls on.
+    for (double part = first_less; part <= most_less; part *= much_more)
+        if (!improves(part) && less > 0.0) break;
+    for (double ratio = std::sqrt(much_more); less > 0.0 && ratio > finest_ratio; ratio = std::sqrt(ratio)) {
+        const double at = less;
+        if (!improves(at * ratio)) improves(at / ratio);
+    }
+    return {1.0 - less, best};
 }
 
 void Pricing::price(const std::vector<int32_t>& columns, const DualPoint& dual) {
@@ -160,12 +199,13 @@ double Pricing::value_of(const Relaxation& relaxation) const {
     return relaxation.value() + setting_.options.lambda_0 * paid - bound_.gain_of_swaps();
 }
 
-bool Pricing::add_violators(const std::vector<int32_t>& columns, Relaxation& to, WorkingSet& working) const {
+bool Pricing::add_violators(const std::vector<int32_t>& columns, const DualPoint& dual, Relaxation& to,
+                            WorkingSet& working) const {
     const Problem& problem = setting_.problem;
     std::vector<std::pair<double, int32_t>> violators;
     for (const int32_t j : columns) {
         if (working.columns.test(j)) continue;
-        const double charge = charge_of(j, to), excess = gain(v_[j], region_.box(j), region_.cost(j)) - charge;
+        const double charge = charge_of(j, to), excess = gain(v_[j] / dual.scale, region_.box(j), region_.cost(j)) - charge;
         if (excess > violation * charge) violators.emplace_back(-excess, j);
     }
     const size_t count = std::min(least_entering + to.coordinates().size() / 2, violators.size());
@@ -181,12 +221,12 @@ bool Pricing::add_violators(const std::vector<int32_t>& columns, Relaxation& to,
     return count > 0;
 }
 
-void Pricing::choose_near(const Relaxation& relaxation, WorkingSet& working) const {
+void Pricing::choose_near(const DualPoint& dual, const Relaxation& relaxation, WorkingSet& working) const {
     const Problem& problem = setting_.problem;
     std::vector<std::pair<float, int32_t>> ratios;
     for (const int32_t j : region_.undecided()) {
-        const double ratio =
-            std::abs(v_[j]) / Envelope(region_.box(j), charge_of(j, relaxation), region_.cost(j)).threshold(-v_[j]);
+        const double ratio = std::abs(v_[j] / dual.scale) /
+                             Envelope(region_.box(j), charge_of(j, relaxation), region_.cost(j)).threshold(-v_[j]);
         if (ratio > near_threshold) ratios.emplace_back(static_cast<float>(-ratio), j);
     }
     const auto most = std::max(least_near, static_cast<int64_t>(near_share * static_cast<double>(problem.columns())));

@@ -4,7 +4,6 @@
 
 #include "ellzero/data/kernels.hpp"
 #include "ellzero/relaxation/piecewise.hpp"
-#include "ellzero/relaxation/quadratic_form.hpp"
 #include "ellzero/relaxation/relaxation.hpp"
 
 namespace ellzero {
@@ -81,8 +80,8 @@ double Relaxation::minimise_model(double floor) {
     step_.damping.assign(step_.columns.size() + 1, relative_damping * broad);
     for (size_t a = 0; a < step_.columns.size(); ++a)
         step_.damping[a] = step_.damping[a] * problem_.X.square(step_.columns[a]) - coordinates_[step_.active[a]].moved;
-    QuadraticForm form(gram_, step_.columns, d_);
-    PiecewiseModel model(form, step_.envelopes, step_.slopes, step_.damping, problem_.intercept);
+    form_.begin(gram_, step_.columns, d_);
+    PiecewiseModel model(form_, step_.envelopes, step_.slopes, step_.damping, problem_.intercept);
     model.minimise(step_.to, share_of_floor * floor);
     search_.begin(charges_, least_charge_, share_of_floor * floor);
     step_.adjusted = false;

@@ -1,5 +1,6 @@
 #include "ellzero/relaxation/quadratic_form.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -7,16 +8,23 @@
 
 namespace ellzero {
 
-QuadraticForm::QuadraticForm(WorkingGram& gram, std::span<const int32_t> columns, const std::vector<double>& d)
-    : order_(std::ssize(columns) + 1), at_(order_, 0.0), slopes_(order_, 0.0) {
+void QuadraticForm::begin(WorkingGram& gram, std::span<const int32_t> columns, const std::vector<double>& d) {
+    order_ = std::ssize(columns) + 1;
+    at_.assign(order_, 0.0);
+    slopes_.assign(order_, 0.0);
     gram.get(columns, d, matrix_);
-    for (int64_t i = 0; i < order_; ++i)
-        for (int64_t j = 0; j < i; ++j) matrix_[j * order_ + i] = matrix_[i * order_ + j];
     set_units();
     rounded_.resize(matrix_.size());
-    for (int64_t i = 0; i < order_; ++i)
-        for (int64_t j = 0; j < order_; ++j)
-            rounded_[i * order_ + j] = static_cast<float>(matrix_[i * order_ + j] * units_[i] * units_[j]);
+    // In squares: both triangles stay in the cache.
+    constexpr int64_t side = 32;
+    for (int64_t rows = 0; rows < order_; rows += side)
+        for (int64_t from = 0; from <= rows; from += side)
+            for (int64_t i = rows; i < std::min(rows + side, order_); ++i)
+                for (int64_t j = from; j <= std::min(from + side - 1, i); ++j) {
+                    const double entry = matrix_[i * order_ + j];
+                    matrix_[j * order_ + i] = entry;
+                    rounded_[i * order_ + j] = rounded_[j * order_ + i] = static_cast<float>(entry * units_[i] * units_[j]);
+                }
 }
 
 void QuadraticForm::set_units() {
@@ -38,10 +46,14 @@ void QuadraticForm::move(int64_t k, double step) {
 double QuadraticForm::value() const { return kernels::dot(at_.data(), slopes_.data(), order_); }
 
 void QuadraticForm::multiply(const std::vector<int32_t>& face, const std::vector<double>& along, std::vector<double>& out) {
-    wide_.assign(order_, 0.0);
-    for (size_t a = 0; a < face.size(); ++a) wide_[face[a]] = along[a] / units_[face[a]];
-    kernels::dots(rounded_.data(), order_, face.data(), 0, std::ssize(face), order_, wide_.data(), out.data());
-    for (size_t a = 0; a < face.size(); ++a) out[a] /= units_[face[a]];
+    double largest = 0.0;
+    for (size_t a = 0; a < face.size(); ++a) largest = std::max(largest, std::abs(along[a] / units_[face[a]]));
+    if (!(largest > 0.0) || !std::isfinite(largest)) return std::fill(out.begin(), out.end(), 0.0);
+    wide_.assign(order_, 0.0F);
+    for (size_t a = 0; a < face.size(); ++a) wide_[face[a]] = static_cast<float>(along[a] / units_[face[a]] / largest);
+    products_.resize(face.size());
+    kernels::rough_dots(rounded_.data(), order_, face.data(), std::ssize(face), order_, wide_.data(), products_.data());
+    for (size_t a = 0; a < face.size(); ++a) out[a] = static_cast<double>(products_[a]) * largest / units_[face[a]];
 }
 
 }  // namespace ellzero

@@ -23,8 +23,7 @@ void WorkingGram::get(std::span<const int32_t> columns, const std::vector<double
     if (const int64_t changed = changed_rows(d); worth_updating(columns, d, changed)) {
         if (std::ssize(kept_) > most_kept * (size + (changed > 0 ? few : many))) forget_unused(columns);
         if (changed > 0) update_rows(d);
-        for (const int32_t j : columns)
-            if (place_[j] < 0) append(j);
+        append(columns);
     } else {
         rebuild(columns, d);
     }
@@ -83,15 +82,22 @@ void WorkingGram::add_rows(const std::vector<double>& d, double sign) {
     total_ += sign * scratch_[size * ld + size];
 }
 
-void WorkingGram::append(int32_t j) {
-    place_[j] = static_cast<int32_t>(kept_.size());
-    kept_.push_back(j);
-    column_.assign(X_.rows(), 0.0);
-    X_.axpy(j, 1.0, column_.data());
-    for (int64_t i = 0; i < X_.rows(); ++i) column_[i] *= d_[i];
-    rows_.emplace_back();
-    X_.dots(kept_, column_.data(), rows_.back());
-    sums_.push_back(kernels::sum(column_.data(), X_.rows()));
+void WorkingGram::append(std::span<const int32_t> columns) {
+    const int64_t before = std::ssize(kept_);
+    for (const int32_t j : columns) {
+        if (place_[j] >= 0) continue;
+        place_[j] = static_cast<int32_t>(kept_.size());
+        kept_.push_back(j);
+    }
+    const int64_t size = std::ssize(kept_), ld = size + 1;
+    if (size == before) return;
+    X_.gram(kept_, d_.data(), scratch_, before);
+    for (int64_t i = before; i < size; ++i) {
+        const double* row = &scratch_[(i - before) * ld];
+        rows_.emplace_back(row, row + i + 1);
+    }
+    const double* sums = &scratch_[(size - before) * ld];
+    sums_.insert(sums_.end(), sums + before, sums + size);
 }
 
 void WorkingGram::forget_unused(std::span<const int32_t> columns) {

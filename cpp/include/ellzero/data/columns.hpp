@@ -42,7 +42,7 @@ class Columns {
     void axpy(int32_t j, double a, double* out) const;
     void add_all(const double* a, double* out) const;
     // see Design::gram
-    void gram(std::span<const int32_t> columns, const double* d, std::vector<double>& out) const;
+    void gram(std::span<const int32_t> columns, const double* d, std::vector<double>& out, int64_t first = 0) const;
 
     // Reads of X, in units of the whole of X.
     double reads() const { return bytes_read_ / static_cast<double>(std::max<int64_t>(design_.bytes(), 1)); }

@@ -60,9 +60,9 @@ class Design {
     virtual Entries entries(int32_t column, std::vector<int32_t>& rows, std::vector<double>& values) const = 0;
 
     // Z^T diag(d) Z, row-major of order s + 1, where Z = [(x_c - mean_c) * scale_c ..., 1]. mean and scale are per listed
-    // column; d >= 0. Only the lower triangle is written.
-    virtual void gram(std::span<const int32_t> columns, const double* mean, const double* scale, const double* d, double* out,
-                      Team& team) const = 0;
+    // column; d >= 0. Only the rows from `first` on are made, and only the lower triangle is written.
+    virtual void gram(std::span<const int32_t> columns, int64_t first, const double* mean, const double* scale, const double* d,
+                      double* out, Team& team) const = 0;
 
     // A copy of the listed columns.
     virtual std::unique_ptr<Design> select(std::span<const int32_t> columns) const = 0;

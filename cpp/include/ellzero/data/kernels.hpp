@@ -14,6 +14,9 @@ void dots(const float* x, int64_t stride, const int32_t* columns, int64_t first,
 void dots(const int8_t* x, int64_t stride, const int32_t* columns, int64_t first, int64_t count, int64_t n, const double* r,
           double* out);
 
+// The same of the listed columns, with sums in single precision: for directions, which need no more.
+void rough_dots(const float* x, int64_t stride, const int32_t* columns, int64_t count, int64_t n, const float* r, float* out);
+
 // out[k * ld + c] = x_c . r_k for `count` columns from `first` and `sides` vectors r_k = r + k * n: X is read once for all of
 // them.
 void products(const double* x, int64_t stride, int64_t first, int64_t count, int64_t n, const double* r, int64_t sides,
@@ -36,17 +39,21 @@ void moments(const double* x, const double* w, int64_t n, double pivot, double& 
 void moments(const float* x, const double* w, int64_t n, double pivot, double& sum, double& square);
 void moments(const int8_t* x, const double* w, int64_t n, double pivot, double& sum, double& square);
 
-// out_i = scale * root_i * (x_i - mean): a column as the weighted Gram matrix needs it
+// Columns of a Gram matrix are packed in panels of so many, row after row: entry i of column c stands at
+// (c / panel_width * stride + i) * panel_width + c % panel_width, where panels have `stride` rows.
+inline constexpr int64_t panel_width = 8;
+// out_(i * panel_width) = scale * root_i * (x_i - mean): a column as the weighted Gram matrix needs it, in its panel
 void pack(const double* x, const double* root, double mean, double scale, int64_t n, double* out);
 void pack(const float* x, const double* root, double mean, double scale, int64_t n, double* out);
 void pack(const int8_t* x, const double* root, double mean, double scale, int64_t n, double* out);
-// out_i = scale * root_i * (x_(rows_i) - mean): listed rows of such a column
+// out_(i * panel_width) = scale * root_i * (x_(rows_i) - mean): listed rows of such a column
 void pack(const double* x, const int32_t* rows, const double* root, double mean, double scale, int64_t n, double* out);
 void pack(const float* x, const int32_t* rows, const double* root, double mean, double scale, int64_t n, double* out);
 void pack(const int8_t* x, const int32_t* rows, const double* root, double mean, double scale, int64_t n, double* out);
 
-// gram[i * ld + j] += a_i . a_j for i in [begin, end), j <= i, where column c starts at packed + c * stride
-void gram_rows(const double* packed, int64_t stride, int64_t n, int64_t begin, int64_t end, double* gram, int64_t ld);
+// gram[(i - first) * ld + j] += a_i . a_j for i in [begin, end), j <= i, of the packed columns a; first <= begin
+void gram_rows(const double* packed, int64_t stride, int64_t n, int64_t begin, int64_t end, int64_t first, double* gram,
+               int64_t ld);
 
 double dot(const double* a, const double* b, int64_t n);
 double sum(const double* a, int64_t n);

@@ -29,6 +29,7 @@ struct DualPoint {
     std::vector<double> added;  // d_j b_j, of all columns; empty without a diagonal
     double loss_part = 0.0;     // -sum_i w_i f*(-theta_i / w_i), with what the diagonal adds, rounded down
     double norm = 0.0;          // sqrt(sum_i theta_i^2 / w_i)
+    double scale = 1.0;         // theta is so many times that of a solution (see Pricing::best_scale)
 };
 
 // A column, and the value that x_j . theta should have as nearly as can be.
@@ -41,6 +42,11 @@ struct Slope {
 // is but a little off: such slopes are `wanted`, and d = w f''(eta) says which rows can be moved for them.
 void make_dual(const Problem& problem, const std::vector<double>& r, const std::vector<double>& d,
                const std::vector<Slope>& wanted, bool precise, DualPoint& out);
+
+// The loss part of t theta, 0 <= t <= 1, but for rounding.
+double loss_part_of_scaled(const Problem& problem, const DualPoint& dual, double t);
+// Makes it t theta, which is a dual point too. It must not be that of a diagonal.
+void scale(const Problem& problem, double t, DualPoint& dual);
 
 // Makes it the point of a diagonal, with the coefficients that it comes from: kept.columns and kept.coefficients.
 void use_diagonal(const Problem& problem, const std::vector<double>& r, const std::shared_ptr<const Diagonal>& diagonal,

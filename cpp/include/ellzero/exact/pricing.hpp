@@ -54,19 +54,27 @@ class Pricing {
   private:
     // Lets the columns enter that violate the relaxation most: those that gain more than the charge. Returns whether there were
     // any.
-    bool add_violators(const std::vector<int32_t>& columns, Relaxation& to, WorkingSet& working) const;
-    void choose_near(const Relaxation& relaxation, WorkingSet& working) const;
+    bool add_violators(const std::vector<int32_t>& columns, const DualPoint& dual, Relaxation& to, WorkingSet& working) const;
+    void choose_near(const DualPoint& dual, const Relaxation& relaxation, WorkingSet& working) const;
     // What column j pays in a relaxation of the region, while it is undecided.
     double charge_of(int32_t j, const Relaxation& relaxation) const;
     // Whether so little holds a coefficient that the slope of its column must be that of its envelope, as nearly as can be.
     bool hardly_held(int32_t j) const;
+    // Slopes of a solution that is not quite precise are a little too large here and there, and each costs the bound its excess
+    // times the reach of its coefficient. Scaling theta down takes all of them back at the cost of a little of the loss.
+    // Returns the factor for which the bound over these columns is nearly the largest, and that bound; `bound` is that of theta
+    // itself.
+    struct Scaled {
+        double factor, bound;
+    };
+    Scaled best_scale(const DualPoint& dual, const std::vector<int32_t>& columns, double bound);
     // The undecided columns that matter most: those of the relaxation and those next to enter.
     std::vector<int32_t> likely_columns(const Relaxation& relaxation, const WorkingSet& working) const;
 
     const NodeSetting& setting_;
     const Region& region_;
     RegionBound bound_;
-    std::vector<double> v_, values_;
+    std::vector<double> v_, values_, scaled_v_;
 };
 
 }  // namespace ellzero

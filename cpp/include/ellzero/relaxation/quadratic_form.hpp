@@ -12,7 +12,7 @@ namespace ellzero {
 class QuadraticForm {
   public:
     // H = Z' diag(d) Z; s = 0
-    QuadraticForm(WorkingGram& gram, std::span<const int32_t> columns, const std::vector<double>& d);
+    void begin(WorkingGram& gram, std::span<const int32_t> columns, const std::vector<double>& d);
 
     double diagonal(int64_t k) const { return matrix_[k * order_ + k]; }
     double at(int64_t k) const { return at_[k]; }
@@ -29,11 +29,12 @@ class QuadraticForm {
   private:
     void set_units();
 
-    int64_t order_;
+    int64_t order_ = 0;
     std::vector<double> matrix_;  // symmetric
     std::vector<float> rounded_;
     std::vector<double> units_;  // of the coordinates: powers of two, all one where H is of ordinary size
-    std::vector<double> at_, slopes_, wide_;
+    std::vector<double> at_, slopes_;
+    std::vector<float> wide_, products_;
 };
 
 }  // namespace ellzero

@@ -8,6 +8,7 @@
 #include "ellzero/problem/problem.hpp"
 #include "ellzero/relaxation/charges.hpp"
 #include "ellzero/relaxation/envelope.hpp"
+#include "ellzero/relaxation/quadratic_form.hpp"
 #include "ellzero/relaxation/working_gram.hpp"
 
 namespace ellzero {
@@ -99,6 +100,7 @@ class Relaxation {
     bool still_ = false;                       // the charges do not move any more
     std::vector<double> eta_, shift_, r_, d_;  // the smoothed hinge is evaluated at eta + shift
     WorkingGram gram_;
+    QuadraticForm form_;
     Step step_;
     std::vector<int32_t> columns_;  // scratch, as what follows
     std::vector<double> slopes_, trial_, trial_r_, sums_;

@@ -29,7 +29,8 @@ class WorkingGram {
     void update_rows(const std::vector<double>& d);
     void rebuild(std::span<const int32_t> columns, const std::vector<double>& d);
     void add_rows(const std::vector<double>& d, double sign);
-    void append(int32_t j);
+    // Takes up columns that are not kept yet.
+    void append(std::span<const int32_t> columns);
     void forget_unused(std::span<const int32_t> columns);
     double& entry(int64_t i, int64_t j) { return i >= j ? rows_[i][j] : rows_[j][i]; }
 
@@ -41,7 +42,7 @@ class WorkingGram {
     std::vector<double> sums_;               // with the intercept
     double total_ = 0.0;
     std::vector<double> d_;
-    std::vector<double> scratch_, column_;
+    std::vector<double> scratch_;
 };
 
 }  // namespace ellzero
