@@ -25,6 +25,7 @@ from ellzero.exact.verifier.data import (
     require_all,
 )
 from ellzero.exact.verifier.diagonals import MOST_COLUMNS, Diagonals, Model
+from ellzero.exact.verifier.regions import Blocks
 from ellzero.exact.verifier.tree import Tree
 
 Array = NDArray[np.float64]
@@ -294,7 +295,7 @@ def read_tree(arrays: Arrays, problem: Problem) -> Tree:
     listed = (ends > starts).all() and (ends[-1] if len(ends) else 0) == len(members)
     require(listed, "the blocks of the tree are malformed: each must end after it begins, and the last with the members.")
     require(branch[0] == -1 and problem.counted[members].all(), "the tree splits what cannot be split.")
-    blocks = [members[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+    blocks = Blocks.of([members[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)])
     points = arrays["alpha"], arrays.get("alpha_rest"), read_diagonals(arrays, problem)
     return Tree(parent, branch, arrays["side"], blocks, arrays["row"], *points)
 

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice, tee
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.exact.verifier.bounds import Index, Problem, State
+from ellzero.exact.verifier.arithmetic import Point
+from ellzero.exact.verifier.bounds import Problem
 from ellzero.exact.verifier.data import Refused
 from ellzero.exact.verifier.diagonals import Diagonals
+from ellzero.exact.verifier.regions import Blocks, Index, State, States
+
+Report = Callable[[float], None]
+
+MOST_ENTRIES = 2**16  # of the regions that are computed at once: their arrays stay in the processor's memory
+WAITING_BYTES = 512 * 2**20  # of regions that later nodes start from
 
 
 class Leaf(NamedTuple):
@@ -31,57 +39,128 @@ class Tree:
     parent: Index
     branch: Index  # one of the blocks, -1 if nothing is decided
     side: Index
-    blocks: list[Index]
+    blocks: Blocks
     row: Index
     alpha: NDArray[Any]
     rest: NDArray[Any] | None  # the further digits of alpha
     diagonals: Diagonals | None = None
 
-    def order(self) -> Index:
-        """Return the nodes depth first; refuse a tree whose leaves do not cover all solutions."""
+    def children(self) -> list[list[int]]:
+        """Return the children of each node; refuse a tree whose leaves do not cover all solutions."""
         children: list[list[int]] = [[] for _ in self.parent]
         for node, parent in enumerate(self.parent.tolist()[1:], start=1):
             children[parent].append(node)
+        branch, side = self.branch.tolist(), self.side.tolist()
         for node, below in enumerate(children):
-            made = sorted((int(self.branch[child]), int(self.side[child])) for child in below)
+            made = sorted((branch[child], side[child]) for child in below)
             halves = len(made) == 2 and made[0][0] == made[1][0] >= 0 and (made[0][1], made[1][1]) == (0, 1)
             if made and not halves and not (len(made) == 1 and made[0][0] == -1):
                 raise Refused(f"node {node} of the tree has a missing child or children that do not cover it.")
-        order, stack = [], [0]
-        while stack:
-            order.append(stack.pop())
-            stack.extend(reversed(children[order[-1]]))
-        return np.array(order, dtype=np.int64)
+        return children
 
-    def walk(self, problem: Problem, upper: Any, enough: float) -> tuple[Any, int, int]:
+    def walk(self, problem: Problem, upper: Any, enough: float, report: Report | None = None) -> tuple[Any, int, int]:
         """Return the least bound of all leaves, and the numbers of leaves and of open ones (no dual point, below `enough`)."""
         least: Any = math.inf
         leaves = unsolved = 0
-        for leaf in self.leaves(problem, upper):
+        for leaf in self.leaves(problem, upper, report):
             least, leaves = min(least, leaf.bound), leaves + 1
             unsolved += not leaf.solved and leaf.bound < enough
         return least, leaves, unsolved
 
-    def leaves(self, problem: Problem, upper: Any) -> Iterator[Leaf]:
-        """Walk the tree, and yield its leaves with what is proved of them."""
-        order, waiting = self.order(), np.bincount(self.parent[1:], minlength=len(self.parent))
-        points = problem.points(self.alpha, self.rest, self.row[order], self.diagonals)
-        states: dict[int, tuple[Any, State | None]] = {-1: (0, problem.root())}  # no loss or penalty is negative
-        for node, point in zip(order.tolist(), points, strict=True):
-            parent = int(self.parent[node])
-            bound, state = states[parent]
-            if parent >= 0:
-                waiting[parent] -= 1
-                if not waiting[parent]:
-                    del states[parent]  # keep in memory only the states that later nodes need
-            if state is not None and self.branch[node] >= 0:
-                state = state.decide(self.blocks[self.branch[node]], int(self.side[node]), problem.home)
-            state = None if state is None else problem.cap(state, upper)
-            if state is not None and point is not None:
-                found, state = problem.narrow(state, point, upper)
-                bound = max(bound, found)
-            bound = bound if state is not None else math.inf
-            if waiting[node]:
-                states[node] = bound, state
-            else:
-                yield Leaf(node, bound, state, point is not None)
+    def leaves(self, problem: Problem, upper: Any, report: Report | None = None) -> Iterator[Leaf]:
+        """Walk the tree, and yield its leaves with what is proved of them; `report` gets the share of the nodes that is done."""
+        children, waiting = self.children(), Waiting(problem.root(), problem.batch)
+        # Points are made for many nodes at once, some batches ahead.
+        batches, ahead = tee(waiting.batches(children, problem.width))
+        rows = (int(self.row[node]) for batch in ahead for node in batch)
+        points = problem.points(self.alpha, self.rest, rows, self.diagonals)
+        for part in (part for batch in batches for part in waiting.parts(batch, self.parent)):
+            nodes = np.array(part, dtype=np.int64)
+            known = {node: point for node, point in zip(part, islice(points, len(part)), strict=True) if point is not None}
+            bounds, states = self.prove(problem, upper, nodes, waiting, known)
+            for node in part:
+                bound, state = bounds[node], states.get(node)
+                bound = bound if state is not None else math.inf
+                if children[node]:
+                    waiting.add(node, len(children[node]), bound, state)
+                else:
+                    yield Leaf(node, bound, state, node in known)
+            waiting.done += len(part)
+            if report is not None:
+                report(waiting.done / len(children))
+
+    def prove(
+        self, problem: Problem, upper: Any, nodes: Index, waiting: Waiting, points: dict[int, Point]
+    ) -> tuple[dict[int, Any], dict[int, State]]:
+        """Return the bounds of nodes, and what is left of their regions, if anything is."""
+        bounds, regions = {}, {}
+        for node, parent in zip(nodes.tolist(), self.parent[nodes].tolist(), strict=True):
+            bounds[node], region = waiting.take(parent)
+            if region is not None:
+                regions[node] = region
+        if not regions:
+            return bounds, {}
+        states = States.join(np.array(list(regions)), list(regions.values()))
+        states = states.decide(self.blocks, self.branch[states.node], self.side[states.node], problem.home)
+        states = problem.cap(states, upper)
+        solved = np.array([node in points for node in states.node.tolist()], dtype=bool)
+        out = dict(states.only(~solved).split())
+        if solved.any():
+            states = states.only(solved)
+            found, narrowed = problem.narrow(states, [points[node] for node in states.node.tolist()], upper)
+            for node, bound in zip(states.node.tolist(), found.tolist(), strict=True):
+                bounds[node] = max(bounds[node], bound)
+            out |= dict(narrowed.split())
+        return bounds, out
+
+
+class Waiting:
+    """The regions that nodes further down start from, and the order of the nodes: parents first, the newest ones next.
+
+    Many nodes come at once, so that NumPy has enough to do. Where regions take too much memory, they come one by one.
+    """
+
+    def __init__(self, root: State, ahead: int) -> None:
+        self.regions: dict[int, tuple[Any, State | None]] = {-1: (0, root)}  # no loss or penalty is negative
+        self.needed = {-1: 1}  # how many nodes will start from each
+        self.bytes = root.nbytes
+        self.ahead = ahead  # so many nodes may be chosen before the regions of the first are there
+        self.done = 0
+
+    def add(self, node: int, needed: int, bound: Any, state: State | None) -> None:
+        """Keep the region of a node for so many others."""
+        self.regions[node], self.needed[node] = (bound, state), needed
+        self.bytes += 0 if state is None else state.nbytes
+
+    def take(self, node: int) -> tuple[Any, State | None]:
+        """Return a region for one of those that start from it, and forget it after the last."""
+        bound, state = self.regions[node]
+        self.needed[node] -= 1
+        if not self.needed[node]:
+            del self.regions[node], self.needed[node]
+            self.bytes -= 0 if state is None else state.nbytes
+        return bound, state
+
+    def batches(self, children: list[list[int]], width: int) -> Iterator[list[int]]:
+        """Yield nodes that do not depend on each other, parents before children."""
+        ready = [0]
+        while ready:
+            crowded = self.bytes * (1 + self.ahead / max(len(self.regions), 1)) > WAITING_BYTES
+            count = 1 if crowded else width
+            batch = ready[-count:]
+            del ready[-count:]
+            ready += [child for node in batch for child in children[node]]
+            yield batch
+
+    def parts(self, batch: list[int], parent: Index) -> Iterator[list[int]]:
+        """Yield a batch in parts whose regions have a bounded number of features in all."""
+        part, entries = [], 0
+        for node in batch:
+            state = self.regions[int(parent[node])][1]
+            size = 0 if state is None else len(state.index)
+            if part and entries + size > MOST_ENTRIES:
+                yield part
+                part, entries = [], 0
+            part.append(node)
+            entries += size
+        yield part
