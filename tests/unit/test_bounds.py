@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from support.oracle import Model
 from support.problems import LOSSES
-from support.regions import ANY, nodes_of
+from support.regions import ANY, Region, nodes_of
 
 from ellzero.exact.verifier.arithmetic import dual_terms, exact_sum, loss_values
 from ellzero.exact.verifier.bounds import Problem, balance
@@ -133,13 +133,13 @@ def test_no_dual_point_proves_more_than_the_truth(seed, loss, swaps):
             for number, point in enumerate(points):
                 where = (seed, loss, number, sides, upper)
                 assert narrowed is not None, where
-                free = problem.narrow(state, point, ANY)[0]
+                free = state.narrow(point, ANY)[0]
                 assert free <= truth * (1.0 + 1e-8) + 1e-12, where
-                bound, narrowed = problem.narrow(narrowed, point, upper)
+                bound, narrowed = narrowed.narrow(point, upper)
                 assert bound <= truth * (1.0 + 1e-6) + 1e-11, where
                 # The best solution is still there: its features, its sizes, and no other feature forced in.
                 assert narrowed is not None, where
-                narrowed = problem.cap(narrowed, upper)
+                narrowed = narrowed.cap(upper)
                 assert narrowed is not None, where
                 left = dict(zip(narrowed.index.tolist(), zip(narrowed.low, narrowed.high, strict=True), strict=True))
                 for j in np.flatnonzero(np.abs(coef) > 1e-6).tolist():
@@ -151,8 +151,7 @@ def test_no_dual_point_proves_more_than_the_truth(seed, loss, swaps):
                 # So is all that is better than `upper`, as it is: also what has coefficients near zero.
                 for S in (S for S, value in values.items() if value <= upper * (1.0 - 1e-9)):
                     assert forced <= S <= left.keys(), where
-                    clauses = [set(np.flatnonzero(narrowed.clause == k).tolist()) for k in range(narrowed.clauses)]
-                    assert all(S & clause for clause in clauses), where
+                    assert all(S & clause for clause in narrowed.clauses), where
                     assert all(left[j][0] <= fits[S].coef[j] <= left[j][1] for j in S), where
 
 
@@ -162,20 +161,19 @@ def test_any_blocks_lose_no_solution(seed, loss, swaps):
     rng, problem, fits = tiny(seed, loss, swaps)
     features = np.flatnonzero(problem.counted)
     for _ in range(40):
-        state, models = problem.root(), list(fits)
+        state, models = Region.root(problem), list(fits)
         for _ in range(rng.integers(1, 6)):
             block, side = rng.choice(features, rng.integers(1, 4)), int(rng.random() < 0.7)
             models = [S for S in models if bool(S & set(block.tolist())) == side]
-            state = None if state is None else state.decide(block, side, problem.home)
-            state = None if state is None else problem.cap(state, ANY)
+            state = None if state is None else state.decide(block, side)
+            state = None if state is None else state.cap(ANY)
             assert state is not None or not models
             if state is None:
                 break
             forced = set(state.index[state.inside & problem.counted[state.index]].tolist())
-            clauses = [set(np.flatnonzero(state.clause == k).tolist()) for k in range(state.clauses)]
             for S in models:
                 assert forced <= S <= set(state.index.tolist())
-                assert all(S & clause for clause in clauses)
+                assert all(S & clause for clause in state.clauses)
 
 
 def test_blocks_make_clauses():
@@ -183,7 +181,7 @@ def test_blocks_make_clauses():
     made = 0
     for seed in range(12):
         rng, problem, fits = tiny(seed, "squared_error")
-        made += sum(state.clauses > 0 for state, _, _ in nodes_of(rng, problem, fits))
+        made += sum(len(state.clauses) > 0 for state, _, _ in nodes_of(rng, problem, fits))
     assert made > 10, made
 
 
@@ -195,10 +193,10 @@ def test_good_points_fix_features_and_shrink_boxes(loss, swaps):
     for seed in range(24 if swaps else 12):
         rng, problem, fits = tiny(seed, loss, swaps)
         upper = min(fit.value + problem.lambda_0 * len(S) for S, fit in fits.items()) * (1.0 + 1e-7)
-        state = root = problem.cap(problem.root(), upper)
+        state = root = Region.root(problem).cap(upper)
         alpha = draw_points(rng, problem, fits)
         for point in problem.points(alpha, None, np.arange(len(alpha))):
-            state = problem.narrow(state, point, upper)[1]
+            state = state.narrow(point, upper)[1]
         kept = np.isin(root.index, state.index)
         out += np.bincount(problem.home[root.index[~kept]], minlength=2)
         inside += np.bincount(problem.home[state.index[state.inside & problem.counted[state.index]]], minlength=2)
@@ -220,7 +218,7 @@ def test_the_bound_is_the_formula(seed, loss, swaps):
                 theta = problem.y * problem.w * np.clip(row, 0.0, np.inf if loss == "squared_hinge" else 1.0)
             theta = balance(theta) if problem.fit_intercept else theta
             expected = formula(problem, state, theta, models)
-            found = problem.narrow(state, point, ANY)[0]
+            found = state.narrow(point, ANY)[0]
             if np.isfinite(expected):
                 assert found == pytest.approx(expected, rel=1e-9, abs=1e-9), (seed, loss, number)
                 compared += 1
@@ -238,12 +236,12 @@ def test_the_cap_is_where_the_penalty_takes_all(penalty, lambda_0):
     problem = Problem(lambda_0=lambda_0, **penalty, **common, **limits)
     value, upper, _ = problem.evaluate(np.array([3.0]), 0.0)
     assert value == pytest.approx(lambda_0 + penalty["lambda_1"] * 3.0 + penalty["lambda_2"] * 9.0)
-    for state in (problem.root(), problem.root().decide(np.array([0]), 1, problem.home)):
-        capped = problem.cap(state, upper)
+    for state in (Region.root(problem), Region.root(problem).decide(np.array([0]), 1)):
+        capped = state.cap(upper)
         assert 3.0 <= capped.high[0] <= 3.0 + 1e-9
         assert -3.0 - 1e-9 <= capped.low[0] <= -3.0
-    assert problem.cap(problem.root().decide(np.array([0]), 1, problem.home), 0.9 * lambda_0 - 0.01) is None
-    free = problem.cap(problem.root(), 0.9 * lambda_0)
+    assert Region.root(problem).decide(np.array([0]), 1).cap(0.9 * lambda_0 - 0.01) is None
+    free = Region.root(problem).cap(0.9 * lambda_0)
     assert lambda_0 == 0.0 or len(free.index) == 0
 
 
@@ -259,9 +257,9 @@ def test_strong_duality(loss):
             continue
         found = fits[everything]
         slope = residual(problem, found)
-        state = problem.cap(problem.root(), found.value * (1.0 + 1e-9))
+        state = Region.root(problem).cap(found.value * (1.0 + 1e-9))
         point = next(problem.points(slope[None].astype(np.float32), None, np.arange(1)))
-        bound = problem.narrow(state, point, ANY)[0]
+        bound = state.narrow(point, ANY)[0]
         assert bound <= found.value * (1.0 + 1e-9), seed
         assert bound >= found.value * (1.0 - 1e-4), seed
         hits += 1

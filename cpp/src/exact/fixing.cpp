@@ -71,7 +71,9 @@ bool Fixing::fix_group(std::span<const int32_t> group, double discount, std::vec
         return setting_.incumbent.cutoff();
     }, [&](double value, double bound) { return value - bound <= precision_of_group * (charge - missing); }});
     pricing_.bound(proof.dual);
-    proofs.push_back(std::move(proof.dual.kept));  // also if it shrinks no more than a box
+    // Most do next to nothing.
+    if (!region.worth_tightening(pricing_.last_bound(), pricing_.slopes(), setting_.incumbent.cutoff())) return true;
+    proofs.push_back(std::move(proof.dual.kept));
     return region.tighten(pricing_.last_bound(), pricing_.slopes(), setting_.incumbent.cutoff());
 }
 
