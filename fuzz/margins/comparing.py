@@ -45,9 +45,7 @@ class Measured(Problem):
     twins: dict[int, tuple[Point, Point]] = field(default_factory=dict, kw_only=True)
     ratios: list[float] = field(default_factory=list, kw_only=True)  # of margin to error
 
-    def points(
-        self, alpha: Any, rest: Any, rows: Iterable[int], diagonals: Diagonals | None = None
-    ) -> Iterator[Point | None]:
+    def points(self, alpha: Any, rest: Any, rows: Iterable[int], diagonals: Diagonals | None = None) -> Iterator[Point | None]:
         """Yield the dual points, and keep those of the other two arithmetics beside them."""
         mine, *wanted = tee(rows, 3)
         fresh = [None if diagonals is None else replace(diagonals, definite={}) for _ in range(2)]

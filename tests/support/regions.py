@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ellzero.exact.verifier.regions import Blocks, States
@@ -56,7 +58,7 @@ def joined(regions):
     parts = []
     for region, first in zip(regions, before, strict=False):
         ((_, part),) = region.states.split()
-        parts.append(part._replace(blocks=part.blocks + first))
+        parts.append(replace(part, blocks=part.blocks + first))
     return States.join(np.arange(len(parts)), parts), as_blocks([block for region in regions for block in region.decided])
 
 

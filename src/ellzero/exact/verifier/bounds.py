@@ -151,9 +151,7 @@ class Problem:
         for row in rows:
             yield next(known) if row >= 0 else None
 
-    def _points(
-        self, alpha: Array, rest: Array | None, rows: Iterator[int], diagonals: Diagonals | None
-    ) -> Iterator[Point]:
+    def _points(self, alpha: Array, rest: Array | None, rows: Iterator[int], diagonals: Diagonals | None) -> Iterator[Point]:
         while used := list(islice(rows, self.batch)):
             theta = self._theta(alpha[used].astype(np.float64) + (0.0 if rest is None else rest[used].astype(np.float64)))
             points = self.arithmetic.points(
@@ -273,9 +271,7 @@ class Problem:
         finite = self.arithmetic.finite
         return np.where(finite(beta) & finite(value), value, np.inf)
 
-    def _peel(
-        self, states: States, v_low: Array, v_high: Array, ridge: Array, rest: Array, upper: Any
-    ) -> tuple[Array, Array]:
+    def _peel(self, states: States, v_low: Array, v_high: Array, ridge: Array, rest: Array, upper: Any) -> tuple[Array, Array]:
         """Return the boxes without the outer parts where rest - (v beta - lambda_1 |beta| - ridge beta^2) exceeds `upper`.
 
         `rest` is a lower bound with feature j in, without j's own term. Zero is never cut off; boxes that exclude zero stay as

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,8 @@ class Blocks:
         return self.members[at], np.flatnonzero(known)[owner]
 
 
-class State(NamedTuple):
+@dataclass(frozen=True)
+class State:
     """The region of a node: its undecided features, those that are in, clauses and boxes; all other features are zero there.
 
     At least one feature of each clause is in. Clauses are blocks without features in common, of undecided features outside of
@@ -84,11 +85,15 @@ class States:
     @staticmethod
     def join(nodes: Index, parts: Sequence[State]) -> States:
         """Return regions together."""
-        sizes, clauses = (np.array([len(part) for part in column], dtype=np.int64) for column in (of(parts, 0), of(parts, 5)))
-        index, inside, low, high, clause, blocks = (np.concatenate(of(parts, field)) for field in range(6))
-        owner = np.repeat(np.arange(len(parts)), sizes)
-        clause = np.where(clause < 0, -1, clause + (np.cumsum(clauses) - clauses)[owner])
-        return States(nodes, owner, index, inside, low, high, clause, np.repeat(np.arange(len(parts)), clauses), blocks)
+        index, inside, low, high, clause, blocks = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("index", "inside", "low", "high", "clause", "blocks")
+        )
+        owner = np.repeat(np.arange(len(parts)), [len(part.index) for part in parts])
+        holder = np.repeat(np.arange(len(parts)), [len(part.blocks) for part in parts])
+        first = np.searchsorted(holder, np.arange(len(parts)))  # the first clause of each region
+        clause = np.where(clause < 0, -1, clause + first[owner])
+        return States(nodes, owner, index, inside, low, high, clause, holder, blocks)
 
     def split(self) -> Iterable[tuple[int, State]]:
         """Yield each node and its region."""
@@ -98,10 +103,11 @@ class States:
         entries, clauses = np.searchsorted(self.owner, regions), np.searchsorted(self.holder[order], regions)
         clause = place[self.clause] - np.where(self.clause < 0, 0, clauses[self.owner])
         blocks = self.blocks[order]
-        columns = self.index, self.inside, self.low, self.high, clause
+        columns = self.index, self.inside, self.low, self.high
         for at, node in enumerate(self.node.tolist()):
             part, own = slice(entries[at], entries[at + 1]), slice(clauses[at], clauses[at + 1])
-            yield node, State(*(column[part].copy() for column in columns), blocks[own].copy())
+            index, inside, low, high = (column[part].copy() for column in columns)
+            yield node, State(index, inside, low, high, clause[part].copy(), blocks[own].copy())
 
     def count(self, mask: Mask) -> Index:
         """Return how many entries of each region a mask holds."""
@@ -163,7 +169,7 @@ class States:
         order = np.argsort(keys)
         shared = np.append(clause[order], -1)[places(keys[order], owner * width + feature)]
         least, most = np.full((2, len(number)), -1)
-        least[owner] = shared  # of all, some one; then the least and the largest
+        least[owner] = shared  # of any member; then the least and the largest of all
         np.minimum.at(least, owner, shared)
         np.maximum.at(most, owner, shared)
         fits = (number >= 0) & (least == most)
@@ -176,12 +182,13 @@ class States:
         # What a clause loses to a part of it is in no clause.
         mine = np.where(fits & ~fresh, least, -2)[self.owner]
         clause = np.where(self.clause == mine, -1, self.clause)
-        return replace(
-            self, clause=np.where(here & fits[self.owner], target[self.owner], clause), holder=holder, blocks=made
-        )
+        return replace(self, clause=np.where(here & fits[self.owner], target[self.owner], clause), holder=holder, blocks=made)
 
     def settle(self) -> States:
-        """Return the regions without satisfied clauses, and with the last feature of a clause in; an empty one leaves nothing."""
+        """Return the regions without satisfied clauses, and with the last feature of a clause in.
+
+        An empty clause leaves nothing.
+        """
         if not len(self.blocks):
             return self
         member = self.clause >= 0
@@ -200,11 +207,6 @@ class States:
         possible = np.ones(len(self.node), dtype=bool)
         possible[self.holder[left == 0]] = False
         return settled.only(possible)
-
-
-def of(parts: Sequence[State], field: int) -> list[Any]:
-    """Return one field of all regions."""
-    return [part[field] for part in parts]
 
 
 def places(keys: Index, wanted: Index) -> Index:

@@ -18,6 +18,7 @@ from ellzero.exact.verifier.diagonals import Diagonals
 from ellzero.exact.verifier.regions import Blocks, Index, State, States
 
 Report = Callable[[float], None]
+Proved = tuple[Any, State | None]  # the bound of a node, and what is left of its region: nothing, or a region
 
 MOST_ENTRIES = 2**16  # of the regions that are computed at once: their arrays stay in the processor's memory
 WAITING_BYTES = 512 * 2**20  # of regions that later nodes start from
@@ -68,50 +69,42 @@ class Tree:
         return least, leaves, unsolved
 
     def leaves(self, problem: Problem, upper: Any, report: Report | None = None) -> Iterator[Leaf]:
-        """Walk the tree, and yield its leaves with what is proved of them; `report` gets the share of the nodes that is done."""
+        """Walk the tree, and yield its leaves with what is proved of them; `report` gets the part of the nodes that is done."""
         children, waiting = self.children(), Waiting(problem.root(), problem.batch)
         # Points are made for many nodes at once, some batches ahead.
         batches, ahead = tee(waiting.batches(children, problem.width))
         rows = (int(self.row[node]) for batch in ahead for node in batch)
         points = problem.points(self.alpha, self.rest, rows, self.diagonals)
+        done = 0
         for part in (part for batch in batches for part in waiting.parts(batch, self.parent)):
-            nodes = np.array(part, dtype=np.int64)
             known = {node: point for node, point in zip(part, islice(points, len(part)), strict=True) if point is not None}
-            bounds, states = self.prove(problem, upper, nodes, waiting, known)
-            for node in part:
-                bound, state = bounds[node], states.get(node)
-                bound = bound if state is not None else math.inf
+            starts = {node: waiting.take(int(self.parent[node])) for node in part}
+            for node, (bound, state) in self.prove(problem, upper, starts, known).items():
                 if children[node]:
                     waiting.add(node, len(children[node]), bound, state)
                 else:
                     yield Leaf(node, bound, state, node in known)
-            waiting.done += len(part)
+            done += len(part)
             if report is not None:
-                report(waiting.done / len(children))
+                report(done / len(children))
 
-    def prove(
-        self, problem: Problem, upper: Any, nodes: Index, waiting: Waiting, points: dict[int, Point]
-    ) -> tuple[dict[int, Any], dict[int, State]]:
-        """Return the bounds of nodes, and what is left of their regions, if anything is."""
-        bounds, regions = {}, {}
-        for node, parent in zip(nodes.tolist(), self.parent[nodes].tolist(), strict=True):
-            bounds[node], region = waiting.take(parent)
-            if region is not None:
-                regions[node] = region
-        if not regions:
-            return bounds, {}
-        states = States.join(np.array(list(regions)), list(regions.values()))
-        states = states.decide(self.blocks, self.branch[states.node], self.side[states.node], problem.home)
-        states = problem.cap(states, upper)
-        solved = np.array([node in points for node in states.node.tolist()], dtype=bool)
-        out = dict(states.only(~solved).split())
-        if solved.any():
-            states = states.only(solved)
-            found, narrowed = problem.narrow(states, [points[node] for node in states.node.tolist()], upper)
-            for node, bound in zip(states.node.tolist(), found.tolist(), strict=True):
-                bounds[node] = max(bounds[node], bound)
-            out |= dict(narrowed.split())
-        return bounds, out
+    def prove(self, problem: Problem, upper: Any, starts: dict[int, Proved], points: dict[int, Point]) -> dict[int, Proved]:
+        """Return what is proved of nodes, from what is proved of their parents and from their dual points."""
+        regions = {node: state for node, (_, state) in starts.items() if state is not None}
+        bounds = {node: bound for node, (bound, _) in starts.items()}
+        left: dict[int, State] = {}
+        if regions:
+            states = States.join(np.array(list(regions)), list(regions.values()))
+            states = states.decide(self.blocks, self.branch[states.node], self.side[states.node], problem.home)
+            states = problem.cap(states, upper)
+            solved = np.array([node in points for node in states.node.tolist()], dtype=bool)
+            left |= dict(states.only(~solved).split())
+            if solved.any():
+                states = states.only(solved)
+                found, narrowed = problem.narrow(states, [points[node] for node in states.node.tolist()], upper)
+                bounds |= {node: max(bounds[node], bound) for node, bound in zip(states.node.tolist(), found, strict=True)}
+                left |= dict(narrowed.split())
+        return {node: (bounds[node], left[node]) if node in left else (math.inf, None) for node in starts}
 
 
 class Waiting:
@@ -121,18 +114,17 @@ class Waiting:
     """
 
     def __init__(self, root: State, ahead: int) -> None:
-        self.regions: dict[int, tuple[Any, State | None]] = {-1: (0, root)}  # no loss or penalty is negative
+        self.regions: dict[int, Proved] = {-1: (0, root)}  # no loss or penalty is negative
         self.needed = {-1: 1}  # how many nodes will start from each
         self.bytes = root.nbytes
         self.ahead = ahead  # so many nodes may be chosen before the regions of the first are there
-        self.done = 0
 
     def add(self, node: int, needed: int, bound: Any, state: State | None) -> None:
         """Keep the region of a node for so many others."""
         self.regions[node], self.needed[node] = (bound, state), needed
         self.bytes += 0 if state is None else state.nbytes
 
-    def take(self, node: int) -> tuple[Any, State | None]:
+    def take(self, node: int) -> Proved:
         """Return a region for one of those that start from it, and forget it after the last."""
         bound, state = self.regions[node]
         self.needed[node] -= 1
@@ -149,12 +141,13 @@ class Waiting:
             count = 1 if crowded else width
             batch = ready[-count:]
             del ready[-count:]
-            ready += [child for node in batch for child in children[node]]
+            ready += [child for node in batch for child in reversed(children[node])]  # the first child is the next one
             yield batch
 
     def parts(self, batch: list[int], parent: Index) -> Iterator[list[int]]:
         """Yield a batch in parts whose regions have a bounded number of features in all."""
-        part, entries = [], 0
+        part: list[int] = []
+        entries = 0
         for node in batch:
             state = self.regions[int(parent[node])][1]
             size = 0 if state is None else len(state.index)
