@@ -190,7 +190,7 @@ def test_an_old_file_stays_until_a_new_one_is_whole(run, data, tmp_path, monkeyp
     def fail(*_, **__):
         raise OSError(28, "No space left on device", str(proof))
 
-    monkeypatch.setattr("numpy.savez", fail)
+    monkeypatch.setattr("numpy.lib.format.write_array", fail)
     assert "No space left on device" in run.error("certify", data, "--target", "label", "--k", "3", "--out", proof)
     assert proof.read_bytes() == before
     assert sorted(file.name for file in tmp_path.iterdir()) == ["data.csv", "proof.npz"]

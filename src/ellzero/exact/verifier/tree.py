@@ -102,7 +102,8 @@ class Tree:
             if solved.any():
                 states = states.only(solved)
                 found, narrowed = problem.narrow(states, [points[node] for node in states.node.tolist()], upper)
-                bounds |= {node: max(bounds[node], bound) for node, bound in zip(states.node.tolist(), found, strict=True)}
+                for node, bound in zip(states.node.tolist(), found.tolist(), strict=True):
+                    bounds[node] = max(bounds[node], bound)
                 left |= dict(narrowed.split())
         return {node: (bounds[node], left[node]) if node in left else (math.inf, None) for node in starts}
 
