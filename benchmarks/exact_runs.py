@@ -31,7 +31,7 @@ GAP = 1e-4
 REPEATS = 3
 SECONDS_FOR_REPEATS = 5.0  # longer problems run once
 SECONDS_TO_VERIFY = 600.0
-NODES_VERIFIED = 20_000  # larger trees take the verifier, which is plain NumPy, minutes
+NODES_VERIFIED = 200_000  # larger trees take the verifier, which is plain NumPy, minutes
 
 
 @dataclass(frozen=True)

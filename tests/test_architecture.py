@@ -42,6 +42,7 @@ ROOT = Path(ellzero.__file__).parent
 SHARED_WITH_THE_VERIFIER = (
     "errors",
     "imports",
+    "progress",
     "quoting",
     "reading",
 )  # modules of base: how to read files, not what is in them

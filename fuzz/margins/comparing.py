@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
+from itertools import tee
 from typing import Any
 
 import numpy as np
 
 import ellzero as ez
 from ellzero.exact.verifier.arithmetic import Float64, Point
-from ellzero.exact.verifier.bounds import Index, Problem, State
+from ellzero.exact.verifier.bounds import Problem
 from ellzero.exact.verifier.claims import check_arrays, read_problem, read_solution, read_tree
 from ellzero.exact.verifier.diagonals import Diagonals
 from ellzero.exact.verifier.exact_arithmetic import Exact
+from ellzero.exact.verifier.regions import States
 from fuzz.problems.drawing import draw_problem
 from fuzz.records import Record
 from fuzz.running.pool import Task
@@ -43,29 +45,31 @@ class Measured(Problem):
     twins: dict[int, tuple[Point, Point]] = field(default_factory=dict, kw_only=True)
     ratios: list[float] = field(default_factory=list, kw_only=True)  # of margin to error
 
-    def points(self, alpha: Any, rest: Any, rows: Index, diagonals: Diagonals | None = None) -> Iterator[Point | None]:
+    def points(self, alpha: Any, rest: Any, rows: Iterable[int], diagonals: Diagonals | None = None) -> Iterator[Point | None]:
         """Yield the dual points, and keep those of the other two arithmetics beside them."""
+        mine, *wanted = tee(rows, 3)
         fresh = [None if diagonals is None else replace(diagonals, definite={}) for _ in range(2)]
-        others = (problem.points(alpha, rest, rows, own) for problem, own in zip((self.bare, self.exact), fresh, strict=True))
-        for point, *twins in zip(super().points(alpha, rest, rows, diagonals), *others, strict=True):
+        twins = zip((self.bare, self.exact), wanted, fresh, strict=True)
+        others = (problem.points(alpha, rest, each, own) for problem, each, own in twins)
+        for point, *twin in zip(super().points(alpha, rest, mine, diagonals), *others, strict=True):
             if point is not None:
-                self.twins[id(point)] = tuple(twins)
+                self.twins[id(point)] = tuple(twin)
             yield point
 
-    def narrow(self, state: State, point: Point, upper: Any) -> tuple[Any, State | None]:
-        """Return what the verifier finds, and note by how much the margin exceeds the error."""
-        bound, _ = super().narrow(state, point, NO_LIMIT)
-        bare, exact = self.twins.pop(id(point))
-        value, _ = self.bare.narrow(state, bare, NO_LIMIT)
+    def narrow(self, states: States, points: Sequence[Point], upper: Any) -> tuple[Any, States]:
+        """Return what the verifier finds, and note by how much the margins exceed the errors."""
+        bounds, _ = super().narrow(states, points, NO_LIMIT)
+        bare, exact = zip(*(self.twins.pop(id(point)) for point in points), strict=True)
+        values, _ = self.bare.narrow(states, bare, NO_LIMIT)
         numbers = self.exact.arithmetic.numbers
-        truth, _ = self.exact.narrow(
-            replace(state, low=numbers(state.low), high=numbers(state.high)), exact, Fraction(NO_LIMIT)
-        )
-        if math.isfinite(bound) and math.isfinite(value) and not isinstance(truth, float):
-            # The price of a diagonal's rounded point is itself rounded up: there only a value above the truth is an error.
-            error = abs(Fraction(value) - truth) if point.moved is None else max(Fraction(value) - truth, Fraction(0))
-            self.ratios.append(quotient(Fraction(value) - Fraction(bound), error))
-        return super().narrow(state, point, upper)
+        same = replace(states, low=numbers(states.low), high=numbers(states.high))
+        truths, _ = self.exact.narrow(same, exact, Fraction(NO_LIMIT))
+        for point, bound, value, truth in zip(points, bounds, values, truths, strict=True):
+            if math.isfinite(bound) and math.isfinite(value) and not isinstance(truth, float):
+                # The price of a diagonal's rounded point is itself rounded up: there only a value above the truth is an error.
+                error = abs(Fraction(value) - truth) if point.moved is None else max(Fraction(value) - truth, Fraction(0))
+                self.ratios.append(quotient(Fraction(value) - Fraction(bound), error))
+        return super().narrow(states, points, upper)
 
 
 def run(task: Task) -> Record:

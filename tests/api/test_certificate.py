@@ -19,6 +19,7 @@ def test_untouched(name):
         assert report.gap == pytest.approx(sol.gap, abs=1e-8)
         assert report.nodes == len(arrays["parent"])
         assert report.leaves == len(leaves_of(arrays))
+        assert {type(each) for each in (report.objective, report.lower_bound, report.gap)} == {float}
 
 
 def test_conditional_certificates_say_so():

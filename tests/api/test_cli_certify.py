@@ -7,6 +7,7 @@ import pytest
 from support.command_line import species, table
 
 import ellzero as ez
+from ellzero.exact.verifier import report as verification
 
 FRAME = table()
 X, Y = FRAME[list("abcdef")].to_numpy(), FRAME.label.to_numpy(dtype=str)
@@ -45,6 +46,15 @@ def test_text_says_what_matters(run, data, tmp_path):
     assert out.startswith("Certificate: valid\n")
     assert "at most 2 features, lambda_2 = 0.001 times beta^2, beta on the scale of standardised features" in out
     assert "features     a, c" in out
+
+
+def test_long_checks_show_progress(run, data, tmp_path, monkeypatch):
+    argv = tmp_path / "proof.npz", data, "--target", "label"
+    run.ok("certify", *argv[1:], "--k", "2", "--out", argv[0])
+    assert run("verify", *argv)[2] == ""
+    monkeypatch.setattr(verification, "SECONDS_IN_SILENCE", -1.0)
+    assert run("verify", *argv)[2].startswith("ellzero: 100 %")
+    assert run("verify", *argv, "--quiet")[2] == ""
 
 
 def test_regression(run, tmp_path):
@@ -180,7 +190,7 @@ def test_an_old_file_stays_until_a_new_one_is_whole(run, data, tmp_path, monkeyp
     def fail(*_, **__):
         raise OSError(28, "No space left on device", str(proof))
 
-    monkeypatch.setattr("numpy.savez", fail)
+    monkeypatch.setattr("numpy.lib.format.write_array", fail)
     assert "No space left on device" in run.error("certify", data, "--target", "label", "--k", "3", "--out", proof)
     assert proof.read_bytes() == before
     assert sorted(file.name for file in tmp_path.iterdir()) == ["data.csv", "proof.npz"]

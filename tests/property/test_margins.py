@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from support.problems import LOSSES
+from support.regions import Region
 
 from ellzero.exact.verifier.arithmetic import Float64, Point, dual_terms
 from ellzero.exact.verifier.bounds import Problem
@@ -108,14 +109,14 @@ def test_float64_proves_no_more_than_exact_arithmetic(loss, extreme):
             for mine, theirs in zip(problem.points(alpha, None, rows), exact.points(alpha, None, rows), strict=True):
                 inside = (mine.v_low <= theirs.v_low) & (theirs.v_high <= mine.v_high)
                 assert (inside | ~np.isfinite(mine.v_high)).all(), seed
-                state, truth = problem.root(), exact.root()
+                state, truth = Region.root(problem), Region.root(exact)
                 for _ in range(2):
-                    state, truth = problem.cap(state, upper), exact.cap(truth, exact.arithmetic.number(upper))
+                    state, truth = state.cap(upper), truth.cap(exact.arithmetic.number(upper))
                     assert_contains(state, truth)
                     if state is None or truth is None:
                         break
-                    bound, state = problem.narrow(state, mine, upper)
-                    sound, truth = exact.narrow(truth, theirs, exact.arithmetic.number(upper))
+                    bound, state = state.narrow(mine, upper)
+                    sound, truth = truth.narrow(theirs, exact.arithmetic.number(upper))
                     assert bound <= sound, seed
                     assert_contains(state, truth)
                     proved += np.isfinite(bound)
@@ -124,7 +125,7 @@ def test_float64_proves_no_more_than_exact_arithmetic(loss, extreme):
                     block = rng.choice(truth.index, rng.integers(1, 4))
                     side = int(rng.integers(2))
                     if problem.counted[block].all():
-                        state, truth = (part.decide(block, side, problem.home) for part in (state, truth))
+                        state, truth = (part.decide(block, side) for part in (state, truth))
                         assert_contains(state, truth)
                     if state is None or truth is None:
                         break
@@ -177,11 +178,13 @@ def test_float64_moves_no_more_curvature_than_exact_arithmetic(extreme):
                 inside = (point.v_low <= truth.v_low) & (truth.v_high <= point.v_high)
                 assert (inside | ~np.isfinite(point.v_high)).all(), seed
                 assert not point.terms[-1] > truth.terms[-1], seed  # what the dual point is off, the last term
-                assert (problem._ridge(problem.root(), point) <= exact._ridge(exact.root(), truth)).all(), seed
+                pairs = ((problem, point), (exact, truth))
+                ridges = [each._at_points(Region.root(each).states, [part])[0][2] for each, part in pairs]
+                assert (ridges[0] <= ridges[1]).all(), seed
                 upper = float(0.5 * problem.w @ problem.y**2) * rng.uniform(0.0, 1.0)
-                state, true = problem.root(), exact.root()
-                bound, state = problem.narrow(state, point, upper)
-                sound, true = exact.narrow(true, truth, exact.arithmetic.number(upper))
+                state, true = Region.root(problem), Region.root(exact)
+                bound, state = state.narrow(point, upper)
+                sound, true = true.narrow(truth, exact.arithmetic.number(upper))
                 assert bound <= sound, seed
                 assert_contains(state, true)
                 proved += np.isfinite(bound)

@@ -1,13 +1,12 @@
 """The calculus of the dual bound: no dual point proves more than the truth, and nothing that is better is ever cut off."""
 
 from dataclasses import replace
-from itertools import combinations
 
 import numpy as np
 import pytest
-from support.oracle import Model
 from support.problems import LOSSES
-from support.regions import ANY, nodes_of
+from support.regions import ANY, Region, nodes_of
+from support.tiny_problems import draw_points, residual, tiny
 
 from ellzero.exact.verifier.arithmetic import dual_terms, exact_sum, loss_values
 from ellzero.exact.verifier.bounds import Problem, balance
@@ -18,72 +17,6 @@ def quiet():
     """As `verify` does: what overflows proves nothing."""
     with np.errstate(all="ignore"):
         yield
-
-
-def tiny(seed, loss, swaps=False):
-    """A problem for the verifier, and G of every subset that it allows by the oracle."""
-    rng = np.random.default_rng([seed, LOSSES.index(loss)] + [1] * swaps)
-    n, p = int(rng.integers(8, 16)), int(rng.integers(3, 6))
-    X = rng.standard_normal((n, p)) + rng.standard_normal(p) * rng.choice([0.0, 2.0])
-    signal = X @ (rng.standard_normal(p) * (rng.random(p) < 0.7)) + rng.standard_normal(n)
-    y = signal if loss == "squared_error" else np.where(signal > np.median(signal), 1.0, -1.0)
-    w = rng.uniform(0.2, 1.0, n) * (rng.random(n) < 0.9)
-    w[[np.argmax(y), np.argmin(y)]] = 1.0
-    w /= w.sum()
-    lambda_1, lambda_2 = float(rng.choice([0.0, 0.03])), float(rng.choice([0.0, 0.03]))
-    counted = np.ones(p, dtype=bool)
-    low, high = np.full(p, -np.inf), np.full(p, np.inf)
-    if lambda_1 == lambda_2 == 0.0 or rng.random() < 0.5:
-        low, high = -rng.uniform(0.0, 1.5, p), rng.uniform(0.0, 1.5, p)
-    elif rng.random() < 0.5:
-        low = np.zeros(p)
-    counted[0] = seed % 3 != 0
-    problem = Problem(
-        loss=loss,
-        lambda_0=float(rng.choice([0.0, 0.02, 0.05, 0.1])),
-        lambda_1=lambda_1,
-        lambda_2=lambda_2,
-        k=int(rng.integers(1, 3 if swaps else p + 1)),
-        home=counted & (rng.random(p) < 0.6) if swaps else np.zeros(p, dtype=bool),
-        fit_intercept=bool(rng.random() < 0.6),
-        X=X,
-        y=y,
-        w=w,
-        spread=np.ones(p),
-        norm=np.sqrt(w @ X**2),
-        counted=counted,
-        low=low,
-        high=high,
-    )
-    oracle = Model(X, y, loss, lambda_1, lambda_2, problem.fit_intercept, w, low, high, np.flatnonzero(~counted).tolist())
-    features, home = np.flatnonzero(counted).tolist(), frozenset(np.flatnonzero(problem.home).tolist())
-    subsets = [frozenset(subset) for size in range(len(features) + 1) for subset in combinations(features, size)]
-    fits = {subset: oracle.fit(subset) for subset in subsets if max(len(subset - home), len(home - subset)) <= problem.k}
-    return rng, problem, fits
-
-
-def residual(problem, fit):
-    """Alpha of a solution: the loss's slope there."""
-    eta = problem.X @ fit.coef + fit.intercept
-    margin = problem.y * eta
-    return {
-        "squared_error": problem.y - eta,
-        "logistic": 1.0 / (1.0 + np.exp(margin)),
-        "squared_hinge": 2.0 * np.maximum(0.0, 1.0 - margin),
-        "hinge": (margin < 1.0) + 0.0,
-    }[problem.loss]
-
-
-def draw_points(rng, problem, fits):
-    """Alpha of random dual points: without any sense, and near the residuals of good solutions."""
-    n = len(problem.y)
-    points = [rng.standard_normal(n) * scale for scale in (0.0, 0.5, 3.0)]
-    points += [rng.random(n), np.ones(n)]
-    for fit in rng.permutation(len(fits))[:4]:
-        found = list(fits.values())[fit]
-        slope = residual(problem, found)
-        points += [slope, slope + 0.03 * rng.standard_normal(n)]
-    return np.array(points, dtype=np.float32)
 
 
 def formula(problem, state, theta, models):
@@ -133,13 +66,13 @@ def test_no_dual_point_proves_more_than_the_truth(seed, loss, swaps):
             for number, point in enumerate(points):
                 where = (seed, loss, number, sides, upper)
                 assert narrowed is not None, where
-                free = problem.narrow(state, point, ANY)[0]
+                free = state.narrow(point, ANY)[0]
                 assert free <= truth * (1.0 + 1e-8) + 1e-12, where
-                bound, narrowed = problem.narrow(narrowed, point, upper)
+                bound, narrowed = narrowed.narrow(point, upper)
                 assert bound <= truth * (1.0 + 1e-6) + 1e-11, where
                 # The best solution is still there: its features, its sizes, and no other feature forced in.
                 assert narrowed is not None, where
-                narrowed = problem.cap(narrowed, upper)
+                narrowed = narrowed.cap(upper)
                 assert narrowed is not None, where
                 left = dict(zip(narrowed.index.tolist(), zip(narrowed.low, narrowed.high, strict=True), strict=True))
                 for j in np.flatnonzero(np.abs(coef) > 1e-6).tolist():
@@ -151,8 +84,7 @@ def test_no_dual_point_proves_more_than_the_truth(seed, loss, swaps):
                 # So is all that is better than `upper`, as it is: also what has coefficients near zero.
                 for S in (S for S, value in values.items() if value <= upper * (1.0 - 1e-9)):
                     assert forced <= S <= left.keys(), where
-                    clauses = [set(np.flatnonzero(narrowed.clause == k).tolist()) for k in range(narrowed.clauses)]
-                    assert all(S & clause for clause in clauses), where
+                    assert all(S & clause for clause in narrowed.clauses), where
                     assert all(left[j][0] <= fits[S].coef[j] <= left[j][1] for j in S), where
 
 
@@ -162,20 +94,19 @@ def test_any_blocks_lose_no_solution(seed, loss, swaps):
     rng, problem, fits = tiny(seed, loss, swaps)
     features = np.flatnonzero(problem.counted)
     for _ in range(40):
-        state, models = problem.root(), list(fits)
+        state, models = Region.root(problem), list(fits)
         for _ in range(rng.integers(1, 6)):
             block, side = rng.choice(features, rng.integers(1, 4)), int(rng.random() < 0.7)
             models = [S for S in models if bool(S & set(block.tolist())) == side]
-            state = None if state is None else state.decide(block, side, problem.home)
-            state = None if state is None else problem.cap(state, ANY)
+            state = None if state is None else state.decide(block, side)
+            state = None if state is None else state.cap(ANY)
             assert state is not None or not models
             if state is None:
                 break
             forced = set(state.index[state.inside & problem.counted[state.index]].tolist())
-            clauses = [set(np.flatnonzero(state.clause == k).tolist()) for k in range(state.clauses)]
             for S in models:
                 assert forced <= S <= set(state.index.tolist())
-                assert all(S & clause for clause in clauses)
+                assert all(S & clause for clause in state.clauses)
 
 
 def test_blocks_make_clauses():
@@ -183,7 +114,7 @@ def test_blocks_make_clauses():
     made = 0
     for seed in range(12):
         rng, problem, fits = tiny(seed, "squared_error")
-        made += sum(state.clauses > 0 for state, _, _ in nodes_of(rng, problem, fits))
+        made += sum(len(state.clauses) > 0 for state, _, _ in nodes_of(rng, problem, fits))
     assert made > 10, made
 
 
@@ -195,10 +126,10 @@ def test_good_points_fix_features_and_shrink_boxes(loss, swaps):
     for seed in range(24 if swaps else 12):
         rng, problem, fits = tiny(seed, loss, swaps)
         upper = min(fit.value + problem.lambda_0 * len(S) for S, fit in fits.items()) * (1.0 + 1e-7)
-        state = root = problem.cap(problem.root(), upper)
+        state = root = Region.root(problem).cap(upper)
         alpha = draw_points(rng, problem, fits)
         for point in problem.points(alpha, None, np.arange(len(alpha))):
-            state = problem.narrow(state, point, upper)[1]
+            state = state.narrow(point, upper)[1]
         kept = np.isin(root.index, state.index)
         out += np.bincount(problem.home[root.index[~kept]], minlength=2)
         inside += np.bincount(problem.home[state.index[state.inside & problem.counted[state.index]]], minlength=2)
@@ -220,7 +151,7 @@ def test_the_bound_is_the_formula(seed, loss, swaps):
                 theta = problem.y * problem.w * np.clip(row, 0.0, np.inf if loss == "squared_hinge" else 1.0)
             theta = balance(theta) if problem.fit_intercept else theta
             expected = formula(problem, state, theta, models)
-            found = problem.narrow(state, point, ANY)[0]
+            found = state.narrow(point, ANY)[0]
             if np.isfinite(expected):
                 assert found == pytest.approx(expected, rel=1e-9, abs=1e-9), (seed, loss, number)
                 compared += 1
@@ -238,12 +169,12 @@ def test_the_cap_is_where_the_penalty_takes_all(penalty, lambda_0):
     problem = Problem(lambda_0=lambda_0, **penalty, **common, **limits)
     value, upper, _ = problem.evaluate(np.array([3.0]), 0.0)
     assert value == pytest.approx(lambda_0 + penalty["lambda_1"] * 3.0 + penalty["lambda_2"] * 9.0)
-    for state in (problem.root(), problem.root().decide(np.array([0]), 1, problem.home)):
-        capped = problem.cap(state, upper)
+    for state in (Region.root(problem), Region.root(problem).decide(np.array([0]), 1)):
+        capped = state.cap(upper)
         assert 3.0 <= capped.high[0] <= 3.0 + 1e-9
         assert -3.0 - 1e-9 <= capped.low[0] <= -3.0
-    assert problem.cap(problem.root().decide(np.array([0]), 1, problem.home), 0.9 * lambda_0 - 0.01) is None
-    free = problem.cap(problem.root(), 0.9 * lambda_0)
+    assert Region.root(problem).decide(np.array([0]), 1).cap(0.9 * lambda_0 - 0.01) is None
+    free = Region.root(problem).cap(0.9 * lambda_0)
     assert lambda_0 == 0.0 or len(free.index) == 0
 
 
@@ -259,9 +190,9 @@ def test_strong_duality(loss):
             continue
         found = fits[everything]
         slope = residual(problem, found)
-        state = problem.cap(problem.root(), found.value * (1.0 + 1e-9))
+        state = Region.root(problem).cap(found.value * (1.0 + 1e-9))
         point = next(problem.points(slope[None].astype(np.float32), None, np.arange(1)))
-        bound = problem.narrow(state, point, ANY)[0]
+        bound = state.narrow(point, ANY)[0]
         assert bound <= found.value * (1.0 + 1e-9), seed
         assert bound >= found.value * (1.0 - 1e-4), seed
         hits += 1

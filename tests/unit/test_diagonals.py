@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import h5py
 import numpy as np
 import pytest
-from support.regions import ANY, nodes_of
+from support.regions import ANY, Region, nodes_of
 
 import ellzero as ez
 from ellzero.exact.verifier.arithmetic import Float64
@@ -118,12 +118,12 @@ def test_no_diagonal_proves_more_than_the_truth(seed):
     for state, values, _ in nodes_of(rng, problem, fits):
         best, value = min(values.items(), key=lambda each: each[1])
         for point, model in zip(points, diagonals.models, strict=True):
-            bound, _ = problem.narrow(state, point, ANY)
+            bound, _ = state.narrow(point, ANY)
             assert bound <= value * (1.0 + 1e-12), (seed, model)
             covered = np.isin(state.index, diagonals.columns[model.diagonal]).all()
             assert covered or bound == -np.inf, (seed, "a diagonal says nothing of other columns")
             proved += np.isfinite(bound)
-            kept = problem.narrow(state, point, value * (1.0 + 1e-12))[1]
+            kept = state.narrow(point, value * (1.0 + 1e-12))[1]
             assert kept is not None, (seed, "the best model was cut off")
             used = [*best, *np.flatnonzero(~problem.counted)]
             assert np.isin(used, kept.index).all(), seed
@@ -146,9 +146,9 @@ def test_a_diagonal_is_enough_where_nothing_else_holds_a_coefficient():
         columns = np.arange(p)
         diagonals = Diagonals([columns], [largest(rng, problem, columns)], [Model(0, columns, found.beta)])
         with_it, without = (next(problem.points(*alpha, np.arange(1), each)) for each in (diagonals, None))
-        bound = problem.narrow(problem.root(), with_it, ANY)[0]
+        bound = Region.root(problem).narrow(with_it, ANY)[0]
         assert found.value * (1.0 - 1e-6) <= bound <= found.value * (1.0 + 1e-12), seed
-        assert problem.narrow(problem.root(), without, ANY)[0] == -np.inf, seed
+        assert Region.root(problem).narrow(without, ANY)[0] == -np.inf, seed
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -162,13 +162,13 @@ def test_models_use_only_columns_of_their_diagonal(seed):
     norm = np.array([1.0, 1.0, 0.0]) * np.sqrt(problem.w @ x**2)
     problem = replace(problem, X=X, y=3.0 * x, norm=norm, k=1, fit_intercept=True, lambda_0=0.0, **three)
     diagonal = largest(rng, problem, np.array([0]))
-    state = problem.root().keep(np.array([True, False, False]))
+    state = Region.root(problem).keep(np.array([True, False, False]))
 
     def bound(columns, coef):
         slope = problem.y - X[:, columns] @ np.array(coef)
         slope -= problem.w @ slope / problem.w.sum()
         diagonals = Diagonals([np.array([0])], [diagonal], [Model(0, np.array(columns), np.array(coef))])
-        return problem.narrow(state, next(problem.points(slope[None], None, np.arange(1), diagonals)), ANY)[0]
+        return state.narrow(next(problem.points(slope[None], None, np.arange(1), diagonals)), ANY)[0]
 
     truth = fit(problem, [0]).value * (1.0 + 1e-12) + 1e-12
     assert bound([0], [3.0]) <= truth

@@ -24,9 +24,17 @@ constexpr double floor_of_group = 0.01, precision_of_group = 0.05;
 
 }  // namespace
 
-bool Fixing::tighten(std::vector<KeptPoint>& proofs) {
-    if (!work_.region.tighten(pricing_.last_bound(), pricing_.slopes(), setting_.incumbent.cutoff())) return false;
-    return fix_groups(proofs);
+bool Fixing::tighten(bool kept, std::vector<KeptPoint>& proofs) {
+    return (kept ? tighten() : tighten_if_worth(work_.proof.dual.kept, proofs)) && fix_groups(proofs);
+}
+
+bool Fixing::tighten() { return work_.region.tighten(pricing_.last_bound(), pricing_.slopes(), setting_.incumbent.cutoff()); }
+
+bool Fixing::tighten_if_worth(const KeptPoint& point, std::vector<KeptPoint>& proofs) {
+    const double cutoff = setting_.incumbent.cutoff();
+    if (!work_.region.worth_tightening(pricing_.last_bound(), pricing_.slopes(), cutoff)) return true;
+    proofs.push_back(point);
+    return tighten();
 }
 
 // A feature j is out once bound + charge - s_j is above the cutoff. For features that the relaxation uses s_j is the charge
@@ -58,7 +66,6 @@ bool Fixing::fix_groups(std::vector<KeptPoint>& proofs) {
 }
 
 bool Fixing::fix_group(std::span<const int32_t> group, double discount, std::vector<KeptPoint>& proofs) {
-    Region& region = work_.region;
     std::vector<Relaxation::Coordinate> coordinates = work_.coordinates();
     for (auto& c : coordinates)
         if (std::find(group.begin(), group.end(), c.column) != group.end()) c.discount = discount;
@@ -71,8 +78,7 @@ bool Fixing::fix_group(std::span<const int32_t> group, double discount, std::vec
         return setting_.incumbent.cutoff();
     }, [&](double value, double bound) { return value - bound <= precision_of_group * (charge - missing); }});
     pricing_.bound(proof.dual);
-    proofs.push_back(std::move(proof.dual.kept));  // also if it shrinks no more than a box
-    return region.tighten(pricing_.last_bound(), pricing_.slopes(), setting_.incumbent.cutoff());
+    return tighten_if_worth(proof.dual.kept, proofs);
 }
 
 }  // namespace ellzero

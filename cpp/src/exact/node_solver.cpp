@@ -68,7 +68,9 @@ bool NodeSolver::bound_and_fix(const Node& node, const WitnessWatch& watch, Outc
     for (int k = 0;; ++k) {
         const double objective = setting_.incumbent.objective();
         work_.proof = pricing_.prove(work_.relaxation, work_.working, goal_at(node));
-        out.proofs.push_back(work_.proof.dual.kept);
+        // A node that is solved again often has the same bound: then its dual point is kept only if it fixes something.
+        const bool keeps = k == 0 || work_.proof.bound > out.bound;
+        if (keeps) out.proofs.push_back(work_.proof.dual.kept);
         out.bound = std::max(out.bound, work_.proof.bound);
         watch.check_bound(out.bound, "its bound is too high");
         rounding_.round(pricing_.last_bound());
@@ -76,7 +78,7 @@ bool NodeSolver::bound_and_fix(const Node& node, const WitnessWatch& watch, Outc
         const int64_t undecided = std::ssize(work_.region.undecided());
         pricing_.bound(work_.proof.dual);  // of the best dual point, for both that follow
         probing_.look();
-        const bool left = fixing_.tighten(out.proofs) && probing_.narrow(out.proofs);
+        const bool left = fixing_.tighten(keeps, out.proofs) && probing_.narrow(out.proofs);
         if (left) watch.check_region(work_.region, "fixing cut it off");
         else watch.check_lost(true, "fixing cut it off");
         if (!left) {

@@ -35,6 +35,7 @@ def run(args: argparse.Namespace) -> int:
         target_of(header, data.y),
         arithmetic="exact" if args.exact else "float64",
         expect=expected(args.expect, data),
+        progress=not args.quiet,
     )
     reasons = [*report.reasons, *(weight_faults(data, arrays) if args.expect is None else [])]
     valid = report.valid and len(reasons) == len(report.reasons)

@@ -158,9 +158,9 @@ class Frontier:
             if self.usable(hint):
                 self.opened[leaf.node] = Opened(leaf.node, bound, hint, None)
             return
-        index, clause = state.index, state.clause[state.index]
+        index, clause = state.index, state.clause
         clauses = [index[[at]] for at in np.flatnonzero(state.inside & self.counted[index])]
-        clauses += [index[clause == number] for number in range(state.clauses)]
+        clauses += [index[clause == number] for number in range(len(state.blocks))]
         low, high = (np.asarray(side, dtype=np.float64) / self.unit for side in (state.low, state.high))
         low, high = np.maximum(low, self.low[index]), np.minimum(high, self.high[index])
         region = Region(clauses, index, low, high)

@@ -14,10 +14,15 @@ class Fixing {
     Fixing(const NodeSetting& setting, NodeWork& work, Pricing& pricing) : setting_(setting), work_(work), pricing_(pricing) {}
 
     // Fixes features and shrinks boxes by the bound that was computed last, that of the node's dual point, and by those of
-    // groups. The dual points that were made for it are added to `proofs`. False if the region is empty.
-    bool tighten(std::vector<KeptPoint>& proofs);
+    // groups. The dual points that do more than next to nothing are added to `proofs`; the node's own, if `kept` is set, is
+    // there already. False if the region is empty.
+    bool tighten(bool kept, std::vector<KeptPoint>& proofs);
 
   private:
+    // By the bound that was computed last.
+    bool tighten();
+    // The same with a point that is dropped if it does next to nothing.
+    bool tighten_if_worth(const KeptPoint& point, std::vector<KeptPoint>& proofs);
     bool fix_groups(std::vector<KeptPoint>& proofs);
     // The columns of the group pay `discount` times the charge.
     bool fix_group(std::span<const int32_t> group, double discount, std::vector<KeptPoint>& proofs);

@@ -70,6 +70,8 @@ class Region {
     // Fixes features and shrinks boxes where a dual point with slopes v proves that the rest is above the cutoff. False as in
     // load().
     bool tighten(const RegionBound& proved, const std::vector<double>& v, double cutoff);
+    // Whether that fixes a feature, or makes a box much narrower.
+    bool worth_tightening(const RegionBound& proved, const std::vector<double>& v, double cutoff) const;
     // Whether a solution is in the region.
     bool contains(const Model& model) const;
 
@@ -90,6 +92,8 @@ class Region {
     void count();
     void set_diagonal(const std::shared_ptr<const Diagonal>& diagonal);
     void cap(int32_t j, double most);
+    // The box of a coefficient after tighten(); `bound` holds where j is in.
+    Box shrunk(int32_t j, double bound, const RegionBound& proved, const std::vector<double>& v, double cutoff) const;
 
     const Problem& problem_;
     const SwapNeighbourhood& swaps_;

@@ -1,4 +1,4 @@
-"""An independent check of certificates, without any of the solver's code; imports NumPy, SciPy and three modules of `base`.
+"""An independent check of certificates, without any of the solver's code; imports NumPy, SciPy and a few modules of `base`.
 
 A certificate is a tree of decisions ("feature in", "feature out") with dual points at its nodes. Every dual point theta gives
 a lower bound D by weak duality, whoever made it. With v = X^T theta and s_j = max v_j beta - lambda_1 |beta| - lambda_2 beta^2,
@@ -11,7 +11,8 @@ few whose leaving lowers D most, and only a few others may come.
 
 The check recomputes the objective UB of the solution from the raw data, walks the tree, and derives anew what each dual point
 implies together with UB: bounds, features that must be in or out, and narrower boxes for the coefficients. Nothing is removed
-but points that are proved worse than UB; rounding errors are bounded and always counted against the certificate.
+but points that are proved worse than UB; rounding errors are bounded and always counted against the certificate. Many nodes are
+computed at once: the features of their regions stand one after the other in arrays.
 """
 
 from ellzero.exact.verifier.data import digest, fingerprint_matrix, fingerprint_vector

@@ -72,7 +72,8 @@ class Float64:
 
     def sum_below(self, terms: Array, gauge: float) -> float:
         """Return a lower bound of a sum whose terms were computed from parts of a total size; NaN if it is out of range."""
-        return exact_sum(terms) - (self.round * (gauge + float(np.abs(terms).sum())) + 8.0 * (len(terms) + 1) * self.tiny)
+        size = float(np.abs(terms).sum())
+        return exact_sum(terms, size) - (self.round * (gauge + size) + 8.0 * (len(terms) + 1) * self.tiny)
 
     def floor(self, value: float) -> float:
         """Return the largest float64 number that is not above a number."""
@@ -178,9 +179,10 @@ class Float64:
         return np.where(np.isnan(out), np.inf, out)
 
 
-def exact_sum(terms: Array) -> float:
-    """Return the correctly rounded sum, NaN if it is out of range."""
-    return math.fsum(terms.tolist()) if np.abs(terms).sum() < 1e300 else math.nan
+def exact_sum(terms: Array, size: float | None = None) -> float:
+    """Return the correctly rounded sum, NaN if it is out of range; `size` is the sum of absolute values, if it is known."""
+    size = float(np.abs(terms).sum()) if size is None else size
+    return math.fsum(terms.tolist()) if size < 1e300 else math.nan
 
 
 def loss_values(name: str, eta: Array, y: Array) -> Array:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice, tee
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import xlog1py, xlogy
 
 from ellzero.exact.verifier.arithmetic import Array, Float64, Objective, Point
 from ellzero.exact.verifier.data import dense, require
 from ellzero.exact.verifier.diagonals import Diagonals, Model
-
-Mask = NDArray[np.bool_]
-Index = NDArray[np.int64]
+from ellzero.exact.verifier.regions import Index, Mask, State, States
 
 # A batch of dual points takes one pass over X, which may be on a disk: larger batches need fewer passes.
 PRODUCT_BYTES = 256 * 2**20  # of a batch's products with all columns
@@ -57,68 +55,6 @@ def balance(theta: Array) -> Array:
     before = np.cumsum(size) - size
     theta[heavy] = math.copysign(1.0, excess) * (size - np.clip(abs(excess) - before, 0.0, size))
     return theta if theta.sum() == 0.0 else np.zeros_like(theta)
-
-
-@dataclass(frozen=True)
-class State:
-    """The region of a node: its undecided features, those that are in, clauses and boxes; all other features are zero there.
-
-    At least one feature of each clause is in. Clauses are disjoint lists of undecided features outside of `home`.
-    """
-
-    index: Index  # ascending
-    inside: Mask  # in, or unpenalized; the others are undecided
-    low: Array
-    high: Array
-    chosen: int  # counted features that are in
-    clause: Index  # the number of each feature's clause, -1 if it has none; of all features, also those that are out
-    clauses: int = 0  # their number
-
-    def keep(self, mask: Mask) -> State:
-        """Return the state without the features outside the mask, which become zero."""
-        rows = {name: getattr(self, name)[mask] for name in ("index", "inside", "low", "high")}
-        return replace(self, **rows)
-
-    def decide(self, block: Index, side: int, home: Mask) -> State | None:
-        """Return the state with one more decision, None if it contradicts what is known.
-
-        Side 0: no feature of the block is in. Side 1: at least one is. That adds nothing where one is known to be in, nor where
-        the block shares features with a clause without being a part of it, or holds several features of which one is at home.
-        """
-        here = np.isin(self.index, block)
-        if not side:
-            return None if (here & self.inside).any() else self.keep(~here)
-        if not here.any():
-            return None
-        if (here & self.inside).any():
-            return self
-        if np.count_nonzero(here) == 1:
-            return replace(self, inside=self.inside | here, chosen=self.chosen + 1)
-        # Features that are out count here: what is added depends on the blocks alone, not on what was proved about them.
-        shared = np.unique(self.clause[block])
-        if len(shared) > 1 or home[block].any():
-            return self
-        fresh = shared[0] < 0
-        clause = self.clause.copy() if fresh else np.where(self.clause == shared[0], -1, self.clause)
-        clause[block] = self.clauses if fresh else shared[0]
-        return replace(self, clause=clause, clauses=self.clauses + int(fresh))
-
-    def settle(self) -> State | None:
-        """Return the state without satisfied clauses, and with the last feature of a clause in; None if a clause is empty."""
-        if not self.clauses:
-            return self
-        clause = self.clause[self.index]
-        left = np.bincount(clause[clause >= 0], minlength=self.clauses)
-        if not left.all():
-            return None
-        last = (clause >= 0) & (left[clause] == 1) & ~self.inside
-        inside = self.inside | last
-        satisfied = np.zeros(self.clauses, dtype=bool)
-        satisfied[clause[(clause >= 0) & inside]] = True
-        number = np.append(np.where(satisfied, -1, np.cumsum(~satisfied) - 1), -1)  # the last one: of no clause
-        clause = number[self.clause]
-        chosen = self.chosen + np.count_nonzero(last)
-        return replace(self, inside=inside, chosen=chosen, clause=clause, clauses=int(np.count_nonzero(~satisfied)))
 
 
 @dataclass(frozen=True)
@@ -163,63 +99,65 @@ class Problem:
         return objective if objective > NEGLIGIBLE * null else null
 
     def root(self) -> State:
-        """Return the state of the root, where nothing is decided."""
-        p = len(self.counted)
-        return State(np.arange(p, dtype=np.int64), ~self.counted, self.low, self.high, 0, np.full(p, -1, dtype=np.int64))
+        """Return the region of the root, where nothing is decided."""
+        index = np.arange(len(self.counted), dtype=np.int64)
+        return State(index, ~self.counted, self.low, self.high, np.full(len(index), -1), np.zeros(0, dtype=np.int64))
 
-    def allowed(self, state: State) -> tuple[int, int]:
+    def allowed(self, states: States) -> tuple[Index, Index]:
         """Return how many features may come from outside `home` beyond one of each clause, and how many of `home` may leave."""
-        home = self.home[state.index]
-        entered = state.chosen - np.count_nonzero(home & state.inside) + state.clauses
-        return self.k - entered, self.k - (np.count_nonzero(self.home) - np.count_nonzero(home))
+        home = self.home[states.index]
+        entered = states.count(states.inside & self.counted[states.index] & ~home) + states.clauses
+        return self.k - entered, self.k - (np.count_nonzero(self.home) - states.count(home))
 
-    def cap(self, state: State, upper: Any) -> State | None:
-        """Narrow a state by counts and penalties alone, for solutions not worse than `upper`; None if no solution is left.
+    def cap(self, states: States, upper: Any) -> States:
+        """Narrow regions by counts and penalties alone, for solutions not worse than `upper`.
 
         Losses are never negative, so that the penalties of such a solution are at most `upper`.
         """
-        settled = state.settle()
-        if settled is None:
-            return None
-        state = settled
-        home, (enter, leave) = self.home[state.index], self.allowed(state)
-        inside = state.inside | home if leave == 0 else state.inside
-        chosen = state.chosen + np.count_nonzero(inside) - np.count_nonzero(state.inside)
-        more = max(np.count_nonzero(home & ~inside) - leave, 0)  # whichever leave, so many of the undecided ones are in
-        room = upper - self.lambda_0 * (chosen + more + state.clauses)
-        if min(enter, leave) < 0 or room < 0:
-            return None
+        states = states.settle()
+        owner, home, (enter, leave) = states.owner, self.home[states.index], self.allowed(states)
+        inside = states.inside | home & (leave == 0)[owner]
+        chosen = states.count(inside & self.counted[states.index])
+        more = np.maximum(states.count(home & ~inside) - leave, 0)  # whichever leave, so many of the undecided ones are in
+        room = upper - self.lambda_0 * (chosen + more + states.clauses)
         # `room` may have paid the lambda_0 of these already: one of each clause, and the undecided ones of `home`.
-        member = state.clause[state.index] >= 0
-        paid = inside | member | home if more else inside | member
+        paid = inside | (states.clause >= 0) | home & (more > 0)[owner]
         # Beyond the last root of lambda_1 m + lambda_2 m^2 - room, the penalty alone exceeds what is left.
         last_root = self.arithmetic.last_root
-        large, small = (last_root(self.lambda_2, self.lambda_1, -left).item() for left in (room, max(room - self.lambda_0, 0)))
-        reach = np.where(paid, large, small)
-        low, high = np.maximum(state.low, -reach), np.minimum(state.high, reach)
-        if (low > high).any():
-            return None
-        possible = paid | (home | (enter > 0)) & (room >= self.lambda_0)
-        return replace(state, inside=inside, low=low, high=high, chosen=chosen).keep(possible)
+        large, small = (last_root(self.lambda_2, self.lambda_1, -left) for left in (room, np.maximum(room - self.lambda_0, 0)))
+        reach = np.where(paid, large[owner], small[owner])
+        low, high = np.maximum(states.low, -reach), np.minimum(states.high, reach)
+        nothing = (np.minimum(enter, leave) < 0) | (room < 0) | (states.count(low > high) > 0)
+        possible = paid | (home | (enter > 0)[owner]) & (room >= self.lambda_0)[owner]
+        return replace(states, inside=inside, low=low, high=high).keep(possible).only(~nothing)
+
+    @property
+    def batch(self) -> int:
+        """How many dual points are made at once."""
+        n, p = self.X.shape
+        return int(np.clip(min(BATCH_BYTES // (8 * n), PRODUCT_BYTES // (8 * p)), 1, LARGEST_BATCH))
+
+    @property
+    def width(self) -> int:
+        """How many nodes are computed at once, each with a dual point of two numbers for each feature."""
+        return int(np.clip(BATCH_BYTES // (16 * len(self.counted)), 1, LARGEST_BATCH))
 
     def points(
-        self, alpha: Array, rest: Array | None, rows: Index, diagonals: Diagonals | None = None
+        self, alpha: Array, rest: Array | None, rows: Iterable[int], diagonals: Diagonals | None = None
     ) -> Iterator[Point | None]:
         """Yield the dual point of each row of alpha, in this order, None for -1; one pass over X serves many rows."""
-        known = self._points(alpha, rest, rows[rows >= 0], diagonals)
+        rows, wanted = tee(rows)
+        known = self._points(alpha, rest, (row for row in wanted if row >= 0), diagonals)
         for row in rows:
             yield next(known) if row >= 0 else None
 
-    def _points(self, alpha: Array, rest: Array | None, rows: Index, diagonals: Diagonals | None) -> Iterator[Point]:
-        n, p = self.X.shape
-        step = int(np.clip(min(BATCH_BYTES // (8 * n), PRODUCT_BYTES // (8 * p)), 1, LARGEST_BATCH))
-        for start in range(0, len(rows), step):
-            used = rows[start : start + step]
+    def _points(self, alpha: Array, rest: Array | None, rows: Iterator[int], diagonals: Diagonals | None) -> Iterator[Point]:
+        while used := list(islice(rows, self.batch)):
             theta = self._theta(alpha[used].astype(np.float64) + (0.0 if rest is None else rest[used].astype(np.float64)))
             points = self.arithmetic.points(
                 self.loss, theta, self.y, self.w, self.X, self.spread, self.norm, self.fit_intercept
             )
-            for row, at, point in zip(used.tolist(), theta, points, strict=True):
+            for row, at, point in zip(used, theta, points, strict=True):
                 model = None if diagonals is None else diagonals.models[row]
                 yield point if model is None or diagonals is None else self._move(point, at, model, diagonals)
 
@@ -247,64 +185,85 @@ class Problem:
             theta = self.y * (self.w * alpha)
         return np.array([balance(row) for row in theta]).reshape(theta.shape) if self.fit_intercept else theta
 
-    def narrow(self, state: State, point: Point, upper: Any) -> tuple[Any, State | None]:
-        """Return D at a dual point, and the state narrowed by D and `upper`; None if no solution is left below `upper`."""
-        if point.covered is not None and not point.covered[state.index].all():
-            return -math.inf, state
-        v_low, v_high, ridge = point.v_low[state.index], point.v_high[state.index], self._ridge(state, point)
-        home, undecided, (enter, leave) = self.home[state.index], ~state.inside, self.allowed(state)
-        s = np.maximum(self._support_function(v_low, ridge, state), self._support_function(v_high, ridge, state))  # convex in v
-        net = s - np.where(self.counted[state.index], self.lambda_0, 0)
+    def narrow(self, states: States, points: Sequence[Point], upper: Any) -> tuple[Array, States]:
+        """Return D of each region at its dual point, and the regions narrowed by D and `upper`.
+
+        A region in which no solution is left below `upper` has the bound infinity; where a point proves nothing, it is minus
+        infinity.
+        """
+        owner, index, clause = states.owner, states.index, states.clause
+        (v_low, v_high, ridge), fair = self._at_points(states, points)
+        home, undecided, (enter, leave) = self.home[index], ~states.inside, self.allowed(states)
+        s = np.maximum(self._support_function(v_low, ridge, states), self._support_function(v_high, ridge, states))  # convex
+        net = s - np.where(self.counted[index], self.lambda_0, 0)
         # By default, undecided features of `home` are in, the best of each clause too, and others are out. A departure is a
         # feature that does the opposite.
-        clause = state.clause[state.index]
-        top, second = best_of_clauses(net, clause, state.clauses)
+        top, second = best_of_clauses(net, clause, len(states.blocks))
         best = np.zeros(len(net), dtype=bool)
         best[top] = True
         coming, going = undecided & ~home & ~best, undecided & home
         rise_in, rise_out = np.zeros((2, len(net)), dtype=net.dtype)
-        entered, last, following = best_departures(net[coming], enter)
-        rise_in[coming], rise_out[coming] = rises(net[coming], last, following)
-        if state.clauses:
+        entered, last, following = best_departures(net, coming, owner, enter)
+        rise_in[coming], rise_out[coming] = rises(net[coming], last[owner[coming]], following[owner[coming]])
+        if len(top):
             # One that is not the best of its clause comes in its place, or beside it. Where the best is out, the second takes
             # its place, and that of the second, if it had come anyway, another.
-            other = (clause >= 0) & ~best
-            place = net[top][clause[other]]
-            rise_in[other] = np.maximum((np.minimum(place, last) if enter else place) - net[other], 0)
-            rise_out[top] = net[top] - (np.minimum(second, following) if enter else second)
-            if not enter:
-                rise_out[other] = 0
-        left, last, following = best_departures(-net[going], leave)
-        rise_out[going], rise_in[going] = rises(-net[going], last, following)
-        bound = self.arithmetic.sum_below(np.concatenate((point.terms, -net[~coming], -entered, -left)), point.gauge)
-        if not self.arithmetic.finite(bound):
-            return -math.inf, state
-        if bound > upper:
-            return math.inf, None
-        out, into = bound + rise_in > upper, bound + rise_out > upper
-        if (out & into).any():
-            return math.inf, None
+            other = np.flatnonzero((clause >= 0) & ~best)
+            full, place = enter[owner[other]] == 0, net[top][clause[other]]
+            place = np.where(full, place, np.minimum(place, last[owner[other]]))
+            rise_in[other] = np.maximum(place - net[other], 0)
+            rise_out[other[full]] = 0
+            next_one = np.minimum(second, following[states.holder])
+            rise_out[top] = net[top] - np.where(enter[states.holder] == 0, second, next_one)
+        left, last, following = best_departures(-net, going, owner, leave)
+        rise_out[going], rise_in[going] = rises(-net[going], last[owner[going]], following[owner[going]])
+        taken = ~coming
+        taken[entered], taken[left] = True, False
+        bound = self._sums(points, np.split(-net[taken], np.cumsum(states.count(taken))[:-1]))
+        fair &= self.arithmetic.finite(bound)
+        bound = np.where(fair, bound, 0)
+        with_in, with_out = bound[owner] + rise_in, bound[owner] + rise_out
+        out, into = (with_in > upper) & fair[owner], (with_out > upper) & fair[owner]
+        nothing = (fair & (bound > upper)) | (states.count(out & into) > 0)
         # The bound with feature j in, without j's own term.
-        rest = self.arithmetic.below(bound + rise_in + s, abs(bound) + rise_in + np.abs(s))
-        low, high = self._peel(state, v_low, v_high, ridge, rest, upper)
-        chosen = state.chosen + np.count_nonzero(into)
-        return bound, self.cap(replace(state, inside=state.inside | into, low=low, high=high, chosen=chosen).keep(~out), upper)
+        rest = self.arithmetic.below(with_in + s, np.abs(bound)[owner] + rise_in + np.abs(s))
+        low, high = self._peel(states, v_low, v_high, ridge, rest, upper)
+        low, high = np.where(fair[owner], low, states.low), np.where(fair[owner], high, states.high)
+        narrowed = replace(states, inside=states.inside | into, low=low, high=high).keep(~out).only(~nothing)
+        return np.where(nothing, math.inf, np.where(fair, bound, -math.inf)), self.cap(narrowed, upper)
 
-    def _ridge(self, state: State, point: Point) -> Array:
-        """Return the ridge of each feature, rounded down: lambda_2, and what a diagonal moves there."""
-        ridge = np.full(len(state.index), self.lambda_2)
-        if point.moved is None:
-            return ridge
-        ridge = ridge + point.moved[state.index] / 2
-        return np.maximum(self.arithmetic.below(ridge, ridge), self.lambda_2)
+    def _at_points(self, states: States, points: Sequence[Point]) -> tuple[tuple[Array, Array, Array], Mask]:
+        """Return the least and the largest v and the ridge (rounded down) of each entry, and which points say anything.
 
-    def _support_function(self, v: Array, ridge: Array, state: State) -> Array:
+        The ridge is lambda_2, and what a diagonal moves there.
+        """
+        ends = np.cumsum(np.bincount(states.owner, minlength=len(points))).tolist()
+        parts = [states.index[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+        v_low, v_high = (
+            np.concatenate([getattr(point, name)[part] for point, part in zip(points, parts, strict=True)])
+            for name in ("v_low", "v_high")
+        )
+        ridge, fair = np.full(len(v_low), self.lambda_2), np.ones(len(points), dtype=bool)
+        for at, (point, part, end) in enumerate(zip(points, parts, ends, strict=True)):
+            if point.moved is not None:
+                fair[at] = point.covered[part].all()
+                total = self.lambda_2 + point.moved[part] / 2
+                ridge[end - len(part) : end] = np.maximum(self.arithmetic.below(total, total), self.lambda_2)
+        return (v_low, v_high, ridge), fair
+
+    def _sums(self, points: Sequence[Point], values: Sequence[Array]) -> Array:
+        """Return the sums of the terms of dual points and of further values, rounded down."""
+        terms = (np.concatenate((point.terms, part)) for point, part in zip(points, values, strict=True))
+        sums = [self.arithmetic.sum_below(each, point.gauge) for each, point in zip(terms, points, strict=True)]
+        return np.array(sums, dtype=values[0].dtype)
+
+    def _support_function(self, v: Array, ridge: Array, states: States) -> Array:
         """Return an upper bound, tight up to rounding, of max v beta - lambda_1 |beta| - ridge beta^2 over the boxes."""
         over = np.maximum(np.abs(v) - self.lambda_1, 0)
         held = ridge > 0
         beta = np.where(held, over / np.where(held, 2 * ridge, 1), np.where(over > 0, np.inf, over))
         beta = np.where(v < 0, -beta, beta)
-        beta = np.minimum(np.maximum(beta, state.low), state.high)  # concave: the nearest point to the maximiser outside
+        beta = np.minimum(np.maximum(beta, states.low), states.high)  # concave: the nearest point to the maximiser outside
         size = np.abs(beta)
         slope = np.where(beta < 0, -v, v) - self.lambda_1
         curve = np.maximum(self.arithmetic.below(ridge * size, 0), 0)  # of a tiny ridge, underflow would be most of it
@@ -312,36 +271,51 @@ class Problem:
         finite = self.arithmetic.finite
         return np.where(finite(beta) & finite(value), value, np.inf)
 
-    def _peel(self, state: State, v_low: Array, v_high: Array, ridge: Array, rest: Array, upper: Any) -> tuple[Array, Array]:
+    def _peel(self, states: States, v_low: Array, v_high: Array, ridge: Array, rest: Array, upper: Any) -> tuple[Array, Array]:
         """Return the boxes without the outer parts where rest - (v beta - lambda_1 |beta| - ridge beta^2) exceeds `upper`.
 
         `rest` is a lower bound with feature j in, without j's own term. Zero is never cut off; boxes that exclude zero stay as
         they are.
         """
-        around_zero = (state.low <= 0) & (state.high >= 0)
+        around_zero = (states.low <= 0) & (states.high >= 0)
         constant = self.arithmetic.below(rest - upper, np.abs(rest) + upper)
         last_root = self.arithmetic.last_root
-        high = np.minimum(state.high, last_root(ridge, self.lambda_1 - v_high, constant))
-        low = np.maximum(state.low, -last_root(ridge, self.lambda_1 + v_low, constant))
-        return np.where(around_zero, low, state.low), np.where(around_zero, high, state.high)
+        high = np.minimum(states.high, last_root(ridge, self.lambda_1 - v_high, constant))
+        low = np.maximum(states.low, -last_root(ridge, self.lambda_1 + v_low, constant))
+        return np.where(around_zero, low, states.low), np.where(around_zero, high, states.high)
+
+
+def ranked(values: Array, group: Index) -> Index:
+    """Return places in the order of their groups and, in each, from the largest value to the least."""
+    order = np.argsort(-values)
+    groups = group[order].astype(np.min_scalar_type(int(group.max(initial=0))))  # integers of 16 bits are sorted much faster
+    return order[np.argsort(groups, kind="stable")]
 
 
 def best_of_clauses(net: Array, clause: Index, clauses: int) -> tuple[Index, Array]:
     """Return the place of the best feature of each clause, and the value of its second best."""
     members = np.flatnonzero(clause >= 0)
-    order = members[np.lexsort((-net[members], clause[members]))]
-    first = np.searchsorted(clause[order], np.arange(clauses))
-    return order[first], net[order[first + 1]] if clauses else net[:0]  # a clause has at least two features
+    order = members[ranked(net[members], clause[members])]
+    sizes = np.bincount(clause[members], minlength=clauses)
+    first = np.cumsum(sizes) - sizes
+    return order[first], net[order[first + 1]]  # a clause has at least two features
 
 
-def best_departures(gain: Array, limit: int) -> tuple[Array, Any, Any]:
-    """Return the `limit` largest positive gains, the least of them and the largest of the others; zero if there is none."""
-    ranked = np.sort(gain[gain > 0])[::-1]
-    last = ranked[limit - 1] if 0 < limit <= len(ranked) else 0
-    following = ranked[limit] if limit < len(ranked) else 0
-    return ranked[:limit], last, following
+def best_departures(gain: Array, possible: Mask, owner: Index, limits: Index) -> tuple[Index, Array, Array]:
+    """Return the places of the largest positive gains of each region, at most so many, the least of them and the largest of the
+    others; zero if there is none.
+    """
+    places = np.flatnonzero(possible & (gain > 0))
+    places = places[ranked(gain[places], owner[places])]
+    sizes = np.bincount(owner[places], minlength=len(limits))
+    rank = np.arange(len(places)) - (np.cumsum(sizes) - sizes)[owner[places]]
+    limit = limits[owner[places]]
+    last, following = np.zeros((2, len(limits)), dtype=gain.dtype)
+    for value, at in ((last, places[rank == limit - 1]), (following, places[rank == limit])):
+        value[owner[at]] = gain[at]
+    return places[rank < limit], last, following
 
 
-def rises(gain: Array, last: Any, following: Any) -> tuple[Array, Array]:
+def rises(gain: Array, last: Array, following: Array) -> tuple[Array, Array]:
     """Return the loss in the sum of the largest gains if a feature must be, or must not be, among them."""
     return np.maximum(last - gain, 0), np.maximum(gain - following, 0)

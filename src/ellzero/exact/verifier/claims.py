@@ -25,6 +25,7 @@ from ellzero.exact.verifier.data import (
     require_all,
 )
 from ellzero.exact.verifier.diagonals import MOST_COLUMNS, Diagonals, Model
+from ellzero.exact.verifier.regions import Blocks
 from ellzero.exact.verifier.tree import Tree
 
 Array = NDArray[np.float64]
@@ -294,9 +295,8 @@ def read_tree(arrays: Arrays, problem: Problem) -> Tree:
     listed = (ends > starts).all() and (ends[-1] if len(ends) else 0) == len(members)
     require(listed, "the blocks of the tree are malformed: each must end after it begins, and the last with the members.")
     require(branch[0] == -1 and problem.counted[members].all(), "the tree splits what cannot be split.")
-    blocks = [members[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
     points = arrays["alpha"], arrays.get("alpha_rest"), read_diagonals(arrays, problem)
-    return Tree(parent, branch, arrays["side"], blocks, arrays["row"], *points)
+    return Tree(parent, branch, arrays["side"], Blocks.of(members, ends - starts), arrays["row"], *points)
 
 
 def read_diagonals(arrays: Arrays, problem: Problem) -> Diagonals | None:
@@ -309,7 +309,8 @@ def read_diagonals(arrays: Arrays, problem: Problem) -> Diagonals | None:
     require(ascending, f"a diagonal is malformed: it must have 1 to {MOST_COLUMNS} columns in ascending order.")
     require_all(values >= 0.0, "diagonal_values contains negative numbers")
     used, coef = (cut(arrays["model_ends"], arrays[f"model_{name}"], "models") for name in ("columns", "values"))
-    require(all(len(np.unique(each)) == len(each) for each in used), "a model lists a feature twice.")
+    sizes = np.diff(arrays["model_ends"], prepend=0)
+    require((Blocks.of(arrays["model_columns"], sizes).sizes == sizes).all(), "a model lists a feature twice.")
     rows = zip(arrays["point_diagonal"].tolist(), used, coef, strict=True)
     return Diagonals(columns, entries, [Model(*row) if row[0] >= 0 else None for row in rows])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -11,6 +12,7 @@ import numpy as np
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
+from ellzero.base.progress import ProgressCallback, as_progress
 from ellzero.exact.verifier.arithmetic import Float64
 from ellzero.exact.verifier.claims import (
     TOLERANCE,
@@ -24,7 +26,9 @@ from ellzero.exact.verifier.claims import (
 )
 from ellzero.exact.verifier.data import Refused
 from ellzero.exact.verifier.statement import describe, differences
+from ellzero.exact.verifier.tree import Report
 
+SECONDS_IN_SILENCE = 2.0  # what is over sooner shows no progress
 UNDERFLOW = 2.0**-1070  # that each term of a claimed objective may be off by, where float64 has no digits left
 
 
@@ -81,6 +85,7 @@ def verify(
     *,
     arithmetic: Literal["float64", "exact"] = "float64",
     expect: Mapping[str, Any] | None = None,
+    progress: bool | ProgressCallback = False,
     **settings: Any,
 ) -> VerificationReport:
     """Check a certificate (or the file that holds it) against the data, trusting nothing that it claims.
@@ -101,6 +106,9 @@ def verify(
         assume, are compared only if you state them; ``report.conditional`` tells whether it assumes any.
     expect : mapping
         The same settings, in a mapping. An empty one stands for the defaults.
+    progress : bool or function
+        True: a bar or lines on standard error, if it takes more than two seconds; a function gets the fraction of the tree that
+        is done (and two zeros).
 
     Returns
     -------
@@ -121,7 +129,7 @@ def verify(
     ['lambda_2 is 0.01 in the certificate, not 0.02 as expected.']
 
     """
-    numbers, claimed = arithmetic_of(arithmetic), math.nan
+    numbers, claimed, watch = arithmetic_of(arithmetic), math.nan, watching(progress)
     expected = None if expect is None and not settings else {**(expect or {}), **settings}
     try:
         header, arrays = load(certificate)
@@ -137,7 +145,7 @@ def verify(
             objective = float(found.value)
             scale = problem.scale(objective)
             enough = objective - header["gap_asked"] * scale
-            least, leaves, unsolved = read_tree(arrays, problem).walk(problem, found.upper, enough)
+            least, leaves, unsolved = read_tree(arrays, problem).walk(problem, found.upper, enough, watch)
     except Refused as refusal:
         return VerificationReport(valid=False, claimed_lower_bound=claimed, reasons=list(refusal.args), arithmetic=arithmetic)
     except OverflowError:
@@ -161,6 +169,22 @@ def verify(
         problem=describe(header, arrays),
         arithmetic=arithmetic,
     )
+
+
+def watching(progress: bool | ProgressCallback) -> Report | None:
+    """Return a function that reports the fraction of the tree that is done; on standard error, only of work that takes long."""
+    report, begin = as_progress(progress), time.monotonic()
+    if report is None:
+        return None
+    shown = callable(progress)
+
+    def tell(fraction: float) -> None:
+        nonlocal shown
+        shown = shown or time.monotonic() - begin > SECONDS_IN_SILENCE
+        if shown:
+            report(fraction, 0.0, 0)
+
+    return tell
 
 
 def arithmetic_of(name: str) -> Float64:
