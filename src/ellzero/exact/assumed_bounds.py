@@ -40,22 +40,21 @@ def check_bounded(problem: Problem, options: SearchOptions) -> Growth | None:
     """
     if options.bound is not None or held_by_loss(problem, options):
         return None
-    proved, reason = has_proved_bound(problem), ""
-    if problem.loss.is_classification and not all_held(problem):
+    reason = ""
+    if problem.loss.is_classification and options.backend == "builtin" and not all_held(problem):
         try:
-            if options.backend != "builtin":
-                raise NotProved("the loss does so only for backend='builtin'")
             return find_growth(problem, options.threads)
         except NotProved as why:
             reason = f", since {why}"
-    if not proved:
-        regression = "" if problem.loss.is_classification else " (squared error needs none of these with more rows than columns, "
-        regression += "of which at most 2,000, and none a combination of others)" if regression else ""
-        raise InvalidInputError(
-            "lambda_2 must be positive (add, for example, lambda_2=1e-3), or lower and upper finite: nothing else limits "
-            f"the coefficients{reason}; bound=M or bound='heuristic' assumes a limit instead of proving one{regression}."
-        )
-    return None
+    if has_proved_bound(problem):
+        return None
+    more = " (squared error needs none of these with more rows than columns, of which at most 2,000, and none a combination "
+    more += "of others)"
+    raise InvalidInputError(
+        "lambda_2 must be positive (add, for example, lambda_2=1e-3), or lower and upper finite: nothing else limits "
+        f"the coefficients{reason}; bound=M or bound='heuristic' assumes a limit instead of proving one"
+        f"{'' if problem.loss.is_classification else more}."
+    )
 
 
 def held_by_loss(problem: Problem, options: SearchOptions) -> bool:
