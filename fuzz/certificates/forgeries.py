@@ -285,7 +285,7 @@ def tricks_with_growth(null: Draft) -> Iterator[tuple[str, Draft]]:
     losses = ez.objective(overlapping.X, overlapping.y, np.zeros(p), intercept, loss=null.header["loss"])
     overlapping.header |= {"objective": losses, "lower_bound": losses}
 
-    def grown(factor: Any, columns: Any = range(p), data: Draft = overlapping, alpha: Any = None, **arrays: Any) -> Draft:
+    def grown(factor: Any, columns: Any = range(p), data: Draft = overlapping, alpha: Any = None, more: Any = None) -> Draft:
         """Return the forgery with so many times the growth that these columns have."""
         chosen, target = np.array(columns), data.target()
         point = residual_shares(data, chosen) if alpha is None else np.broadcast_to(np.asarray(alpha, float), target.shape)
@@ -296,7 +296,7 @@ def tricks_with_growth(null: Draft) -> Iterator[tuple[str, Draft]]:
         fair = np.nan_to_num(1.0 / (len(chosen) * np.diag(np.linalg.pinv(gram))), nan=1.0, posinf=1.0)
         values = np.clip(np.abs(factor * fair), 5e-324, 1e300)
         return changed(
-            data, {"growth_alpha": point.copy(), "growth_columns": chosen, "growth_values": values, **arrays}, **bare
+            data, {"growth_alpha": point.copy(), "growth_columns": chosen, "growth_values": values, **(more or {})}, **bare
         )
 
     with np.errstate(all="ignore"):
@@ -312,8 +312,8 @@ def tricks_with_growth(null: Draft) -> Iterator[tuple[str, Draft]]:
         for reach in (0.1, 1e-300, 1e300):
             box = {"lower": np.full(p, -np.inf), "upper": np.full(p, np.inf)}
             box["lower"][[1, 3]], box["upper"][[1, 3]] = -reach, reach
-            yield f"growth of some columns, others within {reach:g}", grown(0.5, [0, 2], **box)
-            yield f"too much growth of some columns, others within {reach:g}", grown(1e10, [0, 2], **box)
+            yield f"growth of some columns, others within {reach:g}", grown(0.5, [0, 2], more=box)
+            yield f"too much growth of some columns, others within {reach:g}", grown(1e10, [0, 2], more=box)
         for unit in (1e-160, 1e-150, 1e-20, 1e20, 1e150, 1e160):
             other = overlapping.copy()
             other.X = other.X * np.array([unit, *np.ones(p - 1)])
@@ -334,7 +334,7 @@ def tricks_with_growth(null: Draft) -> Iterator[tuple[str, Draft]]:
         yield "growth about a mean of 1e9", grown(0.5, data=far)
         weights = np.full(2 * n, 5e-324)
         weights[[0, -1]] = 0.5
-        yield "growth in two rows", grown(0.5, weights=weights)
+        yield "growth in two rows", grown(0.5, more={"weights": weights})
         yield "growth of another loss", changed(grown(0.5), loss="squared_error")
 
 

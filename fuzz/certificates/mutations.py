@@ -317,9 +317,9 @@ def growth(rng: Generator, draft: Draft) -> str:
     """Let the loss grow faster, at another dual point, or with fewer columns; or add a growth where there is none."""
     way, arrays, (n, p) = int(rng.integers(7)), draft.arrays, draft.X.shape
     if "growth_alpha" not in arrays or way == 0:
-        arrays["growth_alpha"] = rng.uniform(0.0, 1.0, n) if rng.random() < 0.5 else np.full(n, 0.5)
+        arrays["growth_alpha"] = np.asarray(rng.uniform(0.0, 1.0, n)) if rng.random() < 0.5 else np.full(n, 0.5)
         arrays["growth_columns"] = np.arange(p)
-        arrays["growth_values"] = 10.0 ** rng.uniform(-12.0, 3.0, p)
+        arrays["growth_values"] = np.power(10.0, rng.uniform(-12.0, 3.0, p))
     elif way == 1:
         arrays["growth_values"] *= rng.choice([1.0 + 1e-9, 1.1, 3.0, 100.0, 1e10, 1e-10, 1e300])
     elif way == 2:
@@ -330,14 +330,16 @@ def growth(rng: Generator, draft: Draft) -> str:
         for name in ("growth_columns", "growth_values"):
             arrays[name] = np.delete(arrays[name], at)
     elif way == 4:
-        arrays["growth_alpha"] = arrays["growth_alpha"] * (1.0 + rng.choice([1e-9, 1e-3, 0.3]) * rng.standard_normal(n))
+        noise = 1.0 + float(rng.choice([1e-9, 1e-3, 0.3])) * rng.standard_normal(n)
+        arrays["growth_alpha"] = np.asarray(arrays["growth_alpha"] * noise)
     elif way == 5:
         arrays["growth_alpha"] = rng.permutation(arrays["growth_alpha"])
     else:  # a box for a column, which the growth may leave out then
         at = int(rng.integers(p))
         for name, end in (("lower", -np.inf), ("upper", np.inf)):
-            arrays[name] = arrays.get(name, np.full(p, end)).copy()
-            arrays[name][at] = np.sign(end) * 10.0 ** rng.uniform(-300.0, 300.0)
+            side = np.array(arrays.get(name, np.full(p, end)))
+            side[at] = np.sign(end) * 10.0 ** rng.uniform(-300.0, 300.0)
+            arrays[name] = side
         kept = arrays["growth_columns"] != at
         for name in ("growth_columns", "growth_values"):
             arrays[name] = arrays[name][kept]

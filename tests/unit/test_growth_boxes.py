@@ -107,7 +107,7 @@ def test_boxes_hold_all_good_models():
         if found is None:
             continue
         accepted += 1
-        growth, held = found
+        held = found[1]
         assert np.isfinite(held.low).all()
         assert np.isfinite(held.high).all()
         unit = problem.spread / np.abs(problem.X).max(0)

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ellzero.exact.verifier.bounds import Array, Index, Problem, balance
+from ellzero.exact.verifier.arithmetic import Array
+from ellzero.exact.verifier.bounds import Index, Problem, balance
 from ellzero.exact.verifier.data import require
 
 LARGEST_SLOPE = 0.24  # of sum_j v_j^2 / d_j: with all that rounding can do to it, it is below 1/4
