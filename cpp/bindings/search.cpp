@@ -20,6 +20,7 @@ ExactOptions BoundSearchOptions::core(const Problem& problem) const {
     if (integral) out.integral = flags(*integral);
     out.alike = alike;
     out.diagonals = diagonals;
+    out.narrow = narrow;
     return out;
 }
 
@@ -71,6 +72,7 @@ void register_options(nb::module_& m) {
         .def_rw("lambda_0", &BoundSearchOptions::lambda_0)
         .def_rw("k", &BoundSearchOptions::k, "At most so many features.")
         .def_rw("gap", &BoundSearchOptions::gap, "Relative.")
+        .def_rw("narrow", &BoundSearchOptions::narrow, "All boxes are narrowed at the root.")
         .def_rw("null", &BoundSearchOptions::null, "The null model's loss.")
         .def_rw("free_bound", &BoundSearchOptions::free_bound, "Assumed of unpenalized features that nothing else holds.")
         .def_rw("home", &BoundSearchOptions::home, nb::arg().none(), "The features that swaps start from; None: all solutions.")

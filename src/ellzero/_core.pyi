@@ -718,6 +718,13 @@ class SearchOptions:
     def gap(self, arg: float, /) -> None: ...
 
     @property
+    def narrow(self) -> bool:
+        """All boxes are narrowed at the root."""
+
+    @narrow.setter
+    def narrow(self, arg: bool, /) -> None: ...
+
+    @property
     def null(self) -> float:
         """The null model's loss."""
 

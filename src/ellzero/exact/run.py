@@ -21,7 +21,7 @@ from ellzero.exact.assumed_bounds import (
     with_free_bound,
 )
 from ellzero.exact.certificate import Certificate, Claim
-from ellzero.exact.growth import Growth, with_growth
+from ellzero.exact.growth import Growth, with_growth, worth_narrowing
 from ellzero.exact.incumbent import TOLERANCE, as_solution, find_incumbent
 from ellzero.exact.options import SearchOptions
 from ellzero.exact.search_log import SearchProgress
@@ -80,6 +80,7 @@ class Run:
             lambda_0=options.lambda_0 / self.problem.response.cost,
             k=self.problem.design.shape[1] if options.k is None else options.k,
             gap=options.gap,
+            narrow=self.growth is not None and worth_narrowing(self.problem),
             null=self.problem.null / self.problem.response.cost,
             free_bound=None if self.free_bound is None else self.free_bound / self.problem.coefficient_unit,
             home=None if swaps is None else swaps.home.tolist(),
