@@ -307,3 +307,14 @@ def test_too_many_columns():
     problem = make_problem(*noisy(12, 30, 5))
     with pytest.raises(NotProved, match="more than 2,000 columns"):
         find_growth(make_problem(np.tile(problem.design.stored(), 500), problem.y), 1)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+def test_narrow_boxes_make_short_proofs(loss, monkeypatch):
+    X, y = noisy(13, 150, 40, 0.4)
+    narrowed = ez.solve(X, y, k=3, loss=loss)
+    assert ez.verify(narrowed.certificate, X, y).valid
+    monkeypatch.setattr("ellzero.exact.run.worth_narrowing", lambda problem: False)
+    wide = ez.solve(X, y, k=3, loss=loss)
+    assert narrowed.objective == pytest.approx(wide.objective, rel=2e-4)
+    assert narrowed.nodes < wide.nodes / 3
