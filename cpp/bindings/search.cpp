@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
+#include "ellzero/exact/growth.hpp"
 #include "ellzero/exact/search.hpp"
 #include "register.hpp"
 
@@ -19,6 +20,7 @@ ExactOptions BoundSearchOptions::core(const Problem& problem) const {
     if (integral) out.integral = flags(*integral);
     out.alike = alike;
     out.diagonals = diagonals;
+    out.narrow = narrow;
     return out;
 }
 
@@ -54,12 +56,23 @@ bool curvature_holds(nb::object problem_object, int threads, const nb::object& r
     return held_by_curvature(borrowed.problem);
 }
 
+nb::tuple growth(nb::object problem_object, const std::vector<int32_t>& columns, int threads, const nb::object& report) {
+    const Borrowed borrowed(std::move(problem_object), threads, checker(report));
+    Growth found;
+    {
+        const WithoutGil release;
+        found = find_growth(borrowed.problem, columns);
+    }
+    return nb::make_tuple(to_numpy(std::move(found.alpha)), to_numpy(std::move(found.entries)), found.combination);
+}
+
 void register_options(nb::module_& m) {
     nb::class_<BoundSearchOptions>(m, "SearchOptions", "The exact problem beside its data, and how closely it is solved.")
         .def(nb::init<>())
         .def_rw("lambda_0", &BoundSearchOptions::lambda_0)
         .def_rw("k", &BoundSearchOptions::k, "At most so many features.")
         .def_rw("gap", &BoundSearchOptions::gap, "Relative.")
+        .def_rw("narrow", &BoundSearchOptions::narrow, "All boxes are narrowed at the root.")
         .def_rw("null", &BoundSearchOptions::null, "The null model's loss.")
         .def_rw("free_bound", &BoundSearchOptions::free_bound, "Assumed of unpenalized features that nothing else holds.")
         .def_rw("home", &BoundSearchOptions::home, nb::arg().none(), "The features that swaps start from; None: all solutions.")
@@ -84,6 +97,11 @@ void register_search(nb::module_& m) {
     register_options(m);
     m.def("curvature_holds", &curvature_holds, nb::arg("problem"), nb::arg("threads"), nb::arg("report").none(),
           "Whether the curvature of the loss alone holds all coefficients.");
+    m.def(
+        "find_growth", &growth, nb::arg("problem"), nb::arg("columns"), nb::arg("threads"), nb::arg("report").none(),
+        "A dual point and a diagonal that prove that the loss of labels grows with the coefficients of some columns: alpha and "
+        "the entries. Both are empty if none were found, and the last number is a column that is a combination of others, or "
+        "-1.");
     nb::class_<BoundSearch>(m, "Search", "Branch and bound on one problem; it can be stopped, looked at and continued.")
         .def(nb::init<nb::object, const BoundSearchOptions&, Model>(), nb::arg("problem"), nb::arg("options"),
              nb::arg("incumbent"))

@@ -30,6 +30,7 @@ DIAGONALS = (
     "model_values",
     "model_ends",
 )
+GROWTH = ("growth_alpha", "growth_columns", "growth_values")
 GROUPS = list(product(LOSSES, FORMS, (True, False)))  # one group of forgeries for each
 TREE = ("parent", "branch", "side", "block_members", "block_ends", "row", "alpha")
 TINY, HUGE = (5e-324, 1e-310, 1e-200, 1e-155), (1e155, 1e200, 9e299)
@@ -75,7 +76,7 @@ def null_draft(problem: Problem, true: Draft) -> Draft:
     }
     out.arrays["block_ends"] = np.arange(1, len(out.arrays["block_members"]) + 1)  # a feature each
     out.arrays.pop("alpha_rest", None)
-    for name in DIAGONALS:
+    for name in (*DIAGONALS, *GROWTH):
         out.arrays.pop(name, None)
     losses = ez.objective(problem.X, problem.y, np.zeros(problem.X.shape[1]), intercept, loss=problem.loss)
     out.header |= {"objective": losses, "lower_bound": losses, "status": "optimal", "gap_asked": 1e-4}
@@ -107,6 +108,8 @@ def tricks(problem: Problem, null: Draft, true: Draft) -> Iterator[tuple[str, Dr
     yield from tricks_with_points(problem, null)
     if problem.loss == "squared_error":
         yield from tricks_with_diagonals(problem, null)
+    else:
+        yield from tricks_with_growth(null)
     yield from tricks_with_trees(null, true)
     yield from tricks_with_claims(null, true)
     yield from tricks_with_data(problem, null)
@@ -265,6 +268,88 @@ def without(draft: Draft, name: str) -> Draft:
     out = draft.copy()
     out.arrays.pop(name)
     return out
+
+
+def tricks_with_growth(null: Draft) -> Iterator[tuple[str, Draft]]:
+    """Yield forgeries whose boxes follow from a growth of the loss that is not there, or that is less."""
+    p, n = null.X.shape[1], len(null.y)
+    bare: dict[str, Any] = {"lambda_1": 0.0, "lambda_2": 0.0, "bound": None}
+    overlapping = null.copy()  # no plane separates these classes
+    overlapping.X = np.concatenate([null.X, null.X])
+    overlapping.y = np.concatenate([null.y, null.y])
+    overlapping.y[n + np.arange(0, n, 3)] = null.y[::-1][np.arange(0, n, 3)]
+    overlapping.arrays["alpha"] = np.tile(null.arrays["alpha"], 2)
+    overlapping.arrays.pop("weights", None)
+    overlapping.fingerprint()
+    intercept = float(null.arrays["intercept"])
+    losses = ez.objective(overlapping.X, overlapping.y, np.zeros(p), intercept, loss=null.header["loss"])
+    overlapping.header |= {"objective": losses, "lower_bound": losses}
+
+    def grown(factor: Any, columns: Any = range(p), data: Draft = overlapping, alpha: Any = None, more: Any = None) -> Draft:
+        """Return the forgery with so many times the growth that these columns have."""
+        chosen, target = np.array(columns), data.target()
+        point = residual_shares(data, chosen) if alpha is None else np.broadcast_to(np.asarray(alpha, float), target.shape)
+        room = np.minimum(point, 1.0 - point) / len(target)
+        z = data.X[:, chosen]
+        z = z - (room**2 @ z) / (room**2).sum() if data.header["fit_intercept"] else z
+        gram = np.nan_to_num((z * room[:, None] ** 2).T @ z, posinf=1e300)
+        fair = np.nan_to_num(1.0 / (len(chosen) * np.diag(np.linalg.pinv(gram))), nan=1.0, posinf=1.0)
+        values = np.clip(np.abs(factor * fair), 5e-324, 1e300)
+        return changed(
+            data, {"growth_alpha": point.copy(), "growth_columns": chosen, "growth_values": values, **(more or {})}, **bare
+        )
+
+    with np.errstate(all="ignore"):
+        for factor in (0.9, 1.1, 10.0, 1e10, 1e200, 1e-10, 1e-200):
+            yield f"{factor:g} times the growth", grown(factor)
+            yield f"{factor:g} times the growth of classes that are separable", grown(factor, data=null)
+        for share in (0.0, 0.5, 1.0, 5e-324, 1e-160, 1.0 - 2.0**-53):
+            for factor in (0.5, 1e6):
+                yield f"{factor:g} times the growth at {share:g}", grown(factor, alpha=share)
+                yield f"{factor:g} times the growth of separable classes at {share:g}", grown(factor, data=null, alpha=share)
+        yield "growth at random", grown(0.5, alpha=np.random.default_rng(5).random(2 * n))
+        yield "growth of some columns", grown(0.5, [0, 2])
+        for reach in (0.1, 1e-300, 1e300):
+            box = {"lower": np.full(p, -np.inf), "upper": np.full(p, np.inf)}
+            box["lower"][[1, 3]], box["upper"][[1, 3]] = -reach, reach
+            yield f"growth of some columns, others within {reach:g}", grown(0.5, [0, 2], more=box)
+            yield f"too much growth of some columns, others within {reach:g}", grown(1e10, [0, 2], more=box)
+        for unit in (1e-160, 1e-150, 1e-20, 1e20, 1e150, 1e160):
+            other = overlapping.copy()
+            other.X = other.X * np.array([unit, *np.ones(p - 1)])
+            other.fingerprint()
+            yield f"growth of a column in units of {unit:g}", grown(0.5, data=other)
+            yield f"too much growth of a column in units of {unit:g}", grown(1e10, data=other)
+        for name, column in (("twin", overlapping.X[:, 0]), ("constant", np.ones(2 * n)), ("empty", np.zeros(2 * n))):
+            other = overlapping.copy()
+            other.X = other.X.copy()
+            other.X[:, 1] = column
+            other.fingerprint()
+            yield f"growth of a {name} column", grown(0.5, data=other)
+            yield f"growth beside a {name} column", grown(0.5, [0, 2, 3], data=other)
+            yield f"too much growth beside a {name} column", grown(1e10, [0, 2, 3], data=other)
+        far = overlapping.copy()
+        far.X = far.X + 1e9
+        far.fingerprint()
+        yield "growth about a mean of 1e9", grown(0.5, data=far)
+        weights = np.full(2 * n, 5e-324)
+        weights[[0, -1]] = 0.5
+        yield "growth in two rows", grown(0.5, more={"weights": weights})
+        yield "growth of another loss", changed(grown(0.5), loss="squared_error")
+
+
+def residual_shares(data: Draft, columns: Any) -> Any:
+    """Return the dual point of a logistic fit of some columns, nearly without a penalty."""
+    target = data.target()
+    A = np.column_stack([data.X[:, columns], np.ones((len(target), int(data.header["fit_intercept"])))])
+    scale = np.abs(A).max(axis=0)
+    A = A / np.where(scale > 0.0, scale, 1.0)
+    b = np.zeros(A.shape[1])
+    for _ in range(50):
+        share = 1.0 / (1.0 + np.exp(np.clip(target * (A @ b), -50.0, 50.0)))
+        curvature = (A * (share * (1.0 - share))[:, None]).T @ A + 1e-9 * np.eye(len(b))
+        b = b + np.linalg.solve(curvature, A.T @ (target * share))
+    return 1.0 / (1.0 + np.exp(np.clip(target * (A @ b), -50.0, 50.0)))
 
 
 def tricks_with_trees(null: Draft, true: Draft) -> Iterator[tuple[str, Draft]]:

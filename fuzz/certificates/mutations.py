@@ -313,6 +313,39 @@ def diagonals(rng: Generator, draft: Draft) -> str:
     return f"diagonals: way {way} at {number}"
 
 
+def growth(rng: Generator, draft: Draft) -> str:
+    """Let the loss grow faster, at another dual point, or with fewer columns; or add a growth where there is none."""
+    way, arrays, (n, p) = int(rng.integers(7)), draft.arrays, draft.X.shape
+    if "growth_alpha" not in arrays or way == 0:
+        arrays["growth_alpha"] = np.asarray(rng.uniform(0.0, 1.0, n)) if rng.random() < 0.5 else np.full(n, 0.5)
+        arrays["growth_columns"] = np.arange(p)
+        arrays["growth_values"] = np.power(10.0, rng.uniform(-12.0, 3.0, p))
+    elif way == 1:
+        arrays["growth_values"] *= rng.choice([1.0 + 1e-9, 1.1, 3.0, 100.0, 1e10, 1e-10, 1e300])
+    elif way == 2:
+        at = int(rng.integers(len(arrays["growth_values"])))
+        arrays["growth_values"][at] *= rng.choice([1.1, 3.0, 100.0, 1e10, 1e300])
+    elif way == 3:
+        at = int(rng.integers(len(arrays["growth_values"])))
+        for name in ("growth_columns", "growth_values"):
+            arrays[name] = np.delete(arrays[name], at)
+    elif way == 4:
+        noise = 1.0 + float(rng.choice([1e-9, 1e-3, 0.3])) * rng.standard_normal(n)
+        arrays["growth_alpha"] = np.asarray(arrays["growth_alpha"] * noise)
+    elif way == 5:
+        arrays["growth_alpha"] = rng.permutation(arrays["growth_alpha"])
+    else:  # a box for a column, which the growth may leave out then
+        at = int(rng.integers(p))
+        for name, end in (("lower", -np.inf), ("upper", np.inf)):
+            side = np.array(arrays.get(name, np.full(p, end)))
+            side[at] = np.sign(end) * 10.0 ** rng.uniform(-300.0, 300.0)
+            arrays[name] = side
+        kept = arrays["growth_columns"] != at
+        for name in ("growth_columns", "growth_values"):
+            arrays[name] = arrays[name][kept]
+    return f"growth: way {way}"
+
+
 def another_solution(rng: Generator, draft: Draft) -> str:
     """Replace the solution by the null model, by one coefficient of any size, or move it."""
     way = int(rng.integers(4))
@@ -377,8 +410,9 @@ CHANGES: list[Change] = [
     surgery,
     dual_points,
     diagonals,
+    growth,
     another_solution,
     other_data,
 ]
-WEIGHTS = np.array([10.0, 2.0, 2.0, 4.0, 12.0, 14.0, 8.0, 4.0, 4.0, 12.0, 14.0, 12.0, 8.0, 5.0, 8.0])
+WEIGHTS = np.array([10.0, 2.0, 2.0, 4.0, 12.0, 14.0, 8.0, 4.0, 4.0, 12.0, 14.0, 12.0, 8.0, 8.0, 5.0, 8.0])
 SHARES = WEIGHTS / WEIGHTS.sum()

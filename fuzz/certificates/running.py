@@ -22,6 +22,7 @@ from fuzz.running.pool import Task
 __all__ = ["MUTATIONS", "run", "true_certificate"]
 
 MUTATIONS = 50  # of each true certificate
+GROWING = 7  # of eight seeds, this one's proof rests on the growth of the loss
 FOLDER = Path("build/fuzz/certificates")
 
 
@@ -49,7 +50,7 @@ def run_mutations(task: Task) -> Record:
     rng = np.random.default_rng([task.seed, 3])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        original, expected = true_certificate(rng)
+        original, expected = true_certificate(rng, draw_overlapping(rng) if task.seed % 8 == GROWING else None)
         if original is None:
             record.count("no certificate")
             return record
@@ -63,9 +64,32 @@ def run_mutations(task: Task) -> Record:
     return record
 
 
-def true_certificate(rng: np.random.Generator) -> tuple[Draft | None, dict[str, Any]]:
-    """Return the certificate of a random problem, or of a search for swaps, and the problem as a reader would state it."""
-    problem = draw_problem(rng, largest_p=5, largest_n=16)
+def draw_overlapping(rng: np.random.Generator) -> Problem:
+    """Return a classification problem that nothing but the growth of its loss limits: no plane separates the classes."""
+    n, p = int(rng.integers(16, 31)), int(rng.integers(1, 5))
+    X = rng.standard_normal((n, p)) * 10.0 ** (rng.choice([0.0, 3.0, 80.0]) * rng.uniform(-1.0, 1.0, p))
+    X = X + rng.choice([0.0, 1.0, 1e4]) * X.std(axis=0)
+    X[:, rng.random(p) < 0.1] = rng.choice([0.0, 1.0])
+    y = (rng.standard_normal(n) > 0.5 * rng.standard_normal()).astype(int)
+    y[:2] = 0, 1
+    lower = np.where(rng.random(p) < 0.5, 0.0, -np.inf) if rng.random() < 0.3 else None
+    return Problem(
+        X=X,
+        y=y,
+        loss=str(rng.choice(["logistic", "hinge", "squared_hinge"])),
+        lambda_0=float(rng.choice([0.0, 1e-3, 0.03])),
+        k=int(rng.integers(1, p + 1)) if rng.random() < 0.6 else None,
+        fit_intercept=bool(rng.random() < 0.6),
+        standardize=bool(rng.random() < 0.4),
+        sample_weight=rng.uniform(0.1, 2.0, n) * (rng.random(n) < 0.95) if rng.random() < 0.4 else None,
+        unpenalized=(0,) if rng.random() < 0.2 else (),
+        lower=lower,
+    )
+
+
+def true_certificate(rng: np.random.Generator, problem: Problem | None = None) -> tuple[Draft | None, dict[str, Any]]:
+    """Return the certificate of a problem, at random unless given, or of a search for swaps, and what a reader would state."""
+    problem = draw_problem(rng, largest_p=5, largest_n=16) if problem is None else problem
     gap, limit = float(rng.choice([1e-2, 1e-4, 1e-9])), int(rng.choice([3, 10**6], p=[0.2, 0.8]))
     settings = {**problem.settings(), "gap": gap, "node_limit": limit, "time_limit": 5.0}
     try:

@@ -19,7 +19,7 @@ import numpy as np
 import ellzero as ez
 from ellzero.exact.verifier.arithmetic import Float64, Point
 from ellzero.exact.verifier.bounds import Problem
-from ellzero.exact.verifier.claims import check_arrays, read_problem, read_solution, read_tree
+from ellzero.exact.verifier.claims import check_arrays, hold, read_problem, read_solution, read_tree
 from ellzero.exact.verifier.diagonals import Diagonals
 from ellzero.exact.verifier.exact_arithmetic import Exact
 from ellzero.exact.verifier.regions import States
@@ -113,10 +113,11 @@ def measure(certificate: Any, X: Any, y: Any) -> tuple[list[float], float]:
         arrays = check_arrays(header, dict(certificate.arrays))
         without = Float64(unit=0.0, round=0.0, tiny=0.0)
         marked, bare, exact = (read_problem(header, arrays, X, y, numbers) for numbers in (Float64(), without, Exact()))
-        parts = {each.name: getattr(marked, each.name) for each in fields(Problem)}
-        measured = Measured(**parts, bare=bare, exact=exact)
         model = read_solution(header, arrays, marked)
         found, truth = marked.evaluate(*model), exact.evaluate(*model).value
+        marked = hold(arrays, marked, found.upper)
+        parts = {each.name: getattr(marked, each.name) for each in fields(Problem)}
+        measured = Measured(**parts, bare=bare, exact=exact)
         read_tree(arrays, measured).walk(measured, found.upper, -math.inf)
     return measured.ratios, quotient(Fraction(found.upper) - Fraction(found.value), abs(Fraction(found.value) - truth))
 

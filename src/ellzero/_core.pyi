@@ -718,6 +718,13 @@ class SearchOptions:
     def gap(self, arg: float, /) -> None: ...
 
     @property
+    def narrow(self) -> bool:
+        """All boxes are narrowed at the root."""
+
+    @narrow.setter
+    def narrow(self, arg: bool, /) -> None: ...
+
+    @property
     def null(self) -> float:
         """The null model's loss."""
 
@@ -788,6 +795,11 @@ class SearchStatus(enum.Enum):
 
 def curvature_holds(problem: object, threads: int, report: object | None) -> bool:
     """Whether the curvature of the loss alone holds all coefficients."""
+
+def find_growth(problem: object, columns: Sequence[int], threads: int, report: object | None) -> tuple:
+    """
+    A dual point and a diagonal that prove that the loss of labels grows with the coefficients of some columns: alpha and the entries. Both are empty if none were found, and the last number is a column that is a combination of others, or -1.
+    """
 
 class Search:
     """

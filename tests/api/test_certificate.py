@@ -36,9 +36,14 @@ def test_conditional_certificates_say_so():
     assert ez.verify(free.certificate, X, Y).reasons == []
 
 
-def test_free_features_without_a_penalty_are_conditional_too():
-    sol = ez.solve(X, Y, lambda_0=0.02, upper=0.5, lower=[-np.inf] + [-0.5] * 19, unpenalized=[0], gap=1e-5)
-    report = ez.verify(sol.certificate, X, Y)
+def test_free_features_without_a_penalty_are_conditional_where_the_loss_does_not_hold_them():
+    settings = {"lambda_0": 0.02, "upper": 0.5, "lower": [-np.inf] + [-0.5] * 19, "unpenalized": [0], "gap": 1e-5}
+    report = ez.verify(ez.solve(X, Y, **settings).certificate, X, Y)
+    assert report.valid
+    assert not report.conditional
+    separated = X.copy()
+    separated[:, 0] = np.where(Y == Y.min(), 1.0, -1.0) + 0.1 * X[:, 0]
+    report = ez.verify(ez.solve(separated, Y, **settings).certificate, separated, Y)
     assert report.valid
     assert report.conditional
     assert "for unpenalized features" in report.reasons[0]

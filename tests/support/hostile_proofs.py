@@ -179,6 +179,29 @@ CURVED |= {
     f"curved, without {name}": lambda header, arrays, name=name: arrays.pop(name)
     for name in ("point_diagonal", "model_columns", "model_values", "model_ends", "diagonal_members", "diagonal_ends")
 }
+# Of a certificate whose proof rests on the growth of the loss.
+GROWN = {
+    "growth below zero": array("growth_values", lambda values: -values),
+    "growth of nothing": array("growth_values", lambda values: values * np.nan),
+    "growth of zero": array("growth_values", np.zeros_like),
+    "growth too large": array("growth_values", lambda values: values * 1e6),
+    "growth beyond float64": array("growth_values", lambda values: np.full_like(values, 1e308)),
+    "growth too small": array("growth_values", lambda values: np.full_like(values, 5e-324)),
+    "growth of another size": array("growth_values", lambda values: values[:-1]),
+    "growth of columns out of range": array("growth_columns", lambda columns: columns + 2**24),
+    "growth of negative columns": put("growth_columns", 0, -1),
+    "growth of one column many times": array("growth_columns", np.zeros_like),
+    "growth at no point": array("growth_alpha", lambda alpha: alpha * np.inf),
+    "growth at a point far away": array("growth_alpha", lambda alpha: alpha * 1e300),
+    "growth at other rows": array("growth_alpha", lambda alpha: np.append(alpha, 0.5)),
+    "growth at text": array("growth_alpha", lambda alpha: alpha.astype("U8")),
+    "growth at a table": array("growth_alpha", lambda alpha: alpha[None]),
+    "growth of another loss": entry(loss="squared_error"),
+}
+GROWN |= {
+    f"without {name}": lambda header, arrays, name=name: arrays.pop(name)
+    for name in ("growth_alpha", "growth_columns", "growth_values")
+}
 
 
 def certificates(folder: Path) -> dict[str, Kind]:
@@ -190,6 +213,9 @@ def certificates(folder: Path) -> dict[str, Kind]:
     ez.solve(X[:, :6], Y, loss="squared_error", k=2).certificate.save(path)
     assert ez.verify(path, X[:, :6], Y).valid
     curved = path.read_bytes()
+    ez.solve(X[:, :6], Y, k=2).certificate.save(path)
+    assert ez.verify(path, X[:, :6], Y).valid
+    grown = path.read_bytes()
     members = members_of(good)
     text = array_of(members["header"]).tobytes()
     contents = {
@@ -198,6 +224,7 @@ def certificates(folder: Path) -> dict[str, Kind]:
         **{f"header: {what}": with_header(members, content) for what, content in json_kinds(text).items()},
         **{f"sealed: {what}": sealed(good, change) for what, change in SEALED.items()},
         **{f"sealed: {what}": sealed(curved, change) for what, change in CURVED.items()},
+        **{f"sealed: {what}": sealed(grown, change) for what, change in GROWN.items()},
         "bomb beside the rest": with_bomb(members, "more", (BOMB // 8,)),
         "no header": archive({name: content for name, content in members.items() if name != "header"}),
         "no points": archive({name: content for name, content in members.items() if name != "alpha"}),

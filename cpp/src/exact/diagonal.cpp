@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "ellzero/data/kernels.hpp"
+#include "ellzero/exact/definite.hpp"
 
 namespace ellzero {
 namespace {
@@ -25,52 +25,9 @@ constexpr int most_sweeps = 4;
 constexpr double first_barrier = 0.5, lower_barrier = 0.5;
 // A sweep that adds less than this part of the sum is the last.
 constexpr double worth_a_sweep = 0.05;
-// A verifier needs room for rounding: this, or so much for each row and column, relative to the size of each column beside what
-// is left of it about its mean.
-constexpr double least_margin = 1e-9, more_than_rounding = 8.0, more_terms = 64.0;
 // Where the margin is not met, a little less may meet it.
 constexpr double a_little_less = 0.98;
 constexpr int most_tries = 8;
-
-// A symmetric matrix, stored whole.
-class Matrix {
-  public:
-    explicit Matrix(int64_t order) : order_(order), entries_(order * order, 0.0) {}
-    int64_t order() const { return order_; }
-    double* row(int64_t i) { return &entries_[i * order_]; }
-    const double* row(int64_t i) const { return &entries_[i * order_]; }
-    double& operator()(int64_t i, int64_t j) { return entries_[i * order_ + j]; }
-    double operator()(int64_t i, int64_t j) const { return entries_[i * order_ + j]; }
-
-  private:
-    int64_t order_;
-    std::vector<double> entries_;
-};
-
-// L of a = L L', in the lower triangle. False if it is not positive definite.
-bool factorise(Matrix& a) {
-    for (int64_t i = 0; i < a.order(); ++i)
-        for (int64_t j = 0; j <= i; ++j) {
-            const double rest = a(i, j) - kernels::dot(a.row(i), a.row(j), j);
-            if (i == j && !(rest > 0.0)) return false;
-            a(i, j) = i == j ? std::sqrt(rest) : rest / a(j, j);
-        }
-    return true;
-}
-
-// The inverse of L L'.
-Matrix inverse(const Matrix& factor) {
-    const int64_t order = factor.order();
-    Matrix rows(order), out(order);  // row j of `rows`: column j of L^-1
-    for (int64_t j = 0; j < order; ++j) {
-        double* x = rows.row(j);
-        x[j] = 1.0 / factor(j, j);
-        for (int64_t i = j + 1; i < order; ++i) x[i] = -kernels::dot(factor.row(i) + j, x + j, i - j) / factor(i, i);
-    }
-    for (int64_t i = 0; i < order; ++i)
-        for (int64_t j = 0; j <= i; ++j) out(i, j) = out(j, i) = kernels::dot(rows.row(i) + i, rows.row(j) + i, order - i);
-    return out;
-}
 
 // X'WX in units in which its diagonal is one, and these units; a column that is constant has none.
 Matrix scaled_gram(const Problem& problem, const std::vector<int32_t>& columns, std::vector<double>& units) {
@@ -84,12 +41,6 @@ Matrix scaled_gram(const Problem& problem, const std::vector<int32_t>& columns, 
     for (int64_t i = 0; i < order; ++i)
         for (int64_t j = 0; j <= i; ++j) out(i, j) = out(j, i) = gram[i * ld + j] * units[i] * units[j];
     return out;
-}
-
-bool leaves_definite(const Matrix& gram, const std::vector<double>& moved, double margin) {
-    Matrix rest = gram;
-    for (int64_t j = 0; j < rest.order(); ++j) rest(j, j) -= moved[j] + margin;
-    return factorise(rest);
 }
 
 // An estimate of the least eigenvalue of L L', from above, by inverse iteration.
@@ -116,12 +67,12 @@ double least_eigenvalue(const Matrix& factor) {
 std::vector<double> largest_diagonal(const Matrix& gram) {
     const int64_t order = gram.order();
     Matrix factor = gram;
-    if (!factorise(factor)) return {};
+    if (factorise(factor) < order) return {};
     const double least = part_of_all * least_eigenvalue(factor);
     std::vector<double> moved(order, least);
     factor = gram;
     for (int64_t j = 0; j < order; ++j) factor(j, j) -= least;
-    if (!(least > 0.0) || !factorise(factor)) return {};
+    if (!(least > 0.0) || factorise(factor) < order) return {};
     Matrix of_rest = inverse(factor);
     double alone = 0.0, sum = least * static_cast<double>(order);
     for (int64_t j = 0; j < order; ++j) alone += 1.0 / of_rest(j, j);
@@ -172,8 +123,7 @@ std::shared_ptr<Diagonal> make_diagonal(const Problem& problem, std::vector<int3
         const double size = 1.0 + 2.0 * std::abs(problem.X.mean(j)) * problem.X.scale(j) * units[k];
         sizes += size * size;
     }
-    const double rounding = (static_cast<double>(problem.rows() + order) + more_terms) * std::numeric_limits<double>::epsilon();
-    const double margin = std::max(least_margin, more_than_rounding * rounding * sizes);
+    const double margin = margin_for_verifier(problem.rows(), order, sizes);
     std::vector<double> moved = largest_diagonal(gram);
     if (moved.empty()) return nullptr;
     for (int k = 0; k < most_tries; ++k) {

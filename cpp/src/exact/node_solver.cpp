@@ -78,7 +78,9 @@ bool NodeSolver::bound_and_fix(const Node& node, const WitnessWatch& watch, Outc
         const int64_t undecided = std::ssize(work_.region.undecided());
         pricing_.bound(work_.proof.dual);  // of the best dual point, for both that follow
         probing_.look();
-        const bool left = fixing_.tighten(keeps, out.proofs) && probing_.narrow(out.proofs);
+        const bool all = node.depth == 0 && setting_.options.narrow;
+        const bool left =
+            fixing_.tighten(keeps, out.proofs) && probing_.narrow(out.proofs) && (!all || probing_.narrow_all(out.proofs));
         if (left) watch.check_region(work_.region, "fixing cut it off");
         else watch.check_lost(true, "fixing cut it off");
         if (!left) {

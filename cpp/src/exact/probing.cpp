@@ -22,6 +22,11 @@ constexpr int most_tries = 4;
 // The floor of a probe's relaxation, relative to the objective.
 constexpr double floor_of_probe = 1e-9;
 
+// The same where all boxes are narrowed. An end is cut again, at most so often, while a cut leaves no more than this part of
+// it; all are cut again while that takes so much off the logarithm of a width, to the base of two, on average.
+constexpr double floor_of_cut = 1e-4, enough_cut = 0.6, worth_another_pass = 0.25;
+constexpr int most_cuts = 3;
+
 }  // namespace
 
 void Probing::look() {
@@ -82,7 +87,7 @@ bool Probing::probe(int32_t j, std::vector<KeptPoint>& proofs) {
             const Box box = work_.region.box(j);
             const double end = side > 0.0 ? box.high : box.low, value = best + side * reach;
             if (!loose(j, end) || side * (end - value) <= 0.0) break;
-            if (!probe_at(j, value, proofs)) return false;
+            if (!probe_at(j, value, floor_of_probe, false, proofs)) return false;
             if (work_.region.status(j) == Region::Status::out) return true;
             const double now = side > 0.0 ? work_.region.box(j).high : work_.region.box(j).low;
             if (std::abs(now) < little_left * std::abs(end)) break;
@@ -91,14 +96,50 @@ bool Probing::probe(int32_t j, std::vector<KeptPoint>& proofs) {
     return true;
 }
 
-bool Probing::probe_at(int32_t j, double value, std::vector<KeptPoint>& proofs) {
+bool Probing::narrow_all(std::vector<KeptPoint>& proofs) {
+    const Region& region = work_.region;
+    features_.clear();
+    for (const auto* list : {&region.in(), &region.always(), &region.undecided()})
+        for (const int32_t j : *list)
+            if (setting_.problem.X.square(j) > 0.0 && region.box(j).low <= 0.0 && region.box(j).high >= 0.0)
+                features_.push_back(j);
+    const double before = width();
+    for (const int32_t j : features_)
+        for (const double side : {1.0, -1.0})
+            if (region.status(j) != Region::Status::out && !cut(j, side, proofs)) return false;
+    narrowed_ = before - width() >= worth_another_pass * static_cast<double>(features_.size());
+    if (!narrowed_) pricing_.price_all(work_.proof.dual);
+    return true;
+}
+
+// The least objective with beta_j held at a value is convex in the value, and the dual point of that relaxation is a tangent:
+// held at the end of the box, it cuts the end off as Newton's method would.
+bool Probing::cut(int32_t j, double side, std::vector<KeptPoint>& proofs) {
+    const Box& box = work_.region.box(j);
+    const double reach = first_reach / std::sqrt(setting_.problem.X.square(j));
+    for (int k = 0; k < most_cuts; ++k) {
+        const double end = side > 0.0 ? box.high : -box.low;
+        if (!(end > 0.0)) return true;
+        if (!probe_at(j, side * std::min(end, reach), floor_of_cut, true, proofs)) return false;
+        const double now = side > 0.0 ? box.high : -box.low;
+        if (work_.region.status(j) == Region::Status::out || now > enough_cut * end) return true;
+    }
+    return true;
+}
+
+bool Probing::probe_at(int32_t j, double value, double floor, bool all_columns, std::vector<KeptPoint>& proofs) {
     Region& region = work_.region;
     const bool decides = region.undecided(j) && !region.at_home(j);
     NodeWork::Child child = decides ? work_.child({{j}, true}) : NodeWork::Child{work_.coordinates(), work_.charges()};
     std::erase_if(child.coordinates, [&](const auto& c) { return c.column == j; });
+    const bool room = child.charges.room > 0.0;
+    if (all_columns)
+        for (const int32_t other : region.undecided())
+            if (other != j && !work_.working.columns.test(other) && (room || region.group(other) != Charges::pool))
+                child.coordinates.push_back({other, region.box(other), region.group(other), 0.0, region.moved(other)});
     child.coordinates.push_back({j, {value, value}, Charges::paid, value, region.moved(j)});
     work_.begin_aside(std::move(child.coordinates), std::move(child.charges));
-    work_.aside.solve(floor_of_probe * setting_.incumbent.size());
+    work_.aside.solve(floor * setting_.incumbent.size());
     DualPoint dual;
     pricing_.make_dual_of(work_.aside, dual);
     pricing_.price_all(dual);

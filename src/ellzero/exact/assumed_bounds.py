@@ -1,4 +1,4 @@
-"""Bounds that an exact search assumes of the coefficients where the problem itself proves none."""
+"""What limits the coefficients of an exact search: penalties and bounds, the loss itself, or bounds that are assumed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
+from ellzero.exact.growth import Growth, NotProved, find_growth
 from ellzero.exact.incumbent import TOLERANCE
 from ellzero.exact.options import SearchOptions
 from ellzero.problem.model import Model
@@ -32,14 +33,28 @@ FREE_FACTOR = 10.0
 SMALLEST_SIZE = 1e-140  # of a column whose curvature can be moved
 
 
-def check_bounded(problem: Problem, options: SearchOptions) -> None:
-    """Refuse, before any work is done, a search in which nothing limits the coefficients."""
-    if options.bound is None and not has_proved_bound(problem) and not held_by_loss(problem, options):
-        raise InvalidInputError(
-            "lambda_2 must be positive (add, for example, lambda_2=1e-3), or lower and upper finite: nothing else limits "
-            "the coefficients; bound=M or bound='heuristic' assumes a limit instead of proving one (squared error "
-            "needs none of these with more rows than columns, of which at most 2,000, and none a combination of others)."
-        )
+def check_bounded(problem: Problem, options: SearchOptions) -> Growth | None:
+    """Refuse, before any work is done, a search in which nothing limits the coefficients.
+
+    The growth of the loss is returned where the limits rest on it.
+    """
+    if options.bound is not None or held_by_loss(problem, options):
+        return None
+    reason = ""
+    if problem.loss.is_classification and options.backend == "builtin" and not all_held(problem):
+        try:
+            return find_growth(problem, options.threads)
+        except NotProved as why:
+            reason = f", since {why}"
+    if has_proved_bound(problem):
+        return None
+    more = " (squared error needs none of these with more rows than columns, of which at most 2,000, and none a combination "
+    more += "of others)"
+    raise InvalidInputError(
+        "lambda_2 must be positive (add, for example, lambda_2=1e-3), or lower and upper finite: nothing else limits "
+        f"the coefficients{reason}; bound=M or bound='heuristic' assumes a limit instead of proving one"
+        f"{'' if problem.loss.is_classification else more}."
+    )
 
 
 def held_by_loss(problem: Problem, options: SearchOptions) -> bool:
@@ -75,10 +90,18 @@ def has_proved_bound(problem: Problem) -> bool:
     return all(side is not None and np.isfinite(side[counted]).all() for side in (penalty.lower, penalty.upper))
 
 
-def assumed_free_bound(problem: Problem, options: SearchOptions, incumbent: Model) -> float | None:
-    """Return the bound that is assumed of free features (unpenalized, held by no penalty and no bounds), None without any."""
+def all_held(problem: Problem) -> bool:
+    """Return whether penalties or bounds limit all coefficients, also of unpenalized features."""
     penalty = problem.penalty
-    if penalty.unpenalized is None or penalty.lambda_1 > 0.0 or penalty.lambda_2 > 0.0:
+    if penalty.lambda_1 > 0.0 or penalty.lambda_2 > 0.0:
+        return True
+    return all(side is not None and np.isfinite(side).all() for side in (penalty.lower, penalty.upper))
+
+
+def assumed_free_bound(problem: Problem, options: SearchOptions, incumbent: Model, growth: Growth | None) -> float | None:
+    """Return the bound that is assumed of free features (unpenalized, and held by nothing), None without any."""
+    penalty = problem.penalty
+    if penalty.unpenalized is None or growth is not None or penalty.lambda_1 > 0.0 or penalty.lambda_2 > 0.0:
         return None
     if options.bound is None and held_by_loss(problem, options):
         return None

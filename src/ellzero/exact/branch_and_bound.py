@@ -17,9 +17,10 @@ import numpy as np
 
 from ellzero import _core
 from ellzero.base.reading import Malformed
-from ellzero.exact.assumed_bounds import assumed_bound, assumed_free_bound
+from ellzero.exact.assumed_bounds import assumed_bound, assumed_free_bound, check_bounded
 from ellzero.exact.certificate import fingerprint_design, tree_arrays
 from ellzero.exact.checkpoint import Checkpoint
+from ellzero.exact.growth import Growth
 from ellzero.exact.incumbent import as_solution, find_incumbent, null_model
 from ellzero.exact.options import SearchOptions
 from ellzero.exact.resuming import resumed
@@ -74,10 +75,11 @@ def branch_and_bound(
         if neighbour is not None:
             search.start_from(neighbour)
     else:
-        begun, (kept, snapshot) = time.monotonic(), saved
+        begun, growth, (kept, snapshot) = time.monotonic(), check_bounded(problem, options), saved
         with checkpoint.explained():
-            memory = checked_memory(kept, problem, options)
-            run = Run(problem, options, null_model(problem, options.lambda_0), memory.bound, memory.free_bound, begun)
+            memory = checked_memory(kept, problem, options, growth)
+            start = null_model(problem, options.lambda_0)
+            run = Run(problem, options, start, memory.bound, memory.free_bound, growth, begun)
             search = run.search(memory.integral)
             search.restore(resumed(run, snapshot, waiting=memory.integral is not None))
     status = run.ended or TreeSearch(run, search, memory, checkpoint).to_the_end()
@@ -86,12 +88,12 @@ def branch_and_bound(
     return run.finish(found, run.bounds(search)[1], status, tree=tree, nodes=search.nodes), search
 
 
-def checked_memory(kept: dict[str, Any], problem: Problem, options: SearchOptions) -> Memory:
+def checked_memory(kept: dict[str, Any], problem: Problem, options: SearchOptions, growth: Growth | None) -> Memory:
     """Return what a checkpoint keeps beside the tree, if it can be that of a search with these options."""
     if kept.keys() != {field.name for field in fields(Memory)}:
         raise Malformed("its memory has other entries")
     memory, start = Memory(**kept), null_model(problem, options.lambda_0)
-    bound, free_bound = assumed_bound(problem, options, start), assumed_free_bound(problem, options, start)
+    bound, free_bound = assumed_bound(problem, options, start), assumed_free_bound(problem, options, start, growth)
     # Bounds that the first solution gave can be other than those of the null model, but not where none, or one, was asked for.
     if isinstance(options.bound, str) and is_positive(memory.bound):
         bound = memory.bound

@@ -21,6 +21,7 @@ from ellzero.exact.assumed_bounds import (
     with_free_bound,
 )
 from ellzero.exact.certificate import Certificate, Claim
+from ellzero.exact.growth import Growth, with_growth, worth_narrowing
 from ellzero.exact.incumbent import TOLERANCE, as_solution, find_incumbent
 from ellzero.exact.options import SearchOptions
 from ellzero.exact.search_log import SearchProgress
@@ -48,13 +49,14 @@ class Run:
     incumbent: Model
     bound: float | None  # assumed of the features that pay lambda_0
     free_bound: float | None  # assumed of free features
+    growth: Growth | None  # of the loss, where the proof rests on it
     begin: float  # by the clock of time.monotonic
     ended: Status | None = None  # set if a limit or Ctrl-C ended the run before its search
     history: list[SearchProgress] = field(default_factory=list)
-    boxed: Problem = field(init=False)  # the problem with the assumed bounds
+    boxed: Problem = field(init=False)  # the problem with the bounds that are assumed or follow from the growth of the loss
 
     def __post_init__(self) -> None:
-        self.boxed = with_free_bound(with_bound(self.problem, self.bound), self.free_bound)
+        self.boxed = with_free_bound(with_bound(with_growth(self.problem, self.growth), self.bound), self.free_bound)
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -67,7 +69,7 @@ class Run:
         return max(self.options.time_limit - (time.monotonic() - self.begin), 0.0)
 
     def core_problem(self) -> _core.Problem:
-        """Return the problem with the assumed bounds, in the core's form."""
+        """Return the problem with all bounds, in the core's form."""
         return core_problem(self.boxed, TOLERANCE)
 
     def core_options(self, integral: Iterable[int] | None = None) -> _core.SearchOptions:
@@ -78,6 +80,7 @@ class Run:
             lambda_0=options.lambda_0 / self.problem.response.cost,
             k=self.problem.design.shape[1] if options.k is None else options.k,
             gap=options.gap,
+            narrow=self.growth is not None and worth_narrowing(self.problem),
             null=self.problem.null / self.problem.response.cost,
             free_bound=None if self.free_bound is None else self.free_bound / self.problem.coefficient_unit,
             home=None if swaps is None else swaps.home.tolist(),
@@ -175,6 +178,8 @@ class Run:
         if "diagonal_values" in tree:  # powers of two: nothing is rounded
             curvatures = tree["diagonal_values"] * self.problem.column_unit**2
             tree = {**tree, "diagonal_values": curvatures, "model_values": tree["model_values"] * self.problem.coefficient_unit}
+        if self.growth is not None:
+            tree = {**tree, **self.growth.arrays()}
         # A model chosen by its size alone has no lambda_0.
         by_size = options.k is not None and options.lambda_0 == 0.0
         return Certificate(self.problem, claim, replace(model, lambda_0=None if by_size else options.lambda_0), tree)
@@ -196,8 +201,8 @@ class Run:
 
 def begin_run(problem: Problem, options: SearchOptions, starts: Iterable[Model], algorithm: str | None) -> Run:
     """Find a first solution and the bounds assumed with it; without an `algorithm` it is the best of `starts`."""
-    check_bounded(problem, options)
+    growth = check_bounded(problem, options)
     begin = time.monotonic()
     found = find_incumbent(problem, options, list(starts), algorithm, begin)
-    bound, free_bound = assumed_bound(problem, options, found.model), assumed_free_bound(problem, options, found.model)
-    return Run(problem, options, found.model, bound, free_bound, begin, found.ended)
+    bound, free_bound = assumed_bound(problem, options, found.model), assumed_free_bound(problem, options, found.model, growth)
+    return Run(problem, options, found.model, bound, free_bound, growth, begin, found.ended)

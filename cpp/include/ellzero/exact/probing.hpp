@@ -23,6 +23,8 @@ class Probing {
     // Narrows the boxes that were noted, and still are too wide. The dual points that were made for it are added to `proofs`.
     // False if the region is empty.
     bool narrow(std::vector<KeptPoint>& proofs);
+    // Narrows all boxes, for a tighter relaxation: without a ridge, nothing but the boxes makes it tight. False as above.
+    bool narrow_all(std::vector<KeptPoint>& proofs);
     // Whether a box that was noted is narrower now, so that the node is worth solving again.
     bool narrowed() const { return narrowed_; }
 
@@ -32,7 +34,10 @@ class Probing {
     bool loose(int32_t j, double end) const;
     // Narrows both sides of a box as far as one attempt can. False if the region is empty.
     bool probe(int32_t j, std::vector<KeptPoint>& proofs);
-    bool probe_at(int32_t j, double value, std::vector<KeptPoint>& proofs);
+    // Narrows one side of a box by a few probes at its end. False if the region is empty.
+    bool cut(int32_t j, double side, std::vector<KeptPoint>& proofs);
+    // Holds beta_j at a value, on the working set or with all columns that are not out.
+    bool probe_at(int32_t j, double value, double floor, bool all_columns, std::vector<KeptPoint>& proofs);
 
     const NodeSetting& setting_;
     NodeWork& work_;

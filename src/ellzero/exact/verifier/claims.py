@@ -25,6 +25,7 @@ from ellzero.exact.verifier.data import (
     require_all,
 )
 from ellzero.exact.verifier.diagonals import MOST_COLUMNS, Diagonals, Model
+from ellzero.exact.verifier.growth import Growth
 from ellzero.exact.verifier.regions import Blocks
 from ellzero.exact.verifier.tree import Tree
 
@@ -58,11 +59,13 @@ KINDS: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {  # (ty
     (INTEGERS, ("diagonals",)): ("diagonal_ends",),
     (INTEGERS, ("diagonal entries",)): ("diagonal_members",),
     (FLOATS, ("diagonal entries",)): ("diagonal_values",),
+    (FLOATS, ("n",)): ("weights", "growth_alpha"),
+    (INTEGERS, ("growth entries",)): ("growth_columns",),
+    (FLOATS, ("growth entries",)): ("growth_values",),
     (INTEGERS, ("nonzeros",)): ("support",),
     (FLOATS, ("nonzeros",)): ("coef",),
     (FLOATS, ()): ("intercept",),
     (FLOATS, ("p",)): ("lower", "upper", "spread"),
-    (FLOATS, ("n",)): ("weights",),
     (INTEGERS, ("others",)): ("unpenalized",),
     (INTEGERS, ("at home",)): ("home",),
 }
@@ -75,6 +78,7 @@ OPTIONAL = {"alpha_rest", "weights", "lower", "upper", "unpenalized"}
 # Either all of these or none are there.
 DIAGONALS = {"point_diagonal", "model_ends", "model_columns", "model_values"}
 DIAGONALS |= {"diagonal_ends", "diagonal_members", "diagonal_values"}
+GROWTH = {"growth_alpha", "growth_columns", "growth_values"}
 RANGES: dict[str, tuple[int, str]] = {
     "parent": (-1, "nodes"),
     "branch": (-1, "blocks"),
@@ -82,7 +86,8 @@ RANGES: dict[str, tuple[int, str]] = {
     "side": (0, "two"),
     "point_diagonal": (-1, "diagonals"),
 }
-RANGES |= dict.fromkeys(("support", "unpenalized", "home", "block_members", "model_columns", "diagonal_members"), (0, "p"))
+RANGES |= dict.fromkeys(("support", "unpenalized", "home", "block_members"), (0, "p"))
+RANGES |= dict.fromkeys(("model_columns", "diagonal_members", "growth_columns"), (0, "p"))
 
 
 def load(certificate: Any) -> tuple[Header, Arrays]:
@@ -141,7 +146,8 @@ def check_arrays(header: Header, arrays: Arrays) -> Arrays:
     needed |= {"spread"} if header["standardize"] else set()
     needed |= {"classes"} if header["loss"] != "squared_error" else set()
     needed |= {"home"} if header["swap_size"] is not None else set()
-    needed |= DIAGONALS if header["loss"] == "squared_error" and DIAGONALS & arrays.keys() else set()
+    more = DIAGONALS if header["loss"] == "squared_error" else GROWTH
+    needed |= more if more & arrays.keys() else set()
     missing, unknown = needed - arrays.keys(), arrays.keys() - needed - OPTIONAL
     require(not missing, f"arrays are missing: {', '.join(sorted(missing))}.")
     require(not unknown, f"an array has no use in this certificate: {min(unknown, key=str, default='')!r:.40}.")
@@ -283,6 +289,17 @@ def read_solution(header: Header, arrays: Arrays, problem: Problem) -> tuple[Arr
     require_all(inside, "the solution violates lower, upper or the assumed bound")
     require(problem.fit_intercept or intercept == 0.0, "the solution has an intercept, the problem has none.")
     return coef, intercept
+
+
+def hold(arrays: Arrays, problem: Problem, upper: Any) -> Problem:
+    """Return the problem with the boxes that the growth of the loss proves, for solutions not worse than `upper`."""
+    if "growth_alpha" not in arrays:
+        return problem
+    columns, values = arrays["growth_columns"], arrays["growth_values"]
+    ascending = (np.diff(columns) > 0).all() and 0 < len(columns) <= MOST_COLUMNS
+    require(ascending, f"the growth of the loss is malformed: it must have 1 to {MOST_COLUMNS} columns in ascending order.")
+    require_all(values > 0.0, "growth_values contains numbers that are not positive")
+    return Growth(arrays["growth_alpha"], columns, values).held(problem, upper)
 
 
 def read_tree(arrays: Arrays, problem: Problem) -> Tree:

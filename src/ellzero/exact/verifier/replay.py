@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ellzero.exact.verifier.arithmetic import Float64
-from ellzero.exact.verifier.claims import check_arrays, load, read_problem, read_solution, read_tree
+from ellzero.exact.verifier.claims import check_arrays, hold, load, read_problem, read_solution, read_tree
 from ellzero.exact.verifier.diagonals import Diagonals
 from ellzero.exact.verifier.tree import Leaf
 
@@ -24,5 +24,6 @@ def replay(certificate: Any, X: object, y: object) -> tuple[float, Iterator[Leaf
     arrays = check_arrays(header, arrays)
     problem = read_problem(header, arrays, X, y, Float64())
     objective = problem.evaluate(*read_solution(header, arrays, problem))
+    problem = hold(arrays, problem, objective.upper)
     tree = read_tree(arrays, problem)
     return float(objective.value), tree.leaves(problem, objective.upper), tree.diagonals

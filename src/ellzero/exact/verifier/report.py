@@ -19,6 +19,7 @@ from ellzero.exact.verifier.claims import (
     Header,
     check_arrays,
     check_header,
+    hold,
     load,
     read_problem,
     read_solution,
@@ -145,6 +146,7 @@ def verify(
             objective = float(found.value)
             scale = problem.scale(objective)
             enough = objective - header["gap_asked"] * scale
+            problem = hold(arrays, problem, found.upper)
             least, leaves, unsolved = read_tree(arrays, problem).walk(problem, found.upper, enough, watch)
     except Refused as refusal:
         return VerificationReport(valid=False, claimed_lower_bound=claimed, reasons=list(refusal.args), arithmetic=arithmetic)
