@@ -208,7 +208,8 @@ def hard(section: Section, options: dict[str, Any], quick: bool) -> str:
     rows = []
     for threads in sorted({2, os.cpu_count() or 2}):
         chosen = options | {"n_jobs": threads, "time_limit": limit}
-        job = Job(data, chosen, verify=p <= VERIFIED_UP_TO, repeats=1)
+        # The verifier reads all of X for every few nodes: the certificate of one run is enough.
+        job = Job(data, chosen, verify=threads == 2, seconds_to_verify=60.0, repeats=1)
         rows.append(scale_row(job, section.solve(job)))
     return f"{HARD.format(limit=limit)}\n\n{table(SCALE_HEADER, rows)}"
 

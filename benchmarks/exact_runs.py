@@ -45,6 +45,7 @@ class Job:
     data: dict[str, Any]  # arguments of exact_data.load
     options: dict[str, Any]  # arguments of ez.solve
     verify: bool = False
+    seconds_to_verify: float = SECONDS_TO_VERIFY
     repeats: int = REPEATS
     internal: dict[str, Any] = field(default_factory=dict)  # options of the search that ez.solve does not offer
 
@@ -192,7 +193,7 @@ def run(job: Job) -> Outcome | str:
     """Solve in a process of its own; a string says why there is no result."""
     limit = float(job.options.get("time_limit") or 600.0)
     # Twice the limit: a solver that overruns it a little shall show by how much. The rest is for making the problem.
-    timeout = 120.0 + 2.0 * limit + REPEATS * SECONDS_FOR_REPEATS + (SECONDS_TO_VERIFY if job.verify else 0.0)
+    timeout = 120.0 + 2.0 * limit + REPEATS * SECONDS_FOR_REPEATS + (job.seconds_to_verify if job.verify else 0.0)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "job.json").write_text(json.dumps(asdict(job)))
