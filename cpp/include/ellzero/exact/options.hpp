@@ -29,8 +29,8 @@ struct ExactOptions {
     int strong_depth = 4;           // candidates of nodes above this depth are tried before one is chosen
     // Features with at least this correlation are decided together; above one: none are; nothing: see Branching::block_around.
     std::optional<double> alike;
-    bool diagonals = true;          // curvature of the squared error may move into the ridge (see Diagonal)
-    bool precise = false;           // dual points need more digits than single precision has (see needs_precision)
+    bool diagonals = true;  // curvature of the squared error may move into the ridge (see Diagonal)
+    bool precise = false;   // dual points need more digits than single precision has (see needs_precision)
 
     bool may_branch_on(int32_t j) const { return integral.empty() || integral[j]; }
 };
