@@ -2,7 +2,7 @@
 
     python -m benchmarks.el0ps FOLDER LOSS LAMBDA_0 LAMBDA_2 GAP TIME_LIMIT
 
-The folder holds X.npy and y.npy (labels -1 and +1). The problem, without intercept, is
+The folder holds X.npy and y.npy (labels -1 and +1, or a response). The problem, without intercept, is
 
     minimise (1/n) sum_i f(x_i . b, y_i) + lambda_0 ||b||_0 + lambda_2 ||b||_2^2
 
@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from el0ps.datafit import Logistic, Squaredhinge  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from el0ps.datafit import Leastsquares, Logistic, Squaredhinge  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from el0ps.penalty import L2norm  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from el0ps.solver import BnbSolver, Result  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-DATAFITS = {"logistic": Logistic, "squared_hinge": Squaredhinge}
+DATAFITS = {"logistic": Logistic, "squared_hinge": Squaredhinge, "squared_error": Leastsquares}
 REPEATS = 3
 SECONDS_FOR_REPEATS = 5.0  # longer problems run once
 

@@ -74,7 +74,10 @@ def family(quick: bool) -> Section:
         limit = 10.0 if quick else 20.0 + 1.5 * TARGETS[response][p]
         options = {"loss": LOSSES[response], "k": 10, "lambda_2": scale, "lower": -2.0, "upper": 2.0, "fit_intercept": False}
         options |= {"gap": GAP, "n_jobs": 2, "time_limit": limit}
-        jobs += [Job({"p": p, "response": response, "seed": seed}, options, verify=True, repeats=1) for seed in SEEDS]
+        jobs += [
+            Job({"kind": "correlated", "p": p, "response": response, "seed": seed}, options, verify=True, repeats=1)
+            for seed in SEEDS
+        ]
     results = section.solve_all(jobs)
     groups = [results[start : start + len(SEEDS)] for start in range(0, len(results), len(SEEDS))]
     rows = [row(name, p, p, TARGETS[name][p], group) for (name, p), group in zip(cells, groups, strict=True)]
@@ -90,7 +93,7 @@ def subsets(quick: bool) -> Section:
     )
     options = {"loss": "squared_error", "k": 10, "gap": GAP, "n_jobs": 2, "time_limit": 10.0 if quick else 60.0}
     jobs = [
-        Job({"p": p, "n": n, "response": "linear", "seed": seed}, options, verify=True, repeats=1)
+        Job({"kind": "correlated", "p": p, "n": n, "response": "linear", "seed": seed}, options, verify=True, repeats=1)
         for n, p in cells
         for seed in SEEDS
     ]

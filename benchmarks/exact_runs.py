@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ellzero as ez
-from benchmarks.cases import correlated, gaussian
+from benchmarks.exact_data import load
 from benchmarks.processes import THREAD_VARIABLES
 from benchmarks.tools import resident
+from ellzero.base.signatures import arguments_of
+from ellzero.exact.methods import run_method
+from ellzero.exact.options import search_options
+from ellzero.problem.making import make_problem
 
 ROOT = Path(__file__).parent.parent
 GAP = 1e-4
@@ -38,15 +42,16 @@ NODES_VERIFIED = 200_000  # larger trees take the verifier, which is plain NumPy
 class Job:
     """A problem and how to solve it, for a process of its own."""
 
-    data: dict[str, Any]  # arguments of `gaussian`; of `correlated`, with a response; or a file
+    data: dict[str, Any]  # arguments of exact_data.load
     options: dict[str, Any]  # arguments of ez.solve
     verify: bool = False
+    seconds_to_verify: float = SECONDS_TO_VERIFY
     repeats: int = REPEATS
+    internal: dict[str, Any] = field(default_factory=dict)  # options of the search that ez.solve does not offer
 
     def name(self) -> str:
-        told = {key: value for key, value in self.data.items() if key != "file"}
-        data = Path(self.data["file"]).stem if "file" in self.data else ", ".join(f"{k} = {v}" for k, v in told.items())
-        told = {key: value for key, value in self.options.items() if key not in ("gap", "time_limit")}
+        data = ", ".join(value if key == "kind" else f"{key} = {value}" for key, value in self.data.items())
+        told = {key: value for key, value in self.options.items() if key not in ("gap", "time_limit")} | self.internal
         return f"{data}: " + ", ".join(f"{key}={shown(value)}" for key, value in told.items())
 
 
@@ -85,15 +90,6 @@ def relative(objective: float, bound: float) -> float:
     return (objective - bound) / max(abs(objective), 1e-300)
 
 
-def load(data: dict[str, Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    if "response" in data:
-        return correlated(**data)
-    if "file" not in data:
-        return gaussian(**data)
-    with np.load(data["file"]) as file:
-        return np.asfortranarray(file["X"], dtype=np.float64), file["y"].astype(np.float64)
-
-
 # Inside the process of a job.
 
 
@@ -103,13 +99,21 @@ def warm_up(options: dict[str, Any], dtype: Any) -> None:
     ez.solve(np.asfortranarray(X), np.sign(X[:, 0] + 0.5 * X[:, 1] * X[:, 2]), **options | {"time_limit": 1.0})
 
 
-def timed_solve(X: NDArray[Any], y: NDArray[np.float64], options: dict[str, Any]) -> tuple[Any, float]:
+def timed_solve(
+    X: Any, y: NDArray[np.float64], options: dict[str, Any], internal: dict[str, Any] | None = None
+) -> tuple[Any, float]:
     start = time.perf_counter()
-    solution = ez.solve(X, y, **options)
+    solution = solve_with(X, y, options, internal) if internal else ez.solve(X, y, **options)
     return solution, time.perf_counter() - start
 
 
-def outcome_of(solution: Any, seconds: float, X: NDArray[Any], y: NDArray[np.float64], options: dict[str, Any]) -> Outcome:
+def solve_with(X: Any, y: NDArray[np.float64], options: dict[str, Any], internal: dict[str, Any]) -> Any:
+    """Solve as ez.solve does, with options of the search that only its own code and its tests set."""
+    search = replace(search_options(**arguments_of(search_options, options)), **internal)
+    return run_method(make_problem(X, y, **arguments_of(make_problem, options)), search)
+
+
+def outcome_of(solution: Any, seconds: float, X: Any, y: NDArray[np.float64], options: dict[str, Any]) -> Outcome:
     of_objective = ("loss", "lambda_0", "lambda_1", "lambda_2", "standardize", "fit_intercept")
     chosen: dict[str, Any] = {key: options[key] for key in of_objective if key in options}
     return Outcome(
@@ -134,7 +138,7 @@ def steps_of(solution: Any) -> list[dict[str, float]]:
     return list(last.values())
 
 
-def verify(solution: Any, X: NDArray[Any], y: NDArray[np.float64], outcome: Outcome, folder: Path) -> None:
+def verify(solution: Any, X: Any, y: NDArray[np.float64], outcome: Outcome, folder: Path) -> None:
     """Verify the saved certificate, as a reader of the result would."""
     path = folder / "certificate.npz"
     solution.certificate.save(path)
@@ -154,10 +158,10 @@ def work(folder: Path) -> None:
     warm_up(job.options, X.dtype)
     before = resident("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # resets the peak
-    solution, seconds = timed_solve(X, y, job.options)
+    solution, seconds = timed_solve(X, y, job.options, job.internal)
     growth = resident("VmHWM") - before
     for _ in range(job.repeats - 1 if seconds < SECONDS_FOR_REPEATS else 0):
-        again, took = timed_solve(X, y, job.options)
+        again, took = timed_solve(X, y, job.options, job.internal)
         if took < seconds:
             solution, seconds = again, took
     outcome = outcome_of(solution, seconds, X, y, job.options)
@@ -189,7 +193,7 @@ def run(job: Job) -> Outcome | str:
     """Solve in a process of its own; a string says why there is no result."""
     limit = float(job.options.get("time_limit") or 600.0)
     # Twice the limit: a solver that overruns it a little shall show by how much. The rest is for making the problem.
-    timeout = 120.0 + 2.0 * limit + REPEATS * SECONDS_FOR_REPEATS + (SECONDS_TO_VERIFY if job.verify else 0.0)
+    timeout = 120.0 + 2.0 * limit + REPEATS * SECONDS_FOR_REPEATS + (job.seconds_to_verify if job.verify else 0.0)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "job.json").write_text(json.dumps(asdict(job)))

@@ -45,8 +45,7 @@ class Section:
     def take(self, job: Job, result: Outcome | str) -> None:
         """Check and keep the result of a job."""
         self.checks += complaints(job, result)
-        data = {key: Path(value).name if key == "file" else value for key, value in job.data.items()}  # no folders
-        self.keep("ellzero", job.options | data, result)
+        self.keep("ellzero", job.options | job.internal | job.data, result)
 
     def keep(self, tool: str, problem: dict[str, Any], result: Outcome | str) -> None:
         outcome = result if isinstance(result, str) else asdict(result)
@@ -66,7 +65,7 @@ def arguments_of(description: str | None) -> argparse.ArgumentParser:
     """Return a parser with the options that every report has."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="small sizes and limits; the report goes to build/")
-    parser.add_argument("--only", default="", help="only sections whose name contains this text")
+    parser.add_argument("--only", default="", help="only the section of this name, or those whose names contain it")
     parser.add_argument("--out", type=Path, default=None, help="where the report goes")
     return parser
 
@@ -91,7 +90,7 @@ class Report:
 
     def write(self, introduction: str, sections: Mapping[str, Callable[[], Section]]) -> None:
         """Run the chosen sections, and write the report after each one, so that an interrupted run leaves what it has."""
-        chosen = [name for name in sections if self.only in name]
+        chosen = [self.only] if self.only in sections else [name for name in sections if self.only in name]
         if not chosen:
             raise SystemExit(f"--only must be part of one of {', '.join(sections)}, got {self.only!r}.")
         state: dict[str, Any] = json.loads(self.kept.read_text()) if self.kept.exists() else {}

@@ -20,7 +20,7 @@ struct BoundSearchOptions {
     double free_bound = Penalty::infinity;
     List home, integral;
     int64_t swap_size = 0;
-    double alike = ExactOptions{}.alike;
+    std::optional<double> alike;
     bool diagonals = true;
     int threads = 1;
 

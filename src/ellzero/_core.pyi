@@ -767,11 +767,13 @@ class SearchOptions:
     def diagonals(self, arg: bool, /) -> None: ...
 
     @property
-    def alike(self) -> float:
-        """Features with at least this correlation are decided together; above one: none are."""
+    def alike(self) -> float | None:
+        """
+        Features with at least this correlation are decided together; above one: none are; None: as the core decides.
+        """
 
     @alike.setter
-    def alike(self, arg: float, /) -> None: ...
+    def alike(self, arg: float | None, /) -> None: ...
 
     @property
     def threads(self) -> int: ...

@@ -14,6 +14,8 @@ constexpr double strong_floor = 1e-4;
 // A child that does not rise counts as if it rose by this part of what is missing: the other child decides then.
 constexpr double least_rise = 1e-6;
 constexpr double integral = 1e-6;  // a share this close to 0 or 1 is no fraction
+// Features of a block have at least this correlation with its centre.
+constexpr double usual = 0.5;
 // Where a block has more than this part of all columns, and more than so many, its features have something in common but are no
 // look-alikes: only those that resemble the centre more closely are decided with it.
 constexpr double large_block = 0.02;
@@ -75,7 +77,7 @@ Branching::Candidates Branching::used() const {
 }
 
 Branching::Block Branching::block_around(int32_t j) {
-    if (setting_.options.alike > 1.0) return {j};
+    if (setting_.options.alike.value_or(0.0) > 1.0) return {j};
     const std::vector<float>& correlation = correlations_.between(j, work_.region.undecided());
     const auto resembling = [&](double alike) {
         Block out;
@@ -85,12 +87,12 @@ Branching::Block Branching::block_around(int32_t j) {
                 out.push_back(i);
         return out;
     };
+    if (setting_.options.alike) return resembling(*setting_.options.alike);
     const auto few =
         std::max(least_large_block, static_cast<int64_t>(large_block * static_cast<double>(setting_.problem.columns())));
-    double alike = setting_.options.alike;
-    if (alike > 0.0) alike = std::min(alike + noise / std::sqrt(static_cast<double>(setting_.problem.rows())), closest);
+    double alike = std::min(usual + noise / std::sqrt(static_cast<double>(setting_.problem.rows())), closest);
     Block out = resembling(alike);
-    while (std::ssize(out) > few && alike > 0.0 && alike < closest) out = resembling(alike += closer * (1.0 - alike));
+    while (std::ssize(out) > few && alike < closest) out = resembling(alike += closer * (1.0 - alike));
     return out;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace ellzero {
@@ -26,10 +27,11 @@ struct ExactOptions {
     SwapNeighbourhood swaps;
     std::vector<uint8_t> integral;  // a flag per column: only these are branched on; empty: all
     int strong_depth = 4;           // candidates of nodes above this depth are tried before one is chosen
-    double alike = 0.5;             // features with at least this correlation are decided together; above one: none are
-    bool diagonals = true;          // curvature of the squared error may move into the ridge (see Diagonal)
-    bool narrow = false;            // all boxes are narrowed at the root (see Probing)
-    bool precise = false;           // dual points need more digits than single precision has (see needs_precision)
+    // Features with at least this correlation are decided together; above one: none are; nothing: see Branching::block_around.
+    std::optional<double> alike;
+    bool diagonals = true;  // curvature of the squared error may move into the ridge (see Diagonal)
+    bool narrow = false;    // all boxes are narrowed at the root (see Probing)
+    bool precise = false;   // dual points need more digits than single precision has (see needs_precision)
 
     bool may_branch_on(int32_t j) const { return integral.empty() || integral[j]; }
 };
