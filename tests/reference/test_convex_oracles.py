@@ -111,6 +111,21 @@ def test_l1_hinge_is_a_linear_program(seed, l1):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("storage", [np.asfortranarray, sparse.csc_matrix])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("own", [1e-4, 1e-6, 1e-8, 1e-9])
+def test_nearly_dependent_columns(loss, storage, intercept, own):
+    """A column that nearly is a combination of others: what it has of its own spans the same models as a column of size one."""
+    rng = np.random.default_rng(17)
+    X = rng.standard_normal((40, 5))
+    y = target(X @ rng.standard_normal(5) + 2 * rng.standard_normal(40), loss)
+    reference = solve(X, y, loss=loss, fit_intercept=intercept).objective[0]
+    X[:, 4] = X[:, :4] @ rng.standard_normal(4) + own * X[:, 4]
+    ours = solve(storage(X), y, loss=loss, fit_intercept=intercept).objective[0]
+    np.testing.assert_allclose(ours, reference, rtol=1e-5)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_box_constrained(loss, seed):
     """Bounds and unpenalized features against L-BFGS-B (the hinge at a small smoothing)."""
