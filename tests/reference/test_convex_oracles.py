@@ -110,6 +110,21 @@ def test_l1_hinge_is_a_linear_program(seed, l1):
     np.testing.assert_allclose(ours.objective[0], reference, rtol=1e-5)
 
 
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("size", [0.1, 0.4])
+def test_hinge_in_a_box_is_a_linear_program(seed, size):
+    """Without penalties, many coefficients end at their bounds; the intercept is then held by few rows."""
+    rng = np.random.default_rng(seed)
+    X = 0.9 * rng.standard_normal((13, 2))[:, rng.integers(2, size=6)] + 0.4 * rng.standard_normal((13, 6))
+    y = np.where(X[:, 0] + rng.standard_normal(13) > 0.5, 1.0, -1.0)
+    rows = np.hstack([-y[:, None] * X, -y[:, None], -np.eye(13)])
+    bounds = [(-size, size)] * 6 + [(None, None)] + [(0, None)] * 13
+    reference = linprog(np.repeat([0.0, 1 / 13], [7, 13]), A_ub=rows, b_ub=-np.ones(13), bounds=bounds).fun
+    ours = solve(X, y, loss="hinge", lower=-size, upper=size)
+    assert ours.objective[0] >= reference - 1e-9
+    np.testing.assert_allclose(ours.objective[0], reference, rtol=1e-5)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("storage", [np.asfortranarray, sparse.csc_matrix])
 @pytest.mark.parametrize("intercept", [False, True])

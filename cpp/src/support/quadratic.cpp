@@ -12,8 +12,9 @@ namespace {
 
 // Damping, relative to the diagonal, that keeps the factorisation possible when support columns are collinear.
 constexpr double least_damping = 1e-11;
-// A pivot below this part of its diagonal feels the damping, and soon the rounding of H: the columns are nearly dependent.
-constexpr double dependent = 1e-9;
+// A pivot below this multiple of the damping feels it, and soon the rounding of H: the columns are nearly dependent. (The hinge
+// is flat between its bends, where the damping is all that holds a step: there the diagonal is the measure.)
+constexpr double dependent = 100.0;
 // What a column has of its own beside the others is above this part of it, or all of it is rounding.
 constexpr double of_its_own = 1e-11;
 // Columns with more entries than this are not copied.
@@ -245,7 +246,8 @@ void Quadratic::factorise(const std::vector<int64_t>& free) {
         indefinite_ |= rest < -1e-10 * diagonal;
         const double damping = damping_[free[a]];
         target[a] = std::sqrt(std::max(rest + damping, damping));
-        orthogonal_ |= a > 0 && rest < dependent * diagonal && relative_damping_ == least_damping;
+        const double felt = problem_.loss.kind == LossKind::hinge ? least_damping * diagonal : damping;
+        orthogonal_ |= rest < dependent * felt && relative_damping_ == least_damping;
     }
     // The intercept's row is the last: it moves when a feature is added.
     factored_ = whole ? ld_ - 1 : 0;
@@ -256,9 +258,17 @@ void Quadratic::factorise(const std::vector<int64_t>& free) {
 // have of their own, which rounding and damping hide: a minimum far along such a direction would never be reached. False (and
 // nothing done) if there are more columns than rows that count, or if the columns are too large to be copied.
 bool Quadratic::orthogonalise(const std::vector<int64_t>& free) {
+    // Where a smooth loss is flat, the damping is that of the rows: that of the coefficients hides what columns have of their
+    // own.
+    const double flat = problem_.loss.kind == LossKind::hinge ? 0.0 : least_damping * problem_.broad_loss().curvature_bound();
     std::vector<int64_t> rows;
-    for (int64_t i = 0; i < problem_.rows(); ++i)
-        if (d_[i] > 0.0) rows.push_back(i);
+    std::vector<double> root;
+    for (int64_t i = 0; i < problem_.rows(); ++i) {
+        const double square = d_[i] + flat * problem_.w[i];
+        if (!(square > 0.0)) continue;
+        rows.push_back(i);
+        root.push_back(std::sqrt(square));
+    }
     const int64_t m = std::ssize(free), n = std::ssize(rows), length = n + m;
     if (m > n || m * length > most_entries) return false;
     std::vector<double> columns(m * length, 0.0), z(problem_.rows());  // below their rows stand those of the ridge
@@ -267,7 +277,7 @@ bool Quadratic::orthogonalise(const std::vector<int64_t>& free) {
         const bool feature = free[a] + 1 < ld_;
         std::fill(z.begin(), z.end(), feature ? 0.0 : 1.0);
         if (feature) problem_.X.axpy(columns_[free[a]], 1.0, z.data());
-        for (int64_t i = 0; i < n; ++i) column(a)[i] = std::sqrt(d_[rows[i]]) * z[rows[i]];
+        for (int64_t i = 0; i < n; ++i) column(a)[i] = root[i] * z[rows[i]];
         if (feature) column(a)[n + a] = std::sqrt(2.0 * problem_.penalty.lambda_2);
     }
     for (int64_t a = 0; a < m; ++a) {
