@@ -28,7 +28,7 @@ constexpr int64_t adaptable_share = 8;
 void Quadratic::build(const Iterate& it, const std::vector<double>& d) {
     problem_.X.gram(it.support, d.data(), hessian_);
     d_ = d;
-    factored_ = 0;
+    forget_factor();
     columns_ = it.support;
     ld_ = std::ssize(columns_) + 1;
     order_ = problem_.intercept ? ld_ : ld_ - 1;
@@ -67,7 +67,8 @@ bool Quadratic::adapt(const Iterate& it, const std::vector<double>& d) {
     // Features are added at the end, so most rows of the factor stay as they are.
     int64_t same = 0;
     while (same < std::min(size, ld_ - 1) && from[same] == same) ++same;
-    factored_ = orthogonal_ && columns_ != it.support ? 0 : std::min(factored_, same);
+    if (orthogonal_ && columns_ != it.support) forget_factor();
+    factored_ = std::min(factored_, same);
     d_ = d;
     hessian_ = std::move(next);
     columns_ = it.support;
@@ -78,7 +79,7 @@ bool Quadratic::adapt(const Iterate& it, const std::vector<double>& d) {
 
 void Quadratic::set_damping(double relative) {
     relative = std::max(relative, least_damping);
-    if (relative != relative_damping_) factored_ = 0;
+    if (relative != relative_damping_) forget_factor();
     relative_damping_ = relative;
     // Each coordinate by its own scale, so that columns of any size are treated alike. Where the loss is flat (all rows beyond
     // the margin) H vanishes; the scale of the data keeps the damping positive.

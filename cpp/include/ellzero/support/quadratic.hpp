@@ -37,6 +37,10 @@ class Quadratic {
     void descend(const Iterate& it);
     void factorise(const std::vector<int64_t>& free);
     bool orthogonalise(const std::vector<int64_t>& free);
+    void forget_factor() {
+        factored_ = 0;
+        orthogonal_ = false;
+    }
     bool kinked(const Iterate& it) const;
     double entry(int64_t i, int64_t j) const { return i >= j ? hessian_[i * ld_ + j] : hessian_[j * ld_ + i]; }
     void set_damping(double relative);
