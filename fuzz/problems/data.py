@@ -8,9 +8,10 @@ import numpy as np
 
 from fuzz.problems.problem import Array
 
-__all__ = ["KINDS"]
+__all__ = ["KINDS", "Kind", "families"]
 
 Generator = np.random.Generator
+Kind = Callable[[Generator, int, int], Array]
 
 
 def gaussian(rng: Generator, n: int, p: int) -> Array:
@@ -102,7 +103,15 @@ def indicators(rng: Generator, n: int, p: int) -> Array:
     return (rng.integers(p, size=(n, 1)) == np.arange(p)).astype(np.float64)
 
 
-KINDS: dict[str, Callable[[Generator, int, int], Array]] = {
+def families(rng: Generator, n: int, p: int) -> Array:
+    """Columns in families, each around a factor of its own: exact searches decide a family together."""
+    family = rng.integers(max(1, p // 3), size=p)
+    share = rng.uniform(0.8, 0.999, p)
+    factors = rng.standard_normal((n, p))[:, family] * rng.choice([1.0, 1.0, -1.0], p)
+    return np.sqrt(share) * factors + np.sqrt(1.0 - share) * rng.standard_normal((n, p))
+
+
+KINDS: dict[str, Kind] = {
     kind.__name__: kind
     for kind in (
         gaussian,

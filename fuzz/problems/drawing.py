@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzz.problems.data import KINDS
+from fuzz.problems.data import KINDS, Kind
 from fuzz.problems.problem import LOSSES, Array, Problem
 
 __all__ = ["draw_problem"]
@@ -17,12 +17,12 @@ LARGEST = 1e140  # of the entries of X: those above 1e154 cannot be squared and 
 SMALLEST_POSITIVE = 5e-324
 
 
-def draw_problem(rng: Generator, largest_p: int = 8, largest_n: int = 40) -> Problem:
-    """Return a problem; every choice is made by `rng`."""
+def draw_problem(rng: Generator, largest_p: int = 8, largest_n: int = 40, data: Kind | None = None) -> Problem:
+    """Return a problem; every choice is made by `rng`, but for the kind of data where it is given."""
     n, p = int(rng.integers(3, largest_n + 1)), int(rng.integers(1, largest_p + 1))
     kind, loss = str(rng.choice(list(KINDS))), str(rng.choice(LOSSES))
     with np.errstate(all="ignore"):
-        shape = KINDS[kind](rng, n, p)
+        shape = (KINDS[kind] if data is None else data)(rng, n, p)
         signal = draw_signal(rng, shape)
         X = scaled(rng, shape)
         y = draw_response(rng, signal) if loss == "squared_error" else draw_labels(rng, signal)
@@ -50,7 +50,7 @@ def draw_problem(rng: Generator, largest_p: int = 8, largest_n: int = 40) -> Pro
         upper=upper,
         unpenalized=unpenalized,
         bound=bound,
-        kind=kind,
+        kind=kind if data is None else data.__name__,
     )
 
 

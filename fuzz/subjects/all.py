@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import ellzero as ez
+from fuzz.problems.data import Kind, families
 from fuzz.problems.drawing import draw_problem
 from fuzz.problems.problem import Problem
 from fuzz.records import Case, Record, skeleton
@@ -33,10 +34,12 @@ class Subject:
         str  # lines that call the package, for a script; X, y, settings, form and options are defined, Z is X as it is stored
     )
     largest_p: int = 8
+    data: Kind | None = None  # the kind of data, unless that is drawn
 
 
 SUBJECTS: dict[str, Subject] = {
     "solve": Subject(40.0, exact.draw_solve, exact.judge_solve, exact.SOLVE_CALLS),
+    "alike": Subject(8.0, exact.draw_solve, exact.judge_solve, exact.SOLVE_CALLS, largest_p=10, data=families),
     "improve": Subject(6.0, swaps.draw_improve, swaps.judge_improve, swaps.IMPROVE_CALLS, largest_p=7),
     "certify": Subject(4.0, swaps.draw_certify, swaps.judge_certify, swaps.CERTIFY_CALLS, largest_p=6),
     "path": Subject(25.0, paths.draw_path, paths.judge_path, paths.PATH_CALLS, largest_p=20),
@@ -45,6 +48,9 @@ SUBJECTS: dict[str, Subject] = {
     "convex": Subject(4.0, convex.draw_convex, convex.judge_convex, convex.CONVEX_CALLS),
     "objective": Subject(3.0, functions.draw_objective, functions.judge_objective, functions.OBJECTIVE_CALLS),
     "checkpoint": Subject(3.0, checkpoints.draw_checkpoint, checkpoints.judge_checkpoint, checkpoints.CHECKPOINT_CALLS),
+    "alike stopped": Subject(
+        2.0, checkpoints.draw_checkpoint, checkpoints.judge_checkpoint, checkpoints.CHECKPOINT_CALLS, data=families
+    ),
     "estimator": Subject(8.0, estimators.draw_estimator, estimators.judge_estimator, estimators.ESTIMATOR_CALLS),
     "cv": Subject(2.0, estimators.draw_cv, estimators.judge_cv, estimators.CV_CALLS, largest_p=5),
     "convert": Subject(2.0, tables.draw_convert, tables.judge_convert, tables.CONVERT_CALLS),
@@ -60,7 +66,7 @@ def draw_case(seed: int, only: str | None = None) -> Case:
     name = drawn if only is None else only
     own = np.random.default_rng([seed, zlib.crc32(name.encode())])
     subject = SUBJECTS[name]
-    problem, options = subject.draw(own, draw_problem(own, subject.largest_p))
+    problem, options = subject.draw(own, draw_problem(own, subject.largest_p, data=subject.data))
     return Case(name, seed, problem, options)
 
 

@@ -27,6 +27,7 @@ path = ez.fit_path(Z, y, lambda_0=[0.0], **settings)
 print(path, path.coef.toarray(), path.intercept)
 """
 FAR = 1e8  # columns whose scales differ by more are left to the other subjects: SciPy knows no scaling
+UNCERTAIN = 1e-14, 1e-10  # what a column has of its own, as a part of it: more than rounding, less than float64 can work with
 AGREEMENT = 1e-5  # relative to the objective or, where that is less, to a thousandth of the loss of zero coefficients
 
 
@@ -56,6 +57,9 @@ def judge_convex(case: Case, record: Record) -> None:
     model = path[0]
     check_model(record, referee, "fit_path", model.coef, model.intercept, model.objective)
     record.count("converged" if path.converged[0] else "not converged")
+    if nearly_dependent(problem):
+        record.count("columns dependent to ten digits")
+        return
     own = referee.long.value(model.coef, model.intercept)
     allowed = AGREEMENT * max(own, referee.zero_loss / 1000)
     if problem.loss == "hinge":  # its bend is smoothed, which may cost half the smoothing
@@ -69,6 +73,14 @@ def judge_convex(case: Case, record: Record) -> None:
         if path.converged[0] and other.value < own - allowed:
             words = f"{name} has {float(other.value)!r}, the package {float(own)!r}"
             record.find("not the convex minimum", severity, words, (other.coef.astype(float).tolist(), float(other.intercept)))
+
+
+def nearly_dependent(problem: Problem) -> bool:
+    """Return whether columns depend on each other to so many digits that nobody can tell whether they do."""
+    columns = problem.X - problem.X.mean(0) if problem.fit_intercept else problem.X
+    sizes = np.linalg.norm(columns, axis=0)
+    own = np.linalg.svd(columns[:, sizes > 0.0] / sizes[sizes > 0.0], compute_uv=False)
+    return bool(((own > UNCERTAIN[0]) & (own < UNCERTAIN[1])).any())
 
 
 def others(problem: Problem, long: LongProblem) -> dict[str, Best]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,7 @@ def check_solution(record: Record, referee: Referee, what: str, solution: ez.Exa
     """Check the model, the bound and the status of an exact solution."""
     asked = solution.certificate.claim.gap_asked
     record.count(f"status {solution.status}" + (", gap asked below 1e-6" if asked < 1e-6 else ""))
+    count_means(record, solution.certificate.arrays)
     check_model(record, referee, what, solution.coef, solution.intercept, solution.objective)
     referee.show(solution.coef, solution.intercept)
     if referee.is_beaten():
@@ -82,6 +84,14 @@ def check_solution(record: Record, referee: Referee, what: str, solution: ez.Exa
         record.find("bound above the objective", "high", words)
     if solution.status == "optimal" and not solution.gap <= asked * (1.0 + 1e-6) + 1e-12:
         record.find("optimal with a gap", "high", f"{what}: gap {solution.gap!r}, asked {asked!r}")
+
+
+def count_means(record: Record, arrays: Mapping[str, Any]) -> None:
+    """Count the proofs that use more than dual points and single features."""
+    if (np.diff(arrays["block_ends"], prepend=0) > 1).any():
+        record.count("proofs with clauses")
+    if (arrays.get("point_diagonal", np.zeros(0)) >= 0).any():
+        record.count("proofs with diagonals")
 
 
 def judge_quality(record: Record, referee: Referee, what: str, solution: ez.ExactSolution) -> None:

@@ -202,6 +202,21 @@ def test_a_zero_of_next_to_no_weight_counts_in_the_spread(storage):
 
 
 @pytest.mark.parametrize("storage", ["f64", "csc64", "file"])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_a_column_in_rows_of_denormal_weight_has_an_exact_spread(storage, intercept):
+    Z, y = np.array([[2.0, -3.0], [0.0, 2.0], [-2.0, 3.0], [-1.0, 2.0]]), np.array([0, 0, 1, 0])
+    weight = np.array([11.0, 0.0, 8.0, 10.0]) * 5e-324
+    weight[1] = 1.0
+    settings = {"loss": "hinge", "k": 1, "bound": 1.0, "standardize": True, "fit_intercept": intercept, "sample_weight": weight}
+    sol = ez.solve(store(Z, storage), y, **settings)
+    exact = np.sqrt(86.0 * 2.0**500) / 2.0**250 * np.sqrt(5e-324)
+    assert sol.certificate.problem.spread[0] == pytest.approx(exact, rel=1e-9)
+    for other in ("f64", "csc64"):
+        report = ez.verify(sol.certificate, store(Z, other), y)
+        assert report.valid, report.reasons
+
+
+@pytest.mark.parametrize("storage", ["f64", "csc64", "file"])
 def test_columns_whose_squares_underflow(storage):
     Z, y = X * 1e-170, target(RESPONSE, "logistic")
     problem = make_problem(store(Z, storage), y, standardize=True)

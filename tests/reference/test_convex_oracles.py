@@ -110,6 +110,36 @@ def test_l1_hinge_is_a_linear_program(seed, l1):
     np.testing.assert_allclose(ours.objective[0], reference, rtol=1e-5)
 
 
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("size", [0.1, 0.4])
+def test_hinge_in_a_box_is_a_linear_program(seed, size):
+    """Without penalties, many coefficients end at their bounds; the intercept is then held by few rows."""
+    rng = np.random.default_rng(seed)
+    X = 0.9 * rng.standard_normal((13, 2))[:, rng.integers(2, size=6)] + 0.4 * rng.standard_normal((13, 6))
+    y = np.where(X[:, 0] + rng.standard_normal(13) > 0.5, 1.0, -1.0)
+    rows = np.hstack([-y[:, None] * X, -y[:, None], -np.eye(13)])
+    bounds = [(-size, size)] * 6 + [(None, None)] + [(0, None)] * 13
+    reference = linprog(np.repeat([0.0, 1 / 13], [7, 13]), A_ub=rows, b_ub=-np.ones(13), bounds=bounds).fun
+    ours = solve(X, y, loss="hinge", lower=-size, upper=size)
+    assert ours.objective[0] >= reference - 1e-9
+    np.testing.assert_allclose(ours.objective[0], reference, rtol=1e-5)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("storage", [np.asfortranarray, sparse.csc_matrix])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("own", [1e-4, 1e-6, 1e-8, 1e-9])
+def test_nearly_dependent_columns(loss, storage, intercept, own):
+    """A column that nearly is a combination of others: what it has of its own spans the same models as a column of size one."""
+    rng = np.random.default_rng(17)
+    X = rng.standard_normal((40, 5))
+    y = target(X @ rng.standard_normal(5) + 2 * rng.standard_normal(40), loss)
+    reference = solve(X, y, loss=loss, fit_intercept=intercept).objective[0]
+    X[:, 4] = X[:, :4] @ rng.standard_normal(4) + own * X[:, 4]
+    ours = solve(storage(X), y, loss=loss, fit_intercept=intercept).objective[0]
+    np.testing.assert_allclose(ours, reference, rtol=1e-5)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_box_constrained(loss, seed):

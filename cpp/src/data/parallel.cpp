@@ -1,6 +1,6 @@
 #include "ellzero/data/parallel.hpp"
 
-#include <system_error>
+#include <exception>
 
 namespace ellzero {
 namespace {
@@ -22,8 +22,8 @@ Team::Team(int threads) {
     for (int t = 1; t < threads; ++t) {
         try {
             workers_.emplace_back([this, t] { work(t); });
-        } catch (const std::system_error&) {
-            break;  // the system grants no more threads: the work is done by those that started
+        } catch (const std::exception&) {
+            break;  // the system grants no more threads, or no memory for one: the work is done by those that started
         }
     }
 }

@@ -71,6 +71,7 @@ SearchStatus Search::run(const SearchLimits& limits, Monitor& monitor) {
     limits_ = limits;
     ended_.reset();
     bool through = true;
+    frontier_.put_back();  // nodes that another run left in the middle are as open as before
     // 1. The root, with all threads; it decides which columns are left.
     if (!rooted_) through = workers_.run({[this] { process_root(); }}, until, monitor);
     // 2. The other nodes, one a thread if not in turn.
@@ -78,8 +79,6 @@ SearchStatus Search::run(const SearchLimits& limits, Monitor& monitor) {
     const int workers = limits.in_turn ? 1 : distant ? std::max(threads_, nodes_to_a_pass) : threads_;
     if (through && rooted_)
         through = workers_.run(std::vector<std::function<void()>>(workers, [this] { work(); }), until, monitor);
-    // 3. Nodes that were left in the middle are as open as before.
-    frontier_.put_back();
     if (frontier_.size() == 0) return SearchStatus::finished;
     if (ended_) return *ended_;
     return through && frontier_.best_waiting() ? SearchStatus::relaxed : SearchStatus::time_limit;

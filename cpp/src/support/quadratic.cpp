@@ -12,6 +12,13 @@ namespace {
 
 // Damping, relative to the diagonal, that keeps the factorisation possible when support columns are collinear.
 constexpr double least_damping = 1e-11;
+// A pivot below this multiple of the damping feels it, and soon the rounding of H: the columns are nearly dependent. (The hinge
+// is flat between its bends, where the damping is all that holds a step: there the diagonal is the measure.)
+constexpr double dependent = 100.0;
+// What a column has of its own beside the others is above this part of it, or all of it is rounding.
+constexpr double of_its_own = 1e-11;
+// Columns with more entries than this are not copied.
+constexpr int64_t most_entries = int64_t{1} << 24;
 constexpr int most_cycles = 200;
 // More new columns than 1 / adaptable_share of the support (but a few in any case) are not worth computing row by row.
 constexpr int64_t adaptable_share = 8;
@@ -20,7 +27,8 @@ constexpr int64_t adaptable_share = 8;
 
 void Quadratic::build(const Iterate& it, const std::vector<double>& d) {
     problem_.X.gram(it.support, d.data(), hessian_);
-    factored_ = 0;
+    d_ = d;
+    forget_factor();
     columns_ = it.support;
     ld_ = std::ssize(columns_) + 1;
     order_ = problem_.intercept ? ld_ : ld_ - 1;
@@ -59,7 +67,9 @@ bool Quadratic::adapt(const Iterate& it, const std::vector<double>& d) {
     // Features are added at the end, so most rows of the factor stay as they are.
     int64_t same = 0;
     while (same < std::min(size, ld_ - 1) && from[same] == same) ++same;
+    if (orthogonal_ && columns_ != it.support) forget_factor();
     factored_ = std::min(factored_, same);
+    d_ = d;
     hessian_ = std::move(next);
     columns_ = it.support;
     ld_ = ld;
@@ -69,7 +79,7 @@ bool Quadratic::adapt(const Iterate& it, const std::vector<double>& d) {
 
 void Quadratic::set_damping(double relative) {
     relative = std::max(relative, least_damping);
-    if (relative != relative_damping_) factored_ = 0;
+    if (relative != relative_damping_) forget_factor();
     relative_damping_ = relative;
     // Each coordinate by its own scale, so that columns of any size are treated alike. Where the loss is flat (all rows beyond
     // the margin) H vanishes; the scale of the data keeps the damping positive.
@@ -87,10 +97,20 @@ bool Quadratic::kinked(const Iterate& it) const {
 
 double Quadratic::change(const Iterate& it, const std::vector<double>& step) const {
     double total = 0.0;
-    for (int64_t i = 0; i < order_; ++i) {
-        if (step[i] == 0.0) continue;
-        const double half = 0.5 * hessian_[i * ld_ + i] * step[i];
-        total += step[i] * (gradient_[i] + half + kernels::dot(&hessian_[i * ld_], step.data(), i));
+    if (orthogonal_) {  // s'Hs is a small difference of large numbers, but not in the rows
+        std::vector<double> along(problem_.rows(), problem_.intercept ? step[order_ - 1] : 0.0);
+        for (size_t k = 0; k < columns_.size(); ++k) {
+            problem_.X.axpy(columns_[k], step[k], along.data());
+            total += problem_.penalty.lambda_2 * step[k] * step[k];
+        }
+        for (size_t i = 0; i < along.size(); ++i) total += 0.5 * d_[i] * along[i] * along[i];
+        total += kernels::dot(gradient_.data(), step.data(), order_);
+    } else {
+        for (int64_t i = 0; i < order_; ++i) {
+            if (step[i] == 0.0) continue;
+            const double half = 0.5 * hessian_[i * ld_ + i] * step[i];
+            total += step[i] * (gradient_[i] + half + kernels::dot(&hessian_[i * ld_], step.data(), i));
+        }
     }
     if (problem_.penalty.lambda_1 > 0.0)
         for (size_t k = 0; k < it.beta.size(); ++k)
@@ -214,9 +234,10 @@ void Quadratic::descend(const Iterate& it) {
 void Quadratic::factorise(const std::vector<int64_t>& free) {
     const int64_t m = std::ssize(free);
     const bool whole = m == order_;
-    const int64_t start = whole ? std::min(factored_, m) : 0;
+    if (orthogonal_ && whole && factored_ == ld_ - 1) return;
+    const int64_t start = whole && !orthogonal_ ? std::min(factored_, m) : 0;
     factor_.resize(m * (m + 1) / 2);
-    if (start == 0) indefinite_ = false;
+    if (start == 0) indefinite_ = orthogonal_ = false;
     for (int64_t a = start; a < m; ++a) {
         double* target = row(a);
         const double* source = &hessian_[free[a] * ld_];
@@ -226,9 +247,52 @@ void Quadratic::factorise(const std::vector<int64_t>& free) {
         indefinite_ |= rest < -1e-10 * diagonal;
         const double damping = damping_[free[a]];
         target[a] = std::sqrt(std::max(rest + damping, damping));
+        const double felt = problem_.loss.kind == LossKind::hinge ? least_damping * diagonal : damping;
+        orthogonal_ |= rest < dependent * felt && relative_damping_ == least_damping;
     }
     // The intercept's row is the last: it moves when a feature is added.
     factored_ = whole ? ld_ - 1 : 0;
+    if (orthogonal_) orthogonal_ = orthogonalise(free);
+}
+
+// The same factor from the columns themselves, by Gram and Schmidt's method. H has the squares of what nearly dependent columns
+// have of their own, which rounding and damping hide: a minimum far along such a direction would never be reached. False (and
+// nothing done) if there are more columns than rows that count, or if the columns are too large to be copied.
+bool Quadratic::orthogonalise(const std::vector<int64_t>& free) {
+    // Where a smooth loss is flat, the damping is that of the rows: that of the coefficients hides what columns have of their
+    // own.
+    const double flat = problem_.loss.kind == LossKind::hinge ? 0.0 : least_damping * problem_.broad_loss().curvature_bound();
+    std::vector<int64_t> rows;
+    std::vector<double> root;
+    for (int64_t i = 0; i < problem_.rows(); ++i) {
+        const double square = d_[i] + flat * problem_.w[i];
+        if (!(square > 0.0)) continue;
+        rows.push_back(i);
+        root.push_back(std::sqrt(square));
+    }
+    const int64_t m = std::ssize(free), n = std::ssize(rows), length = n + m;
+    if (m > n || m * length > most_entries) return false;
+    std::vector<double> columns(m * length, 0.0), z(problem_.rows());  // below their rows stand those of the ridge
+    const auto column = [&](int64_t a) { return &columns[a * length]; };
+    for (int64_t a = 0; a < m; ++a) {
+        const bool feature = free[a] + 1 < ld_;
+        std::fill(z.begin(), z.end(), feature ? 0.0 : 1.0);
+        if (feature) problem_.X.axpy(columns_[free[a]], 1.0, z.data());
+        for (int64_t i = 0; i < n; ++i) column(a)[i] = root[i] * z[rows[i]];
+        if (feature) column(a)[n + a] = std::sqrt(2.0 * problem_.penalty.lambda_2);
+    }
+    for (int64_t a = 0; a < m; ++a) {
+        double* own = column(a);
+        const double rest = kernels::dot(own, own, length), whole = rest + kernels::dot(row(a), row(a), a);
+        // Dependent columns share what there is to gain, by the damping.
+        row(a)[a] = std::sqrt(rest > of_its_own * of_its_own * whole ? rest : rest + damping_[free[a]]);
+        for (int64_t i = 0; i < length; ++i) own[i] /= row(a)[a];
+        for (int64_t b = a + 1; b < m; ++b) {
+            row(b)[a] = kernels::dot(own, column(b), length);
+            kernels::axpy(-row(b)[a], own, length, column(b));
+        }
+    }
+    return true;
 }
 
 std::vector<double> Quadratic::inverse_diagonal() {

@@ -29,6 +29,7 @@ __all__ = ["Problem", "column_statistics", "restricted", "reweighted"]
 Array = NDArray[np.float64]
 CONSTANT = 1e-24  # a column whose variance is at most this part of its mean square is constant
 SMALLEST_SQUARE, SMALLEST_SIZE = 1e-300, 1e-135  # smaller squares have few digits; they are those of small columns
+RAISED = 2.0**600  # times weights that have few digits in products
 # A penalty that is beyond these in the solvers' units is as good as infinite, or as zero.
 LARGEST_PENALTY, SMALLEST_PENALTY = 1e300, 5e-324
 
@@ -202,7 +203,8 @@ def column_statistics(design: Design, w: Array, fit_intercept: bool, standardize
         # Of a constant column, centring leaves only rounding errors, which scaling must not blow up.
         square = np.where(variance <= CONSTANT * square, 0.0, variance)
     size = np.sqrt(square)
-    small = np.flatnonzero((square < SMALLEST_SQUARE) & (mean != 0.0) & (np.abs(mean) < SMALLEST_SIZE)).astype(np.int32)
+    entries = (mean != 0.0) | (square > 0.0)
+    small = np.flatnonzero((square < SMALLEST_SQUARE) & entries & (np.abs(mean) < SMALLEST_SIZE)).astype(np.int32)
     for j in small:  # rounding of squares that underflow
         size[j] = column_size(design.matvec(np.array([j], dtype=np.int32), np.ones(1)), w, fit_intercept)
     unit = 1.0 if standardize else column_unit(size)
@@ -219,14 +221,14 @@ def column_statistics(design: Design, w: Array, fit_intercept: bool, standardize
 
 
 def column_size(column: Array, w: Array, fit_intercept: bool) -> float:
-    """Return sqrt(sum_i w_i z_i^2) of a column, centred if there is an intercept; its squares may underflow."""
+    """Return sqrt(sum_i w_i z_i^2) of a column, centred if there is an intercept; its squares, or weights, may underflow."""
     unit = float(np.abs(column).max())
     z = column / unit
-    square = float(w @ z**2)
-    variance = float(w @ (z - weighted_mean(z, w)) ** 2)
+    square = float(RAISED * w @ z**2)
+    variance = float(RAISED * w @ (z - weighted_mean(z, w)) ** 2)
     if fit_intercept:
         square = 0.0 if variance <= CONSTANT * square else variance
-    return unit * float(np.sqrt(square))
+    return unit * float(np.sqrt(square) / np.sqrt(RAISED))
 
 
 def in_range(given: float, scaled: float) -> float:

@@ -36,6 +36,11 @@ class Quadratic {
     bool solve_face(const Iterate& it, const std::vector<double>& at);
     void descend(const Iterate& it);
     void factorise(const std::vector<int64_t>& free);
+    bool orthogonalise(const std::vector<int64_t>& free);
+    void forget_factor() {
+        factored_ = 0;
+        orthogonal_ = false;
+    }
     bool kinked(const Iterate& it) const;
     double entry(int64_t i, int64_t j) const { return i >= j ? hessian_[i * ld_ + j] : hessian_[j * ld_ + i]; }
     void set_damping(double relative);
@@ -49,7 +54,9 @@ class Quadratic {
     std::vector<double> damping_;  // added to the diagonal
     bool indefinite_ = false;
     int64_t factored_ = 0;         // leading rows of the factor that fit H and the damping
+    bool orthogonal_ = false;      // whether the factor comes from the columns themselves: H has too few digits
     std::vector<double> hessian_;  // lower triangle, row-major
+    std::vector<double> d_;        // of H, the latest where it was adapted
     std::vector<double> gradient_, step_, trial_, factor_, scratch_;
 };
 

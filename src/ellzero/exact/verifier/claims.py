@@ -201,12 +201,12 @@ def read_target(header: Header, arrays: Arrays, y: Any, w: Array) -> Array:
     return target
 
 
-def check_spread(spread: Array, unit: Array, square: Array, second: Array) -> None:
-    """Check that spreads are those of the data: unit sqrt(square), or one for a constant column."""
+def check_spread(spread: Array, unit: Array, norm: Array, about_zero: Array) -> None:
+    """Check that spreads are those of the data: unit times norm, or one for a constant column."""
     # A mean far from zero costs the deviations digits: there, less agreement can be required.
-    allowed = np.minimum(TOLERANCE + 1e-14 * np.sqrt(second / square), 1e-3)
-    constant = (spread == 1.0) & ((square <= 1e-24 * second) | (unit * np.sqrt(square) <= SMALLEST_SPREAD))
-    right = (spread > 0.0) & (constant | (np.abs(spread - unit * np.sqrt(square)) <= allowed * spread))
+    allowed = np.minimum(TOLERANCE + 1e-14 * about_zero / norm, 1e-3)
+    constant = (spread == 1.0) & ((norm <= 1e-12 * about_zero) | (unit * norm <= SMALLEST_SPREAD))
+    right = (spread > 0.0) & (constant | (np.abs(spread - unit * norm) <= allowed * spread))
     require_all(right, "spread is not that of the data")
 
 
@@ -232,11 +232,11 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
         target = read_target(header, arrays, y, w)
     except (TypeError, ValueError) as error:
         raise Refused(f"X or y cannot be read as numbers: {error}") from None
-    largest, variance, second, constant = column_sizes(matrix, w)
+    largest, deviation, about_zero, constant = column_sizes(matrix, w)
     require(np.isfinite(largest).all(), "X contains numbers that are not finite.")
     spread = arrays.get("spread", np.ones(p))
     if header["standardize"]:
-        check_spread(spread, largest, variance if header["fit_intercept"] else second, second)
+        check_spread(spread, largest, deviation if header["fit_intercept"] else about_zero, about_zero)
     counted = np.ones(p, dtype=bool)
     counted[arrays.get("unpenalized", [])] = False
     low, high = arrays.get("lower", np.full(p, -np.inf)), arrays.get("upper", np.full(p, np.inf))
@@ -254,7 +254,7 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
     home = np.zeros(p, dtype=bool)
     home[arrays.get("home", [])] = True
     require(not (home & ~counted).any(), "home lists unpenalized features.")
-    norm = largest / spread * np.sqrt(second + n * arithmetic.tiny) + arithmetic.tiny  # never zero by underflow
+    norm = largest / spread * np.sqrt(about_zero**2 + n * arithmetic.tiny) + arithmetic.tiny  # never zero by underflow
     # Dual points sum to zero exactly if there is an intercept: so do their products with a constant column.
     norm[constant if header["fit_intercept"] else largest == 0.0] = 0.0
     return Problem(

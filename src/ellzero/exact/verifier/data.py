@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -20,6 +21,7 @@ SPARSE_SHARE = 8  # a block of a sparse matrix has this many times as many colum
 LARGEST_CHUNK_BYTES = 256 * 2**20  # chunks of other libraries' arrays up to this size, as float64, are read as a whole
 NARROW_ENTRIES = 2**18
 LITTLE_WEIGHT = 1e-3  # of the zeros of a sparse column: one less what the others weigh has lost digits
+RAISED = 2.0**600  # times weights: the products of the least of them keep their digits
 
 
 class Refused(Exception):
@@ -154,10 +156,11 @@ def narrow_blocks(matrix: Any) -> Iterator[tuple[slice, Array]]:
 
 
 def column_sizes(matrix: Any, w: Array) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
-    """Return the largest absolute value of every column, its weighted variance and second moment in units of that, and whether
-    all its numbers are equal, but for rows without weight.
+    """Return the largest absolute value of every column, its weighted norms about the mean and about zero in units of that, and
+    whether all its numbers are equal, but for rows without weight.
 
-    In these units nothing overflows, and underflow is far below rounding. The variance is about the mean, in two passes.
+    In these units nothing overflows. Weights are far above the numbers that lose their digits: rows that weigh next to nothing
+    may be the only ones that a column has entries in. The norm about the mean is computed in two passes.
     """
     largest, variance, second = np.zeros((3, matrix.shape[1]))
     constant, counts = np.zeros(matrix.shape[1], dtype=bool), w > 0.0
@@ -176,19 +179,19 @@ def column_sizes(matrix: Any, w: Array) -> tuple[Array, Array, Array, NDArray[np
             variance[part], second[part] = sparse_moments(scaled, w)
         else:
             scaled = piece / unit
-            variance[part], second[part] = w @ (scaled - w @ scaled) ** 2, w @ scaled**2
-    return largest, variance, second, constant
+            variance[part], second[part] = RAISED * w @ (scaled - w @ scaled) ** 2, RAISED * w @ scaled**2
+    return largest, np.sqrt(variance) / math.sqrt(RAISED), np.sqrt(second) / math.sqrt(RAISED), constant
 
 
 def sparse_moments(matrix: Any, w: Array) -> tuple[Array, Array]:
-    """Return weighted variance and second moment of every column of a sparse matrix, with its zeros counted in."""
+    """Return weighted variance and second moment of a sparse matrix' columns, raised, with their zeros counted in."""
     mean, deviation, pattern = matrix.T @ w, matrix.copy(), matrix.copy()
     deviation.data = (matrix.data - np.repeat(mean, np.diff(matrix.indptr))) ** 2
     pattern.data = np.ones(matrix.nnz)
     zeros = w.sum() - pattern.T @ w
     for j in np.flatnonzero(zeros < LITTLE_WEIGHT):  # a difference that has lost digits
         zeros[j] = np.delete(w, matrix.indices[matrix.indptr[j] : matrix.indptr[j + 1]]).sum()
-    return deviation.T @ w + mean**2 * zeros, matrix.power(2).T @ w
+    return deviation.T @ (RAISED * w) + RAISED * mean**2 * zeros, matrix.power(2).T @ (RAISED * w)
 
 
 def products(theta: Array, matrix: Any) -> Array:
