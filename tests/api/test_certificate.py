@@ -42,7 +42,7 @@ def test_free_features_without_a_penalty_are_conditional_where_the_loss_does_not
     assert report.valid
     assert not report.conditional
     separated = X.copy()
-    separated[:, 0] = np.where(Y == Y.min(), 1.0, -1.0) + 0.1 * X[:, 0]
+    separated[:, 0] = np.where(Y.min() == Y, 1.0, -1.0) + 0.1 * X[:, 0]
     report = ez.verify(ez.solve(separated, Y, **settings).certificate, separated, Y)
     assert report.valid
     assert report.conditional

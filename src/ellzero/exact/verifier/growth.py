@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from ellzero.exact.verifier.arithmetic import Array
-from ellzero.exact.verifier.bounds import Index, Problem, balance
+from ellzero.exact.verifier.bounds import Problem, balance
 from ellzero.exact.verifier.data import require
+from ellzero.exact.verifier.regions import Index
 
 LARGEST_SLOPE = 0.24  # of sum_j v_j^2 / d_j: with all that rounding can do to it, it is below 1/4
 BELOW = 1.0 - 2.0**-50  # makes a product of two rounded numbers a lower bound of it
