@@ -14,8 +14,9 @@ constexpr double strong_floor = 1e-4;
 // A child that does not rise counts as if it rose by this part of what is missing: the other child decides then.
 constexpr double least_rise = 1e-6;
 constexpr double integral = 1e-6;  // a share this close to 0 or 1 is no fraction
-// Features of a block have at least this correlation with its centre.
-constexpr double usual = 0.5;
+// Features of a block have at least this correlation with its centre. Where the loss is flat beyond a margin, a block that is
+// out hardly raises the bound either, and clauses cost more than they gain, but of features that nearly repeat each other.
+constexpr double usual = 0.5, usual_of_margins = 0.9;
 // Where a block has more than this part of all columns, and more than so many, its features have something in common but are no
 // look-alikes: only those that resemble the centre more closely are decided with it.
 constexpr double large_block = 0.02;
@@ -39,7 +40,7 @@ Branching::Block Branching::choose(int depth, double bound) {
         candidates = used();
         if (candidates.empty()) return region.undecided().empty() ? Block{} : Block{region.undecided().front()};
     }
-    if (candidates.empty()) return split();
+    if (candidates.empty()) return split(bound);
     std::sort(candidates.begin(), candidates.end());
     Block block = block_around(candidates[0].second);
     // 3. Near the root, single features are the best of several.
@@ -90,13 +91,16 @@ Branching::Block Branching::block_around(int32_t j) {
     if (setting_.options.alike) return resembling(*setting_.options.alike);
     const auto few =
         std::max(least_large_block, static_cast<int64_t>(large_block * static_cast<double>(setting_.problem.columns())));
-    double alike = std::min(usual + noise / std::sqrt(static_cast<double>(setting_.problem.rows())), closest);
+    const LossKind loss = setting_.problem.loss.kind;
+    const bool margins = loss == LossKind::hinge || loss == LossKind::squared_hinge;
+    const double chance = noise / std::sqrt(static_cast<double>(setting_.problem.rows()));
+    double alike = std::min((margins ? usual_of_margins : usual) + chance, closest);
     Block out = resembling(alike);
     while (std::ssize(out) > few && alike < closest) out = resembling(alike += closer * (1.0 - alike));
     return out;
 }
 
-Branching::Block Branching::split() {
+Branching::Block Branching::split(double bound) {
     const Region& region = work_.region;
     const auto& coordinates = work_.relaxation.coordinates();
     // Each clause: the sum of its shares, and its members with the two largest.
@@ -124,7 +128,11 @@ Branching::Block Branching::split() {
     const auto& clause = region.clauses()[widest - clauses.begin()];
     if (widest->best < 0) return {clause.begin(), clause.begin() + std::ssize(clause) / 2};
     if (widest->next < 0) return {widest->best};
-    return nearer(clause, widest->best, widest->next);
+    // Two ways to split it; short solves of the children tell the better one.
+    std::vector<Block> parts{nearer(clause, widest->best, widest->next)};
+    if (parts[0].size() == 1) return parts[0];
+    parts.push_back({widest->best});
+    return best_of(std::move(parts), bound);
 }
 
 Branching::Block Branching::nearer(const std::vector<int32_t>& clause, int32_t first, int32_t second) {

@@ -35,7 +35,7 @@ class Branching {
     // The undecided columns of the pool that resemble this one.
     Block block_around(int32_t j);
     // A part of the clause that the relaxation leaves most undecided.
-    Block split();
+    Block split(double bound);
     // The members of a clause that resemble the first of two more than the second.
     Block nearer(const std::vector<int32_t>& clause, int32_t first, int32_t second);
     // Strong branching: solves both children of each block, on the working set alone, and returns that whose children rise
