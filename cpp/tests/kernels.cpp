@@ -231,28 +231,6 @@ TEST(gram_rows_fill_the_lower_triangle) {
         }
 }
 
-TEST(rough_dots_are_products_in_single_precision) {
-    for (const int64_t n : lengths)
-        for (int64_t count = 0; count <= 9; ++count) {
-            const Matrix<float> x(random, n, 5);
-            const std::vector<float> r = entries<float>(random, n);
-            std::vector<int32_t> list(count);
-            for (int32_t& j : list) j = static_cast<int32_t>(random.integer(0, 4));
-            std::vector<float> out(count + 1, 7.0F);
-            kernels::rough_dots(x.values.data(), x.stride, list.data(), count, n, r.data(), out.data());
-            for (int64_t c = 0; c < count; ++c) {
-                double want = 0.0, size = 0.0;
-                for (int64_t i = 0; i < n; ++i) {
-                    const double term = static_cast<double>(x.column(list[c])[i]) * static_cast<double>(r[i]);
-                    want += term;
-                    size += std::abs(term);
-                }
-                CHECK_NEAR(static_cast<double>(out[c]), want, 1e-6 * size);
-            }
-            CHECK(out[count] == 7.0F);
-        }
-}
-
 TEST(triangular_systems_are_solved) {
     constexpr int64_t width = kernels::tile_width;
     for (int64_t order = 0; order <= 9; ++order) {

@@ -145,24 +145,6 @@ ELLZERO_SIMD void dots(const int8_t* x, int64_t stride, const int32_t* columns, 
     dots_of(x, stride, columns, first, count, n, r, out);
 }
 
-ELLZERO_SIMD void rough_dots(const float* x, int64_t stride, const int32_t* columns, int64_t count, int64_t n, const float* r,
-                             float* out) {
-    for (int64_t c = 0; c < count; c += 4) {
-        const auto column = [&](int64_t k) { return x + stride * columns[k < count ? k : count - 1]; };
-        const float *x0 = column(c), *x1 = column(c + 1), *x2 = column(c + 2), *x3 = column(c + 3);
-        float s0 = 0.0F, s1 = 0.0F, s2 = 0.0F, s3 = 0.0F;
-#pragma omp simd reduction(+ : s0, s1, s2, s3)
-        for (int64_t i = 0; i < n; ++i) {
-            s0 += x0[i] * r[i];
-            s1 += x1[i] * r[i];
-            s2 += x2[i] * r[i];
-            s3 += x3[i] * r[i];
-        }
-        const float four[4] = {s0, s1, s2, s3};
-        for (int64_t k = c; k < count && k < c + 4; ++k) out[k] = four[k - c];
-    }
-}
-
 ELLZERO_SIMD void products(const double* x, int64_t stride, int64_t first, int64_t count, int64_t n, const double* r,
                            int64_t sides, double* out, int64_t ld) {
     products_of(x, stride, first, count, n, r, sides, out, ld);

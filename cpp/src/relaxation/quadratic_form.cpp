@@ -46,14 +46,10 @@ void QuadraticForm::move(int64_t k, double step) {
 double QuadraticForm::value() const { return kernels::dot(at_.data(), slopes_.data(), order_); }
 
 void QuadraticForm::multiply(const std::vector<int32_t>& face, const std::vector<double>& along, std::vector<double>& out) {
-    double largest = 0.0;
-    for (size_t a = 0; a < face.size(); ++a) largest = std::max(largest, std::abs(along[a] / units_[face[a]]));
-    if (!(largest > 0.0) || !std::isfinite(largest)) return std::fill(out.begin(), out.end(), 0.0);
-    wide_.assign(order_, 0.0F);
-    for (size_t a = 0; a < face.size(); ++a) wide_[face[a]] = static_cast<float>(along[a] / units_[face[a]] / largest);
-    products_.resize(face.size());
-    kernels::rough_dots(rounded_.data(), order_, face.data(), std::ssize(face), order_, wide_.data(), products_.data());
-    for (size_t a = 0; a < face.size(); ++a) out[a] = static_cast<double>(products_[a]) * largest / units_[face[a]];
+    wide_.assign(order_, 0.0);
+    for (size_t a = 0; a < face.size(); ++a) wide_[face[a]] = along[a] / units_[face[a]];
+    kernels::dots(rounded_.data(), order_, face.data(), 0, std::ssize(face), order_, wide_.data(), out.data());
+    for (size_t a = 0; a < face.size(); ++a) out[a] /= units_[face[a]];
 }
 
 }  // namespace ellzero

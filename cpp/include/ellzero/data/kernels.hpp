@@ -14,9 +14,6 @@ void dots(const float* x, int64_t stride, const int32_t* columns, int64_t first,
 void dots(const int8_t* x, int64_t stride, const int32_t* columns, int64_t first, int64_t count, int64_t n, const double* r,
           double* out);
 
-// The same of the listed columns, with sums in single precision: for directions, which need no more.
-void rough_dots(const float* x, int64_t stride, const int32_t* columns, int64_t count, int64_t n, const float* r, float* out);
-
 // out[k * ld + c] = x_c . r_k for `count` columns from `first` and `sides` vectors r_k = r + k * n: X is read once for all of
 // them.
 void products(const double* x, int64_t stride, int64_t first, int64_t count, int64_t n, const double* r, int64_t sides,

@@ -33,8 +33,7 @@ class QuadraticForm {
     std::vector<double> matrix_;  // symmetric
     std::vector<float> rounded_;
     std::vector<double> units_;  // of the coordinates: powers of two, all one where H is of ordinary size
-    std::vector<double> at_, slopes_;
-    std::vector<float> wide_, products_;
+    std::vector<double> at_, slopes_, wide_;
 };
 
 }  // namespace ellzero
