@@ -343,7 +343,7 @@ TEST(good_dual_points_give_the_value_of_the_relaxation) {
             const double bound = RegionBound(problem, region).compute(solved.dual, instance.products(solved.dual.theta));
             // The method of multipliers comes near; a charge that still moves keeps it from coming nearer.
             const bool moves = region.limited() || !region.clauses().empty();
-            const double missing = kind != LossKind::hinge ? 1e-5 : moves ? 1e-2 : 1e-4;
+            const double missing = kind != LossKind::hinge ? 1e-5 : moves ? 3e-2 : 2e-3;
             CHECK_AT_MOST(solved.value, bound + missing);
             // The value is that of the charges that were found, and the bound that of the best.
             if (!moves) CHECK_AT_MOST(bound, solved.value + 1e-12);

@@ -145,7 +145,8 @@ def test_files(run, tmp_path, monkeypatch):
 
 def test_usage(run, tmp_path):
     FRAME.to_csv(tmp_path / "data.csv", index=False)
-    data = tmp_path / "data.csv"
+    data, few = tmp_path / "data.csv", tmp_path / "few.csv"
+    FRAME.head(6).to_csv(few, index=False)  # a plane separates the classes: nothing holds the coefficients
     for argv, expected in (
         ([], "the following arguments are required: COMMAND"),
         (["dance"], "invalid choice: 'dance'"),
@@ -165,7 +166,7 @@ def test_usage(run, tmp_path):
         (["path", data, "--target", "label", "--max-support", "-1"], "--max-support must be an integer of at least 0, got -1."),
         (["fit", data, "--target", "label", "--seed", "-1"], "argument --seed: must be a whole number from 0 to 2^32 - 1"),
         (["cv", data, "--target", "label", "--scoring", "r3"], "--scoring must be None, the name of a scorer or a function"),
-        (["certify", data, "--target", "label", "--k", "1", "--lambda-2", "0"], "(add, for example, --lambda-2=1e-3)"),
+        (["certify", few, "--target", "label", "--k", "1", "--lambda-2", "0"], "(add, for example, --lambda-2=1e-3)"),
         (["path", "", "--target", "label"], "'' has no ending that tells its format; add --format"),
         (["path", data, "--target", "label", "--drop", "zz"], "--drop: "),
         (["path", data, "--target", "label", "--drop", ","], "names at least one column"),

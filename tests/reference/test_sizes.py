@@ -120,6 +120,15 @@ def test_norm_bound_against_enumeration(loss):
         np.testing.assert_allclose(loose.objective, free.objective, rtol=1e-9)
 
 
+def test_norm_bound_of_columns_whose_squares_are_nothing():
+    X = 1e-170 * np.random.default_rng(8).standard_normal((30, 3))  # 1e-340 is zero
+    y = np.where(X[:, 0] + 0.5 * X[:, 1] > 0.0, 1.0, -1.0)
+    free = ez.fit_sizes(X, y, [2], loss="squared_hinge")[2]
+    radius = 0.5 * float(np.linalg.norm(free.values / 1e160)) * 1e160
+    model = ez.fit_sizes(X, y, [2], loss="squared_hinge", max_norm=radius)[2]
+    assert float(np.linalg.norm(model.values / 1e160)) * 1e160 <= radius * (1.0 + 1e-9)
+
+
 @pytest.mark.parametrize(("seed", "radius"), [(2, 2.0), (15, 4.0), (61, 3.0)])
 def test_norm_bound_where_supports_disagree_on_the_multiplier(seed, radius):
     """Alone the first column is best, under its multiplier the third (which needs none), and the second under the bound."""

@@ -94,6 +94,11 @@ class NormBound:
         sized = best_by_size(there, found.by_size)
         return min((sized[k] for k in sized if k <= size), key=lambda model: model.cost)
 
+    @property
+    def multiplier_unit(self) -> float:
+        """The square of the columns' unit, or the least number that is not denormal where that square would be less."""
+        return max(self.problem.column_unit**2, float(np.finfo(np.float64).tiny))
+
     def at_multiplier(self, multiplier: float) -> Problem:
         """Return the problem with lambda_2 + multiplier in the place of lambda_2."""
         penalty = self.problem.penalty
@@ -110,7 +115,7 @@ class NormBound:
         if self.radius == 0.0 and not held:
             return self.without_features(refits.options), 0.0
         # 1 / norm is nearly linear in the multiplier, so secant steps find it, inside a bracket whose upper end is feasible.
-        unit = self.problem.column_unit**2
+        unit = self.multiplier_unit
         low, low_norm, high = 0.0, norm, FIRST_MULTIPLIER * unit
         while True:
             fit, norm = refits.at(high)
@@ -144,7 +149,7 @@ class NormBound:
     def without_features(self, options: PathOptions) -> Model:
         """Return the model whose coefficients are all zero: an intercept alone."""
         alone = replace(options, sizes=(0,), max_support=0)
-        empty = solve_path(self.at_multiplier(ALL_BUT_ZERO * self.problem.column_unit**2), alone, sweep=False)
+        empty = solve_path(self.at_multiplier(ALL_BUT_ZERO * self.multiplier_unit), alone, sweep=False)
         intercept = best_by_size(self.problem, empty.by_size)[0].intercept
         return evaluate(self.problem, Coefficients(np.zeros(0, dtype=np.int32), np.zeros(0), intercept))
 
