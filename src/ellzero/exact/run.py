@@ -201,8 +201,8 @@ class Run:
 
 def begin_run(problem: Problem, options: SearchOptions, starts: Iterable[Model], algorithm: str | None) -> Run:
     """Find a first solution and the bounds assumed with it; without an `algorithm` it is the best of `starts`."""
-    growth = check_bounded(problem, options)
     begin = time.monotonic()
+    growth = check_bounded(problem, options)
     found = find_incumbent(problem, options, list(starts), algorithm, begin)
     bound, free_bound = assumed_bound(problem, options, found.model), assumed_free_bound(problem, options, found.model, growth)
     return Run(problem, options, found.model, bound, free_bound, growth, begin, found.ended)
