@@ -99,6 +99,19 @@ def test_what_is_proved_is_the_best_swap(loss, size, seed):
         assert f"over swaps of at most {size}" in repr(report)
 
 
+def test_a_reader_who_expects_swaps_expects_them_from_the_solution():
+    values = solved("logistic")[2]
+    best = min(values, key=values.get)
+    other = next(T for T in sorted(values, key=sorted) if len(T) == len(best) and T != best)
+    settings = {"loss": "logistic", "swap_size": 1, "lambda_0": LAMBDA_0, "unpenalized": FREE, **COMMON}
+    for home, good in ((best, True), (other, False)):
+        certificate = certify("logistic", home, 1, best)
+        assert ez.verify(certificate, X, target(RESPONSE, "logistic")).valid
+        report = ez.verify(certificate, X, target(RESPONSE, "logistic"), expect=settings)
+        assert report.valid == good, report.reasons
+        assert good or "do not start from its solution" in report.reasons[0]
+
+
 @pytest.mark.parametrize("size", [1, 2])
 def test_an_ordinary_tree_serves_swaps(size):
     """Its dual points are as good as others; over fewer models they prove as much or more, never too much."""

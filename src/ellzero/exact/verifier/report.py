@@ -144,6 +144,9 @@ def verify(
             coef, intercept = read_solution(header, arrays, problem)
             found = problem.evaluate(coef, intercept)
             objective = float(found.value)
+            at_home = bool((problem.home == problem.counted & (coef != 0.0)).all())
+            if expected is not None and header["swap_size"] is not None and not at_home:
+                other.append("the swaps of the certificate do not start from its solution, as expected.")
             scale = problem.scale(objective)
             enough = objective - header["gap_asked"] * scale
             problem = hold(arrays, problem, found.upper)
@@ -167,7 +170,7 @@ def verify(
         nodes=len(arrays["parent"]),
         leaves=leaves,
         open_leaves=unsolved,
-        reasons=faults + remarks_on(header, leaves, unsolved, bool((problem.home == problem.counted & (coef != 0.0)).all())),
+        reasons=faults + remarks_on(header, leaves, unsolved, at_home),
         problem=describe(header, arrays),
         arithmetic=arithmetic,
     )
