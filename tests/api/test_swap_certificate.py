@@ -102,7 +102,7 @@ def test_what_is_proved_is_the_best_swap(loss, size, seed):
 def test_a_reader_who_expects_swaps_expects_them_from_the_solution():
     values = solved("logistic")[2]
     best = min(values, key=values.get)
-    other = next(T for T in sorted(values, key=sorted) if len(T) == len(best) and T != best)
+    other = next(T for T in sorted(values, key=sorted) if len(T) == len(best) and best != T)
     settings = {"loss": "logistic", "swap_size": 1, "lambda_0": LAMBDA_0, "unpenalized": FREE, **COMMON}
     for home, good in ((best, True), (other, False)):
         certificate = certify("logistic", home, 1, best)
