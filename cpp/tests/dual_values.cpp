@@ -585,7 +585,8 @@ TEST(slopes_are_known_up_to_their_noise) {
             shape.least_weight = random.coin() ? 0.1 : random.magnitude(-323.0, -1.0);
             const Instance instance(random, shape);
             const Problem& problem = instance.problem();
-            Region region(problem, {.lambda_0 = 0.1, .k = shape.columns, .swaps = {}, .integral = {}});
+            const ExactOptions options{.lambda_0 = 0.1, .k = shape.columns, .swaps = {}, .integral = {}};  // it is borrowed
+            Region region(problem, options);
             CHECK(region.load({}, {}, Penalty::infinity));
             const double size = random.magnitude(-40.0, 40.0);
             DualPoint dual = dual_at(instance, random.numbers(shape.rows, -size, size));

@@ -43,7 +43,7 @@ TEST(growth_promises_no_more_than_there_is) {
     for (int trial = 0; trial < 60; ++trial) {
         const Shape shape{.loss = std::array{LossKind::logistic, LossKind::hinge, LossKind::squared_hinge}[trial % 3],
                           .rows = 60,
-                          .columns = random.integer(1, 5),
+                          .columns = random.integer(2, 5),
                           .intercept = random.coin(),
                           .standardised = random.coin(),
                           .x_size = random.magnitude(-3.0, 3.0)};
