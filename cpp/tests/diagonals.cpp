@@ -44,7 +44,7 @@ TEST(diagonals_leave_curvature_and_give_every_column_some) {
     for (int trial = 0; trial < 30; ++trial) {
         const Shape shape{.loss = LossKind::squared_error,
                           .rows = 40,
-                          .columns = random.integer(1, 20),
+                          .columns = random.integer(2, 20),
                           .intercept = random.coin(),
                           .standardised = random.coin()};
         const Instance instance(random, shape);
