@@ -232,7 +232,7 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
         target = read_target(header, arrays, y, w)
     except (TypeError, ValueError) as error:
         raise Refused(f"X or y cannot be read as numbers: {error}") from None
-    largest, deviation, about_zero, constant = column_sizes(matrix, w)
+    largest, deviation, about_zero, idle = column_sizes(matrix, w, header["fit_intercept"])
     require(np.isfinite(largest).all(), "X contains numbers that are not finite.")
     spread = arrays.get("spread", np.ones(p))
     if header["standardize"]:
@@ -255,8 +255,9 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
     home[arrays.get("home", [])] = True
     require(not (home & ~counted).any(), "home lists unpenalized features.")
     norm = largest / spread * np.sqrt(about_zero**2 + n * arithmetic.tiny) + arithmetic.tiny  # never zero by underflow
-    # Dual points sum to zero exactly if there is an intercept: so do their products with a constant column.
-    norm[constant if header["fit_intercept"] else largest == 0.0] = 0.0
+    # Dual points are zero in rows without weight, and sum to zero exactly if there is an intercept: their products with an idle
+    # column are zero.
+    norm[idle] = 0.0
     return Problem(
         loss=header["loss"],
         lambda_0=l0,

@@ -155,15 +155,15 @@ def narrow_blocks(matrix: Any) -> Iterator[tuple[slice, Array]]:
         yield part, dense(matrix[:, part])
 
 
-def column_sizes(matrix: Any, w: Array) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
+def column_sizes(matrix: Any, w: Array, balanced: bool) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
     """Return the largest absolute value of every column, its weighted norms about the mean and about zero in units of that, and
-    whether all its numbers are equal, but for rows without weight.
+    whether it is idle: all its numbers are zero, or equal if dual points are `balanced`, but for rows without weight.
 
     In these units nothing overflows. Weights are far above the numbers that lose their digits: rows that weigh next to nothing
     may be the only ones that a column has entries in. The norm about the mean is computed in two passes.
     """
     largest, variance, second = np.zeros((3, matrix.shape[1]))
-    constant, counts = np.zeros(matrix.shape[1], dtype=bool), w > 0.0
+    idle, counts = np.zeros(matrix.shape[1], dtype=bool), w > 0.0
     for part, piece in pieces(matrix):
         size = abs(piece).max(axis=0)
         largest[part] = size.toarray().ravel() if sparse.issparse(size) else size
@@ -172,7 +172,7 @@ def column_sizes(matrix: Any, w: Array) -> tuple[Array, Array, Array, NDArray[np
         least, most = (
             side.toarray().ravel() if sparse.issparse(side) else side for side in (weighty.min(axis=0), weighty.max(axis=0))
         )
-        constant[part] = least == most
+        idle[part] = (least == most) & (balanced | (most == 0.0))
         if sparse.issparse(piece):
             scaled = piece.copy()
             scaled.data /= np.repeat(unit, np.diff(piece.indptr))
@@ -180,7 +180,7 @@ def column_sizes(matrix: Any, w: Array) -> tuple[Array, Array, Array, NDArray[np
         else:
             scaled = piece / unit
             variance[part], second[part] = RAISED * w @ (scaled - w @ scaled) ** 2, RAISED * w @ scaled**2
-    return largest, np.sqrt(variance) / math.sqrt(RAISED), np.sqrt(second) / math.sqrt(RAISED), constant
+    return largest, np.sqrt(variance) / math.sqrt(RAISED), np.sqrt(second) / math.sqrt(RAISED), idle
 
 
 def sparse_moments(matrix: Any, w: Array) -> tuple[Array, Array]:
