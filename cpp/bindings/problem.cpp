@@ -63,8 +63,7 @@ Model BoundProblem::complete(Model model) const {
         if (!penalty.unpenalized[c]) continue;
         const auto place = std::lower_bound(model.support.begin(), model.support.end(), j);
         if (place != model.support.end() && *place == j) continue;
-        model.beta.insert(model.beta.begin() + (place - model.support.begin()),
-                          std::clamp(0.0, penalty.low(j), penalty.high(j)));
+        model.beta.insert(model.beta.begin() + (place - model.support.begin()), penalty.clip(0.0, j));
         model.support.insert(place, j);
     }
     model.size = 0;

@@ -95,3 +95,22 @@ def test_start_on_empty_columns():
         solution = ez.solve(X, y, k=2, lambda_2=0.1, warm_start=start)
         assert set(solution.support) <= {0, 1}
         assert ez.verify(solution.certificate, X, y).valid
+
+
+@pytest.mark.parametrize("name", ["lambda_1", "lambda_2"])
+def test_grids_beside_empty_columns(name: str) -> None:
+    """Neighbouring paths start from each other's models: as in a dense X, where no column is left out."""
+    rng = np.random.default_rng(11)
+    dense = np.zeros((40, 6))
+    dense[:, [1, 2, 3, 5]] = rng.standard_normal((40, 4))
+    dense[:, 1] += 3.0 * dense[:, 2]
+    y = target(dense[:, 2] + 0.1 * rng.standard_normal(40), "logistic")
+    lower, upper = np.full(6, -0.3), np.full(6, 0.3)
+    lower[1], upper[1] = -1e-9, 1e-9
+    settings: dict[str, Any] = {name: [0.1, 0.01, 0.001], "n_lambda": 5, "lower": lower, "upper": upper}
+    thin, whole = (ez.fit_grid(X, y, **settings) for X in (sparse.csc_matrix(dense), dense))
+    for ours, theirs in zip(thin, whole, strict=True):
+        np.testing.assert_allclose(ours.objective, theirs.objective, rtol=1e-9)
+        coef = ours.coef.toarray()
+        np.testing.assert_allclose(coef, theirs.coef.toarray(), atol=1e-6)
+        np.testing.assert_array_equal(coef, np.clip(coef, lower, upper))

@@ -119,8 +119,10 @@ void Exploration::grow(const Model& model) {
     if (descent_.extend(it_)) work_.keep(descent_.refit(it_));
 }
 
+// A step that would bring a coefficient back into its box may cost more than the seed does: it starts inside.
 void Exploration::adopt_seeds() {
-    for (const Model& seed : options_.seeds) {
+    for (Model seed : options_.seeds) {
+        for (size_t k = 0; k < seed.beta.size(); ++k) seed.beta[k] = problem_.penalty.clip(seed.beta[k], seed.support[k]);
         it_.load(seed);
         work_.keep(descent_.refit(it_));
     }

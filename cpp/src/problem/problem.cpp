@@ -15,7 +15,7 @@ Iterate::Iterate(const Problem& problem)
     for (int64_t j = 0; j < problem.columns(); ++j)
         if (problem.penalty.unpenalized[j]) {
             const auto column = static_cast<int32_t>(j);
-            add(column, std::clamp(0.0, problem.penalty.low(column), problem.penalty.high(column)));
+            add(column, problem.penalty.clip(0.0, column));
         }
 }
 

@@ -207,8 +207,7 @@ void Quadratic::descend(const Iterate& it) {
                 const double from = it.beta[k] + step_[k];
                 const double target = from + change;
                 const double soft = std::copysign(std::max(std::abs(target) - penalty.lambda_1 / steep, 0.0), target);
-                const int32_t j = it.support[k];
-                change = std::clamp(soft, penalty.low(j), penalty.high(j)) - from;
+                change = penalty.clip(soft, it.support[k]) - from;
             }
             if (change == 0.0) continue;
             step_[k] += change;

@@ -93,12 +93,13 @@ void Refit::restore(Iterate& it, const Loss& loss) {
     it.evaluate(loss);
 }
 
-// Moves by length * step_ from the saved point; whether the cost there is at most `bound`.
+// Moves by length * step_ from the saved point; whether the cost there is at most `bound`. From one bound to another that is
+// far smaller, rounding alone would lead out of the box.
 bool Refit::take_step(Iterate& it, const Loss& loss, double length, double bound) {
     const int64_t size = std::ssize(it.support);
     it.eta = eta_;
     kernels::axpy(length, along_.data(), problem_.rows(), it.eta.data());
-    for (int64_t k = 0; k < size; ++k) it.beta[k] = beta_[k] + length * step_[k];
+    for (int64_t k = 0; k < size; ++k) it.beta[k] = problem_.penalty.clip(beta_[k] + length * step_[k], it.support[k]);
     if (problem_.intercept) it.intercept = intercept_ + length * step_[size];
     it.evaluate(loss);
     return it.cost() <= bound;
@@ -242,7 +243,7 @@ void Refit::solve_hinge(Iterate& it) {
         kernels::axpy(length, r.data(), n, alpha.data());
         kernels::axpy(-length, r.data(), n, gamma.data());
         kernels::axpy(length, d.data(), n, xi.data());
-        for (int64_t k = 0; k < size; ++k) it.beta[k] += length * step_[k];
+        for (int64_t k = 0; k < size; ++k) it.beta[k] = problem_.penalty.clip(it.beta[k] + length * step_[k], it.support[k]);
         if (problem_.intercept) it.intercept += length * step_[size];
         centring = length > 0.9 ? 0.03 : 0.3;
     }

@@ -112,11 +112,14 @@ def in_units(progress: ProgressCallback | None, cost: float) -> ProgressCallback
 
 
 def on_columns(model: _core.Model, columns: NDArray[np.int64]) -> _core.Model:
-    """Leave some columns of a model out, which are empty and change nothing, number the others anew, and return it."""
+    """Return a copy of a model on these columns, numbered anew; the others are empty and change nothing.
+
+    The models of a result belong to it: what is done to one of them is done to the result.
+    """
     kept = np.isin(model.support, columns)
-    beta, support = model.beta[kept], np.searchsorted(columns, model.support[kept])
-    model.beta = beta
-    return renumbered(model, support)
+    out = _core.Model(model)
+    out.beta = model.beta[kept]
+    return renumbered(out, np.searchsorted(columns, model.support[kept]))
 
 
 def renumbered(model: _core.Model, support: NDArray[np.int64]) -> _core.Model:

@@ -20,6 +20,7 @@ struct Penalty {
     static constexpr double infinity = std::numeric_limits<double>::infinity();
     double low(int32_t j) const { return lower ? lower[j] : -infinity; }
     double high(int32_t j) const { return upper ? upper[j] : infinity; }
+    double clip(double beta, int32_t j) const { return std::clamp(beta, low(j), high(j)); }
     bool boxed() const { return lower || upper; }
     bool counted(int32_t j) const { return !(unpenalized && unpenalized[j]); }
 
@@ -31,7 +32,7 @@ struct Penalty {
         double size = pull / (curvature + 2.0 * lambda_2);
         // A curvature that is not the column's own, as in hard thresholding, may be far too large for it: c times it overflows.
         if (std::isinf(pull)) size = std::max(std::abs(c) - lambda_1 / curvature, 0.0) / (1.0 + 2.0 * lambda_2 / curvature);
-        return std::clamp(std::copysign(size, c), low(j), high(j));
+        return clip(std::copysign(size, c), j);
     }
 
     // The thresholding operator T of the paper (eq. thresholding), with the box: the proximal point if it pays lambda_0, else
