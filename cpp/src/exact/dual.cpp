@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ellzero/data/kernels.hpp"
+#include "ellzero/exact/definite.hpp"
 
 namespace ellzero {
 namespace {
@@ -98,25 +99,6 @@ void balance(std::vector<double>& theta) {
     for (const size_t i : order) take_from(theta[i]);
 }
 
-// L L' of a matrix of some order, in its place. False if it is not positive definite.
-bool factorise(std::vector<double>& matrix, int64_t order, int64_t ld) {
-    for (int64_t i = 0; i < order; ++i)
-        for (int64_t j = 0; j <= i; ++j) {
-            const double rest = matrix[i * ld + j] - kernels::dot(&matrix[i * ld], &matrix[j * ld], j);
-            if (i == j && !(rest > 0.0)) return false;
-            matrix[i * ld + j] = i == j ? std::sqrt(rest) : rest / matrix[j * ld + j];
-        }
-    return true;
-}
-
-void solve(const std::vector<double>& factor, int64_t order, int64_t ld, std::vector<double>& v) {
-    for (int64_t i = 0; i < order; ++i) v[i] = (v[i] - kernels::dot(&factor[i * ld], v.data(), i)) / factor[i * ld + i];
-    for (int64_t i = order; i-- > 0;) {
-        v[i] /= factor[i * ld + i];
-        kernels::axpy(-v[i], &factor[i * ld], i, v.data());
-    }
-}
-
 // Moves theta along the rows that have room, d_i > 0, until the wanted slopes are nearly met (and its sum is nearly zero, with
 // an intercept).
 void project(const Problem& problem, const std::vector<double>& d, const std::vector<Slope>& wanted,
@@ -128,14 +110,18 @@ void project(const Problem& problem, const std::vector<double>& d, const std::ve
     for (const Slope& slope : wanted) columns.push_back(slope.column);
     std::vector<double> theta(n), gram, v;
     problem.X.gram(columns, d.data(), gram);
-    for (int64_t i = 0; i < order; ++i) gram[i * ld + i] *= ridge;
-    if (!factorise(gram, order, ld)) return;
+    Matrix factor(order);
+    for (int64_t i = 0; i < order; ++i) {
+        std::copy_n(&gram[i * ld], i + 1, factor.row(i));
+        factor(i, i) *= ridge;
+    }
+    if (factorise(factor) < order) return;
     for (int k = 0; k < projections; ++k) {
         for (int64_t i = 0; i < n; ++i) theta[i] = problem.w[i] * alpha[i] * sign(problem, i);
         problem.X.dots(columns, theta.data(), v);
         for (int64_t j = 0; j < m; ++j) v[j] -= wanted[j].value;
         v.push_back(kernels::sum(theta.data(), n));
-        solve(gram, order, ld, v);
+        solve(factor, v);
         std::fill(theta.begin(), theta.end(), problem.intercept ? v[m] : 0.0);
         for (int64_t j = 0; j < m; ++j) problem.X.axpy(columns[j], v[j], theta.data());
         for (int64_t i = 0; i < n; ++i)

@@ -94,10 +94,12 @@ Proof Pricing::prove(Relaxation& relaxation, WorkingSet& working, const Goal& go
                 const bool entered = add_violators(few, dual, relaxation, working), refined = refinement.refine(relaxation);
                 if (entered || refined) continue;
             }
-            if (scaled.factor < 1.0) scale(setting_.problem, scaled.factor, dual);
+            if (scaled.factor < 1.0) {
+                scale(setting_.problem, scaled.factor, dual);
+                price_decided(dual);
+            }
         }
         // 3. All columns: a bound that holds.
-        price_decided(dual);
         price(region_.undecided(), dual);
         ++passes;
         if (const double found = bound(dual); found > best.bound || best_v.empty()) {

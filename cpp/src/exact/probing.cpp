@@ -31,14 +31,18 @@ constexpr int most_cuts = 3;
 
 void Probing::look() {
     narrowed_ = false;
+    note_boxes_around_zero();
+    std::erase_if(features_, [&](int32_t j) { return !loose(j); });
+    width_ = width();
+}
+
+void Probing::note_boxes_around_zero() {
     features_.clear();
     const Region& region = work_.region;
     for (const auto* list : {&region.in(), &region.always(), &region.undecided()})
         for (const int32_t j : *list)
-            if (setting_.problem.X.square(j) > 0.0 && region.box(j).low <= 0.0 && region.box(j).high >= 0.0 &&
-                (loose(j, region.box(j).low) || loose(j, region.box(j).high)))
+            if (setting_.problem.X.square(j) > 0.0 && region.box(j).low <= 0.0 && region.box(j).high >= 0.0)
                 features_.push_back(j);
-    width_ = width();
 }
 
 bool Probing::narrow(std::vector<KeptPoint>& proofs) {
@@ -48,9 +52,7 @@ bool Probing::narrow(std::vector<KeptPoint>& proofs) {
     std::vector<int32_t> left = features_;
     double now = width();
     for (int round = 0; round < most_rounds; ++round) {
-        std::erase_if(left, [&](int32_t j) {
-            return region.status(j) == Region::Status::out || !(loose(j, region.box(j).low) || loose(j, region.box(j).high));
-        });
+        std::erase_if(left, [&](int32_t j) { return region.status(j) == Region::Status::out || !loose(j); });
         if (left.empty() || left.size() > most_features) break;
         for (const int32_t j : left)
             if (region.status(j) != Region::Status::out && !probe(j, proofs)) return false;
@@ -98,11 +100,7 @@ bool Probing::probe(int32_t j, std::vector<KeptPoint>& proofs) {
 
 bool Probing::narrow_all(std::vector<KeptPoint>& proofs) {
     const Region& region = work_.region;
-    features_.clear();
-    for (const auto* list : {&region.in(), &region.always(), &region.undecided()})
-        for (const int32_t j : *list)
-            if (setting_.problem.X.square(j) > 0.0 && region.box(j).low <= 0.0 && region.box(j).high >= 0.0)
-                features_.push_back(j);
+    note_boxes_around_zero();
     const double before = width();
     for (const int32_t j : features_)
         for (const double side : {1.0, -1.0})

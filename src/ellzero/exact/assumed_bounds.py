@@ -38,7 +38,7 @@ def check_bounded(problem: Problem, options: SearchOptions) -> Growth | None:
 
     The growth of the loss is returned where the limits rest on it.
     """
-    if options.bound is not None or held_by_loss(problem, options):
+    if options.bound is not None:
         return None
     reason = ""
     if problem.loss.is_classification and options.backend == "builtin" and not all_held(problem):
@@ -46,7 +46,7 @@ def check_bounded(problem: Problem, options: SearchOptions) -> Growth | None:
             return find_growth(problem, options.threads)
         except NotProved as why:
             reason = f", since {why}"
-    if has_proved_bound(problem):
+    if has_proved_bound(problem) or held_by_loss(problem, options):
         return None
     more = " (squared error needs none of these with more rows than columns, of which at most 2,000, and none a combination "
     more += "of others)"
@@ -86,16 +86,19 @@ def has_proved_bound(problem: Problem) -> bool:
     penalty = problem.penalty
     if penalty.lambda_1 > 0.0 or penalty.lambda_2 > 0.0 or problem.countable() == 0:
         return True
-    counted = penalty.pays_lambda_0(problem.design.shape[1])
-    return all(side is not None and np.isfinite(side[counted]).all() for side in (penalty.lower, penalty.upper))
+    return bounded(problem, penalty.pays_lambda_0(problem.design.shape[1]))
 
 
 def all_held(problem: Problem) -> bool:
     """Return whether penalties or bounds limit all coefficients, also of unpenalized features."""
     penalty = problem.penalty
-    if penalty.lambda_1 > 0.0 or penalty.lambda_2 > 0.0:
-        return True
-    return all(side is not None and np.isfinite(side).all() for side in (penalty.lower, penalty.upper))
+    return penalty.lambda_1 > 0.0 or penalty.lambda_2 > 0.0 or bounded(problem, np.ones(problem.design.shape[1], dtype=bool))
+
+
+def bounded(problem: Problem, features: NDArray[np.bool_]) -> bool:
+    """Return whether features have finite bounds of their own on both sides."""
+    penalty = problem.penalty
+    return all(side is not None and np.isfinite(side[features]).all() for side in (penalty.lower, penalty.upper))
 
 
 def assumed_free_bound(problem: Problem, options: SearchOptions, incumbent: Model, growth: Growth | None) -> float | None:
@@ -103,10 +106,7 @@ def assumed_free_bound(problem: Problem, options: SearchOptions, incumbent: Mode
     penalty = problem.penalty
     if penalty.unpenalized is None or growth is not None or penalty.lambda_1 > 0.0 or penalty.lambda_2 > 0.0:
         return None
-    if options.bound is None and held_by_loss(problem, options):
-        return None
-    held = [side is not None and np.isfinite(side[penalty.unpenalized]).all() for side in (penalty.lower, penalty.upper)]
-    if all(held):
+    if bounded(problem, penalty.unpenalized) or (options.bound is None and held_by_loss(problem, options)):
         return None
     beta = np.abs(problem.penalised(incumbent.support, incumbent.values))
     largest = float(beta[penalty.unpenalized[incumbent.support]].max(initial=0.0))

@@ -91,11 +91,9 @@ def prove_growth(problem: Problem, columns: Index, threads: int) -> Growth:
         gap_asked=0.0,
     )
     certificate = Certificate(problem, claim, model, {**root, **found.arrays()})
-    y, classes = problem.y, problem.classes
-    labels = y if classes is None else classes[(y > 0.0).astype(np.intp)]
     try:
         with np.errstate(all="ignore"):  # numbers that overflow prove nothing
-            _, leaves, _ = replay(certificate, problem.design.stored(), labels)
+            _, leaves, _ = replay(certificate, problem.design.stored(), problem.labels)
             (leaf,) = leaves
     except (Refused, OverflowError):
         raise separable from None

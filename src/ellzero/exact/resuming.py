@@ -44,7 +44,7 @@ def resumed(run: Run, saved: _core.Snapshot, waiting: bool) -> _core.Snapshot:
     certificate = run.certificate(model, 0.0, "interrupted", tree_arrays(saved.tree))
     try:
         with np.errstate(all="ignore"):  # numbers that overflow prove nothing
-            objective, leaves, diagonals = replay(certificate, run.problem.design.stored(), run.labels)
+            objective, leaves, diagonals = replay(certificate, run.problem.design.stored(), run.problem.labels)
             frontier = Frontier(run, saved, objective, waiting, diagonals)
             for leaf in leaves:
                 frontier.add(leaf)

@@ -58,12 +58,6 @@ class Run:
     def __post_init__(self) -> None:
         self.boxed = with_free_bound(with_bound(with_growth(self.problem, self.growth), self.bound), self.free_bound)
 
-    @property
-    def labels(self) -> NDArray[Any]:
-        """The target as the user gave it."""
-        y, classes = self.problem.y, self.problem.classes
-        return y if classes is None else classes[(y > 0.0).astype(np.intp)]
-
     def left(self) -> float:
         """Return the seconds until the time limit."""
         return max(self.options.time_limit - (time.monotonic() - self.begin), 0.0)
@@ -191,7 +185,7 @@ class Run:
         the verifier does not find, and a gap relative to a small objective may be as small as these errors. So there the
         verifier has the last word.
         """
-        claim, report = certificate.claim, verify(certificate, self.problem.design.stored(), self.labels)
+        claim, report = certificate.claim, verify(certificate, self.problem.design.stored(), self.problem.labels)
         proved, close = max(report.lower_bound, 0.0), report.gap <= self.options.gap
         if proved >= claim.lower_bound and (close or claim.status != "optimal"):
             return certificate

@@ -82,6 +82,11 @@ class Problem:
         return heavy_class(self.y, self.w)[1] if self.heavy_class else self.response.unit
 
     @property
+    def labels(self) -> NDArray[Any]:
+        """The target as the user gave it."""
+        return self.y if self.classes is None else self.classes[(self.y > 0.0).astype(np.intp)]
+
+    @property
     def coefficient_unit(self) -> float:
         """The unit of coefficients on the scale of the penalty, as the solvers see them."""
         return self.response.unit / self.column_unit

@@ -34,7 +34,7 @@ class Branching {
     Candidates used() const;
     // The undecided columns of the pool that resemble this one.
     Block block_around(int32_t j);
-    // A part of the clause that the relaxation leaves most undecided.
+    // A part of the clause that the relaxation leaves most undecided; `bound` is the node's.
     Block split(double bound);
     // The members of a clause that resemble the first of two more than the second.
     Block nearer(const std::vector<int32_t>& clause, int32_t first, int32_t second);

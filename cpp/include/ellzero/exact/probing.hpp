@@ -31,7 +31,10 @@ class Probing {
   private:
     // The sum of the logarithms of the widths of the boxes that were noted.
     double width() const;
+    void note_boxes_around_zero();
+    // Whether an end of a box, or one of both, is too far away.
     bool loose(int32_t j, double end) const;
+    bool loose(int32_t j) const { return loose(j, work_.region.box(j).low) || loose(j, work_.region.box(j).high); }
     // Narrows both sides of a box as far as one attempt can. False if the region is empty.
     bool probe(int32_t j, std::vector<KeptPoint>& proofs);
     // Narrows one side of a box by a few probes at its end. False if the region is empty.
