@@ -176,7 +176,11 @@ def solve_scaled(matrix: Array, ridge: Array, right: Array, moving: Masks) -> Ar
     wide = matrix.dtype == LONG
     np.einsum("bii->bi", matrix)[...] = np.where(good, 1.0 + (1e-17 if wide else 1e-13), 1.0)
     right = (scale * right)[..., None]
-    return np.nan_to_num(scale * (eliminate(matrix, right) if wide else np.linalg.solve(matrix, right))[..., 0])
+    try:
+        solution = eliminate(matrix, right) if wide else np.linalg.solve(matrix, right)
+    except np.linalg.LinAlgError:  # one system that is singular must not cost the others their solution
+        solution = eliminate(matrix, right)
+    return np.nan_to_num(scale * solution[..., 0])
 
 
 def eliminate(matrix: Long, right: Long) -> Long:

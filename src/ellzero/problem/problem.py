@@ -29,6 +29,7 @@ __all__ = ["Problem", "column_statistics", "restricted", "reweighted"]
 Array = NDArray[np.float64]
 CONSTANT = 1e-24  # a column whose variance is at most this part of its mean square is constant
 SMALLEST_SQUARE, SMALLEST_SIZE = 1e-300, 1e-135  # smaller squares have few digits; they are those of small columns
+TINY = float(np.finfo(np.float64).tiny)
 RAISED = 2.0**600  # times weights that have few digits in products
 # A penalty that is beyond these in the solvers' units is as good as infinite, or as zero.
 LARGEST_PENALTY, SMALLEST_PENALTY = 1e300, 5e-324
@@ -160,8 +161,10 @@ class Problem:
             self.penalty.lambda_2,
             unpenalized=None if mask is None else mask[support],
         )
-        with np.errstate(over="ignore"):
-            return on_support.value(self.penalised(support, coef))
+        with np.errstate(over="ignore", under="ignore"):
+            beta = self.penalised(support, coef)
+            beta = np.where((beta == 0.0) & (coef != 0.0), TINY, beta)  # it counts, however small it is
+            return on_support.value(beta)
 
     def clip(self, support: NDArray[np.int32], coef: Array) -> Array:
         """Move coefficients back inside their bounds, which rounding in a change of scale may violate."""

@@ -35,6 +35,8 @@ RARE = 2.0**-45
 """A class with less than this share of the weight is next to nothing: what is left of the other's residuals is rounding."""
 FAR_APART = 2.0**20
 """Columns, weights, penalties and bounds that differ by more than this factor from the usual size are far from it."""
+FAR_OFF = 2.0**12
+"""A mean beyond so many spreads costs the sums of a proof digits that a small gap would need."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ def has_ordinary_sizes(problem: Problem) -> bool:
         return False
     penalty, usual = problem.penalty, (1.0 / FAR_APART, FAR_APART)
     sizes = [problem.w / problem.w.max(), np.sqrt(problem.square), np.array([penalty.lambda_1, penalty.lambda_2])]
-    if problem.mean is not None and problem.spread is not None:
-        sizes.append(1.0 + np.abs(problem.mean) / problem.spread)
+    if problem.mean is not None and problem.spread is not None and (np.abs(problem.mean) > FAR_OFF * problem.spread).any():
+        return False
     limits = [np.abs(bound[np.isfinite(bound)]) for bound in (penalty.lower, penalty.upper) if bound is not None]
     return all(((each == 0.0) | ((each >= usual[0]) & (each <= usual[1]))).all() for each in (*sizes, *limits))

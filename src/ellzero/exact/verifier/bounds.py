@@ -26,7 +26,9 @@ NEGLIGIBLE = 1e-9  # an objective below this part of the null model's is mere ro
 def null_loss(name: str, y: Array, w: Array, fit_intercept: bool) -> float:
     """Return the least weighted loss of a model without features."""
     if name == "squared_error":
-        return 0.5 * float(w @ (y - (w @ y if fit_intercept else 0.0)) ** 2)
+        # The weights of a file need not sum to exactly one, and a mean may be large: both must not pass for a loss.
+        centred = y - y[np.argmax(w)] if fit_intercept else y
+        return 0.5 * float(w @ (centred - (w @ centred / w.sum() if fit_intercept else 0.0)) ** 2)
     if not fit_intercept:
         return math.log(2.0) if name == "logistic" else 1.0
     positive, negative = float(w[y > 0.0].sum()), float(w[y <= 0.0].sum())
