@@ -139,6 +139,50 @@ TEST(axpy_adds_a_multiple) {
     });
 }
 
+TEST(add_columns_adds_their_multiples) {
+    for_types([&](auto type) {
+        using T = decltype(type)::type;
+        for (const int64_t n : lengths)
+            for (const int64_t count : {0, 1, 3, 4, 5, 9}) {
+                const Matrix<T> x(random, n, 10);
+                const std::vector<double> a = random.numbers(count), before = random.numbers(n + 1);
+                std::vector<int32_t> columns;
+                for (int64_t c = 0; c < count; ++c) columns.push_back(static_cast<int32_t>(9 - c));
+                std::vector<double> out = before;
+                kernels::add_columns(x.values.data(), x.stride, columns.data(), a.data(), count, n, out.data());
+                for (int64_t i = 0; i < n; ++i) {
+                    double want = before[i];
+                    for (int64_t c = 0; c < count; ++c) want += a[c] * static_cast<double>(x.column(columns[c])[i]);
+                    CHECK_NEAR(out[i], want, 1e-12 * (1.0 + std::abs(want)));
+                }
+                CHECK(out[n] == before[n]);
+            }
+    });
+}
+
+TEST(factor_rows_goes_on_with_a_factor) {
+    for (const int64_t known : {0, 1, 2, 7, 8, 9, 33})
+        for (const int64_t count : {1, 2, 3, 4}) {
+            std::vector<double> factor;  // rows one after another, the diagonal away from zero
+            for (int64_t b = 0; b < known; ++b) {
+                for (int64_t c = 0; c < b; ++c) factor.push_back(random.uniform() - 0.5);
+                factor.push_back(1.0 + random.uniform());
+            }
+            std::vector<std::vector<double>> want, found;
+            std::vector<double*> rows;
+            for (int64_t r = 0; r < count; ++r) {
+                want.push_back(random.numbers(known));
+                found.emplace_back(known, 0.0);  // want times the factor's transpose
+                for (int64_t b = 0; b < known; ++b)
+                    for (int64_t c = 0; c <= b; ++c) found[r][b] += want[r][c] * factor[b * (b + 1) / 2 + c];
+            }
+            for (auto& row : found) rows.push_back(row.data());
+            kernels::factor_rows(factor.data(), known, count, rows.data());
+            for (int64_t r = 0; r < count; ++r)
+                for (int64_t b = 0; b < known; ++b) CHECK_NEAR(found[r][b], want[r][b], 1e-6 * (1.0 + std::abs(want[r][b])));
+        }
+}
+
 TEST(widen_add_scalar_sum_and_dot) {
     for (const int64_t n : lengths) {
         const auto x = entries<float>(random, n);

@@ -98,6 +98,18 @@ void Columns::axpy(int32_t j, double a, double* out) const {
     bytes_read_ += static_cast<double>(design_.bytes(j));
 }
 
+void Columns::add(std::span<const int32_t> columns, const double* a, double* out) const {
+    std::vector<double> steps(a, a + columns.size());
+    double shift = 0.0;
+    for (size_t c = 0; c < columns.size(); ++c) {
+        steps[c] *= scale(columns[c]);
+        shift -= steps[c] * mean(columns[c]);
+        bytes_read_ += static_cast<double>(design_.bytes(columns[c]));
+    }
+    design_.add(columns, steps.data(), out);
+    if (shift != 0.0) kernels::add_scalar(shift, rows(), out);
+}
+
 void Columns::add_all(const double* a, double* out) const {
     std::vector<int32_t> used;
     for (int64_t j = 0; j < count(); ++j)

@@ -10,6 +10,8 @@ namespace {
 constexpr int64_t bytes_between_polls = int64_t{64} << 20;
 // Columns that one thread takes at a time.
 constexpr int64_t columns_per_chunk = 64;
+// Rows of a Gram matrix's columns that are packed at a time: eight columns of them leave room in the nearest cache.
+constexpr int64_t rows_per_block = 320;
 // A variance that is at most this part of the square it is a difference of has lost digits: it is computed about the mean.
 constexpr double digits_lost = 1e-4;
 constexpr int most_passes = 24;  // each finds as many digits as a number has
@@ -92,6 +94,9 @@ class Dense : public InMemory {
         kernels::products(values_, stride_, first, count, rows(), r, sides, out, ld);
     }
     void axpy(int32_t j, double a, double* out) const override { kernels::axpy(a, column(j), rows(), out); }
+    void add(std::span<const int32_t> list, const double* a, double* out) const override {
+        kernels::add_columns(values_, stride_, list.data(), a, std::ssize(list), rows(), out);
+    }
 
     void moments(int64_t first, int64_t count, const double* w, double* mean, double* variance) const override {
         for (int64_t c = 0; c < count; ++c)
@@ -115,7 +120,8 @@ class Dense : public InMemory {
         std::vector<int32_t> used;
         for (int64_t i = 0; i < rows(); ++i)
             if (d[i] != 0.0) used.push_back(static_cast<int32_t>(i));
-        const int64_t count = std::ssize(used), block = std::min<int64_t>(count, 512);
+        const int64_t count = std::ssize(used), blocks = (count + rows_per_block - 1) / rows_per_block;
+        const int64_t block = blocks ? (count + blocks - 1) / blocks : 0;
         const bool all = count == rows();
         constexpr int64_t width = kernels::panel_width;
         const int64_t panels = (order + width - 1) / width;

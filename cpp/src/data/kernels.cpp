@@ -104,6 +104,23 @@ ELLZERO_INLINE void axpy_of(double a, const T* x, int64_t n, double* out) {
     for (int64_t i = 0; i < n; ++i) out[i] += a * static_cast<double>(x[i]);
 }
 
+// Four columns at once: `out` is read and written once for all of them.
+template <class T>
+ELLZERO_INLINE void add_columns_of(const T* x, int64_t stride, const int32_t* columns, const double* a, int64_t count,
+                                   int64_t n, double* out) {
+    const auto column = [&](int64_t c) { return x + stride * columns[c]; };
+    int64_t c = 0;
+    for (; c + 4 <= count; c += 4) {
+        const T *x0 = column(c), *x1 = column(c + 1), *x2 = column(c + 2), *x3 = column(c + 3);
+        const double a0 = a[c], a1 = a[c + 1], a2 = a[c + 2], a3 = a[c + 3];
+#pragma omp simd
+        for (int64_t i = 0; i < n; ++i)
+            out[i] += (a0 * static_cast<double>(x0[i]) + a1 * static_cast<double>(x1[i])) +
+                      (a2 * static_cast<double>(x2[i]) + a3 * static_cast<double>(x3[i]));
+    }
+    for (; c < count; ++c) axpy_of(a[c], column(c), n, out);
+}
+
 template <class T>
 ELLZERO_INLINE void moments_of(const T* x, const double* w, int64_t n, double pivot, double& sum, double& square) {
     double s = 0.0, q = 0.0;
@@ -161,6 +178,19 @@ ELLZERO_SIMD void products(const int8_t* x, int64_t stride, int64_t first, int64
 ELLZERO_SIMD void axpy(double a, const double* x, int64_t n, double* out) { axpy_of(a, x, n, out); }
 ELLZERO_SIMD void axpy(double a, const float* x, int64_t n, double* out) { axpy_of(a, x, n, out); }
 ELLZERO_SIMD void axpy(double a, const int8_t* x, int64_t n, double* out) { axpy_of(a, x, n, out); }
+
+ELLZERO_SIMD void add_columns(const double* x, int64_t stride, const int32_t* columns, const double* a, int64_t count,
+                              int64_t n, double* out) {
+    add_columns_of(x, stride, columns, a, count, n, out);
+}
+ELLZERO_SIMD void add_columns(const float* x, int64_t stride, const int32_t* columns, const double* a, int64_t count, int64_t n,
+                              double* out) {
+    add_columns_of(x, stride, columns, a, count, n, out);
+}
+ELLZERO_SIMD void add_columns(const int8_t* x, int64_t stride, const int32_t* columns, const double* a, int64_t count,
+                              int64_t n, double* out) {
+    add_columns_of(x, stride, columns, a, count, n, out);
+}
 
 ELLZERO_SIMD void moments(const double* x, const double* w, int64_t n, double pivot, double& sum, double& square) {
     moments_of(x, w, n, pivot, sum, square);
@@ -240,6 +270,19 @@ ELLZERO_SIMD double sum(const double* a, int64_t n) {
 ELLZERO_SIMD void add_scalar(double a, int64_t n, double* out) {
 #pragma omp simd
     for (int64_t i = 0; i < n; ++i) out[i] += a;
+}
+
+ELLZERO_SIMD void factor_rows(const double* factor, int64_t known, int64_t count, double* const* rows) {
+    double* const last = rows[count - 1];
+    double* const four[4] = {rows[0], count > 1 ? rows[1] : last, count > 2 ? rows[2] : last, last};
+    const double* row = factor;
+    for (int64_t b = 0; b < known; ++b) {
+        double sums[4];
+        dot4(four[0], four[1], four[2], four[3], row, b, sums);
+        const double inverse = 1.0 / row[b];
+        for (int64_t r = 0; r < count; ++r) rows[r][b] = (rows[r][b] - sums[r]) * inverse;
+        row += b + 1;
+    }
 }
 
 // The vector type makes the compiler hold a whole row of the tile in registers.

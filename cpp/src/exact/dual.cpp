@@ -123,7 +123,7 @@ void project(const Problem& problem, const std::vector<double>& d, const std::ve
         v.push_back(kernels::sum(theta.data(), n));
         solve(factor, v);
         std::fill(theta.begin(), theta.end(), problem.intercept ? v[m] : 0.0);
-        for (int64_t j = 0; j < m; ++j) problem.X.axpy(columns[j], v[j], theta.data());
+        problem.X.add(columns, v.data(), theta.data());
         for (int64_t i = 0; i < n; ++i)
             if (problem.w[i] > 0.0)
                 alpha[i] = clip(problem.loss.kind, alpha[i] - d[i] * theta[i] / problem.w[i] * sign(problem, i));

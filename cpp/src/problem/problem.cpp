@@ -33,8 +33,7 @@ void Iterate::load(const Model& model) {
 void Iterate::refresh() {
     std::fill(eta.begin(), eta.end(), intercept);
     const auto held = problem_.X.design().hold(support);
-    for (size_t k = 0; k < support.size(); ++k)
-        if (beta[k] != 0.0) problem_.X.axpy(support[k], beta[k], eta.data());
+    problem_.X.add(support, beta.data(), eta.data());
 }
 
 Model Iterate::model() const {

@@ -40,10 +40,9 @@ bool Relaxation::step(double floor) {
     }
     if (!(minimise_model(floor) > floor)) return step_.adjusted;
     std::fill(step_.along.begin(), step_.along.end(), step_.intercept);
-    for (size_t a = 0; a < step_.active.size(); ++a) {
-        const double change = step_.to[a] - coordinates_[step_.active[a]].beta;
-        if (change != 0.0) problem_.X.axpy(step_.columns[a], change, step_.along.data());
-    }
+    std::vector<double> changes(step_.active.size());
+    for (size_t a = 0; a < changes.size(); ++a) changes[a] = step_.to[a] - coordinates_[step_.active[a]].beta;
+    problem_.X.add(step_.columns, changes.data(), step_.along.data());
     const double length = line_search();
     if (length == 0.0) return step_.adjusted;
     move(length);

@@ -25,9 +25,18 @@ constexpr int64_t adaptable_share = 8;
 
 }  // namespace
 
-void Quadratic::build(const Iterate& it, const std::vector<double>& d) {
-    problem_.X.gram(it.support, d.data(), hessian_);
+// Where a smooth loss is flat (all rows beyond the margin), its rows keep a trace of their curvature: a damping of the
+// coefficients would hide what columns have of their own.
+void Quadratic::set_curvatures(const std::vector<double>& d) {
     d_ = d;
+    if (problem_.loss.kind == LossKind::hinge || problem_.loss.kind == LossKind::squared_error) return;
+    const double trace = least_damping * problem_.loss.curvature_bound();
+    for (size_t i = 0; i < d_.size(); ++i) d_[i] += trace * problem_.w[i];
+}
+
+void Quadratic::build(const Iterate& it, const std::vector<double>& d) {
+    set_curvatures(d);
+    problem_.X.gram(it.support, d_.data(), hessian_);
     forget_factor();
     columns_ = it.support;
     ld_ = std::ssize(columns_) + 1;
@@ -54,11 +63,12 @@ bool Quadratic::adapt(const Iterate& it, const std::vector<double>& d) {
     for (int64_t i = 0; i < ld; ++i)
         for (int64_t j = 0; j <= i; ++j)
             if (from[i] >= 0 && from[j] >= 0) next[i * ld + j] = entry(from[i], from[j]);
+    set_curvatures(d);
     std::vector<double> column(n), row;
     for (const int64_t k : fresh) {
         std::fill(column.begin(), column.end(), 0.0);
         problem_.X.axpy(it.support[k], 1.0, column.data());
-        for (int64_t i = 0; i < n; ++i) column[i] *= d[i];
+        for (int64_t i = 0; i < n; ++i) column[i] *= d_[i];
         problem_.X.dots(it.support, column.data(), row);
         row.push_back(kernels::sum(column.data(), n));
         row[k] += 2.0 * problem_.penalty.lambda_2;
@@ -69,7 +79,6 @@ bool Quadratic::adapt(const Iterate& it, const std::vector<double>& d) {
     while (same < std::min(size, ld_ - 1) && from[same] == same) ++same;
     if (orthogonal_ && columns_ != it.support) forget_factor();
     factored_ = std::min(factored_, same);
-    d_ = d;
     hessian_ = std::move(next);
     columns_ = it.support;
     ld_ = ld;
@@ -81,13 +90,14 @@ void Quadratic::set_damping(double relative) {
     relative = std::max(relative, least_damping);
     if (relative != relative_damping_) forget_factor();
     relative_damping_ = relative;
-    // Each coordinate by its own scale, so that columns of any size are treated alike. Where the loss is flat (all rows beyond
-    // the margin) H vanishes; the scale of the data keeps the damping positive.
+    // Each coordinate by its own scale, so that columns of any size are treated alike. Where the hinge is flat, or steps have
+    // failed, H says too little; the scale of the data keeps the damping positive.
+    const bool by_data = problem_.loss.kind == LossKind::hinge || relative > least_damping;
     damping_.resize(order_);
     for (int64_t k = 0; k < order_; ++k) {
         const double scale = k + 1 < ld_ ? problem_.entry_curvature(columns_[k]) : problem_.broad_loss().curvature_bound();
         // A zero column (an unpenalized one) has nothing but rounding in its row: it is held, and out of the others' way.
-        damping_[k] = scale > 0.0 ? relative * std::max({hessian_[k * ld_ + k], scale, 1e-300}) : 1.0;
+        damping_[k] = scale > 0.0 ? relative * std::max({hessian_[k * ld_ + k], by_data ? scale : 0.0, 1e-300}) : 1.0;
     }
 }
 
@@ -99,10 +109,8 @@ double Quadratic::change(const Iterate& it, const std::vector<double>& step) con
     double total = 0.0;
     if (orthogonal_) {  // s'Hs is a small difference of large numbers, but not in the rows
         std::vector<double> along(problem_.rows(), problem_.intercept ? step[order_ - 1] : 0.0);
-        for (size_t k = 0; k < columns_.size(); ++k) {
-            problem_.X.axpy(columns_[k], step[k], along.data());
-            total += problem_.penalty.lambda_2 * step[k] * step[k];
-        }
+        problem_.X.add(columns_, step.data(), along.data());
+        for (size_t k = 0; k < columns_.size(); ++k) total += problem_.penalty.lambda_2 * step[k] * step[k];
         for (size_t i = 0; i < along.size(); ++i) total += 0.5 * d_[i] * along[i] * along[i];
         total += kernels::dot(gradient_.data(), step.data(), order_);
     } else {
@@ -237,10 +245,21 @@ void Quadratic::factorise(const std::vector<int64_t>& free) {
     const int64_t start = whole && !orthogonal_ ? std::min(factored_, m) : 0;
     factor_.resize(m * (m + 1) / 2);
     if (start == 0) indefinite_ = orthogonal_ = false;
+    constexpr int64_t together = 4;
     for (int64_t a = start; a < m; ++a) {
         double* target = row(a);
         const double* source = &hessian_[free[a] * ld_];
-        for (int64_t b = 0; b < a; ++b) target[b] = (source[free[b]] - kernels::dot(target, row(b), b)) / row(b)[b];
+        const int64_t begin = a - (a - start) % together;  // of the rows that are done together, as far as they can
+        if (a == begin) {
+            const int64_t count = std::min(together, m - a);
+            double* rows[together];
+            for (int64_t r = 0; r < count; ++r) {
+                rows[r] = row(a + r);
+                for (int64_t b = 0; b < a; ++b) rows[r][b] = entry(free[a + r], free[b]);
+            }
+            kernels::factor_rows(factor_.data(), a, count, rows);
+        }
+        for (int64_t b = begin; b < a; ++b) target[b] = (source[free[b]] - kernels::dot(target, row(b), b)) / row(b)[b];
         const double diagonal = source[free[a]];
         const double rest = diagonal - kernels::dot(target, target, a);
         indefinite_ |= rest < -1e-10 * diagonal;
@@ -258,16 +277,12 @@ void Quadratic::factorise(const std::vector<int64_t>& free) {
 // have of their own, which rounding and damping hide: a minimum far along such a direction would never be reached. False (and
 // nothing done) if there are more columns than rows that count, or if the columns are too large to be copied.
 bool Quadratic::orthogonalise(const std::vector<int64_t>& free) {
-    // Where a smooth loss is flat, the damping is that of the rows: that of the coefficients hides what columns have of their
-    // own.
-    const double flat = problem_.loss.kind == LossKind::hinge ? 0.0 : least_damping * problem_.broad_loss().curvature_bound();
     std::vector<int64_t> rows;
     std::vector<double> root;
     for (int64_t i = 0; i < problem_.rows(); ++i) {
-        const double square = d_[i] + flat * problem_.w[i];
-        if (!(square > 0.0)) continue;
+        if (!(d_[i] > 0.0)) continue;
         rows.push_back(i);
-        root.push_back(std::sqrt(square));
+        root.push_back(std::sqrt(d_[i]));
     }
     const int64_t m = std::ssize(free), n = std::ssize(rows), length = n + m;
     if (m > n || m * length > most_entries) return false;

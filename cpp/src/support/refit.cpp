@@ -11,9 +11,13 @@ namespace {
 constexpr int most_steps = 100;
 constexpr double shortest_step = 1e-12;
 // A Hessian is kept while each step with it leaves at most this share of what the last one had to gain.
-constexpr double good_progress = 0.1;
+constexpr double good_progress = 0.4;
 // All further steps together gain at most this multiple of what the model promises for the next one, or a target is given up.
 constexpr double hope = 2.0;
+// A full step that gains more than this multiple of what the model promises ends where the loss is flatter than the model:
+// where the classes are all but separated, a few longer steps replace many of Newton's.
+constexpr double flatter_than_the_model = 1.1;
+constexpr double worth_a_longer_step = 0.1;  // of what the model promises for the full one
 
 // The interior-point method for the hinge: mu at its start, complementarity at its end, share of the way to the boundary.
 constexpr double first_barrier = 0.1;
@@ -75,8 +79,7 @@ double Refit::find_step(const Iterate& it, const std::vector<double>& r) {
     if (problem_.intercept) gradient_.push_back(kernels::sum(r.data(), n));
     step_ = model_.minimise(it, gradient_, damping_);
     along_.assign(n, problem_.intercept ? step_[size] : 0.0);
-    for (int64_t k = 0; k < size; ++k)
-        if (step_[k] != 0.0) problem_.X.axpy(it.support[k], step_[k], along_.data());
+    problem_.X.add(it.support, step_.data(), along_.data());
     return model_.change(it, step_);
 }
 
@@ -105,9 +108,9 @@ bool Refit::take_step(Iterate& it, const Loss& loss, double length, double bound
     return it.cost() <= bound;
 }
 
-// Between its bends the hinge is flat and the model knows only the damping: a full step is made longer while that pays, up to
-// the next kink or bound. Returns the length.
-double Refit::extend_step(Iterate& it, const Loss& loss) {
+// Between its bends the hinge is flat and the model knows only the damping, and other losses may be flatter than the model: a
+// full step is made longer by this factor while that gains at least so much, up to the next kink or bound. Returns the length.
+double Refit::extend_step(Iterate& it, const Loss& loss, double factor, double least) {
     const Penalty& penalty = problem_.penalty;
     double longest = 1e6;
     for (size_t k = 0; k < it.support.size(); ++k) {
@@ -117,12 +120,12 @@ double Refit::extend_step(Iterate& it, const Loss& loss) {
         if (std::isfinite(edge)) longest = std::min(longest, (edge - beta_[k]) / step_[k]);
     }
     double length = 1.0;
-    while (4.0 * length < longest) {
-        if (!take_step(it, loss, 4.0 * length, it.cost())) {
+    while (factor * length < longest) {
+        if (!take_step(it, loss, factor * length, it.cost() - least)) {
             take_step(it, loss, length, Penalty::infinity);
             break;
         }
-        length *= 4.0;
+        length *= factor;
     }
     return length;
 }
@@ -166,7 +169,9 @@ bool Refit::newton(Iterate& it, const Loss& loss, double floor, double target) {
             damping_ = std::max(1e-8, 100.0 * damping_);
             continue;
         }
-        if (length == 1.0 && loss.kind == LossKind::hinge) length = extend_step(it, loss);
+        const bool flatter = it.cost() - cost < flatter_than_the_model * change;
+        if (length == 1.0 && loss.kind == LossKind::hinge) length = extend_step(it, loss, 4.0, 0.0);
+        else if (length == 1.0 && flatter) length = extend_step(it, loss, 2.0, worth_a_longer_step * -change);
         cost = it.cost();
         if (length >= 1.0) {
             if (length == 1.0 && -change <= floor) return true;

@@ -40,6 +40,8 @@ class Columns {
     void curvatures(const double* d, std::vector<float>& diagonal, std::vector<float>& sums) const;
     // out += a z_j, and out += sum_j a_j z_j over all columns
     void axpy(int32_t j, double a, double* out) const;
+    // out += sum_c a_c z_c over the listed columns
+    void add(std::span<const int32_t> columns, const double* a, double* out) const;
     void add_all(const double* a, double* out) const;
     // see Design::gram
     void gram(std::span<const int32_t> columns, const double* d, std::vector<double>& out, int64_t first = 0) const;

@@ -50,6 +50,11 @@ class Design {
     virtual void dots(std::span<const int32_t> columns, const double* r, double* out) const = 0;
     // out += a x_j
     virtual void axpy(int32_t column, double a, double* out) const = 0;
+    // out += sum_c a_c x_c over the listed columns
+    virtual void add(std::span<const int32_t> columns, const double* a, double* out) const {
+        for (size_t c = 0; c < columns.size(); ++c)
+            if (a[c] != 0.0) axpy(columns[c], a[c], out);
+    }
 
     // A column's stored entries: their number, values and (sparse only) rows; dense columns set rows to null.
     struct Entries {

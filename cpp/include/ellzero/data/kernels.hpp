@@ -28,6 +28,14 @@ void axpy(double a, const double* x, int64_t n, double* out);
 void axpy(double a, const float* x, int64_t n, double* out);
 void axpy(double a, const int8_t* x, int64_t n, double* out);
 
+// out += sum_c a_c x_c over the listed columns
+void add_columns(const double* x, int64_t stride, const int32_t* columns, const double* a, int64_t count, int64_t n,
+                 double* out);
+void add_columns(const float* x, int64_t stride, const int32_t* columns, const double* a, int64_t count, int64_t n,
+                 double* out);
+void add_columns(const int8_t* x, int64_t stride, const int32_t* columns, const double* a, int64_t count, int64_t n,
+                 double* out);
+
 // out = a * x
 void widen(double a, const float* x, int64_t n, double* out);
 
@@ -55,6 +63,10 @@ void gram_rows(const double* packed, int64_t stride, int64_t n, int64_t begin, i
 double dot(const double* a, const double* b, int64_t n);
 double sum(const double* a, int64_t n);
 void add_scalar(double a, int64_t n, double* out);
+
+// Of `count` rows of a matrix, at most four, the first `known` entries become those of its Cholesky factor, whose rows above
+// them are packed one after another.
+void factor_rows(const double* factor, int64_t known, int64_t count, double* const* rows);
 
 // For `tile_width` right sides at once, interleaved (entry a of side l is t[a * tile_width + l]): t <- L^-1 t, and squares[l] =
 // ||t_l||^2; then u <- L^-T t. L is lower triangular, its rows packed one after another.

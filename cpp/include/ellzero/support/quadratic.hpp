@@ -43,6 +43,7 @@ class Quadratic {
     }
     bool kinked(const Iterate& it) const;
     double entry(int64_t i, int64_t j) const { return i >= j ? hessian_[i * ld_ + j] : hessian_[j * ld_ + i]; }
+    void set_curvatures(const std::vector<double>& d);
     void set_damping(double relative);
     double* row(int64_t a) { return &factor_[a * (a + 1) / 2]; }
 

@@ -33,7 +33,7 @@ class Refit {
     void save(const Iterate& it);
     void restore(Iterate& it, const Loss& loss);
     bool take_step(Iterate& it, const Loss& loss, double length, double bound);
-    double extend_step(Iterate& it, const Loss& loss);
+    double extend_step(Iterate& it, const Loss& loss, double factor, double least);
 
     const Problem& problem_;
     Quadratic model_;
