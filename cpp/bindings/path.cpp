@@ -46,6 +46,7 @@ void register_options(nb::module_& m) {
         .value("cd", Algorithm::cd)
         .value("local_search", Algorithm::local_search)
         .value("iht", Algorithm::iht);
+    nb::enum_<Effort>(m, "Effort").value("quick", Effort::quick).value("thorough", Effort::thorough);
     nb::enum_<SwapRule>(m, "SwapRule")
         .value("ranked", SwapRule::ranked)
         .value("q_best", SwapRule::q_best)
@@ -54,6 +55,7 @@ void register_options(nb::module_& m) {
     nb::class_<PathOptions> options(m, "PathOptions", "The options of a path, or of models of given sizes.");
     options.def(nb::init<>())
         .def_rw("algorithm", &PathOptions::algorithm)
+        .def_rw("effort", &PathOptions::effort)
         .def_rw("swaps", &PathOptions::swaps)
         .def_rw("q", &PathOptions::q)
         .def_rw("improvement", &PathOptions::improvement)

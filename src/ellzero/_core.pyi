@@ -241,6 +241,11 @@ class Algorithm(enum.Enum):
 
     iht = 0
 
+class Effort(enum.Enum):
+    quick = 0
+
+    thorough = 1
+
 class SwapRule(enum.Enum):
     ranked = 0
 
@@ -263,6 +268,12 @@ class PathOptions:
 
     @algorithm.setter
     def algorithm(self, arg: Algorithm, /) -> None: ...
+
+    @property
+    def effort(self) -> Effort: ...
+
+    @effort.setter
+    def effort(self, arg: Effort, /) -> None: ...
 
     @property
     def swaps(self) -> SwapRule: ...

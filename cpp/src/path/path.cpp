@@ -71,7 +71,11 @@ class PathFitter {
             if (options_.sweep && size <= searched_up_to) sizes.insert(size);
         for (const Model& model : out_.models) sizes.insert(model.size);
         sizes.erase(sizes.upper_bound(LocalSearch::largest), sizes.end());
-        LocalSearch(problem_).run(work_.pool, sizes, [&](double fraction, int size) { work_.report(fraction, 0.0, size); });
+        const int wanted =
+            options_.sizes.empty() ? options_.max_support : *std::max_element(options_.sizes.begin(), options_.sizes.end());
+        LocalSearch(problem_, options_.effort, wanted).run(work_.pool, sizes, [&](double fraction, int size) {
+            work_.report(fraction, 0.0, size);
+        });
     }
 
     // The penalised iteration at each lambda_0, started from the last.

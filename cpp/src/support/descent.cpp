@@ -113,11 +113,12 @@ double Descent::cycle(Iterate& it, const std::vector<int32_t>& columns, double l
     return largest;
 }
 
-int Descent::cheapest(const Iterate& it, double* cost) {
+int Descent::cheapest(const Iterate& it, double* cost, int32_t kept) {
     const std::vector<double> costs = refit_.removal_costs(it);
     int best = -1;
     for (size_t k = 0; k < costs.size(); ++k)
-        if (problem_.penalty.counted(it.support[k]) && (best < 0 || costs[k] < costs[best])) best = static_cast<int>(k);
+        if (problem_.penalty.counted(it.support[k]) && it.support[k] != kept && (best < 0 || costs[k] < costs[best]))
+            best = static_cast<int>(k);
     if (cost) *cost = best < 0 ? Penalty::infinity : costs[best];
     return best;
 }
@@ -293,8 +294,8 @@ bool Descent::extend(Iterate& it) {
     return true;
 }
 
-bool Descent::shrink(Iterate& it) {
-    const int position = cheapest(it, nullptr);
+bool Descent::shrink(Iterate& it, int32_t kept) {
+    const int position = cheapest(it, nullptr, kept);
     if (position < 0) return false;
     it.remove(static_cast<size_t>(position));
     return true;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "ellzero/problem/selection.hpp"
+#include "ellzero/swaps/beam.hpp"
 
 namespace ellzero {
 namespace {
@@ -18,6 +19,10 @@ constexpr size_t promising_per_model = 64;
 // Ranked swaps that a refit refuses before the next model's turn.
 constexpr size_t refusals = 3;
 constexpr int most_rounds = 6;
+// Models of up to this size are grown in a beam and kicked, so many times at most, with looks at all columns between.
+constexpr int most_kicked = 32;
+constexpr int most_kickings = 2;
+constexpr int most_cycles = 3;
 // Up to this size what a neighbour suggests is searched from even if it is worse than the model at hand.
 constexpr int worth_a_second_start = 32;
 // Among the selection D is renewed when it has changed by as much as itself; over all columns never: the products cost a read.
@@ -33,28 +38,38 @@ void thin_out(std::set<int>& sizes, int turn) {
 }
 }  // namespace
 
-LocalSearch::LocalSearch(const Problem& problem) : problem_(problem), whole_(problem, outer_drift) {}
+LocalSearch::LocalSearch(const Problem& problem, Effort effort, int wanted)
+    : problem_(problem), effort_(effort), wanted_(std::min(wanted, most_kicked)), whole_(problem, outer_drift) {}
 
 void LocalSearch::run(Pool& pool, const std::set<int>& sizes, const Report& report) {
-    const bool large = problem_.X.design().bytes() > small_bytes;
-    const int most_looks = large ? looks_at_large : looks_at_small;
+    const bool large = problem_.X.design().bytes() > small_bytes, thorough = effort_ == Effort::thorough;
+    const int most_looks = large ? looks_at_large : looks_at_small, most_steps = most_looks + (thorough ? most_kickings : 0);
     std::set<int> open;  // sizes whose models have not been held against all columns
     for (const int size : sizes)
         if (size > 0 && pool.of_size(size)) open.insert(size);
+    const auto search = [&](Step step) {
+        std::map<int, std::vector<int32_t>> before;
+        for (const int size : sizes)
+            if (const Model* model = pool.of_size(size)) before[size] = model->support;
+        search_among(pool, sizes, step);
+        open.clear();
+        for (const int size : sizes)
+            if (const Model* model = pool.of_size(size); model && size > 0 && before[size] != model->support) open.insert(size);
+    };
     for (int look = 0; look < most_looks && !open.empty(); ++look) {
         // Neighbouring sizes find much the same columns.
         if (large) thin_out(open, look);
         const bool found = look_outside(pool, open);
-        report((2 * look + 1) / (2.0 * most_looks), pool.largest());
+        report((look + 0.5) / most_steps, pool.largest());
         if (!found && look > 0) break;
-        std::map<int, std::vector<int32_t>> before;
-        for (const int size : sizes)
-            if (const Model* model = pool.of_size(size)) before[size] = model->support;
-        search_among(selected(pool), pool, sizes);
-        report((look + 1.0) / most_looks, pool.largest());
-        open.clear();
-        for (const int size : sizes)
-            if (const Model* model = pool.of_size(size); model && size > 0 && before[size] != model->support) open.insert(size);
+        search(thorough && look == 0 ? Step::beam : Step::swaps);
+        report((look + 1.0) / most_steps, pool.largest());
+    }
+    // Kicks start from the best that looks have found: inside them, they would be wasted on models that do not last.
+    for (int k = 0; thorough && k < most_kickings; ++k) {
+        search(Step::kicks);
+        report((most_looks + k + 1.0) / most_steps, pool.largest());
+        if (open.empty() || !look_outside(pool, open)) break;
     }
 }
 
@@ -66,14 +81,33 @@ std::vector<int32_t> LocalSearch::selected(const Pool& pool) const {
     return {columns.begin(), columns.end()};
 }
 
-// Searches all sizes in turn, down and up, each started from its neighbour's result too.
-void LocalSearch::search_among(const std::vector<int32_t>& columns, Pool& pool, const std::set<int>& sizes) {
+void LocalSearch::search_among(Pool& pool, const std::set<int>& sizes, Step step) {
     // With few rows each task is too short to be worth handing out.
     Team alone(1);
-    const Selection selection(problem_, columns, problem_.rows() < worth_a_team ? alone : problem_.X.team());
+    const Selection selection(problem_, selected(pool), problem_.rows() < worth_a_team ? alone : problem_.X.team());
     Exchange exchange(selection.problem(), inner_drift);
     Pool inner;
     for (const Model& model : pool.by_size(largest + 1)) inner.insert(selection.inside(model));
+    if (step != Step::kicks) swap_up_and_down(exchange, inner, sizes);
+    if (step == Step::beam && grow_beam(selection.problem(), exchange, inner, std::min(wanted_, *sizes.rbegin())))
+        swap_up_and_down(exchange, inner, sizes);
+    bool better = step == Step::kicks;
+    for (int cycle = 0; cycle < most_cycles && better; ++cycle) {
+        better = false;
+        for (const int size : sizes)
+            if (size > 0 && size <= wanted_) better |= kicks_.kick(selection, exchange, inner, size);
+        if (better) swap_up_and_down(exchange, inner, sizes);
+    }
+    for (const Model& found : inner.by_size()) {
+        Model model = selection.outside(found);
+        const Model* kept = pool.of_size(model.size);
+        if (kept && kept->support == model.support) continue;
+        pool.insert(model);
+    }
+}
+
+// Searches all sizes in turn, down and up, each started from its neighbour's result too.
+void LocalSearch::swap_up_and_down(Exchange& exchange, Pool& pool, const std::set<int>& sizes) const {
     std::map<int, std::vector<int32_t>> shrunk, grown;  // what the neighbours have been made of
     std::vector<int> order(sizes.begin(), sizes.end());
     bool changed = true;
@@ -84,28 +118,22 @@ void LocalSearch::search_among(const std::vector<int32_t>& columns, Pool& pool, 
         for (const int size : order) {
             if (size == 0) continue;
             Model model;
-            if (const Model* neighbour = inner.of_size(down ? size + 1 : size - 1)) {
+            if (const Model* neighbour = pool.of_size(down ? size + 1 : size - 1)) {
                 auto& last = (down ? shrunk : grown)[neighbour->size];
                 if (last != neighbour->support) {
                     last = neighbour->support;
                     if (down ? exchange.shrink(*neighbour, model) : exchange.grow(*neighbour, model)) {
                         if (size <= worth_a_second_start && model.size == size) exchange.improve(model);
-                        changed |= inner.insert(model);
+                        changed |= pool.insert(model);
                     }
                 }
             }
-            const Model* current = inner.of_size(size);
+            const Model* current = pool.of_size(size);
             if (!current || current->searched) continue;
             model = *current;
             changed |= exchange.improve(model);
-            inner.insert(model);
+            pool.insert(model);
         }
-    }
-    for (const Model& found : inner.by_size()) {
-        Model model = selection.outside(found);
-        const Model* kept = pool.of_size(model.size);
-        if (kept && kept->support == model.support) continue;
-        pool.insert(model);
     }
 }
 

@@ -16,6 +16,7 @@ from ellzero.solvers.paths import PathOptions
 __all__ = ["PathSettings", "SolverSettings", "path_options"]
 
 ALGORITHMS = ("cd", "local_search", "iht")
+EFFORTS = ("quick", "thorough")
 SWAPS = ("ranked", "q_best", "exhaustive")
 IMPROVEMENTS = ("best", "first")
 
@@ -23,6 +24,7 @@ IMPROVEMENTS = ("best", "first")
 class SolverSettings(TypedDict, total=False):
     """The arguments that control the algorithm of paths and sizes; `path_options` holds their defaults and checks them."""
 
+    effort: str
     swaps: str
     q: int | None
     improvement: str
@@ -42,6 +44,7 @@ def path_options(
     lambda_min_ratio: float = 1e-3,
     max_support: int | None = None,
     algorithm: str = "cd",
+    effort: str = "thorough",
     swaps: str = "ranked",
     q: int | None = None,
     improvement: str = "best",
@@ -64,6 +67,7 @@ def path_options(
         lambda_min_ratio=ratio,
         max_support=None if max_support is None else as_count("max_support", max_support, 0),
         algorithm=algorithm,
+        effort=as_choice("effort", effort, EFFORTS),
         swaps=swaps,
         q=None if q is None else as_count("q", q, 1),
         improvement=improvement,

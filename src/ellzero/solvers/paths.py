@@ -35,6 +35,7 @@ class PathOptions:
     lambda_min_ratio: float = 1e-3
     max_support: int | None = None
     algorithm: str = "cd"
+    effort: str = "thorough"  # of local search
     swaps: str = "ranked"
     q: int | None = None  # candidates of swaps="q_best"; None: 5 % of the columns
     improvement: str = "best"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ellzero/support/descent.hpp"
+#include "ellzero/swaps/local_search.hpp"
 
 namespace ellzero {
 
@@ -20,6 +21,7 @@ enum class Improvement { best, first };
 
 struct PathOptions {
     Algorithm algorithm = Algorithm::cd;
+    Effort effort = Effort::quick;  // of local search
     SwapRule swaps = SwapRule::ranked;
     int64_t q = 0;                                // candidates a feature, for q_best
     Improvement improvement = Improvement::best;  // for q_best and exhaustive

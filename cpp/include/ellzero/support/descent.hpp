@@ -27,7 +27,7 @@ class Descent {
     // Adds the column that gains most; false if none gains.
     bool extend(Iterate& it);
     // Takes out the counted feature whose removal costs least; false if there is none.
-    bool shrink(Iterate& it);
+    bool shrink(Iterate& it, int32_t kept = -1);
     // An amount of objective that is not worth a step.
     double negligible(const Iterate& it, double lambda_0) const;
     // Whether Theorem 1 holds: no coordinate step lowers its surrogate of P by more than the tolerance. Reads X once.
@@ -50,7 +50,7 @@ class Descent {
     double size_of_objective(const Iterate& it, double lambda_0) const;
     Entry best_entry(Iterate& it);
     // Position of the support coordinate whose removal costs least, counted ones only; -1 if there is none.
-    int cheapest(const Iterate& it, double* cost);
+    int cheapest(const Iterate& it, double* cost, int32_t kept = -1);
     bool descend(Iterate& it, double lambda_0, double target = Penalty::infinity);
     bool drop(Iterate& it, double lambda_0, Model& current);
     bool enter(Iterate& it, double lambda_0, Radius radius, Model& current);

@@ -10,12 +10,17 @@
 
 #include "ellzero/problem/pool.hpp"
 #include "ellzero/swaps/exchange.hpp"
+#include "ellzero/swaps/kicks.hpp"
 
 namespace ellzero {
 
+// Quick: swaps alone, from the models that are there. Thorough: also a beam of models grown anew, and kicks.
+enum class Effort { quick, thorough };
+
 class LocalSearch {
   public:
-    explicit LocalSearch(const Problem& problem);
+    // Sizes above `wanted` serve as starts for smaller ones only.
+    LocalSearch(const Problem& problem, Effort effort, int wanted);
 
     // Larger models are left as they are: ranking costs p times the square of their size.
     static constexpr int largest = 512;
@@ -26,13 +31,19 @@ class LocalSearch {
 
   private:
     std::vector<int32_t> selected(const Pool& pool) const;
-    void search_among(const std::vector<int32_t>& columns, Pool& pool, const std::set<int>& sizes);
+    // The steps of a search among selected columns: swaps, then a beam of models, or kicks.
+    enum class Step { swaps, beam, kicks };
+    void search_among(Pool& pool, const std::set<int>& sizes, Step step);
+    void swap_up_and_down(Exchange& exchange, Pool& pool, const std::set<int>& sizes) const;
     bool look_outside(Pool& pool, const std::set<int>& sizes);
     // The features of these models, as many models as fit into the swap model's memory.
     std::vector<int32_t> features_from(const Pool& pool, const std::vector<int>& sizes, size_t start) const;
 
     const Problem& problem_;
+    const Effort effort_;
+    const int wanted_;
     Exchange whole_;
+    Kicks kicks_;
     std::set<int32_t> promising_;  // columns that were ranked well
 };
 

@@ -1,0 +1,63 @@
+#include "ellzero/swaps/beam.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace ellzero {
+namespace {
+
+// Models of each size, the steepest columns that each of them is grown by, and the children that are refitted: those that
+// promise most.
+constexpr size_t width = 16, branches = 8, refitted = 32;
+
+using Support = std::vector<int32_t>;
+
+Support with(Support support, int32_t column) {
+    support.insert(std::lower_bound(support.begin(), support.end(), column), column);
+    return support;
+}
+
+struct Child {
+    double promise;  // G less what the column would gain alone
+    size_t parent;
+    int32_t column;
+};
+
+}  // namespace
+
+bool grow_beam(const Problem& problem, Exchange& exchange, Pool& pool, int largest) {
+    const Model* null = pool.of_size(0);
+    if (!null) return false;
+    std::vector<Model> level{*null};
+    bool better = false;
+    for (int size = 1; size <= largest && !level.empty(); ++size) {
+        problem.X.monitor().poll();
+        std::map<Support, Model> next;
+        if (const Model* known = pool.of_size(size)) next.emplace(known->support, *known);
+        std::vector<Child> children;
+        std::set<Support> seen;
+        for (size_t parent = 0; parent < level.size(); ++parent)
+            for (const Entry& entry : exchange.steepest(level[parent], branches)) {
+                const Support support = with(level[parent].support, entry.column);
+                if (!next.contains(support) && seen.insert(support).second)
+                    children.push_back({level[parent].cost - entry.gain, parent, entry.column});
+            }
+        std::stable_sort(children.begin(), children.end(),
+                         [](const Child& a, const Child& b) { return a.promise < b.promise; });
+        if (children.size() > refitted) children.resize(refitted);
+        for (const Child& child : children) {
+            Model model;
+            if (exchange.add(level[child.parent], child.column, model)) next.emplace(model.support, model);
+        }
+        // Not improved by swaps here: models of one size would become the same.
+        level.clear();
+        for (auto& [support, model] : next) level.push_back(std::move(model));
+        std::stable_sort(level.begin(), level.end(), [](const Model& a, const Model& b) { return a.cost < b.cost; });
+        if (level.size() > width) level.resize(width);
+        if (!level.empty()) better |= pool.insert(level.front());
+    }
+    return better;
+}
+
+}  // namespace ellzero
