@@ -188,6 +188,9 @@ class Stored final : public Design {
         at_hand_->dots(Held(*this, columns).where(), r, out);
     }
     void axpy(int32_t j, double a, double* out) const override { at_hand_->axpy(Held(*this, {&j, 1}).where()[0], a, out); }
+    void add(std::span<const int32_t> columns, const double* a, double* out) const override {
+        at_hand_->add(Held(*this, columns).where(), a, out);
+    }
     Entries entries(int32_t j, std::vector<int32_t>& rows, std::vector<double>& values) const override {
         return at_hand_->entries(Held(*this, {&j, 1}).where()[0], rows, values);
     }
