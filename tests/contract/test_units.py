@@ -293,7 +293,7 @@ def test_an_unpenalized_constant_column_leaves_its_work_to_the_intercept(loss, h
 
 
 def test_the_verifiers_null_loss_has_no_part_of_the_mean():
-    """Weights that sum to one up to 1e-9, and a mean of 1e10: their product must not pass for a loss that gaps are relative to."""
+    """Weights that sum to one up to 1e-9, and a mean of 1e10: their product must not pass for a loss."""
     from ellzero.exact.verifier.bounds import null_loss as verifiers
 
     rng = np.random.default_rng(0)

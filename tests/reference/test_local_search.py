@@ -178,3 +178,52 @@ def test_twins_do_not_hide_the_features(loss):
     truth = ez.fit_path(X[:, :4], y, lambda_0=0.0, **settings).objective[0]
     for storage in ("f64", "csc64"):
         assert ez.fit_sizes(store(both, storage), y, [4], **settings).objective[0] <= truth * (1 + 1e-9)
+
+
+def hard(seed, loss, n=60, p=100, k=5):
+    """Columns that all resemble each other: greedy steps and swaps often end at a model that is not the best."""
+    rng = np.random.default_rng(seed)
+    X, _, _ = ez.datasets.make_classification(n, p, k, correlation="constant", rho=0.9, random_state=seed)
+    beta = np.zeros(p)
+    beta[rng.choice(p, k, replace=False)] = 1.0
+    noisy = X @ beta + 0.5 * (X @ beta).std() * rng.standard_normal(n)
+    return X, noisy / noisy.std() if loss == "squared_error" else np.where(noisy > np.median(noisy), 1, -1)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic", "squared_error"])
+def test_a_thorough_search_finds_proved_optima_that_a_quick_one_misses(loss):
+    seeds = (4, 5, 11, 13, 14) if loss == "squared_hinge" else range(6)
+    found = dict.fromkeys(("quick", "thorough"), 0)
+    for seed in seeds:
+        X, y = hard(seed, loss)
+        best = ez.solve(X, y, k=5, loss=loss, lambda_2=0.01, gap=1e-4)
+        assert best.status == "optimal", seed
+        for effort in found:
+            model = ez.fit_sizes(X, y, [5], loss=loss, lambda_2=0.01, effort=effort)
+            assert model.objective[0] >= best.lower_bound * (1 - 1e-9), (seed, effort)
+            found[effort] += model.objective[0] <= best.objective * (1 + 2e-4)
+    print(f"{loss}: the optimum in {found} of {len(seeds)} cases")
+    assert found["thorough"] >= len(seeds) - 1
+    if loss == "squared_hinge":  # chosen for it: the check above can fail
+        assert found["quick"] < found["thorough"]
+
+
+@pytest.mark.parametrize("storage", ["f64", "f32", "csc64"])
+def test_a_thorough_search_does_not_depend_on_storage_or_threads(storage):
+    X, y = hard(4, "squared_hinge")
+    X = X.astype(np.float32).astype(np.float64)  # the same numbers in every storage
+    settings = {"loss": "squared_hinge", "lambda_2": 0.01, "unpenalized": [3], "lower": -1.0, "upper": 2.0}
+    first = ez.fit_sizes(X, y, [3, 5], n_jobs=1, **settings)
+    for threads in (1, 2):
+        other = ez.fit_sizes(store(X, storage), y, [3, 5], n_jobs=threads, **settings)
+        np.testing.assert_allclose(other.objective, first.objective, rtol=1e-6)
+        for size in (3, 5):
+            assert 3 in other[size].support
+            assert (other[size].values >= -1.0).all()
+            assert (other[size].values <= 2.0).all()
+
+
+def test_effort_is_checked():
+    X, y = hard(0, "logistic")
+    with pytest.raises(ez.InvalidInputError, match="effort must be one of 'quick', 'thorough', got 'lazy'"):
+        ez.fit_path(X, y, algorithm="local_search", effort="lazy")

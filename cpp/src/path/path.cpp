@@ -6,6 +6,7 @@
 
 #include "ellzero/path/confirmation.hpp"
 #include "ellzero/path/exploration.hpp"
+#include "ellzero/path/lineage.hpp"
 #include "ellzero/support/hard_thresholding.hpp"
 #include "ellzero/swaps/local_search.hpp"
 
@@ -17,6 +18,7 @@ constexpr int most_merges = 6;
 constexpr double worth_a_change = 1e-10;
 // Local search, whose sizes help each other, has a model of every size up to this one.
 constexpr int searched_up_to = 128;
+constexpr int64_t worth_a_second_lineage = int64_t{1} << 27;  // bytes of X
 
 class PathFitter {
   public:
@@ -71,11 +73,17 @@ class PathFitter {
             if (options_.sweep && size <= searched_up_to) sizes.insert(size);
         for (const Model& model : out_.models) sizes.insert(model.size);
         sizes.erase(sizes.upper_bound(LocalSearch::largest), sizes.end());
-        const int wanted =
-            options_.sizes.empty() ? options_.max_support : *std::max_element(options_.sizes.begin(), options_.sizes.end());
-        LocalSearch(problem_, options_.effort, wanted).run(work_.pool, sizes, [&](double fraction, int size) {
-            work_.report(fraction, 0.0, size);
-        });
+        std::set<int> wanted(options_.sizes.begin(), options_.sizes.end());
+        for (const Model& model : out_.models) wanted.insert(model.size);
+        const auto report = [&](double fraction, int size) { work_.report(fraction, 0.0, size); };
+        LocalSearch search(problem_, options_.effort, std::move(wanted));
+        if (options_.effort == Effort::thorough && options_.sweep && problem_.X.design().bytes() > worth_a_second_lineage) {
+            LocalSearch(problem_, Effort::quick, {}).run(work_.pool, sizes, report);
+            const Lineage second = second_lineage(problem_, sizes);
+            for (const Model& model : second.pool.by_size()) work_.keep(model);
+            search.consider(second.features);
+        }
+        search.run(work_.pool, sizes, report);
     }
 
     // The penalised iteration at each lambda_0, started from the last.

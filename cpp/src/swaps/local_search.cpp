@@ -23,6 +23,7 @@ constexpr int most_rounds = 6;
 constexpr int most_kicked = 32;
 constexpr int most_kickings = 2;
 constexpr int most_cycles = 3;
+constexpr int64_t refits_per_size = 1000;  // a limit of the work that does not depend on the clock
 // Up to this size what a neighbour suggests is searched from even if it is worse than the model at hand.
 constexpr int worth_a_second_start = 32;
 // Among the selection D is renewed when it has changed by as much as itself; over all columns never: the products cost a read.
@@ -38,11 +39,14 @@ void thin_out(std::set<int>& sizes, int turn) {
 }
 }  // namespace
 
-LocalSearch::LocalSearch(const Problem& problem, Effort effort, int wanted)
-    : problem_(problem), effort_(effort), wanted_(std::min(wanted, most_kicked)), whole_(problem, outer_drift) {}
+LocalSearch::LocalSearch(const Problem& problem, Effort effort, std::set<int> wanted)
+    : problem_(problem), effort_(effort), wanted_(std::move(wanted)), whole_(problem, outer_drift) {
+    wanted_.erase(wanted_.begin(), wanted_.upper_bound(0));
+    wanted_.erase(wanted_.upper_bound(most_kicked), wanted_.end());
+}
 
 void LocalSearch::run(Pool& pool, const std::set<int>& sizes, const Report& report) {
-    const bool large = problem_.X.design().bytes() > small_bytes, thorough = effort_ == Effort::thorough;
+    const bool large = problem_.X.design().bytes() > small_bytes, thorough = effort_ == Effort::thorough && !wanted_.empty();
     const int most_looks = large ? looks_at_large : looks_at_small, most_steps = most_looks + (thorough ? most_kickings : 0);
     std::set<int> open;  // sizes whose models have not been held against all columns
     for (const int size : sizes)
@@ -89,13 +93,14 @@ void LocalSearch::search_among(Pool& pool, const std::set<int>& sizes, Step step
     Pool inner;
     for (const Model& model : pool.by_size(largest + 1)) inner.insert(selection.inside(model));
     if (step != Step::kicks) swap_up_and_down(exchange, inner, sizes);
-    if (step == Step::beam && grow_beam(selection.problem(), exchange, inner, std::min(wanted_, *sizes.rbegin())))
+    if (step == Step::beam && grow_beam(selection.problem(), exchange, inner, *wanted_.rbegin()))
         swap_up_and_down(exchange, inner, sizes);
     bool better = step == Step::kicks;
+    const int64_t most_refits = exchange.refits() + refits_per_size * std::ssize(wanted_);
     for (int cycle = 0; cycle < most_cycles && better; ++cycle) {
         better = false;
-        for (const int size : sizes)
-            if (size > 0 && size <= wanted_) better |= kicks_.kick(selection, exchange, inner, size);
+        for (const int size : wanted_)
+            if (exchange.refits() < most_refits) better |= kicks_.kick(selection, exchange, inner, size);
         if (better) swap_up_and_down(exchange, inner, sizes);
     }
     for (const Model& found : inner.by_size()) {

@@ -70,6 +70,11 @@ def fit_path(
         models (Algorithm 2), which takes several times as long and is nowhere worse on the same grid; or iterative hard
         thresholding, the classical method that both improve on (slow; its dynamic grid is log-spaced below its own largest
         lambda_0).
+    effort : {"thorough", "quick"}
+        Of local search. "quick": features are exchanged, from the models that coordinate descent has found. "thorough": also
+        from models that are grown anew, several of each size; and where no exchange improves a model of up to 32 features, a
+        feature is barred or a column forced in, and the search goes on from there. Where X is large, models that start from a
+        convex fit take part too.
     swaps : {"ranked", "q_best", "exhaustive"}
         Where local search looks. "ranked": a quadratic model predicts, for all pairs of a feature and a column, what their
         exchange followed by a refit does, and the most promising are tried. "q_best" then also solves the one-dimensional

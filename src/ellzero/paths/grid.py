@@ -94,7 +94,7 @@ def fit_grid(
     lambda_1, lambda_2 : number, decreasing grid, or "auto"
         "auto" takes ten values, log-spaced over four decades: lambda_1 from where all coefficients vanish, lambda_2 from ten
         times the largest curvature of a column.
-    lambda_0, n_lambda, lambda_min_ratio, max_support, algorithm, swaps, q, improvement :
+    lambda_0, n_lambda, lambda_min_ratio, max_support, algorithm, effort, swaps, q, improvement :
         The paths, as in :func:`fit_path`.
     loss, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, tol, n_jobs, progress :
         The problem and the work, as in :func:`fit_path`.

@@ -153,8 +153,9 @@ def fit_sizes(
     algorithm : {"local_search", "cd", "iht"}
         "local_search": swaps improve the models of all sizes. "cd": without swaps. "iht": as in the paper's procedure,
         iterative hard thresholding finds the sizes that a path of coordinate descent skips.
-    swaps, q, improvement :
-        Where local search looks, as in :func:`fit_path`; with ``swaps="exhaustive"`` no single swap improves a returned model.
+    effort, swaps, q, improvement :
+        How hard and where local search looks, as in :func:`fit_path`; with ``swaps="exhaustive"`` no single swap improves a
+        returned model.
     max_norm : float, optional
         Also require ``||beta||_2 <= max_norm`` (of all coefficients, unpenalized features included; of the standardised ones
         with ``standardize``): the estimator of the paper's error bounds. It keeps coefficients finite where the classes can be

@@ -19,12 +19,14 @@ enum class Effort { quick, thorough };
 
 class LocalSearch {
   public:
-    // Sizes above `wanted` serve as starts for smaller ones only.
-    LocalSearch(const Problem& problem, Effort effort, int wanted);
+    // Models of the sizes `wanted` are those that the caller is after; others serve as starts for them.
+    LocalSearch(const Problem& problem, Effort effort, std::set<int> wanted);
 
     // Larger models are left as they are: ranking costs p times the square of their size.
     static constexpr int largest = 512;
 
+    // Lets these columns take part in every swap.
+    void consider(const std::vector<int32_t>& columns) { promising_.insert(columns.begin(), columns.end()); }
     // Improves the pool's models of these sizes; `report` hears the share of the work that is done and the size at hand.
     using Report = std::function<void(double fraction, int size)>;
     void run(Pool& pool, const std::set<int>& sizes, const Report& report);
@@ -41,7 +43,7 @@ class LocalSearch {
 
     const Problem& problem_;
     const Effort effort_;
-    const int wanted_;
+    std::set<int> wanted_;
     Exchange whole_;
     Kicks kicks_;
     std::set<int32_t> promising_;  // columns that were ranked well
