@@ -92,10 +92,11 @@ def searched(family: str, loss: str, seed: int, effort: str) -> tuple[float, flo
 
 def cell(family: str, loss: str, seeds: range, known: dict[str, Any]) -> dict[str, Any]:
     """Return how many problems are proved and how many optima each effort finds, with its seconds."""
-    optima = {seed: proved(family, loss, seed, known) for seed in seeds}
-    out: dict[str, Any] = {"columns": family, "loss": loss, "proved": sum(value is not None for value in optima.values())}
+    found = {seed: proved(family, loss, seed, known) for seed in seeds}
+    optima = {seed: value for seed, value in found.items() if value is not None}
+    out: dict[str, Any] = {"columns": family, "loss": loss, "proved": len(optima)}
     for effort in EFFORTS:
-        results = {seed: searched(family, loss, seed, effort) for seed, value in optima.items() if value is not None}
+        results = {seed: searched(family, loss, seed, effort) for seed in optima}
         missed = [seed for seed, (objective, _) in results.items() if objective > optima[seed] * (1.0 + FOUND)]
         out[effort] = len(results) - len(missed)
         out[f"{effort}, s"] = sum(seconds for _, seconds in results.values())
