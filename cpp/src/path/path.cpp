@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <set>
 
 #include "ellzero/path/confirmation.hpp"
@@ -19,6 +20,12 @@ constexpr double worth_a_change = 1e-10;
 // Local search, whose sizes help each other, has a model of every size up to this one.
 constexpr int searched_up_to = 128;
 constexpr int64_t worth_a_second_lineage = int64_t{1} << 27;  // bytes of X
+
+// Whether a size is near one that is wanted: models of such sizes are good starts for it.
+bool near(int size, const std::set<int>& wanted) {
+    return std::any_of(wanted.begin(), wanted.end(),
+                       [&](int other) { return std::abs(size - other) <= beyond(other) - other; });
+}
 
 class PathFitter {
   public:
@@ -67,14 +74,13 @@ class PathFitter {
     }
 
     void search() {
-        std::set<int> sizes(options_.sizes.begin(), options_.sizes.end());
         if (options_.sweep) exploration_.fill(searched_up_to);
-        for (const int size : work_.pool.sizes())
-            if (options_.sweep && size <= searched_up_to) sizes.insert(size);
-        for (const Model& model : out_.models) sizes.insert(model.size);
-        sizes.erase(sizes.upper_bound(LocalSearch::largest), sizes.end());
         std::set<int> wanted(options_.sizes.begin(), options_.sizes.end());
         for (const Model& model : out_.models) wanted.insert(model.size);
+        std::set<int> sizes = wanted;
+        for (const int size : work_.pool.sizes())
+            if (options_.sweep && size <= searched_up_to && near(size, wanted)) sizes.insert(size);
+        sizes.erase(sizes.upper_bound(LocalSearch::largest), sizes.end());
         const auto report = [&](double fraction, int size) { work_.report(fraction, 0.0, size); };
         LocalSearch search(problem_, options_.effort, std::move(wanted));
         if (options_.effort == Effort::thorough && options_.sweep && problem_.X.design().bytes() > worth_a_second_lineage) {
