@@ -233,7 +233,7 @@ def test_a_path_that_larger_swaps_improve():
     better = 0
     for seed in range(6):
         X, y, _ = ez.datasets.make_classification(40, 40, 5, correlation="constant", rho=0.9, s=3.0, random_state=seed)
-        settings = {"lambda_0": [0.05, 0.02, 0.01], "lambda_2": 0.001, "algorithm": "local_search"}
+        settings = {"lambda_0": [0.05, 0.02, 0.01], "lambda_2": 0.001, "algorithm": "local_search", "effort": "quick"}
         one, two = (ez.fit_path(X, y, swap_size=size, **settings) for size in (1, 2))
         assert (two.objective <= one.objective * (1.0 + 1e-9)).all(), seed
         better += (two.objective < one.objective * (1.0 - 1e-4)).sum()
