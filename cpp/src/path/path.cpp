@@ -84,7 +84,10 @@ class PathFitter {
         const auto report = [&](double fraction, int size) { work_.report(fraction, 0.0, size); };
         LocalSearch search(problem_, options_.effort, std::move(wanted));
         if (options_.effort == Effort::thorough && options_.sweep && problem_.X.design().bytes() > worth_a_second_lineage) {
+            const auto [begin, end] = work_.stage;
+            work_.stage = {begin, 0.5 * (begin + end)};
             LocalSearch(problem_, Effort::quick, {}).run(work_.pool, sizes, report);
+            work_.stage = {work_.stage.second, end};
             const Lineage second = second_lineage(problem_, sizes);
             for (const Model& model : second.pool.by_size()) work_.keep(model);
             search.consider(second.features);
