@@ -120,6 +120,16 @@ def test_norm_bound_against_enumeration(loss):
         np.testing.assert_allclose(loose.objective, free.objective, rtol=1e-8)
 
 
+@pytest.mark.parametrize("radius", [1e-31, 1e-200, 1e-300])
+def test_norm_bounds_next_to_nothing(radius):
+    X, y, _ = ez.datasets.make_classification(40, 5, 2, random_state=0)
+    for settings in ({}, {"lambda_1": 0.1}, {"standardize": True, "lambda_1": 0.1}):
+        sizes = ez.fit_sizes(X, y, [1, 2], max_norm=radius, **settings)
+        scale = X.std(axis=0) if "standardize" in settings else 1.0
+        for size in (1, 2):
+            assert np.linalg.norm(sizes[size].coef / radius * scale) <= 1 + 1e-9, settings
+
+
 def test_norm_bound_of_columns_whose_squares_are_nothing():
     X = 1e-170 * np.random.default_rng(8).standard_normal((30, 3))  # 1e-340 is zero
     y = np.where(X[:, 0] + 0.5 * X[:, 1] > 0.0, 1.0, -1.0)
