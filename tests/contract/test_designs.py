@@ -91,5 +91,5 @@ def test_empty_columns_of_a_sparse_matrix_change_nothing(algorithm, named):
     dense = ez.fit_path(X, y, unpenalized=always, **settings)
     thin = ez.fit_path(sparse.csc_matrix(X), y, unpenalized=always, **settings)
     np.testing.assert_allclose(thin.objective, dense.objective, rtol=1e-9)
-    assert (thin.coef != dense.coef).nnz == 0 or abs(thin.coef - dense.coef).max() < 1e-6
+    assert (thin.coef != dense.coef).nnz == 0 or abs(thin.coef - dense.coef).max() < 1e-4
     assert thin.at_support(18).objective == pytest.approx(dense.at_support(18).objective, rel=1e-9)
