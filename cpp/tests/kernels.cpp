@@ -146,8 +146,8 @@ TEST(add_columns_adds_their_multiples) {
             for (const int64_t count : {0, 1, 3, 4, 5, 9}) {
                 const Matrix<T> x(random, n, 10);
                 const std::vector<double> a = random.numbers(count), before = random.numbers(n + 1);
-                std::vector<int32_t> columns;
-                for (int64_t c = 0; c < count; ++c) columns.push_back(static_cast<int32_t>(9 - c));
+                std::vector<int32_t> columns(count);
+                for (int64_t c = 0; c < count; ++c) columns[c] = static_cast<int32_t>(9 - c);
                 std::vector<double> out = before;
                 kernels::add_columns(x.values.data(), x.stride, columns.data(), a.data(), count, n, out.data());
                 for (int64_t i = 0; i < n; ++i) {
@@ -169,14 +169,14 @@ TEST(factor_rows_goes_on_with_a_factor) {
                 factor.push_back(1.0 + random.uniform());
             }
             std::vector<std::vector<double>> want, found;
-            std::vector<double*> rows;
+            std::vector<double*> rows(count);
             for (int64_t r = 0; r < count; ++r) {
                 want.push_back(random.numbers(known));
                 found.emplace_back(known, 0.0);  // want times the factor's transpose
                 for (int64_t b = 0; b < known; ++b)
                     for (int64_t c = 0; c <= b; ++c) found[r][b] += want[r][c] * factor[b * (b + 1) / 2 + c];
             }
-            for (auto& row : found) rows.push_back(row.data());
+            for (int64_t r = 0; r < count; ++r) rows[r] = found[r].data();
             kernels::factor_rows(factor.data(), known, count, rows.data());
             for (int64_t r = 0; r < count; ++r)
                 for (int64_t b = 0; b < known; ++b) CHECK_NEAR(found[r][b], want[r][b], 1e-6 * (1.0 + std::abs(want[r][b])));
