@@ -38,9 +38,8 @@ class Columns {
     static constexpr int64_t most_sides = Design::most_sides;
     // diagonal[j] = z_j . (d z_j) and sums[j] = z_j . d for all columns
     void curvatures(const double* d, std::vector<float>& diagonal, std::vector<float>& sums) const;
-    // out += a z_j, and out += sum_j a_j z_j over all columns
+    // out += a z_j; sum_c a_c z_c over the listed columns; sum_j a_j z_j over all columns
     void axpy(int32_t j, double a, double* out) const;
-    // out += sum_c a_c z_c over the listed columns
     void add(std::span<const int32_t> columns, const double* a, double* out) const;
     void add_all(const double* a, double* out) const;
     // see Design::gram
