@@ -171,15 +171,14 @@ def test_plot_draws():
 @pytest.mark.parametrize("name", ["lambda_1", "lambda_2"])
 @pytest.mark.parametrize("values", ["auto", [0.05, 0.01, 0.001]])
 def test_grid_is_at_least_as_good_as_single_paths(name, values):
-    grid = ez.fit_grid(X, LABELS, **{name: values}, n_lambda=12, max_support=8)
+    how = {"algorithm": "local_search", "max_support": 8}  # coordinate descent alone depends on where it starts
+    grid = ez.fit_grid(X, LABELS, **{name: values}, n_lambda=12, **how)
     assert len(grid) == len(grid.values) == (10 if values == "auto" else 3)
     for value, path in zip(grid.values, grid, strict=True):
         assert getattr(path, name) == value
-        alone = ez.fit_path(X, LABELS, **{name: value}, lambda_0=path.lambda_0, max_support=8)
+        alone = ez.fit_path(X, LABELS, **{name: value}, lambda_0=path.lambda_0, **how)
         m = min(len(alone), len(path))
-        ratio = path.objective[:m] / alone.objective[:m]  # both are found by descent, from other starts
-        assert ratio.max() <= 1.01
-        assert ratio.mean() <= 1 + 2e-3
+        assert (path.objective[:m] <= alone.objective[:m] * (1 + 1e-6)).all()
         for k in range(len(path)):
             assert ez.check_stationarity(X, LABELS, path.coef[k], path.intercept[k], lambda_0=path.lambda_0[k], **{name: value})
 

@@ -28,6 +28,8 @@ LARGEST_LEAK = 1e-5
 CUTOFF_SLACK = 1e-9
 # Where a solver's bound exceeds the root's by less, relatively, the root's is taken, since it can be verified.
 NEGLIGIBLE = 1e-9
+# Two fits of one support differ by this share.
+ROUNDING = 1e-13
 
 
 @dataclass
@@ -89,8 +91,8 @@ class MipRun:
         self.keep(self.common.model(self.relaxations.refit(support.tolist())))
 
     def keep(self, model: Model) -> None:
-        """Make a model, which must lie inside the boxes, the incumbent if it is better."""
-        if model.objective < self.objective:
+        """Make a model, which must lie inside the boxes, the incumbent if it is better by more than rounding."""
+        if model.objective < self.objective - ROUNDING * self.size:
             self.common.incumbent = model
 
     def raise_bound(self, bound: float) -> None:
