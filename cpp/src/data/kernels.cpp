@@ -272,11 +272,11 @@ ELLZERO_SIMD void add_scalar(double a, int64_t n, double* out) {
     for (int64_t i = 0; i < n; ++i) out[i] += a;
 }
 
-ELLZERO_SIMD void factor_rows(const double* factor, int64_t known, int64_t count, double* const* rows) {
+ELLZERO_SIMD void factor_rows(const double* factor, int64_t done, int64_t known, int64_t count, double* const* rows) {
     double* const last = rows[count - 1];
     double* const four[4] = {rows[0], count > 1 ? rows[1] : last, count > 2 ? rows[2] : last, last};
-    const double* row = factor;
-    for (int64_t b = 0; b < known; ++b) {
+    const double* row = factor + done * (done + 1) / 2;
+    for (int64_t b = done; b < known; ++b) {
         double sums[4];
         dot4(four[0], four[1], four[2], four[3], row, b, sums);
         const double inverse = 1.0 / row[b];
@@ -289,13 +289,13 @@ ELLZERO_SIMD void factor_rows(const double* factor, int64_t known, int64_t count
 using Lanes = double __attribute__((vector_size(8 * sizeof(double)), aligned(8)));
 static_assert(tile_width == int64_t{4} * 8);
 
-ELLZERO_SIMD void solve_forward(const double* factor, int64_t order, double* t, double* squares) {
+ELLZERO_SIMD void solve_forward(const double* factor, int64_t order, double* t, double* squares, int64_t first) {
     auto* rows = reinterpret_cast<Lanes*>(t);
     Lanes q0{}, q1{}, q2{}, q3{};
-    const double* row = factor;
-    for (int64_t a = 0; a < order; ++a) {
+    const double* row = factor + first * (first + 1) / 2;
+    for (int64_t a = first; a < order; ++a) {
         Lanes s0 = rows[4 * a], s1 = rows[4 * a + 1], s2 = rows[4 * a + 2], s3 = rows[4 * a + 3];
-        for (int64_t b = 0; b < a; ++b) {
+        for (int64_t b = first; b < a; ++b) {
             const double f = row[b];
             s0 -= f * rows[4 * b], s1 -= f * rows[4 * b + 1], s2 -= f * rows[4 * b + 2], s3 -= f * rows[4 * b + 3];
         }

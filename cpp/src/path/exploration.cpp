@@ -86,10 +86,18 @@ double Exploration::sweep_dynamic() {
     return lambda_0;
 }
 
+// The smallest size that may serve: half of the smallest that is wanted. What is asked for later is fitted then.
+int Exploration::least() const {
+    int smallest = 0;
+    if (!options_.sizes.empty()) smallest = *std::min_element(options_.sizes.begin(), options_.sizes.end());
+    else if (!options_.lambda_0.empty()) smallest = pool_.best(options_.lambda_0.front(), options_.max_support).size;
+    return std::max(1, smallest / 2);
+}
+
 // Goes down from the largest model, always taking out the feature whose removal costs least.
 void Exploration::backward() {
     if (std::ssize(it_.support) > Refit::largest) return;
-    while (it_.size > 1) {
+    while (it_.size > least()) {
         problem_.X.monitor().poll();
         for (int left = std::max(1, it_.size / elimination_share); left > 0; --left) descent_.shrink(it_);
         work_.keep(descent_.refit(it_));
@@ -97,7 +105,7 @@ void Exploration::backward() {
 }
 
 void Exploration::fill(int most) {
-    for (int size = 1; size <= std::min(pool_.largest(), most); ++size) {
+    for (int size = least(); size <= std::min(pool_.largest(), most); ++size) {
         const Model *smaller = pool_.of_size(size - 1), *model = pool_.of_size(size);
         if (smaller && !(model && model->cost <= smaller->cost)) grow(*smaller);
     }

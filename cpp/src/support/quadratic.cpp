@@ -22,6 +22,9 @@ constexpr int64_t most_entries = int64_t{1} << 24;
 constexpr int most_cycles = 200;
 // More new columns than 1 / adaptable_share of the support (but a few in any case) are not worth computing row by row.
 constexpr int64_t adaptable_share = 8;
+// Rows of the factor that are computed together, if they are too few for a tile.
+constexpr int64_t few_rows = 4;
+constexpr int64_t worth_a_tile = 12;
 
 }  // namespace
 
@@ -245,21 +248,14 @@ void Quadratic::factorise(const std::vector<int64_t>& free) {
     const int64_t start = whole && !orthogonal_ ? std::min(factored_, m) : 0;
     factor_.resize(m * (m + 1) / 2);
     if (start == 0) indefinite_ = orthogonal_ = false;
-    constexpr int64_t together = 4;
+    int64_t done = 0;  // leading entries of the row that are the factor's already
     for (int64_t a = start; a < m; ++a) {
+        if ((a - start) % kernels::tile_width == 0) done = solve_many_rows(free, a);
+        if ((a - start) % few_rows == 0) solve_few_rows(free, a, done);
         double* target = row(a);
         const double* source = &hessian_[free[a] * ld_];
-        const int64_t begin = a - (a - start) % together;  // of the rows that are done together, as far as they can
-        if (a == begin) {
-            const int64_t count = std::min(together, m - a);
-            double* rows[together];
-            for (int64_t r = 0; r < count; ++r) {
-                rows[r] = row(a + r);
-                for (int64_t b = 0; b < a; ++b) rows[r][b] = entry(free[a + r], free[b]);
-            }
-            kernels::factor_rows(factor_.data(), a, count, rows);
-        }
-        for (int64_t b = begin; b < a; ++b) target[b] = (source[free[b]] - kernels::dot(target, row(b), b)) / row(b)[b];
+        for (int64_t b = a - (a - start) % few_rows; b < a; ++b)
+            target[b] = (source[free[b]] - kernels::dot(target, row(b), b)) / row(b)[b];
         const double diagonal = source[free[a]];
         const double rest = diagonal - kernels::dot(target, target, a);
         indefinite_ |= rest < -1e-10 * diagonal;
@@ -271,6 +267,33 @@ void Quadratic::factorise(const std::vector<int64_t>& free) {
     // The intercept's row is the last: it moves when a feature is added.
     factored_ = whole ? ld_ - 1 : 0;
     if (orthogonal_) orthogonal_ = orthogonalise(free);
+}
+
+// The entries of the next rows in the columns before them, for as many rows as a tile holds; returns how many entries that
+// are: none if there are too few rows to fill a good part of it.
+int64_t Quadratic::solve_many_rows(const std::vector<int64_t>& free, int64_t first) {
+    constexpr int64_t width = kernels::tile_width;
+    const int64_t count = std::min(width, std::ssize(free) - first);
+    if (count < worth_a_tile) return 0;
+    scratch_.assign(first * width, 0.0);
+    for (int64_t r = 0; r < count; ++r)
+        for (int64_t b = 0; b < first; ++b) scratch_[b * width + r] = hessian_[free[first + r] * ld_ + free[b]];
+    double squares[width];
+    kernels::solve_forward(factor_.data(), first, scratch_.data(), squares);
+    for (int64_t r = 0; r < count; ++r)
+        for (int64_t b = 0; b < first; ++b) row(first + r)[b] = scratch_[b * width + r];
+    return first;
+}
+
+// The same for a few rows, whose first entries may be done.
+void Quadratic::solve_few_rows(const std::vector<int64_t>& free, int64_t first, int64_t done) {
+    double* rows[few_rows];
+    const int64_t count = std::min(few_rows, std::ssize(free) - first);
+    for (int64_t r = 0; r < count; ++r) {
+        rows[r] = row(first + r);
+        for (int64_t b = done; b < first; ++b) rows[r][b] = hessian_[free[first + r] * ld_ + free[b]];
+    }
+    kernels::factor_rows(factor_.data(), done, first, count, rows);
 }
 
 // The same factor from the columns themselves, by Gram and Schmidt's method. H has the squares of what nearly dependent columns
@@ -314,15 +337,15 @@ std::vector<double> Quadratic::inverse_diagonal() {
     std::vector<int64_t> all(order_);
     std::iota(all.begin(), all.end(), int64_t{0});
     factorise(all);
-    std::vector<double> out(ld_ - 1), column(order_);
-    for (int64_t k = 0; k + 1 < ld_; ++k) {  // (H^-1)_kk = ||L^-1 e_k||^2
-        double square = 0.0;
-        for (int64_t i = k; i < order_; ++i) {
-            const double right = (i == k ? 1.0 : 0.0) - kernels::dot(row(i) + k, column.data() + k, i - k);
-            column[i] = right / row(i)[i];
-            square += column[i] * column[i];
-        }
-        out[k] = square;
+    constexpr int64_t width = kernels::tile_width;
+    std::vector<double> out(ld_ - 1), tile(order_ * width);
+    double squares[width];
+    for (int64_t first = 0; first + 1 < ld_; first += width) {  // (H^-1)_kk = ||L^-1 e_k||^2
+        const int64_t count = std::min(width, ld_ - 1 - first);
+        std::fill(tile.begin() + first * width, tile.end(), 0.0);
+        for (int64_t l = 0; l < count; ++l) tile[(first + l) * width + l] = 1.0;
+        kernels::solve_forward(factor_.data(), order_, tile.data(), squares, first);
+        std::copy_n(squares, count, out.begin() + first);
     }
     return out;
 }

@@ -65,13 +65,14 @@ double sum(const double* a, int64_t n);
 void add_scalar(double a, int64_t n, double* out);
 
 // Of `count` rows of a matrix, at most four, the first `known` entries become those of its Cholesky factor, whose rows above
-// them are packed one after another.
-void factor_rows(const double* factor, int64_t known, int64_t count, double* const* rows);
+// them are packed one after another. The first `done` entries are the factor's already.
+void factor_rows(const double* factor, int64_t done, int64_t known, int64_t count, double* const* rows);
 
 // For `tile_width` right sides at once, interleaved (entry a of side l is t[a * tile_width + l]): t <- L^-1 t, and squares[l] =
-// ||t_l||^2; then u <- L^-T t. L is lower triangular, its rows packed one after another.
+// ||t_l||^2; then u <- L^-T t. L is lower triangular, its rows packed one after another. Entries before `first` are zero, and
+// are not looked at.
 inline constexpr int64_t tile_width = 32;
-void solve_forward(const double* factor, int64_t order, double* t, double* squares);
+void solve_forward(const double* factor, int64_t order, double* t, double* squares, int64_t first = 0);
 void solve_backward(const double* factor, int64_t order, const double* t, double* u);
 // For each side l: the change cost - (|slope_l - pull row_l| + spare_l)_+^2 / (2 (left_l + inverse row_l^2)); where it is below
 // best_l it becomes best_l, and chosen_l becomes `label`.

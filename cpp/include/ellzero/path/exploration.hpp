@@ -22,6 +22,7 @@ class Exploration : PathStep {
     void forward();
     double sweep_grid();
     double sweep_dynamic();
+    int least() const;
     void backward();
     void grow_to(int size);
     void grow(const Model& model);

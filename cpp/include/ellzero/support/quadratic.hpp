@@ -36,6 +36,8 @@ class Quadratic {
     bool solve_face(const Iterate& it, const std::vector<double>& at);
     void descend(const Iterate& it);
     void factorise(const std::vector<int64_t>& free);
+    int64_t solve_many_rows(const std::vector<int64_t>& free, int64_t first);
+    void solve_few_rows(const std::vector<int64_t>& free, int64_t first, int64_t done);
     bool orthogonalise(const std::vector<int64_t>& free);
     void forget_factor() {
         factored_ = 0;
