@@ -18,7 +18,7 @@ from ellzero.exact.verifier import verify
 from ellzero.experiments.experiment import Experiment, Record, Scale, Task
 from ellzero.experiments.pictures import curve, figure, save
 from ellzero.experiments.published import TABLE3 as PRINTED
-from ellzero.measurement.markdown import processor, range_text, table, three_digits
+from ellzero.measurement.markdown import folded, processor, range_text, table, three_digits
 from ellzero.measurement.statistics import grouped, mean_with_error
 from ellzero.measurement.timing import best_time, call_in_process
 from ellzero.paths.sizes import fit_sizes
@@ -133,7 +133,7 @@ class Certification:
         parts = [said, quick, *missing, f"![Seconds against p]({picture})"]
         for reading in results.readings:
             parts.append(f"**{TITLES[reading]}**, seconds{results.repetitions(reading)}:\n\n{results.seconds_table(reading)}")
-            parts.append(f"Behind these:\n\n{results.details_table(reading)}")
+            parts.append(folded("Behind these: the problems, the solutions and their proofs", results.details_table(reading)))
         parts.append("\n".join(f"- {verdict}" for verdict in results.verdicts()))
         return "\n\n".join(part for part in parts if part)
 

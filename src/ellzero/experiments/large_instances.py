@@ -10,7 +10,7 @@ import numpy as np
 from ellzero.experiments.experiment import Experiment, Record, Scale, Task
 from ellzero.experiments.fixed_design import Data, Setting, measure
 from ellzero.experiments.published import TABLE2 as PRINTED
-from ellzero.measurement.markdown import mean_with_error_text, table
+from ellzero.measurement.markdown import folded, mean_with_error_text, table
 from ellzero.measurement.statistics import grouped, mean_with_error
 from ellzero.peers.grasp import GraSP
 from ellzero.peers.l0 import L0
@@ -35,10 +35,12 @@ one that ends at the smallest model with the fewest errors, and one that compare
 methods alike; but in the last one the limit is each method's own, known from the paper and not from the data, so that sizes
 are no finding there."""
 TITLES = {
-    "loss": "Chosen by the least loss on the validation labels, the rule that the paper states:",
-    "errors": "Chosen by the fewest errors on the validation labels, then the fewest features:",
-    "size": "Chosen by the least loss on the validation labels among models with at most as many features as the paper's mean:",
+    "loss": "Chosen by the least loss on the validation labels, the rule that the paper states",
+    "errors": "Chosen by the fewest errors on the validation labels, then the fewest features",
+    "size": "Chosen by the least loss on the validation labels among models with at most as many features as the paper's mean",
 }
+MINOR = "size"
+"""The rule whose tables are folded away."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,8 @@ class LargeInstances:
                     self.row(name, number, cells.get((name, number), []), rule, scale.quick)
                     for name in self.methods(scale.quick)
                 ]
-                parts.append(f"{title}\n\n{table(HEADER, body)}")
+                shown = table(HEADER, body)
+                parts.append(folded(title, shown) if rule == MINOR else f"{title}:\n\n{shown}")
         return "\n\n".join(parts)
 
     def row(self, name: str, setting: int, cell: list[Record], rule: str, quick: bool) -> list[str]:

@@ -13,7 +13,7 @@ from ellzero.experiments.experiment import Record
 from ellzero.experiments.pictures import COLOURS, curve, figure, save
 from ellzero.experiments.rates_sweeps import HINGE, KNOWN, L0, L1, PROOF, Sweep
 from ellzero.experiments.rates_theory import fewest_rows, most_rows, population_norm
-from ellzero.measurement.markdown import table
+from ellzero.measurement.markdown import folded, table
 from ellzero.measurement.statistics import grouped, mean_with_error
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Results:
         for signal in self.sweep.signals:
             if self.errors(L0, signal):
                 yield f"**Error against {self.sweep.varies}** ({self.fixed()}, R = {signal:g})"
-                yield self.table(signal)
+                yield folded("Squared errors, rates and sizes", self.table(signal))
                 yield from about(signal)
                 yield from self.against_l1(signal)
 

@@ -20,6 +20,7 @@ from ellzero.estimators.scoring import areas
 from ellzero.experiments.experiment import Experiment, Record, Scale, Task
 from ellzero.experiments.real_data_curves import CLAIMS, COMMON, LARGEST, OFFICIAL, UNIT, Curve
 from ellzero.experiments.real_data_report import CAUTION, CHOICE, ON_COMMON, draw, section
+from ellzero.measurement.markdown import folded
 from ellzero.paths.fitting import fit_path
 from ellzero.peers.l1 import L1
 from ellzero.peers.method import Fit
@@ -148,12 +149,13 @@ class RealData:
             f"{self.method} and L1, logistic loss: the AUC on rows that were not used for fitting, by the number of features. "
             f"{count} stratified random split{'s' * (count != 1)} of the paper's sizes (70 % of the labelled rows for "
             f"training, 20 % for the test) and the official split into training and validation rows. {self.ends(scale)}",
-            CAUTION,
+            *[CAUTION] * self.main,
             CHOICE[self.penalty],
             f"![{self.title}]({picture})",
         ]
         for name in names:
-            parts.append(section(name, [record for record in records if record["data"] == name], self.method))
+            title, body = section(name, [record for record in records if record["data"] == name], self.method)
+            parts.append(f"### {title}\n\n{body}" if self.main else folded(title, body))
         if any(record["columns"] == COMMON for record in records):
             parts.append(ON_COMMON)
         missing = L1().missing()

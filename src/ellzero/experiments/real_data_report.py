@@ -73,8 +73,8 @@ def ordered(records: list[Record]) -> dict[Curve, list[Record]]:
     }
 
 
-def section(name: str, records: list[Record], method: str) -> str:
-    """Return the table of one data set and its conclusions."""
+def section(name: str, records: list[Record], method: str) -> tuple[str, str]:
+    """Return the title of a data set's section, and its table with the conclusions."""
     claim = CLAIMS[name]
     marks = (10, 100)
     body, sentences = [], []
@@ -94,7 +94,7 @@ def section(name: str, records: list[Record], method: str) -> str:
     header += [f"AUC with {mark}" for mark in marks] + ["official split: peak (features)", *(f"with {mark}" for mark in marks)]
     sentences.append(f"The paper: {claim.words}." + f" L0Learn's code on the official split: {claim.code}." * bool(claim.code))
     sentences.append(verdict(claim, records, method))
-    return f"### {claim.title}\n\n{table(header, body)}\n\n" + " ".join(sentences)
+    return claim.title, f"{table(header, body)}\n\n{' '.join(sentences)}"
 
 
 def verdict(claim: Claim, records: list[Record], method: str) -> str:

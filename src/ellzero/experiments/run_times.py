@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ellzero.datasets import make_classification
 from ellzero.experiments.experiment import Experiment, Record, Scale, Task
 from ellzero.experiments.pictures import curve, figure, save
-from ellzero.measurement.markdown import processor, range_text, table, three_digits
+from ellzero.measurement.markdown import folded, processor, range_text, table, three_digits
 from ellzero.measurement.statistics import grouped, mean_with_error
 from ellzero.measurement.timing import best_time, call_in_process, run_program
 from ellzero.paths.fitting import fit_path, lambda_grid
@@ -132,9 +132,9 @@ class RunTimes:
             ),
             PAPER,
             f"![Seconds against p]({picture})",
-            results.table("Seconds", results.seconds_entry),
-            results.table(f"Seconds divided by those of {REFERENCE}", results.ratio_entry),
-            results.table("Solutions on the path (features of the largest)", results.path_entry),
+            f"Seconds:\n\n{results.table(results.seconds_entry)}",
+            f"Seconds divided by those of {REFERENCE}:\n\n{results.table(results.ratio_entry)}",
+            folded("Solutions on the path (features of the largest)", results.table(results.path_entry)),
             absent(results.tools, scale.quick),
             "\n".join(f"- {verdict}" for verdict in results.verdicts()),
         ]
@@ -250,10 +250,10 @@ class Results:
         cell = self.cells.get((p, tool), [{}])
         return f"{cell[0]['solutions']} ({cell[0]['largest']})" if "solutions" in cell[0] else "-"
 
-    def table(self, title: str, entry: Callable[[int, str], str]) -> str:
+    def table(self, entry: Callable[[int, str], str]) -> str:
         """Return a table with a row for each number of features and a column for each tool."""
         rows = [[f"{p:,}", *(entry(p, tool) for tool in self.tools)] for p in self.features]
-        return f"{title}:\n\n{table(['p', *self.tools], rows)}"
+        return table(["p", *self.tools], rows)
 
     def draw(self, path: Path, ylabel: str) -> None:
         """Draw the seconds against p on logarithmic axes."""

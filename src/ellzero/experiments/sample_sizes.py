@@ -11,7 +11,7 @@ import numpy as np
 from ellzero.experiments.experiment import Experiment, Record, Scale, Task
 from ellzero.experiments.fixed_design import Data, Setting, measure
 from ellzero.experiments.pictures import curve, figure, save
-from ellzero.measurement.markdown import mean_with_error_text, table
+from ellzero.measurement.markdown import folded, mean_with_error_text, table
 from ellzero.measurement.statistics import grouped, mean_with_error
 from ellzero.peers.grasp import GraSP
 from ellzero.peers.l0 import L0
@@ -32,6 +32,8 @@ MEASURES = {
     "false_positives": ("false positives", 1),
     "auc_same_rows": ("AUC on the same rows", 3),
 }
+MAIN = ("f1", "auc", "support_size")
+"""The measures whose tables are open; the others are folded away."""
 DRAWN = ("auc", "f1", "support_size", "false_positives")
 
 
@@ -110,7 +112,8 @@ class SampleSizes:
                 ]
                 for name in methods
             ]
-            parts.append(f"**{title}**\n\n{table(['method', *(f'n = {n}' for n in rows)], body)}")
+            shown = table(["method", *(f"n = {n}" for n in rows)], body)
+            parts.append(f"**{title}**\n\n{shown}" if key in MAIN else folded(title, shown))
         absent = [f"{name}: {why}" for name, method in self.methods(scale.quick).items() if (why := method.missing())]
         return "\n\n".join(parts + [f"Left out: {'; '.join(absent)}"] * bool(absent))
 

@@ -10,13 +10,18 @@ from numpy.typing import ArrayLike
 
 from ellzero.measurement.statistics import mean_with_error
 
-__all__ = ["mean_with_error_text", "processor", "range_text", "table", "three_digits"]
+__all__ = ["folded", "mean_with_error_text", "processor", "range_text", "table", "three_digits"]
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a Markdown table."""
     lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def folded(title: str, body: str) -> str:
+    """Return Markdown that a reader opens if it is of interest; the title is all that is seen at first."""
+    return f'<details markdown="1">\n<summary>{title}</summary>\n\n{body}\n\n</details>'
 
 
 def processor() -> str:
