@@ -13,6 +13,7 @@ from ellzero import datasets, metrics
 from ellzero.base.errors import ClusterError, DatasetError, EllzeroError, InvalidInputError
 from ellzero.base.imports import import_whole
 from ellzero.design.column_store import ColumnStore, open_columns
+from ellzero.design.device_array import DeviceStore, to_device
 from ellzero.exact.certificate import Certificate
 from ellzero.exact.solution import ExactSolution
 from ellzero.exact.solve import solve
@@ -72,6 +73,7 @@ __all__ = [
     "ColumnWriter",
     "CrossValidation",
     "DatasetError",
+    "DeviceStore",
     "EllzeroError",
     "ExactSolution",
     "InvalidInputError",
@@ -102,5 +104,6 @@ __all__ = [
     "open_columns",
     "solve",
     "stability_selection",
+    "to_device",
     "verify",
 ]

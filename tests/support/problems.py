@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from scipy import sparse
 import ellzero as ez
 
 LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error")
-STORAGES = ("f64", "f32", "csc64", "csc32", "csc_int64", "file", "file_csc")
+STORAGES = ("f64", "f32", "csc64", "csc32", "csc_int64", "file", "file_csc", "device", "device32")
 
 PENALTIES: dict[str, dict[str, Any]] = {
     "l0": {},
@@ -59,8 +61,21 @@ def on_disk(X: Any) -> ez.ColumnStore:
     return ez.open_columns(path)
 
 
+# The library whose arrays stand for those on a device, and the device. The strict one has nothing but the standard's functions.
+DEVICES = {"library": os.environ.get("ELLZERO_DEVICE_LIBRARY", "array_api_strict"), "device": os.environ.get("ELLZERO_DEVICE")}
+
+
+def on_device(X: np.ndarray, by_column: bool = False) -> ez.DeviceStore:
+    """X as an array of the library that stands for devices."""
+    xp, where = import_module(DEVICES["library"]), {"device": DEVICES["device"]} if DEVICES["device"] else {}
+    array = xp.asarray(np.ascontiguousarray(X.T if by_column else X), **where)
+    return ez.DeviceStore(array.T if by_column else array)
+
+
 def store(X: np.ndarray, storage: str) -> Any:
     """X in one of the storages."""
+    if storage.startswith("device"):
+        return on_device(X.astype(np.float32) if storage == "device32" else X, by_column=storage == "device32")
     if storage.startswith("file"):
         return on_disk(sparse.csc_matrix(X) if storage == "file_csc" else X)
     if storage == "f64":

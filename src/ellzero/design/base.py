@@ -17,6 +17,8 @@ __all__ = ["Design", "as_design", "float_dtype", "is_stored"]
 
 Array = NDArray[np.float64]
 
+HOST = (1, 3, 11)
+"""DLPack's numbers of devices whose memory is the host's: the processor's own, and that pinned for CUDA or ROCm."""
 SMALL_INTEGERS = (np.bool_, np.int8, np.uint8, np.int16, np.uint16)
 
 
@@ -70,11 +72,18 @@ def is_stored(X: object) -> bool:
     """Return whether X is kept outside memory: in a file, on other machines, or in another library's array on disk."""
     if sparse.issparse(X) or isinstance(X, np.ndarray):
         return False
-    with whole_imports("ellzero.design.column_store", "ellzero.design.stored"):
+    with whole_imports("ellzero.design.column_store", "ellzero.design.device_array", "ellzero.design.stored"):
         from ellzero.design.column_store import ColumnStore
+        from ellzero.design.device_array import DeviceStore
         from ellzero.design.stored import StoredDesign
 
-    return isinstance(X, (ColumnStore, StoredDesign)) or is_dask(X) or is_sliced(X)
+    return isinstance(X, (ColumnStore, DeviceStore, StoredDesign)) or is_dask(X) or is_on_device(X) or is_sliced(X)
+
+
+def is_on_device(X: object) -> bool:
+    """Return whether X is an array in the memory of a device, by DLPack's number of its kind."""
+    place = getattr(X, "__dlpack_device__", None)
+    return place is not None and not isinstance(X, np.ndarray) and int(place()[0]) not in HOST
 
 
 def is_dask(X: object) -> bool:
@@ -99,6 +108,11 @@ def as_store(X: Any) -> Any:
             from ellzero.design.dask_array import DaskStore
 
         return DaskStore(X)
+    if is_on_device(X):
+        with whole_imports():
+            from ellzero.design.device_array import DeviceStore
+
+        return DeviceStore(X)
     if is_sliced(X):
         with whole_imports():
             from ellzero.design.sliced import SlicedStore

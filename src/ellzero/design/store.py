@@ -9,9 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero import _core
-
-__all__ = ["BLOCK_BYTES", "Moments", "Products", "Request", "Store"]
+__all__ = ["BLOCK_BYTES", "Block", "Moments", "Products", "Request", "Store"]
 
 Array = NDArray[np.float64]
 
@@ -19,10 +17,24 @@ BLOCK_BYTES = 1 << 24
 """Stores are read in blocks of about this size: long enough to be read fast, short enough to hold several in memory."""
 
 
+class Block(Protocol):
+    """Some columns of X where they are: a design of the core, or columns on a device."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Return the numbers of rows and columns."""
+
+    def products(self, vectors: Array, *, threads: int = 1) -> Array:
+        """Return the products of the columns with some vectors, one in a row."""
+
+    def moments(self, weights: Array, *, threads: int = 1) -> tuple[Array, Array]:
+        """Return the weighted means and variances of the columns."""
+
+
 class Request(Protocol):
     """A question to every column, answered block by block; it is small, and can be sent to where the columns are."""
 
-    def __call__(self, block: _core.Design, threads: int) -> Array:
+    def __call__(self, block: Block, threads: int) -> Array:
         """Return the answers for the columns of a block, of shape (k, columns)."""
 
     def on_rows(self, rows: slice) -> Request:
@@ -60,7 +72,7 @@ class Products:
 
     vectors: Array  # one vector of length n in a row
 
-    def __call__(self, block: _core.Design, threads: int) -> Array:
+    def __call__(self, block: Block, threads: int) -> Array:
         """Return the products of a block's columns."""
         return block.products(self.vectors, threads=threads)
 
@@ -80,7 +92,7 @@ class Moments:
     weights: Array
     partial: bool = False  # whether these are the weights of some rows only, which do not sum to one
 
-    def __call__(self, block: _core.Design, threads: int) -> Array:
+    def __call__(self, block: Block, threads: int) -> Array:
         """Return the means, the variances and the sum of the weights."""
         share = float(self.weights.sum()) if self.partial else 1.0
         if share == 0.0:
