@@ -12,7 +12,8 @@ from scipy import sparse
 from support.problems import LOSSES, on_device, on_disk, random_problem, target
 
 import ellzero as ez
-from ellzero.design import as_design, base, device_array
+from ellzero.base import devices
+from ellzero.design import as_design, device_array, is_stored
 from ellzero.design.store import Moments, Products
 
 X, RESPONSE, WEIGHT = random_problem(1, n=80, p=60)
@@ -21,7 +22,7 @@ X, RESPONSE, WEIGHT = random_problem(1, n=80, p=60)
 @pytest.fixture
 def everywhere_is_a_device(monkeypatch):
     """Arrays in the memory of the host count as those of a device."""
-    monkeypatch.setattr(base, "HOST", ())
+    monkeypatch.setattr(devices, "HOST", ())
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -71,9 +72,17 @@ def test_half_precision_is_held_as_float32():
 
 
 @pytest.mark.usefixtures("everywhere_is_a_device")
+def test_the_verifier_reads_columns_of_a_device():
+    y = target(RESPONSE, "logistic")
+    solution = ez.solve(X, y, k=3, lambda_2=0.05, standardize=True)
+    assert ez.verify(solution.certificate, array_api_strict.asarray(X), y).valid
+    assert not ez.verify(solution.certificate, array_api_strict.asarray(X + 1e-3), y).valid
+
+
+@pytest.mark.usefixtures("everywhere_is_a_device")
 def test_arrays_are_recognised():
     strict = array_api_strict.asarray(X)
-    assert base.is_stored(strict)
+    assert is_stored(strict)
     assert isinstance(as_design(strict).stored(), ez.DeviceStore)
     path = ez.fit_path(strict, target(RESPONSE, "logistic"), max_support=3)
     assert path.objective[-1] == pytest.approx(
@@ -82,9 +91,9 @@ def test_arrays_are_recognised():
 
 
 def test_arrays_of_the_host_are_no_device_arrays():
-    assert not base.is_on_device(X)
-    assert not base.is_on_device(array_api_strict.asarray(X))
-    assert not base.is_on_device([[1.0]])
+    assert not devices.is_on_device(X)
+    assert not devices.is_on_device(array_api_strict.asarray(X))
+    assert not devices.is_on_device([[1.0]])
 
 
 def test_estimators():

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero import _core
+from ellzero.base.devices import is_on_device
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 
@@ -17,8 +18,6 @@ __all__ = ["Design", "as_design", "float_dtype", "is_stored"]
 
 Array = NDArray[np.float64]
 
-HOST = (1, 3, 11)
-"""DLPack's numbers of devices whose memory is the host's: the processor's own, and that pinned for CUDA or ROCm."""
 SMALL_INTEGERS = (np.bool_, np.int8, np.uint8, np.int16, np.uint16)
 
 
@@ -78,12 +77,6 @@ def is_stored(X: object) -> bool:
         from ellzero.design.stored import StoredDesign
 
     return isinstance(X, (ColumnStore, DeviceStore, StoredDesign)) or is_dask(X) or is_on_device(X) or is_sliced(X)
-
-
-def is_on_device(X: object) -> bool:
-    """Return whether X is an array in the memory of a device, by DLPack's number of its kind."""
-    place = getattr(X, "__dlpack_device__", None)
-    return place is not None and not isinstance(X, np.ndarray) and int(place()[0]) not in HOST
 
 
 def is_dask(X: object) -> bool:

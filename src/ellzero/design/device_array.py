@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ellzero.base.devices import is_on_device, on_host
 from ellzero.base.errors import EllzeroError, InvalidInputError
 from ellzero.base.imports import import_whole, whole_imports
 from ellzero.base.progress import ProgressCallback, as_progress
 from ellzero.base.quoting import in_words, one_line
-from ellzero.design.base import Array, as_design, is_on_device
+from ellzero.design.base import Array, as_design
 from ellzero.design.store import BLOCK_BYTES, Request
 
 __all__ = ["DeviceStore", "to_device"]
@@ -234,14 +235,6 @@ def place_of(array: Any) -> Any:
         import array_api_compat
 
     return array_api_compat.device(array)
-
-
-def on_host(array: Any) -> NDArray[Any]:
-    """Return a copy of an array in the memory of the host."""
-    for method in ("get", "cpu"):  # CuPy's and PyTorch's
-        if hasattr(array, method):
-            array = getattr(array, method)()
-    return np.asarray(array) if hasattr(array, "__array__") else np.from_dlpack(array)
 
 
 def lies_by_column(array: Any) -> bool:

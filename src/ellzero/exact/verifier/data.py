@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from ellzero.base.devices import is_on_device, on_host
 from ellzero.base.errors import InvalidInputError
 
 Array = NDArray[np.float64]
@@ -95,11 +96,29 @@ def as_matrix(X: Any) -> Any:
             csc.sum_duplicates()
             csc.eliminate_zeros()
         return csc
+    if is_on_device(X):
+        return DeviceColumns(X)
     X = X.to_numpy() if hasattr(X, "to_numpy") else X
     matrix = X if hasattr(X, "shape") and hasattr(X, "__getitem__") else np.asarray(X)
     if len(matrix.shape) != 2:
         raise InvalidInputError(f"X must be a matrix, got shape {tuple(matrix.shape)}.")
     return matrix
+
+
+class DeviceColumns:
+    """The columns of an array on a device, which come to the host as they are asked for."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        self.shape: tuple[int, ...] = tuple(map(int, array.shape))
+        if len(self.shape) != 2:
+            raise InvalidInputError(f"X must be a matrix, got shape {self.shape}.")
+
+    def __getitem__(self, key: Any) -> NDArray[Any]:
+        if isinstance(key[1], slice):
+            return on_host(self.array[:, key[1]])
+        columns = [on_host(self.array[:, int(j)]) for j in np.arange(self.shape[1])[key[1]]]
+        return np.stack(columns, axis=1) if columns else np.empty((self.shape[0], 0))
 
 
 def dense(part: Any) -> Array:
