@@ -39,7 +39,8 @@ FUZZER_LAYERS = [
 FUZZER_RANK = {name: rank for rank, layer in enumerate(FUZZER_LAYERS) for name in layer}
 FUZZER = Path(__file__).parents[1] / "fuzz"
 ROOT = Path(ellzero.__file__).parent
-SHARED_WITH_THE_VERIFIER = ("devices", 
+SHARED_WITH_THE_VERIFIER = (
+    "devices",
     "errors",
     "imports",
     "progress",

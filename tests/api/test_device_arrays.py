@@ -145,6 +145,12 @@ def test_what_cannot_be_used():
         ez.to_device(X, library="no_such_library")
 
 
+def test_a_library_without_float64_is_refused(monkeypatch):
+    monkeypatch.setattr(array_api_strict, "zeros", lambda *_, **__: np.zeros(1, dtype=np.float32))
+    with pytest.raises(ez.InvalidInputError, match="jax_enable_x64"):
+        ez.DeviceStore(array_api_strict.asarray(X))
+
+
 def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "array_api_compat", None)
     with pytest.raises(ez.InvalidInputError, match=r"pip install 'ellzero\[gpu\]'"):

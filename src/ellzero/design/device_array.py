@@ -2,8 +2,8 @@
 
 Any array of CuPy, PyTorch, JAX or another library of the array API standard is a store. A pass sends some vectors to the device
 and brings back one number for each column and vector; the only columns that travel are those that are taken: supports and
-candidates. Columns are accumulated in float64, a part of X at a time that stays in the device's cache as far as it can, so that
-nothing of the size of X is made beside it. Both orders of memory do.
+candidates. Products are sums in float64, whatever the type of X, and a part of X at a time is widened for them: nothing of the
+size of X is made beside it. Both orders of memory do.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from ellzero.design.store import BLOCK_BYTES, Request
 
 __all__ = ["DeviceStore", "to_device"]
 
-PART_BYTES = 1 << 25
-"""Bytes of the float64 copies that one step of a product makes: they should fit into the device's cache."""
+PART_BYTES = 1 << 27
+"""Bytes of the float64 copies that one step of a product makes: long enough to keep a device busy."""
 ANSWER_BYTES = 1 << 28
 """Bytes of answers that are brought back together."""
 HELD = {"float64": "float64", "float32": "float32", "float16": "float32", "bfloat16": "float32", "int8": "int8", "bool": "int8"}
@@ -46,6 +46,10 @@ class DeviceStore:
         kind = str(array.dtype).rsplit(".", 1)[-1]
         if kind not in HELD:
             raise InvalidInputError(f"X must hold {', '.join(HELD)} on a device, got {kind}; convert it there.")
+        if not str(self.xp.zeros(1, dtype=self.xp.float64, device=place_of(array)).dtype).endswith("float64"):
+            raise InvalidInputError(
+                "JAX makes no float64 arrays, which sums need: call jax.config.update('jax_enable_x64', True)."
+            )
         self.array, self.names = array, names
         self.shape: tuple[int, int] = (int(array.shape[0]), int(array.shape[1]))
         self.dtype: np.dtype[Any] = np.dtype(HELD[kind])
@@ -115,9 +119,8 @@ class DeviceBlock:
     def products(self, vectors: Array, threads: int = 1) -> Array:
         """Return the products of the columns with some vectors, one in a row."""
         xp = self.store.xp
-        sides = xp.permute_dims(self.sent(vectors), (1, 0))
-        found = xp.concat([xp.matmul(part, sides) for part in self.parts()], axis=0)
-        return np.ascontiguousarray(on_host(found).T)
+        sides = self.sent(vectors)
+        return on_host(xp.concat([xp.matmul(sides, xp.permute_dims(part, (1, 0))) for part in self.parts()], axis=1))
 
     def moments(self, weights: Array, threads: int = 1) -> tuple[Array, Array]:
         """Return the means and the variances of the columns."""
