@@ -16,6 +16,7 @@ ExactOptions BoundSearchOptions::core(const Problem& problem) const {
         return out;
     };
     ExactOptions out{lambda_0, k, gap, null, free_bound, {}, {}};
+    out.wanted = wanted;
     if (home) out.swaps = {flags(*home), std::ssize(*home), swap_size};
     if (integral) out.integral = flags(*integral);
     out.alike = alike;
@@ -66,6 +67,13 @@ nb::tuple growth(nb::object problem_object, const std::vector<int32_t>& columns,
     return nb::make_tuple(to_numpy(std::move(found.alpha)), to_numpy(std::move(found.entries)), found.combination);
 }
 
+nb::list listed(const BoundSearch& self) {
+    nb::list out;
+    for (const Search::Listed& leaf : self.search.listed())
+        out.append(nb::make_tuple(leaf.node, to_numpy(std::vector<int32_t>(leaf.found.support)), leaf.found.model, leaf.found.needs_all));
+    return out;
+}
+
 void register_options(nb::module_& m) {
     nb::class_<BoundSearchOptions>(m, "SearchOptions", "The exact problem beside its data, and how closely it is solved.")
         .def(nb::init<>())
@@ -81,13 +89,23 @@ void register_options(nb::module_& m) {
         .def_rw("diagonals", &BoundSearchOptions::diagonals, "Whether curvature of the squared error may move into the ridge.")
         .def_rw("alike", &BoundSearchOptions::alike, nb::arg().none(),
                 "Features with at least this correlation are decided together; above one: none are; None: as the core decides.")
+        .def_rw("wanted", &BoundSearchOptions::wanted)
         .def_rw("threads", &BoundSearchOptions::threads);
+    nb::class_<Wanted>(m, "Wanted", "The models that a search looks for: the best one, or all up to a level.")
+        .def(nb::init<>())
+        .def_rw("all", &Wanted::all)
+        .def_rw("level", &Wanted::level)
+        .def_rw("within", &Wanted::within, "The level, above the best objective and relative to it.")
+        .def_rw("count", &Wanted::count, "The level is that of the so many-th best support, at most.")
+        .def_rw("most", &Wanted::most, "A run ends when it has found more.")
+        .def_ro_static("equal", &Wanted::equal, "Objectives that differ by less, relatively, count as equal.");
     nb::enum_<SearchStatus>(m, "SearchStatus")
         .value("finished", SearchStatus::finished, "The tree has no open node.")
         .value("time_limit", SearchStatus::time_limit)
         .value("node_limit", SearchStatus::node_limit)
         .value("relaxed", SearchStatus::relaxed, "Only nodes that wait for more features to branch on are left.")
-        .value("improved", SearchStatus::improved, "A long search found a model that is good enough.");
+        .value("improved", SearchStatus::improved, "A long search found a model that is good enough.")
+        .value("too_many", SearchStatus::too_many, "There are more models than may be listed.");
 }
 
 }  // namespace
@@ -125,6 +143,7 @@ void register_search(nb::module_& m) {
              "Work until finished or stopped, or long and with a model below `enough`; nodes `in_turn`, each by all threads, "
              "make the result independent of these. `report` is called about ten times a second.")
         .def("incumbent", [](const BoundSearch& self) { return self.search.incumbent(); })
+        .def("listed", &listed, "Node, support and best model of the leaves that are wanted, and whether it needs all of it.")
         .def("tree", [](const BoundSearch& self) { return self.search.tree(); })
         .def("fixed_out", [](const BoundSearch& self) { return to_numpy(self.search.fixed_out()); },
              "Features that the root proved to be in no better solution.")
@@ -135,7 +154,11 @@ void register_search(nb::module_& m) {
         self.search.restore(std::move(snapshot));
     }, nb::arg("snapshot"))
         .def_prop_ro("objective", [](const BoundSearch& self) { return self.search.objective(); })
+        .def_prop_ro("level", [](const BoundSearch& self) { return self.search.level(); },
+                     "Models up to this objective are looked for.")
         .def_prop_ro("lower_bound", [](const BoundSearch& self) { return self.search.lower_bound(); })
+        .def_prop_ro("models", [](const BoundSearch& self) { return self.search.models(); },
+                     "How many models that are wanted are found.")
         .def_prop_ro("nodes", [](const BoundSearch& self) { return self.search.nodes(); })
         .def_prop_ro("open", [](const BoundSearch& self) { return self.search.open(); })
         .def_prop_ro("passes", [](const BoundSearch& self) { return self.search.passes(); })

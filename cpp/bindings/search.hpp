@@ -16,6 +16,7 @@ struct BoundSearchOptions {
     double lambda_0 = 0.0;
     int64_t k = 0;
     double gap = 1e-4, null = 0.0;
+    Wanted wanted;
     bool narrow = false;
     double free_bound = Penalty::infinity;
     List home, integral;

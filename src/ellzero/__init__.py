@@ -14,6 +14,8 @@ from ellzero.base.errors import ClusterError, DatasetError, EllzeroError, Invali
 from ellzero.base.imports import import_whole
 from ellzero.design.column_store import ColumnStore, open_columns
 from ellzero.design.device_array import DeviceStore, to_device
+from ellzero.exact.alternative_models import Alternatives
+from ellzero.exact.alternatives import alternatives
 from ellzero.exact.certificate import Certificate
 from ellzero.exact.solution import ExactSolution
 from ellzero.exact.solve import solve
@@ -66,6 +68,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "Alternatives",
     "Certificate",
     "CertifiedPath",
     "ClusterError",
@@ -89,6 +92,7 @@ __all__ = [
     "Stability",
     "StationarityReport",
     "VerificationReport",
+    "alternatives",
     "certify_path",
     "check_stationarity",
     "convert",

@@ -1,8 +1,27 @@
 #include "ellzero/exact/incumbent.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace ellzero {
+
+BestModel::BestModel(const Model& model, const ExactOptions& options)
+    : lambda_0_(options.lambda_0),
+      k_(options.k),
+      null_(options.null),
+      wanted_(options.wanted),
+      objective_(Penalty::infinity),
+      level_(options.wanted.level) {
+    set(model);
+}
+
+void BestModel::set(Model model) {
+    model_ = std::move(model);
+    objective_ = model_.objective(lambda_0_);
+    if (std::isfinite(wanted_.within))
+        level_ = std::min(level(), with_equals(objective() + wanted_.within * size_of(objective(), null_)));
+}
 
 Model BestModel::model() const {
     const std::lock_guard lock(mutex_);
@@ -11,17 +30,19 @@ Model BestModel::model() const {
 
 void BestModel::offer(const Model& model) {
     const std::lock_guard lock(mutex_);
-    const double value = model.objective(lambda_0_);
-    if (model.size > k_ || !(value < objective())) return;
-    model_ = model;
-    objective_ = value;
+    if (model.size > k_ || !(model.objective(lambda_0_) < objective())) return;
+    set(model);
     polished_ = false;
 }
 
 void BestModel::replace(Model model) {
     const std::lock_guard lock(mutex_);
-    model_ = std::move(model);
-    objective_ = model_.objective(lambda_0_);
+    set(std::move(model));
+}
+
+void BestModel::lower_level(double objective) {
+    const std::lock_guard lock(mutex_);
+    level_ = std::min(level(), with_equals(objective));
 }
 
 std::optional<Model> BestModel::take_unpolished() {

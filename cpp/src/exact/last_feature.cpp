@@ -32,19 +32,32 @@ std::vector<Leaf> LastFeature::enumerate() {
     const auto steepness = [&](int32_t j) { return std::isnan(v[j]) ? Penalty::infinity : std::abs(v[j]); };
     std::sort(candidates.begin(), candidates.end(), [&](int32_t a, int32_t b) { return steepness(a) > steepness(b); });
     if (work_.region.clauses().empty()) candidates.push_back(-1);
-    const std::vector<Relaxation::Coordinate> decided = decided_coordinates();
+    decided_ = decided_coordinates();
     std::vector<Leaf> leaves;
     for (const int32_t j : candidates) {
-        std::vector<Relaxation::Coordinate> coordinates = decided;
-        if (j >= 0) coordinates.push_back({j, work_.region.box(j), Charges::paid, 0.0, work_.region.moved(j)});
-        const double prune_at = setting_.prune_at();
-        work_.begin_aside(std::move(coordinates), {});
-        Proof proof = prove(j, prune_at);
-        if (proof.bound < prune_at) rounding_.offer_aside();
-        leaves.push_back({j, std::move(proof.dual.kept), proof.bound});
+        leaves.push_back(solve(j));
         setting_.problem.X.monitor().poll();
     }
     return leaves;
+}
+
+Leaf LastFeature::solve(int32_t column) {
+    const double prune_at = setting_.prune_at();
+    const bool all = setting_.options.wanted.all;
+    Proof proof = prove(column, prune_at, all);
+    Leaf out{column, {}, 0.0, {}};
+    if (proof.bound < prune_at && !all) rounding_.offer_aside();
+    if (proof.bound < prune_at && all) {
+        std::vector<int32_t> support = work_.region.in();
+        if (column >= 0) support.push_back(column);
+        out.found = rounding_.find(support, work_.aside);
+        // An open leaf needs no dual point, unless it may have to be shown that the support gains nothing.
+        const bool open = out.found && out.found->needs_all;
+        proof = open ? Proof{proof.bound, {}} : prove(column, out.found ? Penalty::infinity : prune_at, false);
+    }
+    out.bound = proof.bound;
+    out.point = std::move(proof.dual.kept);
+    return out;
 }
 
 std::vector<Relaxation::Coordinate> LastFeature::decided_coordinates() const {
@@ -59,21 +72,25 @@ std::vector<Relaxation::Coordinate> LastFeature::decided_coordinates() const {
     return out;
 }
 
-// Solves `aside`, which holds all features of the leaf, until its bound is enough or precise.
-Proof LastFeature::prove(int32_t column, double prune_at) {
+Proof LastFeature::prove(int32_t column, double enough, bool open) {
+    std::vector<Relaxation::Coordinate> coordinates = decided_;
+    if (column >= 0)
+        coordinates.push_back({column, work_.region.box(column), Charges::paid, 0.0, work_.region.moved(column)});
+    work_.begin_aside(std::move(coordinates), {});
     Relaxation& leaf = work_.aside;
     const double size = setting_.incumbent.size();
     double tau = smoothing, floor = floor_of_leaf * size;
     const double paid = column >= 0 ? setting_.options.lambda_0 : 0.0;
     Proof best;
     DualPoint dual;
-    for (int round = 0; round < most_rounds && best.bound < prune_at; ++round) {
+    for (int round = 0; round < most_rounds && best.bound < enough; ++round) {
         leaf.solve(floor);
         pricing_.make_dual_of(leaf, dual);
         pricing_.price_decided(dual);
         if (column >= 0) pricing_.price_alone(column, dual);
         if (const double bound = pricing_.bound_of_leaf(dual, column); bound > best.bound) best = {bound, dual};
-        if (pricing_.value_of(leaf) + paid - best.bound <= precision * size) break;
+        const double value = pricing_.value_of(leaf) + paid;
+        if (value - best.bound <= precision * size || (open && value < enough)) break;
         if (!setting_.hinge() && floor <= nearly_finest_floor * size) break;
         floor = std::max(floor * lower_floor, finest_floor * size);
         tau = std::max(narrower * tau, least_smoothing);

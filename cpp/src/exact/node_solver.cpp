@@ -42,12 +42,13 @@ NodeSolver::Outcome NodeSolver::run(const Node& node) {
     out.diagonal = work_.region.renew_diagonal(node.depth == 0);
     work_.start(*node.state);
     if (!bound_and_fix(node, watch, out)) return out;
+    if (setting_.options.wanted.all && collect(out)) return out;
     // 3. Where one more feature is allowed, each of the undecided ones makes a leaf.
     if (last_feature_.worth_enumerating()) {
         out.leaves = last_feature_.enumerate();
         out.bound = Penalty::infinity;
         for (const Leaf& leaf : out.leaves) {
-            out.bound = std::min(out.bound, leaf.bound);
+            if (!leaf.found) out.bound = std::min(out.bound, leaf.bound);
             watch.check_leaf(work_.region, leaf.column, leaf.bound);
         }
         return out;
@@ -90,6 +91,34 @@ bool NodeSolver::bound_and_fix(const Node& node, const WitnessWatch& watch, Outc
         if (k >= most_tightenings || !(probing_.narrowed() || worth_solving_again(undecided, objective))) return true;
         work_.restart();
     }
+}
+
+bool NodeSolver::collect(Outcome& out) {
+    const Region& region = work_.region;
+    const bool decided = region.undecided().empty();
+    // What features cost is part of a bound: it says what they gain only if that is nothing.
+    if (!decided && (setting_.options.lambda_0 > 0.0 || !region.clauses().empty() || uses_undecided())) return false;
+    std::optional<Found> found = rounding_.find(region.in(), work_.relaxation);
+    if (!found) return decided;
+    if (!decided || !found->needs_all) {
+        work_.restart();
+        const double precise = node_tolerances::precision * setting_.incumbent.size();
+        work_.proof = pricing_.prove(work_.relaxation, work_.working, {precise, [] {
+            return Penalty::infinity;
+        }, [precise](double value, double bound) { return value - bound <= precise; }});
+        out.proofs.push_back(work_.proof.dual.kept);
+        out.bound = std::max(out.bound, work_.proof.bound);
+        pricing_.bound(work_.proof.dual);
+    }
+    if (!decided && out.bound < found->model.cost - Wanted::equal * setting_.incumbent.size()) return false;
+    out.found = std::move(found);
+    return true;
+}
+
+bool NodeSolver::uses_undecided() const {
+    const auto& coordinates = work_.relaxation.coordinates();
+    return std::any_of(coordinates.begin(), coordinates.end(),
+                       [&](const auto& c) { return c.beta != 0.0 && work_.region.undecided(c.column); });
 }
 
 Pricing::Goal NodeSolver::goal_at(const Node& node) const {

@@ -102,9 +102,9 @@ void Rounding::solve_hinge(double charges) {
         tau = std::max(faster * tau, least_smoothing);
         fit.recentre(tau);
         // The values need not fall one by one: several are compared at a time.
-        if (round % rounds_compared != 0) continue;
+        if (round % rounds_compared != 0 || tau > least_smoothing) continue;
         const double value = fit.value(), gained = last - value;
-        if (gained <= negligible_gain * size || value + charges - setting_.incumbent.objective() > hopeless * gained) break;
+        if (gained <= negligible_gain * size || value + charges - setting_.incumbent.level() > hopeless * gained) break;
         last = value;
     }
 }
@@ -117,6 +117,36 @@ void Rounding::offer_aside() {
         beta.push_back(c.beta);
     }
     setting_.incumbent.offer(refit(support, beta, work_.aside.intercept()));
+}
+
+std::optional<Found> Rounding::find(const std::vector<int32_t>& support, const Relaxation& relaxation) {
+    const Penalty& penalty = setting_.problem.penalty;
+    std::vector<int32_t> columns;
+    std::vector<double> beta;
+    for (const auto& c : relaxation.coordinates())
+        if (!penalty.counted(c.column) || std::find(support.begin(), support.end(), c.column) != support.end()) {
+            columns.push_back(c.column);
+            beta.push_back(c.beta);
+        }
+    Found out{support, refit(columns, beta, relaxation.intercept())};
+    setting_.incumbent.offer(out.model);
+    const double price = setting_.options.lambda_0 * static_cast<double>(support.size());
+    if (out.model.cost + price > setting_.incumbent.level()) return std::nullopt;
+    out.needs_all = out.model.size == std::ssize(support);
+    for (size_t k = 0; k < out.model.support.size() && out.needs_all; ++k)
+        out.needs_all = !penalty.counted(out.model.support[k]) || needs(out.model, k);
+    return out;
+}
+
+bool Rounding::needs(const Model& model, size_t k) {
+    const double little = 2.0 * Wanted::equal * setting_.incumbent.size();
+    // Without feature j the objective is higher by lambda_2 beta_j^2 at least: the rest is convex.
+    if (setting_.problem.penalty.lambda_2 * model.beta[k] * model.beta[k] > little) return true;
+    std::vector<int32_t> columns = model.support;
+    std::vector<double> beta = model.beta;
+    columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(k));
+    beta.erase(beta.begin() + static_cast<std::ptrdiff_t>(k));
+    return refit(columns, beta, model.intercept).cost > model.cost + little;
 }
 
 }  // namespace ellzero

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <iterator>
 
 namespace ellzero {
 namespace {
@@ -39,7 +40,7 @@ Search::Search(const Problem& problem, const ExactOptions& options, const Model&
       options_(options),
       inner_options_(options),
       threads_(threads),
-      best_(incumbent, options.lambda_0, options.k) {
+      best_(incumbent, options) {
     inner_options_.precise = options_.precise = needs_precision(problem, options.gap);
     auto state = std::make_shared<const State>(start_at(incumbent, objective(), problem.penalty));
     frontier_.set_root(make_child({}, std::move(state), -Penalty::infinity));
@@ -77,8 +78,10 @@ SearchStatus Search::run(const SearchLimits& limits, Monitor& monitor) {
     // 2. The other nodes, one a thread if not in turn.
     const bool distant = numbering_.whole().X.design().distant() && !numbering_.compacted();
     const int workers = limits.in_turn ? 1 : distant ? std::max(threads_, nodes_to_a_pass) : threads_;
-    if (through && rooted_)
-        through = workers_.run(std::vector<std::function<void()>>(workers, [this] { work(); }), until, monitor);
+    do {
+        if (through && rooted_)
+            through = workers_.run(std::vector<std::function<void()>>(workers, [this] { work(); }), until, monitor);
+    } while (through && !ended_ && frontier_.size() == 0 && reopen());
     if (frontier_.size() == 0) return SearchStatus::finished;
     if (ended_) return *ended_;
     return through && frontier_.best_waiting() ? SearchStatus::relaxed : SearchStatus::time_limit;
@@ -127,9 +130,9 @@ bool Search::pick(Node& node) {
     for (;;) {
         if (workers_.stopped()) return false;
         if (frontier_.ready()) {
-            if (out_of_nodes() || found_enough()) return false;
+            if (out_of_nodes() || found_enough() || found_too_many()) return false;
             node = frontier_.take();
-            if (node.bound >= pruning_level(objective(), options_.gap, options_.null)) {
+            if (node.bound >= level() - options_.gap * size_of(objective(), options_.null)) {
                 tree_.close(node.bound);
                 ++counters_.nodes;
                 continue;
@@ -198,20 +201,22 @@ Node Search::record(const Node& node, NodeSolver::Outcome& outcome) {
     }
     for (auto& leaf : outcome.leaves) {
         ++counters_.nodes;
-        if (leaf.column < 0) {
-            keep(make_child(last, nullptr, leaf.bound).id, std::move(leaf.point));
-            continue;
-        }
-        const int64_t block = add_block({leaf.column});
-        keep(make_child(last, nullptr, leaf.bound, block, {{leaf.column}, true}).id, std::move(leaf.point));
-        last = make_child(last, nullptr, leaf.bound, block, {{leaf.column}, false});
+        const bool none = leaf.column < 0;
+        const int64_t block = none ? -1 : add_block({leaf.column});
+        const Node made = make_child(last, nullptr, leaf.bound, block, none ? Decision{} : Decision{{leaf.column}, true});
+        keep(made.id, std::move(leaf.point));
+        if (leaf.found) list(made.id, leaf.bound, std::move(*leaf.found));
+        if (!none) last = make_child(last, nullptr, leaf.bound, block, {{leaf.column}, false});
     }
     return last;
 }
 
 void Search::finish(const Node& node, const Node& last, const NodeSolver::Outcome& outcome) {
     switch (outcome.ending) {
-        case NodeSolver::Ending::closed: tree_.close(outcome.bound); break;
+        case NodeSolver::Ending::closed:
+            if (outcome.found) list(make_child(last, nullptr, outcome.bound).id, outcome.bound, *outcome.found);
+            else tree_.close(outcome.bound);
+            break;
         case NodeSolver::Ending::waits: {
             frontier_.add_waiting(make_child(last, outcome.state, outcome.bound));
             break;
@@ -224,6 +229,55 @@ void Search::finish(const Node& node, const Node& last, const NodeSolver::Outcom
             break;
         }
     }
+}
+
+// Supports that are wanted.
+
+double Search::price(const Found& found) const {
+    return found.model.cost + options_.lambda_0 * static_cast<double>(found.support.size());
+}
+
+void Search::list(int64_t node, double bound, Found found) {
+    found = {numbering_.columns_of_X(std::move(found.support)), numbering_.outside(found.model), found.needs_all};
+    if (found.needs_all && options_.wanted.count < std::numeric_limits<int64_t>::max()) {
+        lowest_.insert(price(found));
+        if (std::ssize(lowest_) > options_.wanted.count) lowest_.erase(std::prev(lowest_.end()));
+        if (std::ssize(lowest_) == options_.wanted.count) best_.lower_level(*lowest_.rbegin());
+    }
+    listed_.push_back({node, bound, std::move(found)});
+}
+
+int64_t Search::count_models() const {
+    return std::count_if(listed_.begin(), listed_.end(), [&](const Listed& leaf) {
+        return leaf.found.model.size == std::ssize(leaf.found.support) && wanted(leaf);
+    });
+}
+
+bool Search::found_too_many() {
+    if (std::ssize(listed_) <= options_.wanted.most || count_models() <= options_.wanted.most) return false;
+    end(SearchStatus::too_many);
+    return true;
+}
+
+bool Search::reopen() {
+    const auto above = std::partition(listed_.begin(), listed_.end(), [&](const Listed& leaf) { return wanted(leaf); });
+    for (auto leaf = above; leaf != listed_.end(); ++leaf) {
+        const Model model = numbering_.inside(leaf->found.model);
+        auto state = std::make_shared<State>(start_at(model, objective(), numbering_.inner().penalty));
+        state->out = ColumnSet(numbering_.inner().columns());
+        for (int32_t j = 0; j < numbering_.inner().columns(); ++j) {
+            const auto& support = leaf->found.support;
+            const bool in = std::find(support.begin(), support.end(), numbering_.column_of_X(j)) != support.end();
+            if (in) state->clauses.add({&j, 1});
+            else state->out.insert(j);
+        }
+        Node parent;
+        parent.id = leaf->node;
+        frontier_.add(make_child(parent, std::move(state), leaf->bound));
+    }
+    const bool any = above != listed_.end();
+    listed_.erase(above, listed_.end());
+    return any;
 }
 
 // Features to branch on.

@@ -8,7 +8,23 @@ namespace ellzero {
 
 double Search::lower_bound() const {
     const auto lock = workers_.lock();
-    return std::min({objective(), tree_.closed_bound(), frontier_.lower_bound()});
+    double out = std::min({level(), tree_.closed_bound(), frontier_.lower_bound()});
+    for (const Listed& leaf : listed_)
+        if (!wanted(leaf)) out = std::min(out, leaf.bound);
+    return out;
+}
+
+std::vector<Search::Listed> Search::listed() const {
+    const auto lock = workers_.lock();
+    std::vector<Listed> out;
+    std::copy_if(listed_.begin(), listed_.end(), std::back_inserter(out),
+                 [&](const Listed& leaf) { return wanted(leaf); });
+    return out;
+}
+
+int64_t Search::models() const {
+    const auto lock = workers_.lock();
+    return count_models();
 }
 
 int64_t Search::nodes() const {

@@ -21,7 +21,7 @@ WitnessWatch::WitnessWatch(const Witness* witness, const Incumbent& incumbent, c
 }
 
 void WitnessWatch::check_lost(bool lost, const char* what) const {
-    if (witness_ && lost && witness_->objective < incumbent_.objective())
+    if (witness_ && lost && witness_->objective < incumbent_.level())
         throw WitnessLost("the known solution was lost at node " + std::to_string(node_) + ": " + what);
 }
 

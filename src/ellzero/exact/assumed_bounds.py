@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
 from ellzero.exact.growth import Growth, NotProved, find_growth
-from ellzero.exact.incumbent import TOLERANCE
+from ellzero.exact.incumbent import TOLERANCE, null_model
 from ellzero.exact.options import SearchOptions
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
@@ -21,6 +21,7 @@ __all__ = [
     "assumed_free_bound",
     "check_bounded",
     "has_proved_bound",
+    "highest_level",
     "squares_are_numbers",
     "with_bound",
     "with_free_bound",
@@ -43,7 +44,7 @@ def check_bounded(problem: Problem, options: SearchOptions) -> Growth | None:
     reason = ""
     if problem.loss.is_classification and options.backend == "builtin" and not all_held(problem):
         try:
-            return find_growth(problem, options.threads)
+            return find_growth(problem, options.threads, highest_level(problem, options))
         except NotProved as why:
             reason = f", since {why}"
     if has_proved_bound(problem) or held_by_loss(problem, options):
@@ -55,6 +56,20 @@ def check_bounded(problem: Problem, options: SearchOptions) -> Growth | None:
         f"the coefficients{reason}; bound=M or bound='heuristic' assumes a limit instead of proving one"
         f"{'' if problem.loss.is_classification else more}."
     )
+
+
+def highest_level(problem: Problem, options: SearchOptions) -> float | None:
+    """Return an objective that is not below the level of wanted models, None if only the best one is wanted.
+
+    The best model is not worse than that without features, and a support costs no more than its features beside that.
+    """
+    if options.wanted is None:
+        return None
+    null = null_model(problem, options.lambda_0).objective
+    if options.wanted.within is not None:
+        return null + (options.wanted.within + _core.Wanted.equal) * max(null, problem.null)
+    most = problem.countable() if options.k is None else min(options.k, problem.countable())
+    return (null + options.lambda_0 * most) + 2.0 * _core.Wanted.equal * max(null, problem.null)
 
 
 def held_by_loss(problem: Problem, options: SearchOptions) -> bool:

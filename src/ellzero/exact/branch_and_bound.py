@@ -31,7 +31,7 @@ from ellzero.exact.verifier import fingerprint_vector
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
 
-__all__ = ["branch_and_bound", "growth"]
+__all__ = ["branch_and_bound", "growth", "search_tree"]
 
 # Local search costs as much as some nodes. Searches that end before this many nodes do without it.
 NODES_BEFORE_LOCAL_SEARCH = 32
@@ -40,6 +40,7 @@ ENDED: dict[_core.SearchStatus, Status | None] = {
     _core.SearchStatus.time_limit: "time_limit",
     _core.SearchStatus.node_limit: "node_limit",
     _core.SearchStatus.improved: "improved",
+    _core.SearchStatus.too_many: "too_many",
 }
 
 
@@ -61,9 +62,24 @@ def branch_and_bound(
     neighbour: _core.Search | None = None,
     heuristic: bool = True,
 ) -> tuple[ExactSolution, _core.Search]:
-    """Return the solution, and the search that found it (a later one on a neighbouring problem can start from it).
+    """Return the solution, and the search that found it (a later one on a neighbouring problem can start from it)."""
+    run, search, status = search_tree(problem, options, starts, neighbour, heuristic)
+    found = run.model(search.incumbent())
+    tree = tree_arrays(search.tree())
+    return run.finish(found, run.bounds(search)[1], status, tree=tree, nodes=search.nodes), search
 
-    `starts` are models to begin with; without `heuristic`, no other model is looked for before the search.
+
+def search_tree(
+    problem: Problem,
+    options: SearchOptions,
+    starts: Iterable[Model] = (),
+    neighbour: _core.Search | None = None,
+    heuristic: bool = True,
+) -> tuple[Run, _core.Search, Status | None]:
+    """Return a run and its search, as far as it came, and the limit that ended it, None if nothing is left to search.
+
+    `starts` are models to begin with; without `heuristic`, no other model is looked for before the search. A search on a
+    neighbouring problem may lend the start of its root's relaxation.
     """
     checkpoint = None
     if options.checkpoint is not None:
@@ -82,10 +98,7 @@ def branch_and_bound(
             run = Run(problem, options, start, memory.bound, memory.free_bound, growth, begun)
             search = run.search(memory.integral)
             search.restore(resumed(run, snapshot, waiting=memory.integral is not None))
-    status = run.ended or TreeSearch(run, search, memory, checkpoint).to_the_end()
-    found = run.model(search.incumbent())
-    tree = tree_arrays(search.tree())
-    return run.finish(found, run.bounds(search)[1], status, tree=tree, nodes=search.nodes), search
+    return run, search, run.ended or TreeSearch(run, search, memory, checkpoint).to_the_end()
 
 
 def checked_memory(kept: dict[str, Any], problem: Problem, options: SearchOptions, growth: Growth | None) -> Memory:
@@ -210,7 +223,8 @@ class TreeSearch:
         size = len(memory.integral or ())
         if memory.iteration and memory.integral is None:  # all of them
             size = len(self.run.problem.paying(np.arange(self.run.problem.design.shape[1], dtype=np.int32)))
-        self.run.note(*self.run.bounds(search), search.nodes, search.open, memory.iteration, size)
+        level, models = (None, None) if self.run.options.wanted is None else (search.level, search.models)
+        self.run.note(*self.run.bounds(search), search.nodes, search.open, memory.iteration, size, level, models)
 
     def report(self) -> None:
         """Report the state of the search; the core calls this about ten times a second, and an exception stops it."""
@@ -240,6 +254,7 @@ def signature(problem: Problem, options: SearchOptions) -> dict[str, Any]:
         "k": options.k,
         "swap_size": None if options.swaps is None else options.swaps.size,
         "home": None if options.swaps is None else options.swaps.home.tolist(),
+        "wanted": None if options.wanted is None else asdict(options.wanted),
         "method": options.method,
         "bound": options.bound,
         "gap": options.gap,

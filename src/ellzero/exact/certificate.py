@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import zipfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -25,7 +26,7 @@ from ellzero.exact.verifier import digest, fingerprint_matrix, fingerprint_vecto
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
 
-__all__ = ["Certificate", "Claim", "fingerprint_design", "save_arrays", "tree_arrays"]
+__all__ = ["Certificate", "Claim", "fingerprint_design", "listed_models", "save_arrays", "tree_arrays"]
 
 # The arrays of diagonals and of the models of dual points, which are there if a dual point uses a diagonal.
 DIAGONALS = ["diagonal_members", "diagonal_ends", "diagonal_values", "point_diagonal"]
@@ -50,6 +51,9 @@ class Claim:
     swap_size: int | None = None  # if given, the lower bound holds for swaps of at most so many features, not for all models
     home: NDArray[np.int64] | None = None  # the counted features from which these swaps start, ascending
     prover: str | None = None  # another solver that `lower_bound` rests on
+    # If given, the certificate lists all models up to this objective, and `lower_bound` is one below which none is missing.
+    threshold: float | None = None
+    within: float | None = None  # what was asked for: the threshold above the best objective, relative to it
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,9 +115,10 @@ class Certificate:
         problem, claim = self.problem, self.claim
         storage, fingerprint = fingerprint_design(problem)
         n, p = problem.design.shape
+        several = claim.threshold is not None
         header: dict[str, Any] = {
-            "format": "ellzero certificate",
-            "version": 4,
+            "format": "ellzero alternatives" if several else "ellzero certificate",
+            "version": 1 if several else 4,
             "loss": problem.loss.name,
             "lambda_0": claim.lambda_0,
             "lambda_1": problem.penalty.lambda_1,
@@ -135,6 +140,7 @@ class Certificate:
             "gap_asked": claim.gap_asked,
             "unit": problem.dual_unit,
             "prover": claim.prover,
+            **({"threshold": claim.threshold, "within": claim.within} if several else {}),
         }
         return {**header, "digest": digest(header, self.arrays)}
 
@@ -147,11 +153,29 @@ class Certificate:
         on = ", conditional" if self.conditional else ""
         on += "" if claim.swap_size is None else f", over swaps of at most {claim.swap_size}"
         on += "" if claim.prover is None else f", by {claim.prover}"
+        if claim.threshold is not None:
+            on += f", {len(self.tree['listed_node'])} models up to {claim.threshold:.8g}"
         size = self.tree["alpha"].nbytes / 1e6
         return (
             f"Certificate({self.problem.loss.name}, objective {claim.objective:.8g}, lower bound {claim.lower_bound:.8g}{on}, "
             f"{len(self.tree['parent'])} nodes, {size:.1f} MB)"
         )
+
+
+def listed_models(models: Sequence[tuple[int, Model]], redundant: Mapping[int, int]) -> dict[str, NDArray[Any]]:
+    """Return the arrays of the models that a certificate lists, each with its node of the tree.
+
+    The supports of other nodes gain nothing: `redundant` says to which model of the list.
+    """
+    return {
+        "listed_node": np.array([node for node, _ in models], dtype=np.int64),
+        "listed_ends": np.cumsum([len(model.support) for _, model in models], dtype=np.int64),
+        "listed_columns": np.concatenate([np.zeros(0, np.int64), *(model.support for _, model in models)]).astype(np.int64),
+        "listed_coef": np.concatenate([np.zeros(0), *(model.values for _, model in models)]),
+        "listed_intercept": np.array([model.intercept for _, model in models], dtype=np.float64),
+        "redundant_node": np.array(list(redundant), dtype=np.int64),
+        "redundant_to": np.array(list(redundant.values()), dtype=np.int64),
+    }
 
 
 def tree_arrays(tree: _core.Tree) -> dict[str, NDArray[Any]]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ellzero import _core
 from ellzero.base.quoting import quoted
-from ellzero.exact.certificate import Certificate, Claim
+from ellzero.exact.certificate import Certificate, Claim, listed_models
 from ellzero.exact.incumbent import TOLERANCE, null_model
 from ellzero.exact.verifier.data import Refused
 from ellzero.exact.verifier.replay import replay
@@ -45,21 +45,24 @@ class Growth:
         return {"growth_alpha": self.alpha, "growth_columns": self.columns.astype(np.int64), "growth_values": self.values}
 
 
-def find_growth(problem: Problem, threads: int) -> Growth:
-    """Prove that the loss grows with the coefficients of all columns or, if need be, of those without bounds of their own."""
+def find_growth(problem: Problem, threads: int, most: float | None = None) -> Growth:
+    """Prove that the loss grows with the coefficients of all columns or, if need be, of those without bounds of their own.
+
+    The boxes that follow hold all solutions that are not worse than the null model or, if it is given, than `most`.
+    """
     p, penalty = problem.design.shape[1], problem.penalty
     low, high = (np.full(p, -np.inf) if side is None else side for side in (penalty.lower, penalty.upper))
     fixed, bounded = (low == 0.0) & (high == 0.0), np.isfinite(low) & np.isfinite(high)
     everything, needed = (np.flatnonzero((problem.square > 0.0) & ~left) for left in (fixed, bounded))
     try:
-        return prove_growth(problem, everything.astype(np.int32), threads)
+        return prove_growth(problem, everything.astype(np.int32), threads, most)
     except NotProved:
         if len(needed) == len(everything):
             raise
-    return prove_growth(problem, needed.astype(np.int32), threads)
+    return prove_growth(problem, needed.astype(np.int32), threads, most)
 
 
-def prove_growth(problem: Problem, columns: Index, threads: int) -> Growth:
+def prove_growth(problem: Problem, columns: Index, threads: int, most: float | None) -> Growth:
     """Prove that the loss grows with the coefficients of some columns; the verifier has the last word."""
     rows = int(np.count_nonzero(problem.w))
     if not len(columns):
@@ -89,8 +92,9 @@ def prove_growth(problem: Problem, columns: Index, threads: int) -> Growth:
         lower_bound=0.0,
         status="interrupted",
         gap_asked=0.0,
+        threshold=most,
     )
-    certificate = Certificate(problem, claim, model, {**root, **found.arrays()})
+    certificate = Certificate(problem, claim, model, {**root, **found.arrays(), **({} if most is None else listed_models([], {}))})
     try:
         with np.errstate(all="ignore"):  # numbers that overflow prove nothing
             _, leaves, _ = replay(certificate, problem.design.stored(), problem.labels)

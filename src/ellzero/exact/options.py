@@ -14,7 +14,7 @@ from ellzero.base.validation import as_choice, as_count, as_nonnegative, as_thre
 from ellzero.exact.search_log import SearchCallback, as_search_log
 from ellzero.problem.making import ProblemSettings
 
-__all__ = ["NO_LIMIT", "ExactSettings", "SearchOptions", "SwapNeighbourhood", "search_options"]
+__all__ = ["NO_LIMIT", "ExactSettings", "SearchOptions", "SwapNeighbourhood", "Wanted", "search_options"]
 
 METHODS = {"bnb": ("builtin",), "iga": ("builtin", "highs", "scip", "gurobi"), "mip": ("highs", "scip", "gurobi")}
 NO_LIMIT = 2**62
@@ -28,6 +28,16 @@ class SwapNeighbourhood:
     size: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """The models that are wanted beside the best one: those up to a level, which is the least of all that are given."""
+
+    within: float | None = None  # above the best objective, relative to it
+    count: int | None = None  # the objective of the so many-th best support
+    level: float | None = None
+    most: int = NO_LIMIT  # a search ends when it has found more models
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SearchOptions:
     """The options of one search, already checked."""
@@ -35,6 +45,7 @@ class SearchOptions:
     lambda_0: float
     k: int | None
     swaps: SwapNeighbourhood | None = None  # None: all models
+    wanted: Wanted | None = None  # None: the best model
     method: str = "bnb"
     backend: str = "builtin"
     grow: float = 10  # IGA adds so many features at a time or, if below one, those with z >= grow

@@ -23,9 +23,9 @@ from ellzero.exact.assumed_bounds import (
 from ellzero.exact.certificate import Certificate, Claim
 from ellzero.exact.growth import Growth, with_growth, worth_narrowing
 from ellzero.exact.incumbent import TOLERANCE, as_solution, find_incumbent
-from ellzero.exact.options import SearchOptions
+from ellzero.exact.options import SearchOptions, Wanted
 from ellzero.exact.search_log import SearchProgress
-from ellzero.exact.solution import ExactSolution, relative_gap
+from ellzero.exact.solution import ExactSolution, relative_gap, size_of
 from ellzero.exact.status import Status
 from ellzero.exact.verifier import verify
 from ellzero.problem.model import Coefficients, Model, evaluate
@@ -79,11 +79,26 @@ class Run:
             free_bound=None if self.free_bound is None else self.free_bound / self.problem.coefficient_unit,
             home=None if swaps is None else swaps.home.tolist(),
             swap_size=None if swaps is None else swaps.size,
+            wanted=None if options.wanted is None else self.core_wanted(options.wanted),
             integral=None if integral is None else list(integral),
             alike=options.alike,
             diagonals=options.diagonals and squares_are_numbers(self.problem),
             threads=options.threads,
         )
+
+    def core_wanted(self, wanted: Wanted) -> _core.Wanted:
+        """Return which models are wanted in the core's form."""
+        level = None if wanted.level is None else wanted.level / self.problem.response.cost
+        return core_object(_core.Wanted, all=True, level=level, within=wanted.within, count=wanted.count, most=wanted.most)
+
+    def threshold(self, objective: float) -> float | None:
+        """Return the level of models that are wanted, None if only one is; `objective` is that of the best one."""
+        wanted = self.options.wanted
+        if wanted is None:
+            return None
+        size = size_of(objective, self.problem.null)
+        within = np.inf if wanted.within is None else objective + (wanted.within + _core.Wanted.equal) * size
+        return float(min(within, np.inf if wanted.level is None else wanted.level))
 
     def search(self, integral: Iterable[int] | None = None) -> _core.Search:
         """Return a search by branch and bound that starts from the incumbent; it has not run yet."""
@@ -105,18 +120,30 @@ class Run:
         return evaluate(self.boxed, at, self.options.lambda_0)
 
     def note(
-        self, objective: float, lower_bound: float, nodes: int, still_open: int, iteration: int = 0, integral: int = 0
+        self,
+        objective: float,
+        lower_bound: float,
+        nodes: int,
+        still_open: int,
+        iteration: int = 0,
+        integral: int = 0,
+        level: float | None = None,
+        models: int | None = None,
     ) -> None:
-        """Report the state of the run to the caller, and add it to the history if something changed."""
+        """Report the state of the run to the caller, and add it to the history if something changed.
+
+        The gap is what is missing to the objective or, where all models up to a level are wanted, to that.
+        """
         now = SearchProgress(
             objective,
             lower_bound,
-            self.gap(objective, lower_bound),
+            self.gap(objective if level is None else level * self.problem.response.cost, lower_bound),
             nodes,
             still_open,
             time.monotonic() - self.begin,
             iteration,
             integral,
+            models,
         )
         here = (objective, lower_bound, iteration)
         known = [(row.objective, row.lower_bound, row.iteration) for row in self.history[-1:]]
@@ -168,6 +195,8 @@ class Run:
             swap_size=None if options.swaps is None else options.swaps.size,
             home=None if options.swaps is None else options.swaps.home.astype(np.int64),
             prover=prover,
+            threshold=self.threshold(model.objective),
+            within=None if options.wanted is None else options.wanted.within,
         )
         if "diagonal_values" in tree:  # powers of two: nothing is rounded
             curvatures = tree["diagonal_values"] * self.problem.column_unit**2

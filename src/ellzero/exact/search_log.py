@@ -27,6 +27,7 @@ class SearchProgress:
     seconds: float
     iteration: int = 0  # of IGA or of outer approximation
     integral: int = 0  # the number of features in IGA's set
+    models: int | None = None  # found so far, where all good ones are wanted; the gap is what is missing to their level
 
 
 SearchCallback = Callable[[SearchProgress], None]
@@ -49,6 +50,7 @@ class SearchLog:
         rate = (now.nodes - before) / max(last_time, 1e-9)
         self.last, self.drawn = now, time.monotonic()
         of_set = f"set {now.integral}  " if now.integral else ""
+        of_set += "" if now.models is None else f"models {now.models}  "
         text = (
             f"{of_set}incumbent {now.objective:.8g}  bound {now.lower_bound:.8g}  gap {100 * now.gap:.3g} %  "
             f"nodes {now.nodes}  open {now.open}  {rate:.1f}/s  {now.seconds:.1f} s"

@@ -6,11 +6,15 @@ from typing import Literal
 
 __all__ = ["ENDINGS", "Status"]
 
-Status = Literal["optimal", "time_limit", "node_limit", "interrupted", "precision", "failed", "improved"]
+Status = Literal[
+    "optimal", "complete", "time_limit", "node_limit", "too_many", "interrupted", "precision", "failed", "improved"
+]
 ENDINGS: dict[Status, str] = {
     "optimal": "The proved gap is at most the one that was asked for.",
+    "complete": "All models that `alternatives` was asked for are there.",
     "time_limit": "The time limit came first.",
     "node_limit": "The limit of nodes came first.",
+    "too_many": "`alternatives` found more models than it may list.",
     "interrupted": "Ctrl-C ended the search.",
     "precision": "Nothing is left to search, but rounding keeps the proved gap above a very small one that was asked for.",
     "failed": "A MIP solver gave up; the solution and the bound are those from before, and `message` says why.",

@@ -33,6 +33,7 @@ class Frontier {
     // Adds the children of a node. The second, which has the feature in, may continue or begin a dive.
     void add_children(const Node& parent, Node out, Node in);
     void add_waiting(Node node);
+    void add(Node node) { queue_.insert(std::move(node)); }
     // Returns waiting nodes to the queue: those whose relaxation uses a column of this kind, or no column at all.
     void wake(const std::function<bool(int32_t)>& kind);
     // The waiting node with the best bound; null if none waits.

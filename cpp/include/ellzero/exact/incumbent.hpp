@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 
+#include "ellzero/exact/options.hpp"
 #include "ellzero/problem/problem.hpp"
 
 namespace ellzero {
@@ -16,24 +17,24 @@ inline double size_of(double objective, double null) {
     return std::abs(objective) > nothing * null ? std::abs(objective) : null;
 }
 
-// A node whose bound is at least this is closed.
-inline double pruning_level(double objective, double gap, double null) { return objective - gap * size_of(objective, null); }
-
 class Incumbent {
   public:
     explicit Incumbent(double null) : null_(null) {}
     virtual ~Incumbent() = default;
     virtual double objective() const = 0;
+    // Solutions up to this objective are looked for: those better than the best one, or all that are wanted.
+    virtual double level() const { return objective(); }
     // Offers a solution, in the node's numbering of columns.
     virtual void offer(const Model& model) = 0;
     // The bytes of all dual points of the tree. Steps that make many of them stop when it has grown too large.
     virtual int64_t proof_bytes() const = 0;
 
     double size() const { return size_of(objective(), null_); }
-    double prune_at(double gap) const { return pruning_level(objective(), gap, null_); }
-    // Solutions above the cutoff are of no interest. It lies a little above the incumbent, whose objective is known only up to
+    // A node whose bound is at least this is closed.
+    double prune_at(double gap) const { return level() - gap * size(); }
+    // Solutions above the cutoff are of no interest. It lies a little above the level, since objectives are known only up to
     // rounding.
-    double cutoff() const { return objective() + rounding * size(); }
+    double cutoff() const { return level() + rounding * size(); }
 
   private:
     static constexpr double rounding = 1e-9;
@@ -44,14 +45,17 @@ class Incumbent {
 // or not.
 class BestModel {
   public:
-    BestModel(const Model& model, double lambda_0, int64_t k)
-        : lambda_0_(lambda_0), k_(k), model_(model), objective_(model.objective(lambda_0)) {}
+    BestModel(const Model& model, const ExactOptions& options);
 
     double objective() const { return objective_.load(); }
+    // See Wanted.
+    double level() const { return wanted_.all ? level_.load() : objective(); }
     Model model() const;
     // Keeps the model if it is better and has at most k features.
     void offer(const Model& model);
     void replace(Model model);
+    // Lowers the level to that of a support which is one of as many as are wanted.
+    void lower_level(double objective);
 
     // Returns the model if it is not polished yet, and counts it as polished from now on. Solutions from outside are only as
     // precise as other algorithms need them: whoever takes one refits it and offers the result.
@@ -59,11 +63,16 @@ class BestModel {
     void set_polished() { polished_ = true; }
 
   private:
+    void set(Model model);
+    double with_equals(double level) const { return level + Wanted::equal * size_of(objective(), null_); }
+
     const double lambda_0_;
     const int64_t k_;
+    const double null_;
+    const Wanted wanted_;
     mutable std::mutex mutex_;
     Model model_;
-    std::atomic<double> objective_;
+    std::atomic<double> objective_, level_;
     std::atomic<bool> polished_{false};
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "ellzero/exact/node_work.hpp"
@@ -15,6 +16,7 @@ struct Leaf {
     int32_t column;  // the feature that is in; -1: none
     KeptPoint point;
     double bound;
+    std::optional<Found> found;  // if all good supports are wanted, and this is one
 };
 
 class LastFeature {
@@ -29,12 +31,17 @@ class LastFeature {
 
   private:
     std::vector<Relaxation::Coordinate> decided_coordinates() const;
-    Proof prove(int32_t column, double prune_at);
+    Leaf solve(int32_t column);
+    // Solves `aside` with all features of the leaf until the bound is enough or precise; a leaf that may stay `open`, until its
+    // value shows that the bound is not.
+    Proof prove(int32_t column, double enough, bool open);
+
 
     const NodeSetting& setting_;
     NodeWork& work_;
     Pricing& pricing_;
     Rounding& rounding_;
+    std::vector<Relaxation::Coordinate> decided_;  // of the node
 };
 
 }  // namespace ellzero

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,8 @@ class NodeSolver {
         std::shared_ptr<Diagonal> diagonal;  // if the node made one
         std::shared_ptr<const State> state;  // for the children; null if the node is closed
         std::vector<int32_t> branch;         // the block, if it branches
+        // The support of a closed node that is wanted; others of its region, if there are any, gain nothing.
+        std::optional<Found> found;
     };
     Outcome run(const Node& node);
     // The state that the last node left, also if it was closed.
@@ -64,6 +67,9 @@ class NodeSolver {
   private:
     // Returns whether the node is still open.
     bool bound_and_fix(const Node& node, const WitnessWatch& watch, Outcome& out);
+    // Finds the support that the features decide, or to which the undecided ones add nothing. Returns whether the node is done.
+    bool collect(Outcome& out);
+    bool uses_undecided() const;
     Pricing::Goal goal_at(const Node& node) const;
     bool worth_solving_again(int64_t undecided_before, double objective_before) const;
 

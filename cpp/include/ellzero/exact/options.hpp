@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -18,6 +19,20 @@ struct SwapNeighbourhood {
     bool at_home(int32_t j) const { return limits() && home[j]; }
 };
 
+// The models that a search looks for: the best one, or the best of every support whose objective is at most a level. The level
+// is the least of three: a given one, that of the best model and a share of it more, and that of the so many-th best support.
+struct Wanted {
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+    // Objectives that differ by less, relative to the best one, count as equal: the level lies so much higher, and a support
+    // that gains less than a part of it is no other model.
+    static constexpr double equal = 1e-8;
+
+    bool all = false;
+    double level = infinity, within = infinity;
+    int64_t count = std::numeric_limits<int64_t>::max();
+    int64_t most = std::numeric_limits<int64_t>::max();  // a run ends when more of them are found
+};
+
 struct ExactOptions {
     double lambda_0 = 0.0;
     int64_t k = 0;            // at most so many features; the number of columns if there is no limit
@@ -32,6 +47,7 @@ struct ExactOptions {
     bool diagonals = true;  // curvature of the squared error may move into the ridge (see Diagonal)
     bool narrow = false;    // all boxes are narrowed at the root (see Probing)
     bool precise = false;   // dual points need more digits than single precision has (see needs_precision)
+    Wanted wanted;
 
     bool may_branch_on(int32_t j) const { return integral.empty() || integral[j]; }
 };

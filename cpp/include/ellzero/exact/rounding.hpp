@@ -2,12 +2,21 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "ellzero/exact/node_work.hpp"
 #include "ellzero/exact/region_bound.hpp"
 
 namespace ellzero {
+
+// The best model of a support; coefficients that are zero are left out of it. `needs_all` says that no part of the support does
+// nearly as well.
+struct Found {
+    std::vector<int32_t> support;
+    Model model;
+    bool needs_all = false;
+};
 
 class Rounding {
   public:
@@ -19,10 +28,14 @@ class Rounding {
     Model refit(const std::vector<int32_t>& support, const std::vector<double>& beta, double intercept);
     // Offers the refit of `aside`, as it was solved last.
     void offer_aside();
+    // The best model of a support, from a relaxation that holds it, if its objective is at most the level. It is offered, too.
+    std::optional<Found> find(const std::vector<int32_t>& support, const Relaxation& relaxation);
 
   private:
     // The places of the coordinates that are kept, in the order of their columns.
     std::vector<size_t> kept_coordinates(const RegionBound& bound) const;
+    // Whether a model needs its k-th feature: the others alone do worse.
+    bool needs(const Model& model, size_t k);
     // Solves `aside` while the hinge's smoothing falls. Gives up where no incumbent can come of it.
     void solve_hinge(double charges);
 

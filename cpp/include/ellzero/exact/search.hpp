@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -19,9 +20,9 @@
 namespace ellzero {
 
 // The end of a run: the tree is finished; the time is over; the limit of nodes is reached; only nodes that wait are left (see
-// Node), so that the problem is solved in which the other features may be used by fractions; or a model was found that is good
-// enough (see SearchLimits).
-enum class SearchStatus { finished, time_limit, node_limit, relaxed, improved };
+// Node), so that the problem is solved in which the other features may be used by fractions; a model was found that is good
+// enough (see SearchLimits); or there are more supports than may be listed (see Wanted).
+enum class SearchStatus { finished, time_limit, node_limit, relaxed, improved, too_many };
 
 struct SearchLimits {
     double seconds = Penalty::infinity;
@@ -53,8 +54,20 @@ class Search {
     // exception passes on, and the search can go on later).
     SearchStatus run(const SearchLimits& limits, Monitor& monitor);
 
+    // A leaf of the tree that stays open, since the best model of its support is wanted; in columns of X.
+    struct Listed {
+        int64_t node;
+        double bound;
+        Found found;
+    };
+
     Model incumbent() const { return best_.model(); }
     double objective() const { return best_.objective(); }
+    double level() const { return best_.level(); }
+    // The leaves with supports that are wanted, and how many of them are models: their coefficients are not zero.
+    std::vector<Listed> listed() const;
+    int64_t models() const;
+    // Nothing better than this is unknown: no solution, or none but those of listed supports.
     double lower_bound() const;
     int64_t nodes() const;
     int64_t open() const;
@@ -93,6 +106,15 @@ class Search {
     // Functions that need the lock.
     bool out_of_nodes();
     bool found_enough();
+    bool found_too_many();
+    // Lists the support of a leaf.
+    void list(int64_t node, double bound, Found found);
+    double price(const Found& found) const;  // the least objective of a model that pays for this support
+    // The level falls, so that a leaf may be listed that is not wanted any more.
+    bool wanted(const Listed& leaf) const { return price(leaf.found) <= level(); }
+    int64_t count_models() const;
+    // Opens listed leaves again that are above the level by now. Returns whether there are any.
+    bool reopen();
     // Ends the run for a reason that is no limit of time.
     void end(SearchStatus reason);
     // Records the node's dual points and leaves, each below the last. Returns the node below which its children go.
@@ -120,6 +142,8 @@ class Search {
     Frontier frontier_;
     Counters counters_;
     SearchLimits limits_;
+    std::vector<Listed> listed_;
+    std::multiset<double> lowest_;       // objectives of listed supports, as many as are wanted
     std::optional<SearchStatus> ended_;  // the reason, once the run is to end
     bool rooted_ = false;                // the root is done
     std::shared_ptr<const State> root_;  // what it left, in the columns of X

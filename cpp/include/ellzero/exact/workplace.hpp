@@ -40,6 +40,7 @@ class Workplace {
       public:
         explicit SharedIncumbent(const Shared& shared) : Incumbent(shared.options.null), shared_(shared) {}
         double objective() const override { return shared_.best.objective(); }
+        double level() const override { return shared_.best.level(); }
         void offer(const Model& model) override { shared_.best.offer(shared_.numbering.outside(model)); }
         int64_t proof_bytes() const override { return shared_.tree.bytes(); }
 

@@ -1,0 +1,234 @@
+"""Find all models that are nearly as good as the best one, with a proof that none is missing.
+
+It is the search of `solve` with another cutoff: in place of the best objective so far, a threshold above it. A support whose
+best model is not above the threshold is a leaf of the tree that stays open, and all other leaves are closed.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ellzero import _core
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.signatures import arguments_of, passes_on
+from ellzero.base.validation import as_count, as_nonnegative
+from ellzero.exact.alternative_models import Alternatives
+from ellzero.exact.assumed_bounds import highest_level
+from ellzero.exact.branch_and_bound import search_tree
+from ellzero.exact.certificate import listed_models, tree_arrays
+from ellzero.exact.incumbent import as_start, find_incumbent
+from ellzero.exact.options import ExactSettings, SearchOptions, Wanted, search_options
+from ellzero.exact.run import Run
+from ellzero.exact.solution import size_of
+from ellzero.exact.status import Status
+from ellzero.problem.making import make_problem
+from ellzero.problem.model import Model
+from ellzero.problem.problem import Problem
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = ["alternatives"]
+
+COMPLETE = 1e-9  # of the objective: the threshold is reached if nothing is missing below what is so close to it
+MORE_SEEDS = 4  # so many times as many supports as are wanted are tried to find a first level
+
+
+@passes_on(ExactSettings, make_problem, search_options)
+def alternatives(
+    X: object,
+    y: ArrayLike,
+    *,
+    lambda_0: float | None = None,
+    k: int | None = None,
+    within: float | None = None,
+    n_best: int | None = None,
+    max_models: int = 10_000,
+    warm_start: Model | ArrayLike | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    **settings: Unpack[ExactSettings],
+) -> Alternatives:
+    """Find every model that is nearly as good as the best one, with a proof that none is missing.
+
+    A model stands for its support: its coefficients are the best ones for these features. All supports are found, of at most
+    ``k`` features or at the price ``lambda_0`` of each, whose objective is at most ``1 + within`` times the best one. A support
+    to which a feature adds nothing, because its coefficient is zero there, is no other model.
+
+    Parameters
+    ----------
+    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized :
+        The problem, as in :func:`fit_path`.
+    lambda_0, k : What each feature costs, and the largest number of features, as in :func:`solve`. At least one must be given.
+    within : float
+        How much worse than the best objective a model may be, as a share of it: 0.01 unless ``n_best`` is given. Where the best
+        objective is less than 1e-9 of the null model's loss, it is a share of that loss. Objectives that differ by less than a
+        share of 1e-8 count as equal.
+    n_best : int
+        In place of ``within``: so many of the best models, and those that are as good as the last of them.
+    max_models : int
+        The search ends early when it has found more, with the status "too_many"; ``complete_below`` then says up to where
+        nothing is missing. Ask for less: a smaller ``within`` or ``k``, a larger ``lambda_0``, or ``n_best``.
+    bound, time_limit, node_limit, warm_start, checkpoint, n_jobs, progress :
+        As in :func:`solve`. A limit or Ctrl-C ends the search; the models so far are returned, and up to where none is missing.
+    method, backend, grow, gap :
+        Only branch and bound finds alternatives, and it finds all of them: these must keep their defaults.
+
+    Returns
+    -------
+    Alternatives
+
+    Examples
+    --------
+    >>> import ellzero as ez
+    >>> X, y, truth = ez.datasets.make_classification(100, 30, 3, s=2.0, correlation="exponential", rho=0.9, random_state=1)
+    >>> found = ez.alternatives(X, y, k=3, lambda_2=0.01, within=0.02)
+    >>> found.complete, [model.support.tolist() for model in found.models]
+    (True, [[0, 10, 20], [0, 10, 19], [0, 9, 20]])
+    >>> found.indispensable, found.exchangeable
+    ([0], [9, 10, 19, 20])
+    >>> ez.verify(found.certificate, X, y).valid
+    True
+
+    """
+    if lambda_0 is None and k is None:
+        raise InvalidInputError("lambda_0 or k must be given.")
+    if within is not None and n_best is not None:
+        raise InvalidInputError("within and n_best cannot both be given.")
+    options = search_options(lambda_0=lambda_0, k=k, checkpoint=checkpoint, **arguments_of(search_options, settings))
+    if options.method != "bnb":
+        raise InvalidInputError(f"method must be 'bnb' for alternatives, got {options.method!r}.")
+    if settings.get("gap") is not None:
+        raise InvalidInputError("gap belongs to solve: alternatives finds all models up to its threshold.")
+    most = as_count("max_models", max_models, 1)
+    problem = make_problem(X, y, **arguments_of(make_problem, settings))
+    options = replace(options, gap=0.0)
+    starts = [] if warm_start is None else [as_start(problem, warm_start, options.lambda_0)]
+    if n_best is None:
+        share = 0.01 if within is None else as_nonnegative("within", within)
+        return collect(problem, replace(options, wanted=Wanted(within=share, most=most)), starts)
+    return collect_best(problem, options, starts, as_count("n_best", n_best, 1), most)
+
+
+def collect(problem: Problem, options: SearchOptions, starts: list[Model]) -> Alternatives:
+    """Return all models that are wanted, as far as a limit does not end the search."""
+    run, search, status = search_tree(problem, options, starts)
+    return finish(run, search, status)
+
+
+def collect_best(problem: Problem, options: SearchOptions, starts: list[Model], count: int, most: int) -> Alternatives:
+    """Return so many of the best models, and those that are as good as the last of them."""
+    if count > most:
+        raise InvalidInputError(f"n_best must be at most max_models, got {count} and {most}.")
+    begin = time.monotonic()
+    found = find_incumbent(problem, options, starts, "local_search", begin)
+    highest = highest_level(problem, replace(options, wanted=Wanted(count=count)))
+    assert highest is not None
+    factor = 1
+    while True:
+        # The level of the last of some supports that are at hand; a few of them may turn out to gain nothing.
+        level = min(level_of(problem, options, found.model, factor * count), highest)
+        left = max(options.time_limit - (time.monotonic() - begin), 0.0)
+        wanted = Wanted(count=count, level=level, most=most)
+        out = collect(problem, replace(options, wanted=wanted, time_limit=left), [found.model])
+        if len(out.models) >= count or not out.complete or level >= highest:
+            return replace(out, seconds=time.monotonic() - begin)
+        factor *= MORE_SEEDS
+
+
+def level_of(problem: Problem, options: SearchOptions, model: Model, count: int) -> float:
+    """Return an objective that so many supports reach, infinite if they are not found among the neighbours of a model.
+
+    Neighbours are the supports with a feature less, and those with another in its place: that with the steepest slope first.
+    """
+    bound = options.bound if isinstance(options.bound, float) else None
+    run = Run(problem, options, model, bound, None, None, 0.0)
+    fits = _core.Relaxations(
+        run.core_problem(), run.core_options(), objective=model.objective / problem.response.cost, excluded=[]
+    )
+    objectives: dict[frozenset[int], float] = {}
+    paying = problem.paying(np.arange(problem.design.shape[1], dtype=np.int32))
+    free = set(range(problem.design.shape[1])) - set(paying.tolist())
+
+    def refit(support: frozenset[int]) -> Model:
+        fitted = run.model(fits.refit(sorted(support | free)))
+        if frozenset(problem.paying(fitted.support).tolist()) == support:
+            objectives[support] = fitted.objective
+        return fitted
+
+    home = frozenset(problem.paying(model.support).tolist())
+    parts = [home - {j} for j in home] + ([home] if options.k is None or len(home) < options.k else [])
+    steepest = []
+    for part in parts:
+        r = problem.w * problem.loss.gradient(*problem.fitted(*refit(part).coefficients))
+        slopes = np.abs(problem.slopes(r))
+        slopes[list(part | free)] = -1.0
+        steepest.append(np.argsort(-slopes, kind="stable"))
+    refit(home)
+    for at in range(min(MORE_SEEDS * count, len(paying))):
+        for part, columns in zip(parts, steepest, strict=True):
+            if len(objectives) >= MORE_SEEDS * count or len(part) + at >= len(paying):
+                break
+            refit(part | {int(columns[at])})
+    values = sorted(objectives.values())
+    if len(values) < count:
+        return np.inf
+    return values[count - 1] + _core.Wanted.equal * size_of(values[0], problem.null)
+
+
+def finish(run: Run, search: _core.Search, status: Status | None) -> Alternatives:
+    """Return the models that a search has listed, with their proof."""
+    cost, best = run.problem.response.cost, run.model(search.incumbent())
+    leaves = [(node, support, run.model(model)) for node, support, model, _ in search.listed()]
+    models, redundant, lost = without_redundant(run, leaves, best.objective)
+    if models and models[0][1].objective < best.objective:
+        best = models[0][1]
+    threshold, size = search.level * cost, size_of(best.objective, run.problem.null)
+    below = min(max(min(search.lower_bound * cost, lost - COMPLETE * size), 0.0), threshold)
+    if status is None:
+        status = "complete" if threshold - below <= COMPLETE * size else "precision"
+    tree = {**tree_arrays(search.tree()), **listed_models(models, redundant)}
+    certificate = run.certificate(best, below, status, tree)
+    certificate = replace(certificate, claim=replace(certificate.claim, threshold=threshold, gap_asked=COMPLETE))
+    by_size = certificate.model.lambda_0 is None
+    listed = [replace(model, lambda_0=None) if by_size else model for _, model in models]
+    seconds = time.monotonic() - run.begin
+    return Alternatives(listed, certificate, search.nodes, seconds, run.history)
+
+
+def without_redundant(
+    run: Run, leaves: list[tuple[int, NDArray[np.int32], Model]], best: float
+) -> tuple[list[tuple[int, Model]], dict[int, int], float]:
+    """Return the models with their nodes, the best one first; the nodes of supports that gain nothing, each with the number of a
+    model that does as well with a part of it; and the least objective of supports of which such a part is not there.
+    """
+    equal = _core.Wanted.equal * size_of(best, run.problem.null)
+    supports = {frozenset(support.tolist()): (node, model) for node, support, model in leaves}
+    base: dict[frozenset[int], frozenset[int]] = {}
+    kept: list[frozenset[int]] = []
+    lost = np.inf
+    for support, (_, model) in sorted(supports.items(), key=lambda item: len(item[0])):
+        used = frozenset(run.problem.paying(model.support).tolist())
+        parts = [support - {j} for j in support] if used == support else [used]
+        roots = [root for part in parts if (root := base.get(part, part)) in supports]
+        root = next((root for root in roots if supports[root][1].cost <= model.cost + equal), None)
+        if root is not None:
+            base[support] = root
+        elif used == support:
+            kept.append(support)
+        else:  # a limit ended the search before the part was reached
+            lost = min(lost, model.cost + run.options.lambda_0 * len(support))
+    kept.sort(key=lambda support: order(supports[support][1]))
+    place = {support: at for at, support in enumerate(kept)}
+    redundant = {supports[support][0]: place[root] for support, root in base.items()}
+    return [supports[support] for support in kept], redundant, lost
+
+
+def order(model: Model) -> tuple[float, int, list[int]]:
+    """Return the key by which models are sorted: their objective, then the number of features."""
+    return model.objective, model.size, model.support.tolist()
