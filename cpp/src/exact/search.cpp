@@ -41,7 +41,9 @@ Search::Search(const Problem& problem, const ExactOptions& options, const Model&
       inner_options_(options),
       threads_(threads),
       best_(incumbent, options) {
-    inner_options_.precise = options_.precise = needs_precision(problem, options.gap);
+    // That a support gains nothing takes a bound with all its digits: the hinge's bound is linear in the dual point.
+    const bool exact = options.wanted.all && problem.loss.kind == LossKind::hinge;
+    inner_options_.precise = options_.precise = exact || needs_precision(problem, options.gap);
     auto state = std::make_shared<const State>(start_at(incumbent, objective(), problem.penalty));
     frontier_.set_root(make_child({}, std::move(state), -Penalty::infinity));
 }

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import one_line
 from ellzero.base.reading import Form, read_archive
-from ellzero.exact.verifier.arithmetic import Float64
+from ellzero.exact.verifier.arithmetic import Float64, Objective
 from ellzero.exact.verifier.bounds import Problem
 from ellzero.exact.verifier.data import (
     Refused,
@@ -34,17 +34,20 @@ Header = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
 
 FORMAT, VERSION = "ellzero certificate", 4
+ALTERNATIVES, ALTERNATIVES_VERSION = "ellzero alternatives", 1  # the list of all models up to a threshold
 LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error")
 STATUSES = ("optimal", "time_limit", "node_limit", "interrupted", "precision", "failed", "improved")
+STATUSES_OF_ALTERNATIVES = ("complete", "time_limit", "node_limit", "too_many", "interrupted", "precision")
 SMALLEST_SPREAD = 1e-145  # squares of smaller ones lose their digits: such a column counts as constant
 TOLERANCE = 1e-9  # relative; claims must agree with what is computed here to this precision
 
-WHOLE, NULLABLE = ("n", "p", "k", "swap_size"), ("k", "swap_size", "bound", "free_bound")
+WHOLE, NULLABLE = ("n", "p", "k", "swap_size"), ("k", "swap_size", "bound", "free_bound", "within")
 POSITIVE, SIGNED = ("n", "p", "swap_size"), ("objective", "lower_bound")
 NUMBERS = (*WHOLE, "lambda_0", "lambda_1", "lambda_2", "bound", "free_bound", "gap_asked", "unit", *SIGNED)
 FLAGS, WORDS = ("fit_intercept", "standardize"), {"loss": LOSSES, "storage": ("dense", "sparse"), "status": STATUSES}
 TEXTS = ("format", "version", "fingerprint_X", "fingerprint_y", "prover", "digest")
 FIELDS = {*NUMBERS, *FLAGS, *WORDS, *TEXTS}
+FIELDS_OF_ALTERNATIVES = ("threshold", "within")  # beside the others
 LONGEST_LABEL = 1000  # characters
 
 FLOATS, HALVES, INTEGERS = ("float64",), ("float32",), ("int8", "int16", "int32", "int64")
@@ -68,6 +71,11 @@ KINDS: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {  # (ty
     (FLOATS, ("p",)): ("lower", "upper", "spread"),
     (INTEGERS, ("others",)): ("unpenalized",),
     (INTEGERS, ("at home",)): ("home",),
+    (INTEGERS, ("models",)): ("listed_node", "listed_ends"),
+    (FLOATS, ("models",)): ("listed_intercept",),
+    (INTEGERS, ("listed entries",)): ("listed_columns",),
+    (FLOATS, ("listed entries",)): ("listed_coef",),
+    (INTEGERS, ("redundant",)): ("redundant_node", "redundant_to"),
 }
 ARRAYS = {name: form for form, names in KINDS.items() for name in names}
 # The arrays of a file: type and dimensions are known before an array is read.
@@ -79,6 +87,7 @@ OPTIONAL = {"alpha_rest", "weights", "lower", "upper", "unpenalized"}
 DIAGONALS = {"point_diagonal", "model_ends", "model_columns", "model_values"}
 DIAGONALS |= {"diagonal_ends", "diagonal_members", "diagonal_values"}
 GROWTH = {"growth_alpha", "growth_columns", "growth_values"}
+LISTED = {"listed_node", "listed_ends", "listed_intercept", "listed_columns", "listed_coef", "redundant_node", "redundant_to"}
 RANGES: dict[str, tuple[int, str]] = {
     "parent": (-1, "nodes"),
     "branch": (-1, "blocks"),
@@ -87,7 +96,8 @@ RANGES: dict[str, tuple[int, str]] = {
     "point_diagonal": (-1, "diagonals"),
 }
 RANGES |= dict.fromkeys(("support", "unpenalized", "home", "block_members"), (0, "p"))
-RANGES |= dict.fromkeys(("model_columns", "diagonal_members", "growth_columns"), (0, "p"))
+RANGES |= dict.fromkeys(("model_columns", "diagonal_members", "growth_columns", "listed_columns"), (0, "p"))
+RANGES |= {"listed_node": (0, "nodes"), "redundant_node": (0, "nodes"), "redundant_to": (0, "models")}
 
 
 def load(certificate: Any) -> tuple[Header, Arrays]:
@@ -107,18 +117,20 @@ def load(certificate: Any) -> tuple[Header, Arrays]:
 
 def check_header(header: Header, arrays: Arrays) -> None:
     """Check the format, the digest, and the type and range of every entry."""
-    require(header.get("format") == FORMAT, f"this is not an {FORMAT}.")
-    version = header.get("version")
-    require(version == VERSION, f"version {version!r:.40} of certificates is not read here, only version {VERSION}.")
+    several = header.get("format") == ALTERNATIVES
+    require(several or header.get("format") == FORMAT, f"this is not an {FORMAT}.")
+    version, known = header.get("version"), ALTERNATIVES_VERSION if several else VERSION
+    require(version == known, f"version {version!r:.40} of certificates is not read here, only version {known}.")
     try:
         found = digest(header, arrays)
     except (TypeError, ValueError, RecursionError) as error:
         raise Refused(f"the certificate holds what no certificate can hold: {type(error).__name__}.") from None
     require(header.get("digest") == found, "the digest does not match: the certificate was altered or damaged.")
-    missing, unknown = FIELDS - header.keys(), header.keys() - FIELDS
+    fields = FIELDS | set(FIELDS_OF_ALTERNATIVES if several else ())
+    missing, unknown = fields - header.keys(), header.keys() - fields
     require(not missing, f"the header lacks {', '.join(sorted(missing))}.")
     require(not unknown, f"the header has an entry that is not part of the format: {min(unknown, key=str, default='')!r:.40}.")
-    for name in NUMBERS:
+    for name in (*NUMBERS, *(FIELDS_OF_ALTERNATIVES if several else ())):
         value = header[name]
         if value is None and name in NULLABLE:
             continue
@@ -129,12 +141,14 @@ def check_header(header: Header, arrays: Arrays) -> None:
     require(power, f"unit is not a power of two, or not one for this loss: {header['unit']!r:.40}.")
     for name in FLAGS:
         require(isinstance(header[name], bool), f"{name} is neither true nor false.")
-    for name, known in WORDS.items():
-        require(isinstance(header[name], str) and header[name] in known, f"{name} is unknown: {header[name]!r:.40}.")
+    for name, words in (WORDS | ({"status": STATUSES_OF_ALTERNATIVES} if several else {})).items():
+        require(isinstance(header[name], str) and header[name] in words, f"{name} is unknown: {header[name]!r:.40}.")
     prover = header["prover"]
     named = prover is None or (isinstance(prover, str) and 0 < len(prover) <= 100 and prover.isascii() and prover.isprintable())
     require(named, f"prover is no short text: {prover!r:.40}.")
     require(header["k"] is None or header["swap_size"] is None, "k and swap_size cannot both be given.")
+    alone = header["swap_size"] is None and prover is None
+    require(not several or alone, "alternatives are neither over swaps nor by another solver.")
 
 
 def check_arrays(header: Header, arrays: Arrays) -> Arrays:
@@ -146,6 +160,7 @@ def check_arrays(header: Header, arrays: Arrays) -> Arrays:
     needed |= {"spread"} if header["standardize"] else set()
     needed |= {"classes"} if header["loss"] != "squared_error" else set()
     needed |= {"home"} if header["swap_size"] is not None else set()
+    needed |= LISTED if header["format"] == ALTERNATIVES else set()
     more = DIAGONALS if header["loss"] == "squared_error" else GROWTH
     needed |= more if more & arrays.keys() else set()
     missing, unknown = needed - arrays.keys(), arrays.keys() - needed - OPTIONAL
@@ -290,6 +305,14 @@ def read_solution(header: Header, arrays: Arrays, problem: Problem) -> tuple[Arr
     require_all(inside, "the solution violates lower, upper or the assumed bound")
     require(problem.fit_intercept or intercept == 0.0, "the solution has an intercept, the problem has none.")
     return coef, intercept
+
+
+def level_of(header: Header, found: Objective, arithmetic: Float64) -> Any:
+    """Return the objective above which solutions are of no interest: that of the solution, or the threshold of a list."""
+    if header["format"] != ALTERNATIVES:
+        return found.upper
+    require(header["threshold"] >= found.value, "the threshold is below the objective of the solution.")
+    return arithmetic.number(float(header["threshold"]))
 
 
 def hold(arrays: Arrays, problem: Problem, upper: Any) -> Problem:

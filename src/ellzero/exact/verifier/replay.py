@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ellzero.exact.verifier.arithmetic import Float64
-from ellzero.exact.verifier.claims import check_arrays, hold, load, read_problem, read_solution, read_tree
+from ellzero.exact.verifier.claims import check_arrays, hold, level_of, load, read_problem, read_solution, read_tree
 from ellzero.exact.verifier.diagonals import Diagonals
 from ellzero.exact.verifier.tree import Leaf
 
@@ -14,8 +14,10 @@ __all__ = ["replay"]
 
 
 def replay(certificate: Any, X: object, y: object) -> tuple[float, Iterator[Leaf], Diagonals | None]:
-    """Return the objective of the solution, the leaves, each with the bound and the region that the verifier derives, and the
-    diagonals, of which it says which are proved once all leaves are there.
+    """Return the level of interest, the leaves, each with the bound and the region that the verifier derives, and the diagonals,
+    of which it says which are proved once all leaves are there.
+
+    The level is the objective of the solution or, of alternatives, their threshold.
 
     The claims of the certificate about its own bounds and status are not used. `Refused` is raised as in `verify`, also by the
     iterator.
@@ -24,6 +26,8 @@ def replay(certificate: Any, X: object, y: object) -> tuple[float, Iterator[Leaf
     arrays = check_arrays(header, arrays)
     problem = read_problem(header, arrays, X, y, Float64())
     objective = problem.evaluate(*read_solution(header, arrays, problem))
-    problem = hold(arrays, problem, objective.upper)
+    level = level_of(header, objective, problem.arithmetic)
+    problem = hold(arrays, problem, level)
     tree = read_tree(arrays, problem)
-    return float(objective.value), tree.leaves(problem, objective.upper), tree.diagonals
+    shown = objective.value if level is objective.upper else level
+    return float(shown), tree.leaves(problem, level), tree.diagonals

@@ -15,17 +15,20 @@ from ellzero.base.imports import whole_imports
 from ellzero.base.progress import ProgressCallback, as_progress
 from ellzero.exact.verifier.arithmetic import Float64
 from ellzero.exact.verifier.claims import (
+    ALTERNATIVES,
     TOLERANCE,
     Header,
     check_arrays,
     check_header,
     hold,
+    level_of,
     load,
     read_problem,
     read_solution,
     read_tree,
 )
 from ellzero.exact.verifier.data import Refused
+from ellzero.exact.verifier.listing import EQUAL, Listing
 from ellzero.exact.verifier.statement import describe, differences
 from ellzero.exact.verifier.tree import Report
 
@@ -41,6 +44,9 @@ class VerificationReport:
     models that a swap of at most so many features leads to, otherwise for all models. `problem` says in words what the proof is
     about: loss, penalties, limits, bounds, weights and exempt features. `gap` is relative to the objective or, where that is
     mere rounding, to the objective of the null model.
+
+    Of alternatives, `models` is how many are listed and `threshold` the objective up to which they are; none is missing below
+    `lower_bound`, and `gap` is what that lacks of the threshold.
     """
 
     valid: bool
@@ -56,9 +62,11 @@ class VerificationReport:
     reasons: list[str] = field(default_factory=list)
     problem: list[str] = field(default_factory=list)
     arithmetic: str = "float64"
+    models: int | None = None
+    threshold: float | None = None
 
     def __repr__(self) -> str:
-        above = self.objective - self.lower_bound
+        above = (self.objective if self.threshold is None else self.threshold) - self.lower_bound
         of = "the objective" if above <= 2.0 * self.gap * self.objective else "the null model's loss"
         paper = above / self.lower_bound if self.lower_bound > 0.0 else math.inf
         verdict = "valid" + ", conditional" * self.conditional if self.valid else "NOT VALID"
@@ -66,11 +74,19 @@ class VerificationReport:
         scope = "" if self.swap_size is None else f", over swaps of at most {self.swap_size}"
         if math.isnan(self.objective):  # refused before anything was computed
             return "\n".join([f"Certificate: {verdict}", *(f"  - {reason}" for reason in self.reasons)])
+        bounds = [
+            f"  lower bound  {self.lower_bound:.12g} (proved), {self.claimed_lower_bound:.12g} (claimed){scope}",
+            f"  gap          {self.gap:.3e} of {of}; (UB - LB) / LB = {paper:.3e}",
+        ]
+        if self.threshold is not None:
+            bounds = [
+                f"  models       {self.models}, with objectives up to the threshold {self.threshold:.12g}",
+                f"  none missing below {self.lower_bound:.12g} (proved), {self.claimed_lower_bound:.12g} (claimed)",
+            ]
         lines = [
             f"Certificate: {verdict}",
             f"  objective    {self.objective:.12g}",
-            f"  lower bound  {self.lower_bound:.12g} (proved), {self.claimed_lower_bound:.12g} (claimed){scope}",
-            f"  gap          {self.gap:.3e} of {of}; (UB - LB) / LB = {paper:.3e}",
+            *bounds,
             f"  tree         {self.nodes} nodes, {self.leaves} leaves, {self.open_leaves} open",
             *(f"  {'problem' if k == 0 else '':<12} {line}" for k, line in enumerate(self.problem)),
         ]
@@ -148,16 +164,26 @@ def verify(
             if expected is not None and header["swap_size"] is not None and not at_home:
                 other.append("the swaps of the certificate do not start from its solution, as expected.")
             scale = problem.scale(objective)
-            enough = objective - header["gap_asked"] * scale
-            problem = hold(arrays, problem, found.upper)
-            least, leaves, unsolved = read_tree(arrays, problem).walk(problem, found.upper, enough, watch)
+            level = level_of(header, found, numbers)
+            several = header["format"] == ALTERNATIVES
+            top = float(level) if several else objective
+            enough = top - header["gap_asked"] * scale
+            problem = hold(arrays, problem, level)
+            tree = read_tree(arrays, problem)
+            if several:
+                listing = Listing.of(arrays, problem, top, scale, TOLERANCE * scale)
+                walk = listing.walk(tree, problem, level, enough, watch)
+                least, leaves, unsolved = walk.least, walk.leaves, walk.unsolved
+                other += walk.faults + differing_threshold(header, objective, scale)
+            else:
+                least, leaves, unsolved = tree.walk(problem, level, enough, watch)
     except Refused as refusal:
         return VerificationReport(valid=False, claimed_lower_bound=claimed, reasons=list(refusal.args), arithmetic=arithmetic)
     except OverflowError:
         reason = "numbers of the certificate are too large to compute with."
         return VerificationReport(valid=False, claimed_lower_bound=claimed, reasons=[reason], arithmetic=arithmetic)
-    lower = min(objective, numbers.floor(least))
-    gap = (objective - lower) / scale if objective > lower else 0.0
+    lower = min(top, numbers.floor(least))
+    gap = (top - lower) / scale if top > lower else 0.0
     faults = other + faults_of(header, objective, found.rounding, lower, gap, scale)
     return VerificationReport(
         valid=not faults,
@@ -173,7 +199,17 @@ def verify(
         reasons=faults + remarks_on(header, leaves, unsolved, at_home),
         problem=describe(header, arrays),
         arithmetic=arithmetic,
+        models=len(listing.supports) if several else None,
+        threshold=top if several else None,
     )
+
+
+def differing_threshold(header: Header, objective: float, scale: float) -> list[str]:
+    """Return that the threshold is not as far above the objective as was asked for, if so."""
+    within = header["within"]
+    if within is None or abs(header["threshold"] - objective - (within + EQUAL) * scale) <= TOLERANCE * (1.0 + within) * scale:
+        return []
+    return [f"the threshold {header['threshold']:.15g} is not a share of {within:.6g} above the solution's objective."]
 
 
 def watching(progress: bool | ProgressCallback) -> Report | None:
@@ -213,8 +249,13 @@ def faults_of(header: Header, objective: float, rounding: float, lower: float, g
     if header["lower_bound"] > lower + tolerance and header["prover"] is not None:
         rests = f"the lower bound {header['lower_bound']:.15g} rests on {header['prover']}"
         faults.append(f"{rests}; this file itself proves {lower:.15g}.")
+    elif header["lower_bound"] > lower + tolerance and header["format"] == ALTERNATIVES:
+        claimed = f"{header['lower_bound']:.15g} as claimed"
+        faults.append(f"models may be missing from the list: none is known to be missing only below {lower:.15g}, not {claimed}.")
     elif header["lower_bound"] > lower + tolerance:
         faults.append(f"the tree proves the lower bound {lower:.15g} only, not {header['lower_bound']:.15g} as claimed.")
+    if header["status"] == "complete" and gap > header["gap_asked"] * (1.0 + 1e-6) + 1e-12:
+        faults.append(f"the status is 'complete', but models may be missing above {lower:.15g}.")
     if header["status"] == "optimal" and gap > header["gap_asked"] * (1.0 + 1e-6) + 1e-12:
         faults.append(f"the status is 'optimal' but the proved gap is {gap:.6g}, not {header['gap_asked']:.6g} as asked for.")
     return faults
