@@ -110,7 +110,7 @@ bool NodeSolver::collect(Outcome& out) {
         out.bound = std::max(out.bound, work_.proof.bound);
         pricing_.bound(work_.proof.dual);
     }
-    if (!decided && out.bound < found->model.cost - Wanted::equal * setting_.incumbent.size()) return false;
+    if (!decided && out.bound < found->model.cost - Wanted::nothing * setting_.incumbent.size()) return false;
     out.found = std::move(found);
     return true;
 }

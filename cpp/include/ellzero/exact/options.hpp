@@ -26,6 +26,8 @@ struct Wanted {
     // Objectives that differ by less, relative to the best one, count as equal: the level lies so much higher, and a support
     // that gains less than a part of it is no other model.
     static constexpr double equal = 1e-8;
+    // Features that are proved to gain less than this together are not looked at one by one.
+    static constexpr double nothing = 1e-7;
 
     bool all = false;
     double level = infinity, within = infinity;

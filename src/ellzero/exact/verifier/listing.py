@@ -21,7 +21,8 @@ from ellzero.exact.verifier.tree import Report, Tree
 Array = NDArray[np.float64]
 Support = frozenset[int]
 
-EQUAL = 1e-8  # of the scale: what gains less is no other model
+EQUAL = 1e-8  # of the scale: a listed model gains more than half of that
+NOTHING = 1e-6  # of the scale: what is proved to gain less need not be listed
 MOST_FAULTS = 5  # that are told one by one
 
 
@@ -133,7 +134,7 @@ class Listing:
         inside, all_decided = features_of(state, problem)
         more = len(inside - self.supports[place])
         bare = float(bound) - float(problem.lambda_0) * len(inside)
-        enough = self.costs[place] - 2.0 * EQUAL * self.scale
+        enough = self.costs[place] - NOTHING * self.scale
         if not self.supports[place] < inside or more == 0:
             self.tell(f"node {node} does not have the features of model {place} of the list, and others.")
         elif not (bare >= enough if all_decided else self.nothing_more(place, bound, state, problem)):
@@ -145,7 +146,7 @@ class Listing:
         that are in. A bound counts what features cost: it says what they gain only where they cost nothing.
         """
         free = problem.lambda_0 == 0 and not len(state.blocks)
-        return bool(free and float(bound) >= self.costs[place] - 2.0 * EQUAL * self.scale)
+        return bool(free and float(bound) >= self.costs[place] - NOTHING * self.scale)
 
     def check_gains(self, redundant: dict[Support, int], lambda_0: float) -> None:
         """Check that every listed model is better than those with a part of its features."""
