@@ -197,8 +197,21 @@ def finish(run: Run, search: _core.Search, status: Status | None) -> Alternative
     certificate = replace(certificate, claim=replace(certificate.claim, threshold=threshold, gap_asked=COMPLETE))
     by_size = certificate.model.lambda_0 is None
     listed = [replace(model, lambda_0=None) if by_size else model for _, model in models]
-    seconds = time.monotonic() - run.begin
-    return Alternatives(listed, certificate, search.nodes, seconds, run.history)
+    claim, names, p = certificate.claim, run.problem.design.names, run.problem.design.shape[1]
+    return Alternatives(
+        listed,
+        threshold=threshold,
+        complete_below=claim.lower_bound,
+        status=claim.status,
+        within=claim.within,
+        n_features=p,
+        names=names,
+        unpenalized=tuple(np.flatnonzero(~run.problem.penalty.pays_lambda_0(p)).tolist()),
+        nodes=search.nodes,
+        seconds=time.monotonic() - run.begin,
+        certificate=certificate,
+        history=run.history,
+    )
 
 
 def without_redundant(

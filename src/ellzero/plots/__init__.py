@@ -1,5 +1,6 @@
 """Pictures of results, drawn from plain numbers: the functions know no result class, and results pass their own numbers."""
 
+from ellzero.plots.alternatives import plot_alternatives
 from ellzero.plots.bounds import SearchState, plot_bounds
 from ellzero.plots.path import plot_path, plot_sizes
 from ellzero.plots.scores import ScoreLine, plot_scores
@@ -10,6 +11,7 @@ __all__ = [
     "FoldSupports",
     "ScoreLine",
     "SearchState",
+    "plot_alternatives",
     "plot_bounds",
     "plot_path",
     "plot_scores",

@@ -1,0 +1,125 @@
+"""Files of alternatives: JSON, so that reading one runs no code."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.files import replacing
+from ellzero.base.quoting import json_text, quoted
+from ellzero.base.reading import Malformed, read_json
+from ellzero.base.validation import as_path
+from ellzero.exact.status import ENDINGS
+from ellzero.problem.losses import LOSSES
+from ellzero.problem.model import Model
+from ellzero.problem.model_file import entry, finite, labels_from_json, labels_to_json
+
+__all__ = ["Content", "read_alternatives", "write_alternatives"]
+
+FORMAT, VERSION = "ellzero models", 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """Everything that a file holds: the models, the features, and what is known of the list."""
+
+    models: list[Model]
+    n_features: int
+    names: list[str] | None
+    unpenalized: tuple[int, ...]
+    claims: dict[str, Any]  # threshold, complete_below, status, within, nodes, seconds
+
+
+def write_alternatives(path: str | os.PathLike[str], content: Content) -> None:
+    """Write models as JSON; the file appears as a whole or not at all."""
+    first = content.models[0] if content.models else None
+    data = {
+        "format": FORMAT,
+        "version": VERSION,
+        **content.claims,
+        "loss": None if first is None else first.loss,
+        "lambda_0": None if first is None else first.lambda_0,
+        "n_features": content.n_features,
+        "feature_names": None if content.names is None else [str(name) for name in content.names],
+        "classes": None if first is None or first.classes is None else labels_to_json(first.classes),
+        "unpenalized": list(content.unpenalized),
+        "models": [
+            {
+                "features": model.support.tolist(),
+                "coefficients": model.values.tolist(),
+                "intercept": model.intercept,
+                "cost": model.cost,
+                "objective": model.objective,
+            }
+            for model in content.models
+        ],
+    }
+    text = json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False)
+    with replacing(as_path("path", path)) as stream:
+        stream.write(json_text(text).encode() + b"\n")
+
+
+def read_alternatives(path: str | os.PathLike[str]) -> Content:
+    """Read a file and check every entry of it."""
+    path = as_path("path", path)
+    try:
+        data = read_json(path)
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise Malformed(f"its format is not {FORMAT!r}")
+        if data.get("version") != VERSION:
+            raise Malformed(f"it has version {quoted(data.get('version'))}, this ellzero reads version {VERSION}")
+        return from_json(data)
+    except Malformed as error:
+        raise InvalidInputError(f"{path} is not a file of alternatives: {error}.") from None
+
+
+def from_json(data: dict[str, Any]) -> Content:
+    """Return the content of a file; raise `Malformed` for what no file can hold."""
+    p = entry(data, "n_features", int)
+    names, free = entry(data, "feature_names", list, type(None)), entry(data, "unpenalized", list)
+    if names is not None and (len(names) != p or not all(isinstance(name, str) for name in names)):
+        raise Malformed("feature_names must have one string for each feature")
+    if p < 1 or not all(type(j) is int and 0 <= j < p for j in free):
+        raise Malformed("unpenalized must hold indices of features")
+    claims = {name: finite(entry(data, name, int, float), name) for name in ("threshold", "complete_below", "seconds")}
+    claims["nodes"], claims["status"] = entry(data, "nodes", int), entry(data, "status", str)
+    within = entry(data, "within", int, float, type(None))
+    claims["within"] = None if within is None else finite(within, "within")
+    if claims["status"] not in ENDINGS:
+        raise Malformed(f"status {quoted(claims['status'])} is not known")
+    lists = entry(data, "models", list)
+    if not lists:
+        return Content(models=[], n_features=p, names=names, unpenalized=tuple(free), claims=claims)
+    loss, lambda_0 = entry(data, "loss", str), entry(data, "lambda_0", int, float, type(None))
+    classes = entry(data, "classes", dict, type(None))
+    if loss not in LOSSES or (classes is None) != (loss == "squared_error"):
+        raise Malformed("loss is not known, or does not fit to classes")
+    labels = None if classes is None else labels_from_json(classes)
+    if labels is not None and len(labels) != 2:
+        raise Malformed("classes must have two labels")
+    common = {"n_features": p, "lambda_0": None if lambda_0 is None else finite(lambda_0, "lambda_0")}
+    common |= {"loss": loss, "classes": labels, "names": names}
+    models = [model_of(each, p, set(free), common) for each in lists]
+    return Content(models=models, n_features=p, names=names, unpenalized=tuple(free), claims=claims)
+
+
+def model_of(data: Any, p: int, free: set[int], common: dict[str, Any]) -> Model:
+    """Return one model."""
+    if not isinstance(data, dict):
+        raise Malformed("models must hold objects")
+    features, values = entry(data, "features", list), entry(data, "coefficients", list)
+    if not all(type(j) is int and 0 <= j < p for j in features) or len(set(features)) != len(values):
+        raise Malformed(f"features must be different indices below {p}, with a coefficient each")
+    numbers = {name: finite(data.get(name), name) for name in ("intercept", "cost", "objective")}
+    return Model(
+        support=np.array(features, dtype=np.int32),
+        values=np.array([finite(value, "coefficients") for value in values], dtype=np.float64),
+        size=len(set(features) - free),
+        **numbers,
+        **common,
+    )
