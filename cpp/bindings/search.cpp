@@ -98,7 +98,8 @@ void register_options(nb::module_& m) {
         .def_rw("within", &Wanted::within, "The level, above the best objective and relative to it.")
         .def_rw("count", &Wanted::count, "The level is that of the so many-th best support, at most.")
         .def_rw("most", &Wanted::most, "A run ends when it has found more.")
-        .def_ro_static("equal", &Wanted::equal, "Objectives that differ by less, relatively, count as equal.");
+        .def_ro_static("equal", &Wanted::equal, "Objectives that differ by less, relatively, count as equal.")
+        .def_ro_static("nothing", &Wanted::nothing, "Features that gain less are not looked at one by one.");
     nb::enum_<SearchStatus>(m, "SearchStatus")
         .value("finished", SearchStatus::finished, "The tree has no open node.")
         .value("time_limit", SearchStatus::time_limit)

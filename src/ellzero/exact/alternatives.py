@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -220,16 +222,21 @@ def without_redundant(
     """Return the models with their nodes, the best one first; the nodes of supports that gain nothing, each with the number of a
     model that does as well with a part of it; and the least objective of supports of which such a part is not there.
     """
-    equal = _core.Wanted.equal * size_of(best, run.problem.null)
+    size = size_of(best, run.problem.null)
+    equal, nothing = _core.Wanted.equal * size, (_core.Wanted.equal + _core.Wanted.nothing) * size
     supports = {frozenset(support.tolist()): (node, model) for node, support, model in leaves}
     base: dict[frozenset[int], frozenset[int]] = {}
+    parts: Iterable[frozenset[int]]
     kept: list[frozenset[int]] = []
     lost = np.inf
     for support, (_, model) in sorted(supports.items(), key=lambda item: len(item[0])):
         used = frozenset(run.problem.paying(model.support).tolist())
-        parts = [support - {j} for j in support] if used == support else [used]
-        roots = [root for part in parts if (root := base.get(part, part)) in supports]
-        root = next((root for root in roots if supports[root][1].cost <= model.cost + equal), None)
+        if used == support:
+            parts, slack = [support - {j} for j in support], equal
+        else:  # what the part itself gains may have been too little to be looked at
+            parts, slack = all_parts(used), nothing
+        roots = (root for part in parts if (root := base.get(part, part)) in supports)
+        root = next((root for root in roots if supports[root][1].cost <= model.cost + slack), None)
         if root is not None:
             base[support] = root
         elif used == support:
@@ -240,6 +247,12 @@ def without_redundant(
     place = {support: at for at, support in enumerate(kept)}
     redundant = {supports[support][0]: place[root] for support, root in base.items()}
     return [supports[support] for support in kept], redundant, lost
+
+
+def all_parts(support: frozenset[int]) -> Iterator[frozenset[int]]:
+    """Yield a set and its parts, the larger ones first."""
+    for size in range(len(support), -1, -1):
+        yield from map(frozenset, combinations(sorted(support), size))
 
 
 def order(model: Model) -> tuple[float, int, list[int]]:

@@ -18,7 +18,7 @@ from ellzero import _core
 from ellzero.base.quoting import one_line
 from ellzero.base.reading import Malformed
 from ellzero.design.stored import RESIDENT_BYTES, StoredDesign
-from ellzero.exact.certificate import tree_arrays
+from ellzero.exact.certificate import listed_models, tree_arrays
 from ellzero.exact.incumbent import as_solution
 from ellzero.exact.run import Run
 from ellzero.exact.snapshot_file import POINTS
@@ -41,11 +41,13 @@ def resumed(run: Run, saved: _core.Snapshot, waiting: bool) -> _core.Snapshot:
     """Return the snapshot that a search may go on from; nodes may wait only if that is said."""
     incumbent, model = solution_of(run, saved.incumbent)
     calm_starts(run, saved)
-    certificate = run.certificate(model, 0.0, "interrupted", tree_arrays(saved.tree))
+    # Supports that were listed are open leaves again: the search finds them once more.
+    listed = {} if run.options.wanted is None else listed_models([], {})
+    certificate = run.certificate(model, 0.0, "interrupted", {**tree_arrays(saved.tree), **listed})
     try:
         with np.errstate(all="ignore"):  # numbers that overflow prove nothing
-            objective, leaves, diagonals = replay(certificate, run.problem.design.stored(), run.problem.labels)
-            frontier = Frontier(run, saved, objective, waiting, diagonals)
+            level, leaves, diagonals = replay(certificate, run.problem.design.stored(), run.problem.labels)
+            frontier = Frontier(run, saved, level, waiting, diagonals)
             for leaf in leaves:
                 frontier.add(leaf)
             out = frontier.snapshot()
@@ -105,7 +107,7 @@ class Frontier:
 
     run: Run
     saved: _core.Snapshot
-    objective: float
+    top: float  # the level of interest: the objective, or that up to which models are wanted
     waiting: bool
     diagonals: Diagonals | None
     opened: dict[int, Opened] = field(default_factory=dict)
@@ -114,8 +116,8 @@ class Frontier:
     def __post_init__(self) -> None:
         problem, p = self.run.problem, self.run.problem.design.shape[1]
         self.unit, self.cost = problem.coefficient_unit, problem.response.cost
-        size = size_of(self.objective, problem.null)
-        self.level = self.objective - (self.run.options.gap + TOLERANCE) * size
+        size = size_of(self.top, problem.null)
+        self.level = self.top - (self.run.options.gap + TOLERANCE) * size
         self.counted = problem.penalty.pays_lambda_0(p)
         # States hold boxes in a unit of each column: the power of two next to its size, as `Region::unit` of the core has it.
         exponents = np.trunc((np.frexp(problem.square)[1] - 1) / 2.0).astype(np.int64)
