@@ -70,7 +70,8 @@ nb::tuple growth(nb::object problem_object, const std::vector<int32_t>& columns,
 nb::list listed(const BoundSearch& self) {
     nb::list out;
     for (const Search::Listed& leaf : self.search.listed())
-        out.append(nb::make_tuple(leaf.node, to_numpy(std::vector<int32_t>(leaf.found.support)), leaf.found.model, leaf.found.needs_all));
+        out.append(nb::make_tuple(leaf.node, to_numpy(std::vector<int32_t>(leaf.found.support)), leaf.found.model,
+                                  leaf.found.needs_all));
     return out;
 }
 

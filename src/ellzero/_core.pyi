@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 import enum
-from typing import Annotated, overload
+from typing import Annotated, Final, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -787,10 +787,62 @@ class SearchOptions:
     def alike(self, arg: float | None, /) -> None: ...
 
     @property
+    def wanted(self) -> Wanted: ...
+
+    @wanted.setter
+    def wanted(self, arg: Wanted, /) -> None: ...
+
+    @property
     def threads(self) -> int: ...
 
     @threads.setter
     def threads(self, arg: int, /) -> None: ...
+
+class Wanted:
+    """
+    The models that a search looks for: the best one, or all up to a level.
+    """
+
+    def __init__(self) -> None: ...
+
+    @property
+    def all(self) -> bool: ...
+
+    @all.setter
+    def all(self, arg: bool, /) -> None: ...
+
+    @property
+    def level(self) -> float: ...
+
+    @level.setter
+    def level(self, arg: float, /) -> None: ...
+
+    @property
+    def within(self) -> float:
+        """The level, above the best objective and relative to it."""
+
+    @within.setter
+    def within(self, arg: float, /) -> None: ...
+
+    @property
+    def count(self) -> int:
+        """The level is that of the so many-th best support, at most."""
+
+    @count.setter
+    def count(self, arg: int, /) -> None: ...
+
+    @property
+    def most(self) -> int:
+        """A run ends when it has found more."""
+
+    @most.setter
+    def most(self, arg: int, /) -> None: ...
+
+    equal: Final[float] = ...
+    """Objectives that differ by less, relatively, count as equal."""
+
+    nothing: Final[float] = ...
+    """Features that gain less are not looked at one by one."""
 
 class SearchStatus(enum.Enum):
     finished = 0
@@ -805,6 +857,9 @@ class SearchStatus(enum.Enum):
 
     improved = 4
     """A long search found a model that is good enough."""
+
+    too_many = 5
+    """There are more models than may be listed."""
 
 def curvature_holds(problem: object, threads: int, report: object | None) -> bool:
     """Whether the curvature of the loss alone holds all coefficients."""
@@ -848,6 +903,11 @@ class Search:
 
     def incumbent(self) -> Model: ...
 
+    def listed(self) -> list:
+        """
+        Node, support and best model of the leaves that are wanted, and whether it needs all of it.
+        """
+
     def tree(self) -> Tree: ...
 
     def fixed_out(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
@@ -861,7 +921,15 @@ class Search:
     def objective(self) -> float: ...
 
     @property
+    def level(self) -> float:
+        """Models up to this objective are looked for."""
+
+    @property
     def lower_bound(self) -> float: ...
+
+    @property
+    def models(self) -> int:
+        """How many models that are wanted are found."""
 
     @property
     def nodes(self) -> int: ...

@@ -199,7 +199,14 @@ def test_file(found, tmp_path):
         assert model.objective == known.objective
         assert np.array_equal(model.predict(X), known.predict(X))
     data = json.loads((tmp_path / "models.json").read_text())
-    for name, value in (("format", "x"), ("version", 2), ("n_features", 1), ("status", "fine"), ("models", [1]), ("loss", "no")):
+    for name, value in (
+        ("format", "x"),
+        ("version", 2),
+        ("n_features", 1),
+        ("status", "fine"),
+        ("models", [1]),
+        ("loss", "no"),
+    ):
         (tmp_path / "bad.json").write_text(json.dumps({**data, name: value}))
         with pytest.raises(ez.InvalidInputError):
             ez.Alternatives.load(tmp_path / "bad.json")

@@ -26,7 +26,9 @@ def with_model(place, header, arrays):
     """A certificate to which a model is added: one of the list, at another leaf."""
     ends = np.concatenate(([0], arrays["listed_ends"]))
     part = slice(ends[place], ends[place + 1])
-    leaves = np.setdiff1d(np.arange(len(arrays["parent"])), [*arrays["parent"], *arrays["listed_node"], *arrays["redundant_node"]])
+    leaves = np.setdiff1d(
+        np.arange(len(arrays["parent"])), [*arrays["parent"], *arrays["listed_node"], *arrays["redundant_node"]]
+    )
     if not len(leaves):
         return False
     arrays["listed_node"] = np.append(arrays["listed_node"], leaves[place % len(leaves)])

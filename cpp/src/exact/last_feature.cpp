@@ -74,8 +74,7 @@ std::vector<Relaxation::Coordinate> LastFeature::decided_coordinates() const {
 
 Proof LastFeature::prove(int32_t column, double enough, bool open) {
     std::vector<Relaxation::Coordinate> coordinates = decided_;
-    if (column >= 0)
-        coordinates.push_back({column, work_.region.box(column), Charges::paid, 0.0, work_.region.moved(column)});
+    if (column >= 0) coordinates.push_back({column, work_.region.box(column), Charges::paid, 0.0, work_.region.moved(column)});
     work_.begin_aside(std::move(coordinates), {});
     Relaxation& leaf = work_.aside;
     const double size = setting_.incumbent.size();

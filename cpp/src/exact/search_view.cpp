@@ -17,8 +17,7 @@ double Search::lower_bound() const {
 std::vector<Search::Listed> Search::listed() const {
     const auto lock = workers_.lock();
     std::vector<Listed> out;
-    std::copy_if(listed_.begin(), listed_.end(), std::back_inserter(out),
-                 [&](const Listed& leaf) { return wanted(leaf); });
+    std::copy_if(listed_.begin(), listed_.end(), std::back_inserter(out), [&](const Listed& leaf) { return wanted(leaf); });
     return out;
 }
 

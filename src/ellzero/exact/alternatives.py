@@ -219,8 +219,8 @@ def finish(run: Run, search: _core.Search, status: Status | None) -> Alternative
 def without_redundant(
     run: Run, leaves: list[tuple[int, NDArray[np.int32], Model]], best: float
 ) -> tuple[list[tuple[int, Model]], dict[int, int], float]:
-    """Return the models with their nodes, the best one first; the nodes of supports that gain nothing, each with the number of a
-    model that does as well with a part of it; and the least objective of supports of which such a part is not there.
+    """Return the models with their nodes, the best one first; the nodes of supports that gain nothing, and for each the number
+    of a model that does as well with a part of it; and the least objective of supports of which such a part is not there.
     """
     size = size_of(best, run.problem.null)
     equal, nothing = _core.Wanted.equal * size, (_core.Wanted.equal + _core.Wanted.nothing) * size
@@ -236,9 +236,9 @@ def without_redundant(
         else:  # what the part itself gains may have been too little to be looked at
             parts, slack = all_parts(used), nothing
         roots = (root for part in parts if (root := base.get(part, part)) in supports)
-        root = next((root for root in roots if supports[root][1].cost <= model.cost + slack), None)
-        if root is not None:
-            base[support] = root
+        found = next((root for root in roots if supports[root][1].cost <= model.cost + slack), None)
+        if found is not None:
+            base[support] = found
         elif used == support:
             kept.append(support)
         else:  # a limit ended the search before the part was reached

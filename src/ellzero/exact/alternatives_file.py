@@ -86,7 +86,9 @@ def from_json(data: dict[str, Any]) -> Content:
         raise Malformed("feature_names must have one string for each feature")
     if p < 1 or not all(type(j) is int and 0 <= j < p for j in free):
         raise Malformed("unpenalized must hold indices of features")
-    claims = {name: finite(entry(data, name, int, float), name) for name in ("threshold", "complete_below", "seconds")}
+    claims: dict[str, Any] = {
+        name: finite(entry(data, name, int, float), name) for name in ("threshold", "complete_below", "seconds")
+    }
     claims["nodes"], claims["status"] = entry(data, "nodes", int), entry(data, "status", str)
     within = entry(data, "within", int, float, type(None))
     claims["within"] = None if within is None else finite(within, "within")
@@ -115,7 +117,7 @@ def model_of(data: Any, p: int, free: set[int], common: dict[str, Any]) -> Model
     features, values = entry(data, "features", list), entry(data, "coefficients", list)
     if not all(type(j) is int and 0 <= j < p for j in features) or len(set(features)) != len(values):
         raise Malformed(f"features must be different indices below {p}, with a coefficient each")
-    numbers = {name: finite(data.get(name), name) for name in ("intercept", "cost", "objective")}
+    numbers: dict[str, Any] = {name: finite(data.get(name), name) for name in ("intercept", "cost", "objective")}
     return Model(
         support=np.array(features, dtype=np.int32),
         values=np.array([finite(value, "coefficients") for value in values], dtype=np.float64),

@@ -94,7 +94,9 @@ def prove_growth(problem: Problem, columns: Index, threads: int, most: float | N
         gap_asked=0.0,
         threshold=most,
     )
-    certificate = Certificate(problem, claim, model, {**root, **found.arrays(), **({} if most is None else listed_models([], {}))})
+    certificate = Certificate(
+        problem, claim, model, {**root, **found.arrays(), **({} if most is None else listed_models([], {}))}
+    )
     try:
         with np.errstate(all="ignore"):  # numbers that overflow prove nothing
             _, leaves, _ = replay(certificate, problem.design.stored(), problem.labels)

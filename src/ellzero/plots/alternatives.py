@@ -61,7 +61,9 @@ def plot_alternatives(
     for row, share in enumerate(shares):
         text = "all" if share == 1.0 else f"{100.0 * share:.0f} %" if share >= 0.01 else "< 1 %"
         weight = "bold" if share == 1.0 else "normal"
-        ax.annotate(text, (1.01, row), xycoords=("axes fraction", "data"), va="center", fontsize="small", color="0.3", weight=weight)
+        ax.annotate(
+            text, (1.01, row), xycoords=("axes fraction", "data"), va="center", fontsize="small", color="0.3", weight=weight
+        )
     ax.set_yticks(range(rows), [feature_label([label], 0) for label in labels])
     for label, share in zip(ax.get_yticklabels(), shares, strict=True):
         label.set_fontweight("bold" if share == 1.0 else "normal")

@@ -36,7 +36,6 @@ class LastFeature {
     // value shows that the bound is not.
     Proof prove(int32_t column, double enough, bool open);
 
-
     const NodeSetting& setting_;
     NodeWork& work_;
     Pricing& pricing_;

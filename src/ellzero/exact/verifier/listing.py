@@ -55,7 +55,9 @@ class Listing:
         require(len({*nodes, *redundant}) == len(nodes) + len(redundant), "a node of the tree is listed twice.")
         starts, ends = np.concatenate(([0], arrays["listed_ends"]))[:-1], arrays["listed_ends"]
         whole = (ends >= starts).all() and (ends[-1] if len(ends) else 0) == len(arrays["listed_columns"])
-        require(whole, "the listed models are malformed: each must end where it begins or later, and the last with the entries.")
+        require(
+            whole, "the listed models are malformed: each must end where it begins or later, and the last with the entries."
+        )
         out = Listing(
             threshold,
             scale,

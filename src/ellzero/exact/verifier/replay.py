@@ -14,8 +14,8 @@ __all__ = ["replay"]
 
 
 def replay(certificate: Any, X: object, y: object) -> tuple[float, Iterator[Leaf], Diagonals | None]:
-    """Return the level of interest, the leaves, each with the bound and the region that the verifier derives, and the diagonals,
-    of which it says which are proved once all leaves are there.
+    """Return the level of interest, the leaves, each with the bound and the region that the verifier derives, and the
+    diagonals, of which it says which are proved once all leaves are there.
 
     The level is the objective of the solution or, of alternatives, their threshold.
 

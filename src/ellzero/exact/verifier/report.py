@@ -251,7 +251,9 @@ def faults_of(header: Header, objective: float, rounding: float, lower: float, g
         faults.append(f"{rests}; this file itself proves {lower:.15g}.")
     elif header["lower_bound"] > lower + tolerance and header["format"] == ALTERNATIVES:
         claimed = f"{header['lower_bound']:.15g} as claimed"
-        faults.append(f"models may be missing from the list: none is known to be missing only below {lower:.15g}, not {claimed}.")
+        faults.append(
+            f"models may be missing from the list: none is known to be missing only below {lower:.15g}, not {claimed}."
+        )
     elif header["lower_bound"] > lower + tolerance:
         faults.append(f"the tree proves the lower bound {lower:.15g} only, not {header['lower_bound']:.15g} as claimed.")
     if header["status"] == "complete" and gap > header["gap_asked"] * (1.0 + 1e-6) + 1e-12:
