@@ -1,8 +1,8 @@
 """The command line: one module for each command, and modules that commands share.
 
-The commands are ``fit``, ``predict``, ``path``, ``cv``, ``certify``, ``verify``, ``report``, ``convert`` and ``reproduce``. The
-module of a command has a function ``run(args)`` that returns the exit code (`exit_codes` lists them). It is imported when the
-command is called, so that ``ellzero --help`` answers at once.
+The commands are ``fit``, ``predict``, ``path``, ``cv``, ``certify``, ``alternatives``, ``verify``, ``report``, ``convert`` and
+``reproduce``. The module of a command has a function ``run(args)`` that returns the exit code (`exit_codes` lists them). It is
+imported when the command is called, so that ``ellzero --help`` answers at once.
 """
 
 from __future__ import annotations

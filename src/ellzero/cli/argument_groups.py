@@ -110,13 +110,17 @@ def add_classifier(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", type=seed, default=0, metavar="N", help="of whatever is random (default: 0)")
 
 
-def add_search(parser: argparse.ArgumentParser, algorithm: str | None = None, default: str = "local_search") -> None:
+def add_search(
+    parser: argparse.ArgumentParser, algorithm: str | None = None, default: str = "local_search", gap: bool = True
+) -> None:
     """Add the algorithm, and the limits of an exact search."""
     group = parser.add_argument_group("search")
     if algorithm is not None:
         algorithms = ("cd", "local_search", "iht", "exact")
         group.add_argument("--algorithm", choices=algorithms, default=default, help=algorithm)
-    group.add_argument("--gap", type=float, default=1e-4, metavar="V", help="exact: relative gap to prove (default: 0.0001)")
+    if gap:
+        proved = "exact: relative gap to prove (default: 0.0001)"
+        group.add_argument("--gap", type=float, default=1e-4, metavar="V", help=proved)
     group.add_argument("--time-limit", type=float, metavar="S", help="exact: seconds; what is found and proved is kept")
     group.add_argument(
         "--bound", type=bound_or_heuristic, metavar="M", help="exact: assume that no coefficient exceeds M, or 'heuristic'"

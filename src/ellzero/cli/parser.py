@@ -54,6 +54,10 @@ ellzero cv data.csv --target price --regression --select size --max-support 15 -
 ellzero certify data.csv --target label --k 5 --out proof.npz
 ellzero certify data.csv --target label --k 5 --time-limit 600 --checkpoint run.ckpt --out proof.npz --model model.json
 ellzero certify iris.csv --target species --positive virginica --k 2 --out proof.npz""",
+    "alternatives": """
+ellzero alternatives data.csv --target label --k 5 --within 0.01
+ellzero alternatives data.csv --target label --k 5 --n-best 20 --plot models.svg --out models.json --proof proof.npz
+ellzero alternatives data.csv --target label --k 5 --within 0.05 --costs costs.csv --without age""",
     "verify": """
 ellzero verify proof.npz data.csv --target label
 ellzero verify proof.npz data.csv --target label --expect k=5 --expect lambda_2=0.01
@@ -112,6 +116,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_path(add_command(commands, "path", "fit models of all sizes"))
     add_cv(add_command(commands, "cv", "choose a model by cross-validation"))
     add_certify(add_command(commands, "certify", "find the best model there is, and write a proof"))
+    add_alternatives(add_command(commands, "alternatives", "find all models that are nearly as good as the best one"))
     add_verify(add_command(commands, "verify", "check a proof against the data"))
     add_report(add_command(commands, "report", "write a page about the best model (HTML)"))
     add_convert(add_command(commands, "convert", "store a data file by columns, for work larger than memory"))
@@ -195,18 +200,48 @@ def add_certify(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of certify."""
     add_data(parser)
     add_problem(parser, positive=True)
-    group = parser.add_argument_group("how many features (one of both is needed)")
-    group.add_argument("--k", type=int, metavar="N", help="at most N features")
-    group.add_argument("--lambda-0", type=float, metavar="V", help="price of a feature")
+    add_size(parser)
     add_search(parser)
-    group = parser.add_argument_group("more on the search")
-    group.add_argument("--node-limit", type=int, metavar="N", help="stop after so many nodes")
-    group.add_argument("--checkpoint", metavar="FILE", help="kept up to date, so that a run that was killed goes on")
+    group = add_limits(parser)
     group.add_argument("--method", choices=("bnb", "iga", "mip"), default="bnb", help="default: bnb, branch and bound")
     backends = ("builtin", "highs", "scip", "gurobi")
     group.add_argument("--backend", choices=backends, default="builtin", help="solver of iga and mip (default: builtin)")
     group = add_output(parser, "certificate to write (npz), for 'ellzero verify'")
     group.add_argument("--model", metavar="FILE", help="model file to write, too (JSON)")
+
+
+def add_size(parser: argparse.ArgumentParser) -> None:
+    """Add the limit and the price of features."""
+    group = parser.add_argument_group("how many features (one of both is needed)")
+    group.add_argument("--k", type=int, metavar="N", help="at most N features")
+    group.add_argument("--lambda-0", type=float, metavar="V", help="price of a feature")
+
+
+def add_limits(parser: argparse.ArgumentParser) -> Any:
+    """Add a limit of nodes and a checkpoint; return their group."""
+    group = parser.add_argument_group("more on the search")
+    group.add_argument("--node-limit", type=int, metavar="N", help="stop after so many nodes")
+    group.add_argument("--checkpoint", metavar="FILE", help="kept up to date, so that a run that was killed goes on")
+    return group
+
+
+def add_alternatives(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of alternatives."""
+    add_data(parser)
+    add_problem(parser, positive=True)
+    add_size(parser)
+    group = parser.add_argument_group("which models")
+    group.add_argument("--within", type=float, metavar="V", help="at most this share above the best objective (default: 0.01)")
+    group.add_argument("--n-best", type=int, metavar="N", help="or the N best models")
+    group.add_argument("--max-models", type=int, default=10_000, metavar="N", help="stop when there are more (default: 10000)")
+    group = parser.add_argument_group("choice of one of them")
+    group.add_argument("--costs", metavar="FILE", help="the cheapest: a CSV file of features and what each costs")
+    group.add_argument("--including", type=name_list, metavar="A,B", help="with all of these features")
+    group.add_argument("--without", type=name_list, metavar="A,B", help="without any of these features")
+    add_search(parser, gap=False)
+    add_limits(parser)
+    group = add_output(parser, "file of the models to write (JSON)", plot="picture of the models (.svg, .png, .pdf)")
+    group.add_argument("--proof", metavar="FILE", help="certificate to write (npz), for 'ellzero verify'")
 
 
 def add_verify(parser: argparse.ArgumentParser) -> None:

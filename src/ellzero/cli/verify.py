@@ -50,6 +50,8 @@ def run(args: argparse.Namespace) -> int:
         "claimed_lower_bound": report.claimed_lower_bound,
         "gap": report.gap,
         "swap_size": report.swap_size,
+        "models": report.models,
+        "threshold": report.threshold,
         "nodes": report.nodes,
         "leaves": report.leaves,
         "open_leaves": report.open_leaves,
@@ -60,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         "support": used,
     }
     lines = [str(report) if valid == report.valid else f"Certificate: NOT VALID\n  - {reasons[-1]}"]
-    if valid:
+    if valid and report.models is None:
         lines.append(f"  features     {', '.join(map(shown, used)) or 'none'}")
     print_result(args, result, "\n".join(lines))
     return 0 if valid else 1

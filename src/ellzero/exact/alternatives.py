@@ -89,11 +89,11 @@ def alternatives(
     --------
     >>> import ellzero as ez
     >>> X, y, truth = ez.datasets.make_classification(100, 30, 3, s=2.0, correlation="exponential", rho=0.9, random_state=1)
-    >>> found = ez.alternatives(X, y, k=3, lambda_2=0.01, within=0.02)
+    >>> found = ez.alternatives(X, y, k=3, lambda_2=0.01, within=0.04)
     >>> found.complete, [model.support.tolist() for model in found.models]
-    (True, [[0, 10, 20], [0, 10, 19], [0, 9, 20]])
+    (True, [[0, 11, 20], [1, 11, 20], [0, 10, 20]])
     >>> found.indispensable, found.exchangeable
-    ([0], [9, 10, 19, 20])
+    ([20], [0, 1, 10, 11])
     >>> ez.verify(found.certificate, X, y).valid
     True
 

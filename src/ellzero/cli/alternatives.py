@@ -1,0 +1,136 @@
+"""``ellzero alternatives``: find all models that are nearly as good as the best one."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+import ellzero
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import LONGEST_PATH, shown
+from ellzero.cli.certify import positive_class
+from ellzero.cli.data import Data, load_data
+from ellzero.cli.files import check_output
+from ellzero.cli.output import coefficient_lines, coefficients, exit_code, note, print_result
+from ellzero.cli.pictures import check_picture, save_picture
+from ellzero.cli.solver_settings import chosen_loss, encoded_target, problem_settings, shrinkage_settings
+
+__all__ = ["run"]
+
+SHOWN = 20  # models that are printed, unless --json is given
+
+
+def run(args: argparse.Namespace) -> int:
+    """Search, write and print; Ctrl-C ends the search, and what was found is written."""
+    check_output(args.out, args.proof, args.plot, inputs=(args.data,))
+    check_picture(args.plot)
+    loss = chosen_loss(args)
+    if args.k is None and args.lambda_0 is None:
+        raise InvalidInputError("--k or --lambda-0 must be given.")
+    data = load_data(args, classes=2)
+    costs = None if args.costs is None else read_costs(args.costs)
+    found = ellzero.alternatives(
+        data.X,
+        encoded_target(args, data.y),
+        loss=loss,
+        k=args.k,
+        lambda_0=args.lambda_0,
+        within=args.within,
+        n_best=args.n_best,
+        max_models=args.max_models,
+        time_limit=args.time_limit,
+        node_limit=args.node_limit,
+        bound=args.bound,
+        checkpoint=args.checkpoint,
+        sample_weight=data.weight,
+        **shrinkage_settings(args),
+        **problem_settings(args, data),
+    )
+    found = replace(found, names=list(data.preparation.features))
+    if not found.complete and sys.stderr.isatty() and not args.quiet:
+        sys.stderr.write("\n")  # the progress line of a search that was stopped has no end of its own
+    if args.out is not None:
+        found.save(args.out)
+    if args.proof is not None:
+        assert found.certificate is not None
+        found.certificate.save(args.proof)
+    else:
+        note(args, "the proof is not kept; --proof proof.npz writes it.")
+    if args.plot is not None:
+        save_picture(args.plot, found.plot)
+    chosen = choice(args, found, costs)
+    result = json_result(args, found, chosen, data)
+    print_result(args, result, "\n".join(text_lines(args, found, result)))
+    return exit_code(found.status, written=bool(args.out or args.proof))
+
+
+def read_costs(name: str) -> dict[str, float]:
+    """Return the costs of a CSV file with two columns, the name of a feature and what it costs; a header may come first."""
+    out: dict[str, float] = {}
+    with open(name, newline="", encoding="utf-8") as file:
+        for number, row in enumerate(csv.reader(file)):
+            if not row:
+                continue
+            try:
+                feature, cost = row
+                out[feature.strip()] = float(cost)
+            except ValueError:
+                if number:
+                    raise InvalidInputError(
+                        f"--costs must name a CSV file of features and numbers; see line {number + 1}."
+                    ) from None
+    return out
+
+
+def choice(args: argparse.Namespace, found: ellzero.Alternatives, costs: dict[str, float] | None) -> ellzero.Model | None:
+    """Return the model that --costs, --including and --without choose, None if none of them is given."""
+    if costs is None and not args.including and not args.without:
+        return None
+    return found.best(costs=costs, including=args.including or (), without=args.without or ())
+
+
+def json_result(
+    args: argparse.Namespace, found: ellzero.Alternatives, chosen: ellzero.Model | None, data: Data
+) -> dict[str, Any]:
+    """Return the result for --json."""
+
+    def model_of(model: ellzero.Model) -> dict[str, Any]:
+        features = coefficients(data.preparation.features, model.support.tolist(), model.values.tolist())
+        return {"objective": model.objective, "size": model.size, "intercept": model.intercept, "features": features}
+
+    return {
+        "command": "alternatives",
+        "status": found.status,
+        "complete": found.complete,
+        "threshold": found.threshold,
+        "complete_below": found.complete_below,
+        "nodes": found.nodes,
+        "seconds": found.seconds,
+        "classes": None if args.regression else np.unique(data.y),
+        "positive": args.positive,
+        "roles": [{"name": use.name, "role": use.role, "share": use.share, "sign": use.sign} for use in found.features],
+        "stand_ins": [[found.name_of(pair.feature), found.name_of(pair.other)] for pair in found.stand_ins],
+        "models": [model_of(model) for model in found.models],
+        "chosen": None if chosen is None else model_of(chosen),
+        "proof": args.proof,
+    }
+
+
+def text_lines(args: argparse.Namespace, found: ellzero.Alternatives, result: dict[str, Any]) -> list[str]:
+    """Return the result as lines of text."""
+    lines = [*found.summary(), f"{found.nodes} nodes, {found.seconds:.2f} s", ""]
+    for at, (model, above) in enumerate(zip(found.models[:SHOWN], found.above_best, strict=False)):
+        names = ", ".join(shown(found.name_of(int(j))) for j in model.support)
+        lines.append(f"{at + 1:>4}  {model.objective:.8g}  +{100.0 * above:.3g} %  {names}")
+    if len(found) > SHOWN:
+        lines.append(f"      and {len(found) - SHOWN} more (--out models.json, or --json)")
+    if result["chosen"] is not None:
+        lines += ["", f"chosen{positive_class(result)}:"]
+        lines += coefficient_lines(result["chosen"]["features"], result["chosen"]["intercept"])
+    written = (name for name in (args.out, args.proof, args.plot) if name is not None)
+    return [*lines, *(f"written: {shown(name, LONGEST_PATH)}" for name in written)]
