@@ -28,22 +28,22 @@ SECONDS = 60.0
 THREADS = 2
 INTRODUCTION = """# All models that are nearly as good
 
-`ez.alternatives` finds every support whose objective is at most a share above the best one. Every certificate is verified: the
-list is complete, from the data alone. Where a limit came first, "at least" says how many models were found, and up to which share
-above the best objective none is missing (less than zero: even the best model is not proved). "Always / sometimes / never" counts
-features that are in all models, in some, in none.
+`ez.alternatives` finds every support whose objective is at most a share above the best one. Every certificate is
+verified: the list is complete, from the data alone. Where a limit came first, "at least" says how many models were
+found, and up to which share above the best objective none is missing (less than zero: even the best model is not
+proved). "Always / sometimes / never" counts features that are in all models, in some, in none.
 """
-TABLES_TEXT = """Logistic loss with an intercept, at most {seconds:g} s and 10,000 models each, `n_jobs={threads}`. Breast cancer: 569 x 30,
-columns standardised. Heart: 303 x {heart} columns of zeros and ones, some of which are others turned round ("male", "female").
-COMPAS: {compas:,} x 7, columns standardised."""
+TABLES_TEXT = """Logistic loss with an intercept, at most {seconds:g} s and 10,000 models each, `n_jobs={threads}`.
+Breast cancer: 569 x 30, columns standardised. Heart: 303 x {heart} columns of zeros and ones, some of which are
+others turned round ("male", "female"). COMPAS: {compas:,} x 7, columns standardised."""
 GENES_TEXT = """Logistic loss with an intercept, columns standardised, at most {seconds:g} s and 10,000 models each,
 `n_jobs={threads}`. Colon: 62 x 2,000; leukemia: 72 x 7,129."""
-CREDIT_TEXT = """FICO's HELOC data: {n:,} x {p} columns of zeros and ones, one for each tenth of an attribute and each code of a
-missing value, as they are. Logistic loss with an intercept, at most {seconds:g} s, `n_jobs={threads}`. `ez.solve` itself does not
-prove the best model of five in that time with lambda_2 = 1 / n ([table](exact.md))."""
-SCALE_TEXT = """The paper's synthetic data: n = {n:,}, p independent features of which five matter, signal-to-noise ratio 10;
-k = 5, lambda_2 = 0.01. Seconds of `ez.solve` (gap 1e-4) and of `ez.alternatives`, one after the other, one thread; processor
-seconds, the least of three runs."""
+CREDIT_TEXT = """FICO's HELOC data: {n:,} x {p} columns of zeros and ones, one for each tenth of an attribute and each
+code of a missing value, as they are. Logistic loss with an intercept, at most {seconds:g} s, `n_jobs={threads}`.
+`ez.solve` itself does not prove the best model of five in that time with lambda_2 = 1 / n ([table](exact.md))."""
+SCALE_TEXT = """The paper's synthetic data: n = {n:,}, p independent features of which five matter, signal-to-noise
+ratio 10; k = 5, lambda_2 = 0.01. Seconds of `ez.solve` (gap 1e-4) and of `ez.alternatives`, one after the other, one
+thread; processor seconds, the least of three runs."""
 HEADER = ["data", "k", "lambda_2", "within", "models", "always / sometimes / never", "seconds", "nodes", "seconds of `verify`"]
 
 

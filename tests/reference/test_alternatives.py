@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.alternatives import draw, enumerated, supports_of
+from support.alternatives import draw, enumerated, oracle_values, supports_of
 from support.certificates import check
 
 import ellzero as ez
@@ -85,6 +85,38 @@ def test_the_models_are_those_of_enumeration(group):
         assert report.valid, (seed, report.reasons)
         assert report.models == len(found.models), seed
         check_tampering(seed, case, found)
+
+
+@pytest.mark.parametrize("group", range(6))
+def test_the_best_ones_are_those_of_enumeration(group):
+    for seed in range(10 * group, 10 * group + 10):
+        case = draw(seed)._replace(within=1e6)
+        count = (1, 2, 5, 1000)[seed % 4]
+        wanted, unsure = enumerated(case)
+        found = ez.alternatives(case.X, case.y, n_best=count, **case.settings)
+        supports = supports_of(found, case)
+        assert found.complete, seed
+        assert set(supports) <= wanted | unsure, seed
+        assert len(supports) >= min(count, len(wanted - unsure)), seed
+        price = case.settings.get("lambda_0", 0.0)
+        best = sorted(oracle_values(case, wanted, price))[: len(supports)]
+        assert [model.cost + price * model.size for model in found.models] == pytest.approx(best, rel=1e-7), seed
+        report = ez.verify(found.certificate, case.X, case.y)
+        assert report.valid, (seed, report.reasons)
+
+
+def test_a_list_whose_threshold_fell():
+    """The first model that is found is bad: supports are listed that are above the threshold in the end."""
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((40, 25))
+    y = np.where(X[:, :4].sum(axis=1) + rng.standard_normal(40) > 0.0, 1, -1)
+    for within in (0.02, 0.1):
+        found = ez.alternatives(X, y, k=3, lambda_2=0.02, within=within, warm_start=np.eye(25)[7])
+        few = ez.alternatives(X, y, k=3, lambda_2=0.02, n_best=len(found))
+        for each in (found, few):
+            report = ez.verify(each.certificate, X, y)
+            assert report.valid, report.reasons
+        assert [model.support.tolist() for model in few.models] == [model.support.tolist() for model in found.models]
 
 
 def check_tampering(seed, case, found):

@@ -63,19 +63,7 @@ def draw(seed: int) -> Case:
 def enumerated(case: Case) -> tuple[set[frozenset[int]], set[frozenset[int]]]:
     """The supports of all models that are wanted, and those of which it is not sure whether they are."""
     settings, p = case.settings, case.X.shape[1]
-    sides = {side: np.full(p, settings[side]) for side in ("lower", "upper") if side in settings}
-    free = settings.get("unpenalized", ())
-    oracle = Oracle(
-        case.X,
-        case.y,
-        settings["loss"],
-        settings["lambda_1"],
-        settings["lambda_2"],
-        settings["fit_intercept"],
-        settings.get("sample_weight"),
-        unpenalized=free,
-        **sides,
-    )
+    oracle, free = oracle_of(case), settings.get("unpenalized", ())
     features = [j for j in range(p) if j not in free]
     sizes = range(min(settings.get("k", p), len(features)) + 1)
     cost = {frozenset(chosen): oracle.fit(frozenset(chosen)).value for size in sizes for chosen in combinations(features, size)}
@@ -89,6 +77,22 @@ def enumerated(case: Case) -> tuple[set[frozenset[int]], set[frozenset[int]]]:
     near |= {each for each in cost if case.within > 0.0 and abs(value[each] - threshold) < UNSURE * best}
     near |= {each for each in cost if abs(least_gain[each] - EQUAL * best) < 0.9 * EQUAL * best}
     return wanted, near
+
+
+def oracle_of(case: Case) -> Oracle:
+    """The problem as the oracle sees it."""
+    settings, p = case.settings, case.X.shape[1]
+    sides = {side: np.full(p, settings[side]) for side in ("lower", "upper") if side in settings}
+    names = ("loss", "lambda_1", "lambda_2", "fit_intercept")
+    numbers = (settings[name] for name in names)
+    free = settings.get("unpenalized", ())
+    return Oracle(case.X, case.y, *numbers, settings.get("sample_weight"), unpenalized=free, **sides)
+
+
+def oracle_values(case: Case, supports: set[frozenset[int]], price: float) -> list[float]:
+    """The objectives of some supports."""
+    oracle = oracle_of(case)
+    return [oracle.fit(support).value + price * len(support) for support in supports]
 
 
 def supports_of(found: Any, case: Case) -> list[frozenset[int]]:

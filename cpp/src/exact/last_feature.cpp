@@ -53,7 +53,7 @@ Leaf LastFeature::solve(int32_t column) {
         out.found = rounding_.find(support, work_.aside);
         // An open leaf needs no dual point, unless it may have to be shown that the support gains nothing.
         const bool open = out.found && out.found->needs_all;
-        proof = open ? Proof{proof.bound, {}} : prove(column, out.found ? Penalty::infinity : prune_at, false);
+        proof = open ? Proof{} : prove(column, out.found ? Penalty::infinity : prune_at, false);
     }
     out.bound = proof.bound;
     out.point = std::move(proof.dual.kept);

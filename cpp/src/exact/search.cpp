@@ -203,7 +203,7 @@ Node Search::record(const Node& node, NodeSolver::Outcome& outcome) {
         const int64_t block = none ? -1 : add_block({leaf.column});
         const Node made = make_child(last, nullptr, leaf.bound, block, none ? Decision{} : Decision{{leaf.column}, true});
         keep(made.id, std::move(leaf.point));
-        if (leaf.found) list(made.id, leaf.bound, std::move(*leaf.found));
+        if (leaf.found) list(made.id, std::max(leaf.bound, node.bound), std::move(*leaf.found));
         if (!none) last = make_child(last, nullptr, leaf.bound, block, {{leaf.column}, false});
     }
     return last;

@@ -197,6 +197,7 @@ def finish(run: Run, search: _core.Search, status: Status | None) -> Alternative
     tree = {**tree_arrays(search.tree()), **listed_models(models, redundant)}
     certificate = run.certificate(best, below, status, tree)
     certificate = replace(certificate, claim=replace(certificate.claim, threshold=threshold, gap_asked=COMPLETE))
+    certificate = run.claiming_what_is_proved(certificate)
     by_size = certificate.model.lambda_0 is None
     listed = [replace(model, lambda_0=None) if by_size else model for _, model in models]
     claim, names, p = certificate.claim, run.problem.design.names, run.problem.design.shape[1]

@@ -173,8 +173,7 @@ class Run:
         if self.gap(model.objective, lower_bound) <= self.options.gap:
             status = "optimal"
         certificate = self.certificate(model, lower_bound, status or "precision", tree, prover)
-        small = model.objective < SMALL * self.problem.null
-        if prover is None and lower_bound > 0.0 and (small or not has_ordinary_sizes(self.problem)):
+        if prover is None:
             certificate = self.claiming_what_is_proved(certificate)
         return ExactSolution(certificate, nodes, time.monotonic() - self.begin, self.history, message)
 
@@ -214,11 +213,15 @@ class Run:
         the verifier does not find, and a gap relative to a small objective may be as small as these errors. So there the
         verifier has the last word.
         """
-        claim, report = certificate.claim, verify(certificate, self.problem.design.stored(), self.problem.labels)
-        proved, close = max(report.lower_bound, 0.0), report.gap <= self.options.gap
-        if proved >= claim.lower_bound and (close or claim.status != "optimal"):
+        claim, small = certificate.claim, certificate.claim.objective < SMALL * self.problem.null
+        if claim.lower_bound <= 0.0 or not (small or not has_ordinary_sizes(self.problem)):
             return certificate
-        status = "precision" if claim.status == "optimal" and not close else claim.status
+        report = verify(certificate, self.problem.design.stored(), self.problem.labels)
+        proved, close = max(report.lower_bound, 0.0), report.gap <= claim.gap_asked
+        done = claim.status in ("optimal", "complete")
+        if proved >= claim.lower_bound and (close or not done):
+            return certificate
+        status = "precision" if done and not close else claim.status
         return replace(certificate, claim=replace(claim, lower_bound=min(proved, claim.lower_bound), status=status))
 
 
