@@ -280,3 +280,17 @@ def test_errors_of_choice(found):
     ):
         with pytest.raises(ez.InvalidInputError, match=message):
             found.best(**settings)
+
+
+def test_estimators():
+    model = ez.L0Classifier(k=3, lambda_2=0.01, algorithm="exact", within=0.15, standardize=False).fit(X, LABEL)
+    expected = ez.alternatives(X, LABEL, within=0.15, **SETTINGS)
+    assert supports(model.alternatives_) == supports(expected)
+    assert not hasattr(ez.L0Classifier(k=3, algorithm="exact").fit(X, LABEL), "alternatives_")
+    three = np.digitize(X[:, 0], [-0.5, 0.5])
+    assert len(ez.L0Classifier(k=1, algorithm="exact", within=0.05).fit(X, three).alternatives_) == 3
+    numbers = ez.L0Regressor(k=2, algorithm="exact", within=0.05).fit(X, X[:, 3] + X[:, 4])
+    assert numbers.alternatives_.complete
+    for settings, message in (({"within": 0.1}, "belongs to algorithm"), ({"within": -1, "algorithm": "exact"}, "within")):
+        with pytest.raises(ez.InvalidInputError, match=message):
+            ez.L0Classifier(k=2, **settings).fit(X, LABEL)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import check_progress
-from ellzero.base.validation import as_choice, as_flag, as_vector, as_weights, refuse_masked
+from ellzero.base.validation import as_choice, as_flag, as_nonnegative, as_vector, as_weights, refuse_masked
 from ellzero.design import Design, as_design, is_stored
 from ellzero.estimators.model_choice import ModelChoice, held_out_decision
 from ellzero.estimators.model_content import write_model
@@ -22,8 +22,10 @@ from ellzero.estimators.refit import refit
 from ellzero.estimators.resampling import Split, make_splits, run_tasks
 from ellzero.estimators.stored_input import check_features, check_training_data, quoting_safely, read_columns
 from ellzero.estimators.training import Training
+from ellzero.exact.alternative_models import Alternatives
+from ellzero.exact.alternatives import MOST_MODELS, collect
 from ellzero.exact.methods import run_method
-from ellzero.exact.options import SearchOptions, search_options
+from ellzero.exact.options import SearchOptions, Wanted, search_options
 from ellzero.exact.solution import ExactSolution
 from ellzero.paths.options import path_options
 from ellzero.paths.path import Path
@@ -82,6 +84,10 @@ class L0Estimator(BaseEstimator):
         refuse_masked("y", y)
         if self.algorithm == "exact":
             self._search_options()  # so that bad ones are refused before any work
+        if (within := getattr(self, "within", None)) is not None:
+            as_nonnegative("within", within)
+            if self.algorithm != "exact":
+                raise InvalidInputError(f"within belongs to algorithm='exact', got algorithm={self.algorithm!r}.")
         design, target = self._data(X, y)
         n = design.shape[0]
         weight = np.ones(n) if sample_weight is None else as_vector("sample_weight", sample_weight, n)
@@ -146,6 +152,8 @@ class L0Estimator(BaseEstimator):
             self.n_iter_ = max(1, sum(solution.nodes for solution in solutions))
             self.solution_ = one_or_list(solutions)
             self.certificate_ = one_or_list([solution.certificate for solution in solutions])
+            if getattr(self, "within", None) is not None:
+                self.alternatives_ = one_or_list(self._find_alternatives(training, choice, models))
         else:
             models = [self._polish(problem, model) for problem, model in zip(training.problems, models, strict=True)]
         price = choice.lambda_0 or 0.0
@@ -177,14 +185,15 @@ class L0Estimator(BaseEstimator):
         value = problem.objective(model.support, model.values, model.intercept, 0.0)
         return precise if precise.objective < value else model
 
+    def _find_alternatives(self, training: Training, choice: ModelChoice, models: list[Model]) -> list[Alternatives]:
+        """Find all models of each output that are nearly as good as the best one."""
+        wanted = Wanted(within=self.within, most=MOST_MODELS)
+        options = replace(self._search_options(), gap=0.0, wanted=wanted)
+        return [collect(*search) for search in searches(training, choice, models, options)]
+
     def _prove(self, training: Training, choice: ModelChoice, models: list[Model]) -> list[ExactSolution]:
         """Search for the best model of each output, from the models that were found."""
-        options = self._search_options()
-        sizes = choice.k or (choice.largest,) * len(models)
-        return [
-            run_method(problem, replace(options, lambda_0=choice.lambda_0 or 0.0, k=k), [model])
-            for problem, k, model in zip(training.problems, sizes, models, strict=True)
-        ]
+        return [run_method(*search) for search in searches(training, choice, models, self._search_options())]
 
     def _decision_values(self, X: Any) -> Array:
         """Return X coef + intercept, of shape (n, outputs); only the columns that the model uses are read."""
@@ -248,6 +257,17 @@ def calibration_splits(training: Training, y: NDArray[Any], seed: Any) -> list[S
         raise InvalidInputError("probability=True needs at least two rows of each class in y.")
     splits = make_splits(min(CALIBRATION_FOLDS, int(members.min())), training, y[rows], seed)
     return [(rows[train], rows[test]) for train, test in splits]
+
+
+def searches(
+    training: Training, choice: ModelChoice, models: list[Model], options: SearchOptions
+) -> list[tuple[Problem, SearchOptions, list[Model]]]:
+    """Return an exact search for each output: its problem, its options, and the model that was found."""
+    sizes = choice.k or (choice.largest,) * len(models)
+    return [
+        (problem, replace(options, lambda_0=choice.lambda_0 or 0.0, k=k), [model])
+        for problem, k, model in zip(training.problems, sizes, models, strict=True)
+    ]
 
 
 def one_or_list(items: list[Any]) -> Any:

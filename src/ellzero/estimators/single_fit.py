@@ -99,6 +99,9 @@ class L0Classifier(SingleFit, L0ClassifierBase):
         Features that are always in the model.
     bound, gap, time_limit :
         Of ``algorithm="exact"``, as in :func:`ellzero.solve`.
+    within : float, optional
+        Of ``algorithm="exact"``: all models whose objective is at most this share above the best one are found, too, as in
+        :func:`ellzero.alternatives`, in as much time again.
     tol : float
         Relative tolerance on the objective.
     n_jobs : int, optional
@@ -118,13 +121,14 @@ class L0Classifier(SingleFit, L0ClassifierBase):
     objective_ : what was minimised
     criterion_ : value of the criterion, if it chose
     solution_, certificate_ : of ``algorithm="exact"``: an ExactSolution and its proof
+    alternatives_ : of ``within``: the models that are nearly as good
     n_iter_ : how many models the path has, or how many nodes were searched
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     Notes
     -----
-    With more than two classes `path_`, `objective_`, `solution_` and `certificate_` are lists with one entry for each class;
-    the certificate of class c is verified with ``y == classes_[c]`` as the target.
+    With more than two classes `path_`, `objective_`, `solution_`, `certificate_` and `alternatives_` are lists with one entry
+    for each class; the certificate of class c is verified with ``y == classes_[c]`` as the target.
 
     Examples
     --------
@@ -160,6 +164,7 @@ class L0Classifier(SingleFit, L0ClassifierBase):
         bound: Any = None,
         gap: float = 1e-4,
         time_limit: float | None = None,
+        within: float | None = None,
         tol: float = 1e-6,
         n_jobs: int | None = None,
         random_state: Any = 0,
@@ -184,6 +189,7 @@ class L0Classifier(SingleFit, L0ClassifierBase):
         self.bound = bound
         self.gap = gap
         self.time_limit = time_limit
+        self.within = within
         self.tol = tol
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -199,14 +205,15 @@ class L0Regressor(SingleFit, L0RegressorBase):
     Parameters
     ----------
     k, lambda_0, lambda_1, lambda_2, algorithm, criterion, max_support, fit_intercept, standardize, lower, upper, unpenalized,
-    bound, gap, time_limit, tol, n_jobs, progress :
+    bound, gap, time_limit, within, tol, n_jobs, progress :
         As in :class:`ellzero.L0Classifier`.
 
     Attributes
     ----------
     coef_ : (p,)
     intercept_ : float
-    support_, path_, objective_, criterion_, solution_, certificate_, n_iter_, n_features_in_, feature_names_in_ :
+    support_, path_, objective_, criterion_, solution_, certificate_, alternatives_, n_iter_, n_features_in_,
+    feature_names_in_ :
         As in :class:`ellzero.L0Classifier`.
 
     Examples
@@ -239,6 +246,7 @@ class L0Regressor(SingleFit, L0RegressorBase):
         bound: Any = None,
         gap: float = 1e-4,
         time_limit: float | None = None,
+        within: float | None = None,
         tol: float = 1e-6,
         n_jobs: int | None = None,
         progress: Any = False,
@@ -258,6 +266,7 @@ class L0Regressor(SingleFit, L0RegressorBase):
         self.bound = bound
         self.gap = gap
         self.time_limit = time_limit
+        self.within = within
         self.tol = tol
         self.n_jobs = n_jobs
         self.progress = progress

@@ -36,8 +36,9 @@ from ellzero.problem.problem import Problem
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["alternatives"]
+__all__ = ["MOST_MODELS", "alternatives", "collect"]
 
+MOST_MODELS = 10_000  # that are listed unless more are asked for
 COMPLETE = 1e-9  # of the objective: the threshold is reached if nothing is missing below what is so close to it
 MORE_SEEDS = 4  # so many times as many supports as are wanted are tried to find a first level
 
@@ -51,7 +52,7 @@ def alternatives(
     k: int | None = None,
     within: float | None = None,
     n_best: int | None = None,
-    max_models: int = 10_000,
+    max_models: int = MOST_MODELS,
     warm_start: Model | ArrayLike | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     **settings: Unpack[ExactSettings],
