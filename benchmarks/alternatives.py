@@ -35,7 +35,8 @@ proved). "Always / sometimes / never" counts features that are in all models, in
 """
 TABLES_TEXT = """Logistic loss with an intercept, at most {seconds:g} s and 10,000 models each, `n_jobs={threads}`.
 Breast cancer: 569 x 30, columns standardised. Heart: 303 x {heart} columns of zeros and ones, some of which are
-others turned round ("male", "female"). COMPAS: {compas:,} x 7, columns standardised."""
+others turned round ("male", "female"). COMPAS: {compas:,} x 7, columns standardised. "Any" number of features competes
+at the price of the BIC, lambda_0 = log(n) / (2 n)."""
 GENES_TEXT = """Logistic loss with an intercept, columns standardised, at most {seconds:g} s and 10,000 models each,
 `n_jobs={threads}`. Colon: 62 x 2,000; leukemia: 72 x 7,129."""
 CREDIT_TEXT = """FICO's HELOC data: {n:,} x {p} columns of zeros and ones, one for each tenth of an attribute and each
@@ -72,6 +73,8 @@ def tables(quick: bool) -> Iterator[Problem]:
         X, y = table_of(file)
         for k in range(1, min(X.shape[1], 3 if quick else 10) + 1):
             yield name, X, y, {"k": k, "lambda_2": 1.0 / len(y), "standardize": name == "COMPAS"}, "1/n"
+        price = np.log(len(y)) / (2.0 * len(y))  # that of the BIC
+        yield name, X, y, {"lambda_0": price, "lambda_2": 1.0 / len(y), "standardize": name == "COMPAS"}, "1/n"
 
 
 def genes(quick: bool) -> Iterator[Problem]:
@@ -100,15 +103,15 @@ def row_of(section: Section, name: str, X: Array, y: Array, settings: dict[str, 
     verified = time.perf_counter() - start
     if not report.valid or report.models != len(found):
         section.checks.append(f"{name}, {settings}, within {within:g}: {report.reasons}")
-    count = f"{len(found):,}"
+    count, size = f"{len(found):,}", str(settings["k"]) if "k" in settings else "any"
     if not found.complete:
         best = found[0].objective if len(found) else report.objective
         count = f"at least {count}, all up to {100.0 * (found.complete_below / best - 1.0):.2g} % ({found.status})"
     features = f"{len(found.indispensable)} / {len(found.exchangeable)} / {len(found.unused)}"
-    section.raw.append({"name": name, "k": settings["k"], "lambda_2": ridge, "within": within, "models": len(found)})
+    section.raw.append({"name": name, "k": size, "lambda_2": ridge, "within": within, "models": len(found)})
     section.raw[-1] |= {"status": found.status, "seconds": seconds, "nodes": found.nodes}
     cells = [f"{100.0 * within:g} %", count, features, three_digits(seconds), f"{found.nodes:,}", three_digits(verified)]
-    row = [name, str(settings["k"]), ridge, *cells]
+    row = [name, size, ridge, *cells]
     print(" | ".join(row), flush=True)
     return row
 

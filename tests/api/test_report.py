@@ -302,6 +302,21 @@ def test_the_certificate_is_that_of_solve(kind):
     assert float(certificate["short"].removesuffix(" %")) / 100.0 >= row["gap"]
 
 
+def test_other_models_that_are_as_good():
+    X, y = classification(15)
+    twice = np.c_[X, X[:, 0], X[:, 1]]
+    summary = write_and_read(twice, y)[0]
+    others, k = summary["others"], summary["models"][summary["selection"]["chosen"]]["k"]
+    found = ez.alternatives(twice, y, k=k, lambda_2=1e-2, standardize=True, within=0.01)
+    assert others["models"] == len(found) > 1
+    assert others["sentence"] == f"{len(found)} models are within 1 % of the best objective. That no other is, is proved."
+    assert [feature["share"] for feature in others["features"]] == [use.share for use in found.features]
+    marks = np.array([feature["signs"] for feature in others["features"]])
+    assert sorted(marks.T.tolist()) == sorted(np.sign(found.coefficients[:15, :20]).tolist())  # equals are in any order
+    assert any("stand in for others" in words for words in others["words"])
+    assert write_and_read(twice, y, time_limit=0)[0]["others"] is None
+
+
 def test_each_class_has_a_certificate():
     X, y = classification(16, n=150, classes=3)
     summary = write_and_read(X, y)[0]

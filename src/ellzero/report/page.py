@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike
 
 from ellzero.base.files import replacing
 from ellzero.base.quoting import json_text, safe_lines
+from ellzero.base.validation import as_threads
 from ellzero.estimators.cross_validated import L0ClassifierCV, L0RegressorCV
+from ellzero.report.others import find_others
 from ellzero.report.proof import prove
 from ellzero.report.summary import summarise
 from ellzero.report.words import Words
@@ -109,11 +111,12 @@ def write_report(
     settings = {"algorithm": "local_search", **settings}
     estimator = kind(**{**settings, "select": "size", "keep_predictions": True, "progress": progress})
     estimator.fit(X, y, sample_weight=sample_weight)
-    proofs = None
+    proofs = others = None
     if time_limit is None or time_limit > 0.0:
         proofs = prove(estimator, X, y, sample_weight=sample_weight, time_limit=time_limit, progress=progress)
+        others = find_others(proofs, time_limit, as_threads(settings.get("n_jobs")))
     words = Words(target=target, title=title, source=source, arguments=tuple(arguments), notes=tuple(notes), date=date)
-    summary = summarise(estimator, X, y, sample_weight=sample_weight, proofs=proofs, words=words)
+    summary = summarise(estimator, X, y, sample_weight=sample_weight, proofs=proofs, others=others, words=words)
     with replacing(path) as stream:
         stream.write(render_report(summary).encode())
     return summary

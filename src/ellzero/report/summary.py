@@ -15,9 +15,11 @@ from ellzero.base.validation import as_feature_mask
 from ellzero.design import as_design
 from ellzero.estimators.cross_validation import CrossValidation
 from ellzero.estimators.single_fit import L0Classifier, L0Regressor
+from ellzero.exact.alternative_models import Alternatives
 from ellzero.problem.model import feature_name
 from ellzero.report.data_summary import describe_classes, describe_features, describe_response
 from ellzero.report.models import HeldOut, brief, brief_list, describe_fit, describe_models, shown_rows, tested_rows
+from ellzero.report.others import describe_others
 from ellzero.report.proof import Proof, describe_proofs
 from ellzero.report.snippets import code_blocks
 from ellzero.report.words import Words, headline, method_notes, name_score, named, selection_notes, why_no_proof
@@ -34,6 +36,7 @@ def summarise(
     *,
     sample_weight: ArrayLike | None = None,
     proofs: Sequence[Proof] | None = None,
+    others: Alternatives | None = None,
     words: Words | None = None,
 ) -> dict[str, Any]:
     """Return the content of the page about a fitted `L0ClassifierCV` or `L0RegressorCV`.
@@ -43,6 +46,7 @@ def summarise(
     estimator : fitted with ``select="size", keep_predictions=True``
     X, y, sample_weight : what it was fitted on
     proofs : results of exact searches, one for each output of the chosen model (see `prove`); None if there was no search
+    others : models that are nearly as good as the best one (see `find_others`); None if they were not looked for
     words : names and remarks of the user
 
     Returns
@@ -97,6 +101,7 @@ def summarise(
     k = models[chosen]["k"]
     none = why_no_proof(k, summary["shared"], proofs is not None)
     summary["certificate"] = describe_proofs(proofs or [], k, summary["positive"] or [summary["target"]], none)
+    summary["others"] = describe_others(others)
     mask = as_feature_mask("unpenalized", estimator.unpenalized, design.shape[1], results.names)
     summary["lead"] = headline(summary)
     summary["method"] = method_notes(

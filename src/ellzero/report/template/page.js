@@ -108,6 +108,7 @@ function start() {
   showHeadline();
   showData();
   showCertificate();
+  showOthers();
   showMethod();
   update();
   let width = document.documentElement.clientWidth;

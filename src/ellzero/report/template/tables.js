@@ -311,6 +311,38 @@ function showCertificate() {
   replace(byId("certificate"), ...(rows.length ? [head, html("tbody", {}, rows.map(line))] : []));
 }
 
+// A row for each feature, a column for each model, the best first.
+function showOthers() {
+  const others = report.others;
+  if (!others) return;
+  byId("others-section").hidden = false;
+  byId("others-sentence").textContent = tied(others.sentence);
+  replace(
+    byId("others-words"),
+    others.words.map((text) => html("p", {}, text)),
+  );
+  if (others.models < 2) return;
+  const above = others.above.map((share, m) => (m ? `+${number(100 * share, 2)} %` : "best"));
+  const mark = (sign) =>
+    html("td", { class: sign > 0 ? "plus" : sign < 0 ? "minus" : "none" }, sign > 0 ? "+" : sign < 0 ? "−" : "");
+  const line = (feature) =>
+    html(
+      "tr",
+      {},
+      html("th", { scope: "row", title: feature.name }, feature.name),
+      feature.signs.map(mark),
+      html("td", { class: "num" }, feature.share === 1 ? "all" : percent(feature.share)),
+    );
+  replace(byId("others"), tableHead(["feature"], [...above, "share"]), html("tbody", {}, others.features.map(line)));
+  const part = others.above.length < others.models;
+  const shown = part ? `The best ${others.above.length} of ${whole(others.models)} models, ` : "Models ";
+  const left = others.more_features;
+  const more = left ? ` ${count(left, "more feature")} of few models ${left > 1 ? "are" : "is"} not shown.` : "";
+  byId("others-note").textContent =
+    `${shown}from left to right, by how much worse their objective is; + and − are the signs of coefficients, ` +
+    `the share is that of all ${whole(others.models)} models.${more}`;
+}
+
 function showMethod() {
   replace(
     byId("method"),
