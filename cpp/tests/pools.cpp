@@ -15,6 +15,7 @@ Model model_of(int size, double cost, int32_t first = 0) {
     for (int32_t j = 0; j < size; ++j) out.support.push_back(first + j);
     out.beta.assign(size, 1.0);
     out.size = size;
+    out.spent = size;
     out.cost = cost;
     return out;
 }

@@ -12,7 +12,7 @@ Model BestModel::model() const {
 void BestModel::offer(const Model& model) {
     const std::lock_guard lock(mutex_);
     const double value = model.objective(lambda_0_);
-    if (model.size > k_ || !(value < objective())) return;
+    if (model.size > k_ || model.spent > budget_ || !(value < objective())) return;
     model_ = model;
     objective_ = value;
     polished_ = false;

@@ -49,6 +49,27 @@ RegionBound::Chosen RegionBound::choose(std::vector<double>& rewards, int64_t mo
     return out;
 }
 
+RegionBound::Chosen RegionBound::choose(std::vector<Weighed>& rewards, double room) {
+    std::sort(rewards.begin(), rewards.end(),
+              [](const Weighed& a, const Weighed& b) { return a.reward / a.weight > b.reward / b.weight; });
+    Chosen out;
+    for (const auto& [reward, weight] : rewards) {
+        const double ratio = reward / weight;
+        if (weight > room) {
+            out.next = ratio;
+            if (room <= 0.0) return out;
+            out.total += reward * (room / weight);
+            out.last = ratio;
+            return out;
+        }
+        out.total += reward;
+        out.last = ratio;
+        room -= weight;
+    }
+    if (room > 0.0) out.last = 0.0;  // all of them come in
+    return out;
+}
+
 double RegionBound::gain_of(int32_t j, double v) {
     const Box& box = region_.box(j);
     // A constant column gains nothing; where nothing holds its coefficient, rounding would seem to gain all.
@@ -61,7 +82,7 @@ RegionBound::Sum RegionBound::decided(const DualPoint& dual, const std::vector<d
     dual_norm_ = dual.norm;
     added_ = dual.added;
     Sum sum{dual.loss_part, std::abs(dual.loss_part)};
-    for (const int32_t j : region_.in()) sum.take(gain_of(j, v[j]) - region_.lambda_0());
+    for (const int32_t j : region_.in()) sum.take(gain_of(j, v[j]) - region_.charge(j));
     for (const int32_t j : region_.always()) sum.take(gain_of(j, v[j]));
     return sum;
 }
@@ -72,11 +93,12 @@ void RegionBound::choose_tops(const std::vector<int32_t>& undecided) {
     for (const int32_t j : undecided) {
         if (region_.clause_of(j) < 0) continue;
         Top& top = tops_[region_.clause_of(j)];
-        const double reward = gains_[j] - region_.lambda_0();
+        const double reward = gains_[j] - region_.charge(j);
         if (top.column < 0 || reward > top.first) {
-            top = {j, reward, top.first};
-        } else {
-            top.second = std::max(top.second, reward);
+            top = {j, top.column, reward, top.first};
+        } else if (reward > top.second) {
+            top.second = reward;
+            top.other = j;
         }
     }
 }
@@ -94,28 +116,31 @@ double RegionBound::compute(const DualPoint& dual, const std::vector<double>& v,
     for (const Top& top : tops_) sum.take(top.first);
     rewards_.clear();
     leavers_.clear();
+    weighed_.clear();
     for (const int32_t j : undecided) {
-        const double reward = gains_[j] - region_.lambda_0();
+        const double reward = gains_[j] - region_.charge(j);
         const int32_t clause = region_.clause_of(j);
         if (clause >= 0 && tops_[clause].column == j) continue;
         if (region_.at_home(j)) {
             sum.take(reward);
             if (reward < 0.0) leavers_.push_back(-reward);
-        } else if (reward > 0.0) {
+        } else if (reward > 0.0 && !region_.by_price()) {
             rewards_.push_back(reward);
+        } else if (reward > 0.0 && region_.fits(j)) {
+            weighed_.push_back({reward, region_.weight(j)});
         }
     }
-    coming_ = choose(rewards_, region_.left());
+    coming_ = region_.by_price() ? choose(weighed_, region_.left()) : choose(rewards_, static_cast<int64_t>(region_.left()));
     leaving_ = choose(leavers_, region_.may_leave());
     sum.take(coming_.total);
     sum.take(leaving_.total);
-    sum.terms += std::ssize(rewards_) + std::ssize(leavers_);
+    sum.terms += std::ssize(rewards_) + std::ssize(weighed_) + std::ssize(leavers_);
     return rounded_down(sum);
 }
 
 double RegionBound::compute_leaf(const DualPoint& dual, const std::vector<double>& v, int32_t column) {
     Sum sum = decided(dual, v);
-    if (column >= 0) sum.take(gain_of(column, v[column]) - region_.lambda_0());
+    if (column >= 0) sum.take(gain_of(column, v[column]) - region_.charge(column));
     return rounded_down(sum);
 }
 
@@ -123,15 +148,19 @@ RegionBound::Decided RegionBound::if_decided(int32_t j) const {
     const auto raised = [&](double rise) { return value_ + rise - rounding_of_choice * (std::abs(value_) + std::abs(rise)); };
     // A chosen feature outside the home comes in; a chosen one at home leaves.
     const bool home = region_.at_home(j);
-    const double reward = home ? region_.lambda_0() - gains_[j] : gains_[j] - region_.lambda_0();
+    const double reward = home ? region_.charge(j) - gains_[j] : gains_[j] - region_.charge(j);
+    const double weight = home ? 1.0 : region_.weight(j);
     const Chosen& chosen = home ? leaving_ : coming_;
-    double last = chosen.last, next = chosen.next;
+    double last = chosen.last * weight, next = chosen.next * weight;
     if (const int32_t clause = region_.clause_of(j); clause >= 0) {
         // It may come in for the best of its clause, or beside it. Where the best is out, the second one takes its place, and
         // another one that of the second if that had come in anyway.
         const Top& top = tops_[clause];
-        const bool more = region_.left() > 0;
-        if (top.column == j) return {value_, raised(top.first - (more ? std::min(top.second, next) : top.second))};
+        if (top.column == j) {
+            const double beside = top.other >= 0 && region_.fits(top.other) ? chosen.next * region_.weight(top.other) : top.second;
+            return {value_, raised(top.first - std::min(top.second, beside))};
+        }
+        const bool more = region_.fits(j);
         last = more ? std::min(top.first, last) : top.first;
         if (!more) next = Penalty::infinity;
     }

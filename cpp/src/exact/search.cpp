@@ -16,19 +16,20 @@ constexpr int nodes_to_a_pass = 8;
 constexpr int64_t few_nodes = 2;
 // No run is longer than that: the clock would overflow.
 constexpr double most_seconds = 1e8;
-// The first guess of what the limit k costs, relative to the objective, if no penalty of the coefficients costs anything.
+// The first guess of what the limit k, or a budget, costs, relative to the objective, if no penalty of the coefficients costs anything.
 constexpr double least_worth = 1e-3;
 
 // The root's relaxation starts at the incumbent. The multiplier mu of k is what a feature is worth: of the order of what its
 // penalty costs.
-State start_at(const Model& incumbent, double objective, const Penalty& penalty) {
+State start_at(const Model& incumbent, double objective, const Penalty& penalty, bool by_price) {
     State state;
     state.columns = incumbent.support;
     state.beta = incumbent.beta;
     state.intercept = incumbent.intercept;
     double spent = least_worth * std::abs(objective);
     for (const double b : incumbent.beta) spent += penalty.lambda_2 * b * b;
-    state.mu = spent / static_cast<double>(std::max(incumbent.size, 1));
+    const double weight = by_price ? incumbent.spent : incumbent.size;
+    state.mu = spent / (weight > 0.0 ? weight : 1.0);
     return state;
 }
 
@@ -39,9 +40,9 @@ Search::Search(const Problem& problem, const ExactOptions& options, const Model&
       options_(options),
       inner_options_(options),
       threads_(threads),
-      best_(incumbent, options.lambda_0, options.k) {
+      best_(incumbent, options) {
     inner_options_.precise = options_.precise = needs_precision(problem, options.gap);
-    auto state = std::make_shared<const State>(start_at(incumbent, objective(), problem.penalty));
+    auto state = std::make_shared<const State>(start_at(incumbent, objective(), problem.penalty, options.budget.has_value()));
     frontier_.set_root(make_child({}, std::move(state), -Penalty::infinity));
 }
 

@@ -68,7 +68,7 @@ def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHIN
         lambda_2=penalty.lambda_2,
         lower=penalty.lower,
         upper=penalty.upper,
-        unpenalized=None if penalty.unpenalized is None else penalty.unpenalized.astype(np.uint8),
+        prices=None if penalty.unpenalized is None and penalty.price is None else penalty.prices(problem.design.shape[1]),
         intercept=problem.fit_intercept,
         tolerance=tol,
         heavy=problem.heavy_class,
@@ -83,33 +83,36 @@ def solve_path(
 
     Models are in the core's scale, lambda_0 in the user's.
     """
-    cost, columns = problem.response.cost, usable_columns(problem)
+    columns = usable_columns(problem)
     q = default_q(problem) if options.q is None else options.q
     inside = problem if columns is None else restricted(problem, columns)
+    if options.sizes:  # models of one size are compared by G alone
+        inside = replace(inside, penalty=replace(inside.penalty, price=None))
+    unit = inside.lambda_0_unit
     if columns is not None:
         seeds = [on_columns(seed, columns) for seed in seeds]
     known = {field.name: getattr(options, field.name) for field in fields(options) if hasattr(_core.PathOptions, field.name)}
-    known |= {"lambda_0": options.lambda_0 / cost, "q": q, "seeds": list(seeds), "sweep": sweep}
+    known |= {"lambda_0": options.lambda_0 / unit, "q": q, "seeds": list(seeds), "sweep": sweep}
     found = _core.fit_path(
         core_problem(inside, options.tol),
         core_object(_core.PathOptions, **known),
         threads=options.threads,
-        progress=in_units(options.progress, cost),
+        progress=in_units(options.progress, unit),
         check=options.check,
     )
-    found.lambda_0 = found.lambda_0 * cost
+    found.lambda_0 = found.lambda_0 * unit
     if columns is not None:
         found.models = [renumbered(model, columns[model.support]) for model in found.models]
         found.by_size = [renumbered(model, columns[model.support]) for model in found.by_size]
     return found
 
 
-def in_units(progress: ProgressCallback | None, cost: float) -> ProgressCallback | None:
+def in_units(progress: ProgressCallback | None, unit: float) -> ProgressCallback | None:
     """Return a callback that takes lambda_0 in the core's units, and reports it in the user's."""
-    if progress is None or cost == 1.0:
+    if progress is None or unit == 1.0:
         return progress
     shown = progress
-    return lambda fraction, lambda_0, support: shown(fraction, lambda_0 * cost, support)
+    return lambda fraction, lambda_0, support: shown(fraction, lambda_0 * unit, support)
 
 
 def on_columns(model: _core.Model, columns: NDArray[np.int64]) -> _core.Model:

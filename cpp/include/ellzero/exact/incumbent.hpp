@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 
+#include "ellzero/exact/options.hpp"
 #include "ellzero/problem/problem.hpp"
 
 namespace ellzero {
@@ -44,12 +45,16 @@ class Incumbent {
 // or not.
 class BestModel {
   public:
-    BestModel(const Model& model, double lambda_0, int64_t k)
-        : lambda_0_(lambda_0), k_(k), model_(model), objective_(model.objective(lambda_0)) {}
+    BestModel(const Model& model, const ExactOptions& options)
+        : lambda_0_(options.lambda_0),
+          k_(options.k),
+          budget_(options.budget ? *options.budget * (1.0 + rounding_of_prices) : Penalty::infinity),
+          model_(model),
+          objective_(model.objective(lambda_0_)) {}
 
     double objective() const { return objective_.load(); }
     Model model() const;
-    // Keeps the model if it is better and has at most k features.
+    // Keeps the model if it is better, and has at most k features that fit the budget.
     void offer(const Model& model);
     void replace(Model model);
 
@@ -59,8 +64,10 @@ class BestModel {
     void set_polished() { polished_ = true; }
 
   private:
+    static constexpr double rounding_of_prices = 5e-13;
     const double lambda_0_;
     const int64_t k_;
+    const double budget_;
     mutable std::mutex mutex_;
     Model model_;
     std::atomic<double> objective_;

@@ -1,9 +1,10 @@
 // The lower bound that a dual point proves for a region, and its rise when a feature is decided.
 //
-// With g_j = s_j - lambda_0, where s_j is the gain of coordinate j at v_j = x_j . theta, the bound is
+// With g_j = s_j - lambda_0 price_j, where s_j is the gain of coordinate j at v_j = x_j . theta, the bound is
 //   loss part - sum over always s_j - sum over in g_j - sum over clauses (the largest g_j of each)
 //             - (the largest max(g_j, 0) of all others, as many as may come in),
-// and features at home count as in, less the largest max(-g_j, 0), as many as may leave.
+// and features at home count as in, less the largest max(-g_j, 0), as many as may leave. Under a budget those come in that gain
+// most for their price, the last one by a fraction: the linear relaxation of a knapsack.
 #pragma once
 
 #include <cmath>
@@ -31,9 +32,9 @@ class RegionBound {
     double gain(int32_t j) const { return gains_[j]; }
     // A bound of |v_j - x_j . theta|, which is rounding.
     double noise(int32_t j) const;
-    // lambda_0 - s_j: the gain of a feature at home that leaves; whether it is among the best that may leave; and the gain of
+    // lambda_0 price_j - s_j: the gain of a feature at home that leaves; whether it is among the best that may leave; and the gain of
     // all of these.
-    double gain_of_leaving(int32_t j) const { return region_.lambda_0() - gains_[j]; }
+    double gain_of_leaving(int32_t j) const { return region_.charge(j) - gains_[j]; }
     bool best_leaves(int32_t j) const { return gain_of_leaving(j) > 0.0 && gain_of_leaving(j) >= leaving_.last; }
     double gain_of_swaps() const { return leaving_.total; }
 
@@ -44,14 +45,19 @@ class RegionBound {
     Decided if_decided(int32_t j) const;
 
   private:
-    // The largest rewards, as many as are allowed: their sum, the least of them, and the largest of the others.
+    // The largest rewards, as many as are allowed: their sum, the least of them, and the largest of the others. Where features
+    // have weights the two are rewards per weight; a feature that comes in by a fraction is both.
     struct Chosen {
         double total = 0.0, last = 0.0, next = 0.0;
     };
     static Chosen choose(std::vector<double>& rewards, int64_t most);
-    // The two largest rewards of a clause, and the column of the first.
+    struct Weighed {
+        double reward, weight;
+    };
+    static Chosen choose(std::vector<Weighed>& rewards, double room);
+    // The two largest rewards of a clause, and their columns.
     struct Top {
-        int32_t column = -1;
+        int32_t column = -1, other = -1;
         double first = -Penalty::infinity, second = -Penalty::infinity;
     };
     // A sum that is kept together with the sum of the absolute values of its terms, and their number.
@@ -79,6 +85,7 @@ class RegionBound {
     Chosen coming_, leaving_;
     std::vector<Top> tops_;  // of the clauses
     std::vector<double> gains_, rewards_, leavers_;
+    std::vector<Weighed> weighed_;
 };
 
 }  // namespace ellzero
