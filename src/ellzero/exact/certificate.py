@@ -41,6 +41,7 @@ class Claim:
 
     lambda_0: float
     k: int | None
+    budget: float | None  # of the sum of prices
     bound: float | None  # assumed of the features that pay lambda_0
     free_bound: float | None  # assumed of free features
     objective: float
@@ -96,7 +97,8 @@ class Certificate:
         if problem.classes is not None:
             kinds = "iufbU"
             out["classes"] = problem.classes if problem.classes.dtype.kind in kinds else problem.classes.astype(str)
-        for name, value in (("lower", penalty.lower), ("upper", penalty.upper), ("spread", problem.spread)):
+        parts = {"lower": penalty.lower, "upper": penalty.upper, "spread": problem.spread, "price": penalty.price}
+        for name, value in parts.items():
             if value is not None:
                 out[name] = value
         if penalty.unpenalized is not None:
@@ -113,7 +115,7 @@ class Certificate:
         n, p = problem.design.shape
         header: dict[str, Any] = {
             "format": "ellzero certificate",
-            "version": 4,
+            "version": 4 if problem.penalty.price is None else 5,  # the oldest that can say it
             "loss": problem.loss.name,
             "lambda_0": claim.lambda_0,
             "lambda_1": problem.penalty.lambda_1,
@@ -136,6 +138,8 @@ class Certificate:
             "unit": problem.dual_unit,
             "prover": claim.prover,
         }
+        if problem.penalty.price is not None:
+            header["budget"] = claim.budget
         return {**header, "digest": digest(header, self.arrays)}
 
     def save(self, path: str | os.PathLike[str]) -> None:

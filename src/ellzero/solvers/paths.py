@@ -19,6 +19,7 @@ __all__ = ["PathOptions", "core_problem", "solve_path"]
 
 Array = NDArray[np.float64]
 Q_SHARE = 0.05  # the paper's q of Algorithm 3, as a share of the columns
+BUDGET_SLACK = 5e-13  # relative: half of what is allowed for the rounding of sums of costs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +32,8 @@ class PathOptions:
 
     lambda_0: Array
     sizes: tuple[int, ...] = ()
+    budgets: tuple[float, ...] = ()  # increasing; not empty: models that cost at most so much are wanted, not a path
+    paid: float = 0.0  # lambda_0 beside budgets
     n_lambda: int = 100
     lambda_min_ratio: float = 1e-3
     max_support: int | None = None
@@ -45,6 +48,10 @@ class PathOptions:
     progress: ProgressCallback | None = None
     check: Callable[[], None] | None = None
     """Called about ten times a second. An exception that it raises stops the work; the result holds what was found so far."""
+
+    def for_budgets(self, budgets: tuple[float, ...], rows: int, paid: float = 0.0, most: int | None = None) -> PathOptions:
+        """Return options for models within these (increasing) budgets, at `paid` as lambda_0 and with `most` features."""
+        return replace(self, budgets=budgets, paid=paid, max_support=most, n_lambda=rows, lambda_min_ratio=1e-12)
 
     def for_sizes(self, sizes: tuple[int, ...], rows: int) -> PathOptions:
         """Return options for models of these (increasing) sizes; the sweep ends at the largest, whatever its lambda_0."""
@@ -92,6 +99,7 @@ def solve_path(
     if columns is not None:
         seeds = [on_columns(seed, columns) for seed in seeds]
     known = {field.name: getattr(options, field.name) for field in fields(options) if hasattr(_core.PathOptions, field.name)}
+    known |= {"budgets": (1.0 + BUDGET_SLACK) * np.array(options.budgets) / inside.price_unit, "paid": options.paid / unit}
     known |= {"lambda_0": options.lambda_0 / unit, "q": q, "seeds": list(seeds), "sweep": sweep}
     found = _core.fit_path(
         core_problem(inside, options.tol),
