@@ -172,7 +172,9 @@ def as_feature_costs(name: str, costs: Any, p: int, names: list[str] | None) -> 
         if j is None:
             raise InvalidInputError(f"{name} names {quoted(key)}, which is not a column of X.")
         if names is not None and names.count(key) > 1:
-            raise InvalidInputError(f"{name} names {quoted(key)}, which several columns of X are called; give one number a column.")
+            raise InvalidInputError(
+                f"{name} names {quoted(key)}, which several columns of X are called; give one number a column."
+            )
         vector[j] = as_nonnegative(f"{name}[{quoted(key)}]", value)
     return check_costs(name, vector)
 

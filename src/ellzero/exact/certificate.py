@@ -41,7 +41,6 @@ class Claim:
 
     lambda_0: float
     k: int | None
-    budget: float | None  # of the sum of prices
     bound: float | None  # assumed of the features that pay lambda_0
     free_bound: float | None  # assumed of free features
     objective: float
@@ -50,6 +49,7 @@ class Claim:
     gap_asked: float
     swap_size: int | None = None  # if given, the lower bound holds for swaps of at most so many features, not for all models
     home: NDArray[np.int64] | None = None  # the counted features from which these swaps start, ascending
+    budget: float | None = None  # of the sum of prices; k is None then
     prover: str | None = None  # another solver that `lower_bound` rests on
 
 

@@ -13,7 +13,7 @@ from ellzero.exact.options import SearchOptions
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
 
-__all__ = ["BUDGET_SLACK", "allows", "check_budget", "weights"]
+__all__ = ["BUDGET_SLACK", "allows", "check_budget", "require_affordable", "weights"]
 
 Array = NDArray[np.float64]
 BUDGET_SLACK = 1e-12  # relative: costs that sum to a budget in decimal numbers may exceed it by the rounding of binary ones
@@ -31,7 +31,9 @@ def check_budget(problem: Problem, options: SearchOptions) -> SearchOptions:
 
 def require_affordable(problem: Problem, budget: float) -> None:
     """Refuse a budget below the cost of the cheapest feature that costs anything."""
-    cheapest = float(np.min(problem.penalty.prices(problem.design.shape[1]), initial=np.inf, where=problem.penalty.price != 0.0))
+    cheapest = float(
+        np.min(problem.penalty.prices(problem.design.shape[1]), initial=np.inf, where=problem.penalty.price != 0.0)
+    )
     if budget * (1.0 + BUDGET_SLACK) < cheapest < np.inf:
         raise InvalidInputError(f"budget must be at least {cheapest:g}, the cost of the cheapest feature, got {budget:g}.")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,7 +78,7 @@ class Path:
         if self.problem.penalty.price is None:
             return self.support_size.astype(np.float64)
         starts = self.coef.indptr
-        return np.array([self.problem.spent(self.coef.indices[a:b]) for a, b in zip(starts[:-1], starts[1:], strict=True)])
+        return np.array([self.problem.spent(self.coef.indices[a:b]) for a, b in pairwise(starts.tolist())])
 
     @property
     def sized(self) -> dict[int, Model]:

@@ -107,7 +107,7 @@ def make_problem(
 
 
 def with_costs(unpenalized: NDArray[np.bool_] | None, costs: Array | None) -> tuple[NDArray[np.bool_] | None, Array | None]:
-    """Return the mask of unpenalized features, those that cost nothing included, and prices; None where these say nothing new."""
+    """Return the mask of unpenalized features, those that cost nothing included, and prices; None if these are all one."""
     if costs is None:
         return unpenalized, None
     free = costs == 0.0 if unpenalized is None else unpenalized | (costs == 0.0)

@@ -2,8 +2,8 @@
 
     P(b, beta) = sum_i w_i f(eta_i, y_i) + lambda_0 sum_j c_j [beta_j != 0] + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2
 
-with eta = X beta + b. `w` are the sample weights divided by their sum. c_j is the price of feature j: one, unless `feature_cost`
-gives another, and zero for unpenalized features. With `standardize`, beta refers to the standardised columns
+with eta = X beta + b. `w` are the sample weights divided by their sum. c_j is the price of feature j: one, unless
+`feature_cost` gives another, and zero for unpenalized features. With `standardize`, beta refers to the standardised columns
 (x_j - mean_j) / spread_j; the coefficients that users see refer to X itself: coef_j = beta_j / spread_j.
 """
 

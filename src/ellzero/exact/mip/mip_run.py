@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
 from ellzero.exact.certificate import tree_arrays
-from ellzero.exact.mip.backends import Backend, MipResult, get_backend
 from ellzero.exact.limits import BUDGET_SLACK
+from ellzero.exact.mip.backends import Backend, MipResult, get_backend
 from ellzero.exact.options import SearchOptions
 from ellzero.exact.run import Run, begin_run
 from ellzero.exact.solution import ExactSolution, size_of

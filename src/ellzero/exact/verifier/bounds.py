@@ -157,7 +157,7 @@ class Problem:
         inside = states.inside | home & (leave == 0)[owner]
         more = np.maximum(states.count(home & ~inside) - leave, 0)  # whichever leave, so many of the undecided ones are in
         if self.price is not None:
-            return self._cap_at_prices(replace(states, inside=inside), upper, enter, more)
+            return self._cap_at_prices(replace(states, inside=inside), self.price[states.index], upper, enter, more)
         chosen = states.count(inside & self.counted[states.index])
         room = upper - self.lambda_0 * (chosen + more + states.clauses)
         # `room` may have paid the lambda_0 of these already: one of each clause, and the undecided ones of `home`.
@@ -171,9 +171,9 @@ class Problem:
         possible = paid | (home | (enter > 0)[owner]) & (room >= self.lambda_0)[owner]
         return replace(states, inside=inside, low=low, high=high).keep(possible).only(~nothing)
 
-    def _cap_at_prices(self, states: States, upper: Any, enter: Array, more: Index) -> States:
+    def _cap_at_prices(self, states: States, price: Array, upper: Any, enter: Array, more: Index) -> States:
         """Return what `cap` does where prices differ; at least `more` undecided features of `home` are in."""
-        owner, home, price, charge = states.owner, self.home[states.index], self.price[states.index], self.charge[states.index]
+        owner, home, charge = states.owner, self.home[states.index], self.charge[states.index]
         cheapest, least = states.least_of_clauses(price), states.least_of_clauses(charge)
         stay = np.full(len(states.node), np.inf, dtype=charge.dtype)  # the least charge of an undecided feature of home
         at_home = home & ~states.inside

@@ -111,8 +111,8 @@ def check_header(header: Header, arrays: Arrays) -> None:
     """Check the format, the digest, and the type and range of every entry."""
     require(header.get("format") == FORMAT, f"this is not an {FORMAT}.")
     version = header.get("version")
-    known = type(version) is int and version in VERSIONS
-    require(known, f"version {version!r:.40} of certificates is not read here, only versions {VERSIONS[0]} and {VERSIONS[1]}.")
+    read = type(version) is int and version in VERSIONS
+    require(read, f"version {version!r:.40} of certificates is not read here, only versions {VERSIONS[0]} and {VERSIONS[1]}.")
     numbers = (*NUMBERS, "budget") if version == PRICED else NUMBERS
     fields = {*FIELDS, *numbers}
     try:
@@ -310,7 +310,9 @@ def read_solution(header: Header, arrays: Arrays, problem: Problem) -> tuple[Arr
     require(k is None or used <= k, f"the solution uses {used} features, k allows {k}.")
     if header.get("budget") is not None:
         spent, budget = math.fsum(arrays["price"][coef != 0.0].tolist()), header["budget"]
-        require(spent <= budget * (1.0 + BUDGET_SLACK), f"the solution's features cost {spent:.12g}, budget allows {budget:.12g}.")
+        require(
+            spent <= budget * (1.0 + BUDGET_SLACK), f"the solution's features cost {spent:.12g}, budget allows {budget:.12g}."
+        )
     beta = problem.arithmetic.numbers(coef) * problem.arithmetic.numbers(problem.spread)
     inside = (beta >= problem.low) & (beta <= problem.high)
     require_all(inside, "the solution violates lower, upper or the assumed bound")

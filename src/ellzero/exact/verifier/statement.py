@@ -35,6 +35,7 @@ DEFAULTS: dict[str, Any] = {  # those of ellzero.solve
     "feature_cost": None,
     "sample_weight": None,
 }
+COMPARED = ("loss", "k", "budget", "swap_size", "fit_intercept", "standardize", "lambda_0", "lambda_1", "lambda_2")
 ASSUMPTIONS = ("bound", "free_bound")  # compared only if they are stated
 
 
@@ -110,10 +111,12 @@ def differences(header: Header, arrays: Arrays, expected: Mapping[str, Any], nam
     if wanted["lambda_0"] is None:
         wanted["lambda_0"] = 0.0
     free, price = as_prices(wanted["unpenalized"], wanted["feature_cost"], header["p"], names)
-    if price is None and wanted["k"] is None and isinstance(wanted["budget"], (int, float)):  # without costs, a number of features
+    if (
+        price is None and wanted["k"] is None and isinstance(wanted["budget"], (int, float))
+    ):  # without costs, a number of features
         wanted |= {"k": math.floor(wanted["budget"] * (1.0 + BUDGET_SLACK)), "budget": None}
     out = []
-    for name in ("loss", "k", "budget", "swap_size", "fit_intercept", "standardize", "lambda_0", "lambda_1", "lambda_2", *ASSUMPTIONS):
+    for name in (*COMPARED, *ASSUMPTIONS):
         if name in wanted and not same_setting(header.get(name), wanted[name]):
             out.append(f"{name} is {shown(header.get(name))} in the certificate, not {shown(wanted[name])} as expected.")
     n, p = header["n"], header["p"]
