@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -60,12 +61,16 @@ class Model:
     n_features: int
     cost: float
     size: int
-    spent: float
     lambda_0: float | None
     objective: float
     loss: str
     classes: NDArray[Any] | None
     names: list[str] | None = None
+    spent: float = math.nan  # the size, if it is not given
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.spent):
+            object.__setattr__(self, "spent", float(self.size))
 
     @property
     def coefficients(self) -> Coefficients:
@@ -147,7 +152,7 @@ def make_model(problem: Problem, at: Coefficients, *, cost: float, lambda_0: flo
     """Make a model from coefficients whose cost and objective are known."""
     n_features, names = problem.design.shape[1], problem.design.names
     size, spent = problem.counted(at.support), problem.spent(at.support)
-    return Model(*at, n_features, cost, size, spent, lambda_0, objective, problem.loss.name, problem.classes, names)
+    return Model(*at, n_features, cost, size, lambda_0, objective, problem.loss.name, problem.classes, names, spent)
 
 
 def evaluate(problem: Problem, at: Coefficients, lambda_0: float | None = None) -> Model:
