@@ -49,7 +49,13 @@ def limits_of(rng, cost):
     some = float(rng.uniform(1.01 * cost[cost > 0.0].min(), 0.8 * cost.sum()))
     whole = float(np.ceil(some))
     price = float(10.0 ** rng.uniform(-3.0, -1.3))
-    return [{"lambda_0": price}, {"budget": some}, {"budget": whole}, {"lambda_0": price, "budget": some}, {"k": 2, "lambda_0": price}]
+    return [
+        {"lambda_0": price},
+        {"budget": some},
+        {"budget": whole},
+        {"lambda_0": price, "budget": some},
+        {"k": 2, "lambda_0": price},
+    ]
 
 
 def is_allowed(support, spent, limit):
@@ -159,7 +165,9 @@ def test_storages_and_threads_agree(loss):
     for each in storages:
         found = ez.solve(each, y, feature_cost=cost, budget=7, lambda_0=1e-3, **settings)
         assert ez.verify(found.certificate, each, y).valid
-        assert found.objective == pytest.approx(ez.solve(X, y, feature_cost=cost, budget=7, lambda_0=1e-3, **settings).objective)
+        assert found.objective == pytest.approx(
+            ez.solve(X, y, feature_cost=cost, budget=7, lambda_0=1e-3, **settings).objective
+        )
     threads = ez.fit_path(X, y, feature_cost=cost, algorithm="local_search", n_jobs=2, **settings)
     np.testing.assert_array_equal(threads.coef.toarray(), paths[0].coef.toarray())
 
