@@ -31,9 +31,12 @@ Instance::Instance(Random& random, const Shape& shape)
     design_ = make_dense<double>(x_.data(), rows_, shape.columns, rows_);
     columns_ = std::make_unique<Columns>(*design_, shape.standardised ? mean_.data() : nullptr,
                                          shape.standardised ? scale_.data() : nullptr, square_.data(), team_, monitor_);
-    const Penalty penalty{shape.lambda_1, shape.lambda_2, shape.bounded ? lower_.data() : nullptr,
+    const Penalty penalty{shape.lambda_1,
+                          shape.lambda_2,
+                          shape.bounded ? lower_.data() : nullptr,
                           shape.bounded ? upper_.data() : nullptr,
-                          shape.unpenalized || shape.priced ? prices_.data() : nullptr, shape.priced};
+                          shape.unpenalized || shape.priced ? prices_.data() : nullptr,
+                          shape.priced};
     const Loss loss{shape.loss, shape.loss == LossKind::hinge ? 1e-3 : 0.0};
     problem_ = std::make_unique<Problem>(Problem{*columns_, loss, y_.data(), w_.data(), penalty, shape.intercept, 1e-10});
 }

@@ -744,6 +744,13 @@ class SearchOptions:
     def k(self, arg: int, /) -> None: ...
 
     @property
+    def budget(self) -> float | None:
+        """Their prices sum to at most that; None: no limit."""
+
+    @budget.setter
+    def budget(self, arg: float | None, /) -> None: ...
+
+    @property
     def gap(self) -> float:
         """Relative."""
 

@@ -87,9 +87,8 @@ Branching::Block Branching::block_around(int32_t j) {
     const auto resembling = [&](double alike) {
         Block out;
         for (const int32_t i : work_.region.undecided())
-            if (i == j ||
-                (work_.region.group(i) == Charges::pool && setting_.options.may_branch_on(i) && correlation[i] >= alike &&
-                 similar_prices(work_.region.price(i), work_.region.price(j))))
+            if (i == j || (work_.region.group(i) == Charges::pool && setting_.options.may_branch_on(i) &&
+                           correlation[i] >= alike && similar_prices(work_.region.price(i), work_.region.price(j))))
                 out.push_back(i);
         return out;
     };

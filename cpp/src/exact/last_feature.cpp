@@ -20,8 +20,8 @@ constexpr double floor_of_leaf = 0.01;
 
 bool LastFeature::worth_enumerating() const {
     const Region& region = work_.region;
-    return setting_.incumbent.proof_bytes() < most_bytes_of_leaves && setting_.options.integral.empty() &&
-           region.one_more() && std::ssize(region.undecided()) * setting_.problem.rows() <= most_enumerated;
+    return setting_.incumbent.proof_bytes() < most_bytes_of_leaves && setting_.options.integral.empty() && region.one_more() &&
+           std::ssize(region.undecided()) * setting_.problem.rows() <= most_enumerated;
 }
 
 std::vector<Leaf> LastFeature::enumerate() {

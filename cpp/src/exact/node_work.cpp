@@ -69,8 +69,8 @@ void NodeWork::begin(const std::vector<Relaxation::Coordinate>& from, double int
         if (c.beta != 0.0) take(c.column, c.beta);
     for (const auto* list : {&region.in(), &region.always(), &region.home_undecided()})
         for (const int32_t j : *list) take(j, 0.0);
-    Charges started{
-        setting_.options.lambda_0, region.limited() ? mu : 0.0, {}, region.room(), region.by_price(), region.cheapest()};
+    Charges started{setting_.options.lambda_0, region.limited() ? mu : 0.0, {}, region.room(), region.by_price(),
+                    region.cheapest()};
     ColumnLists now;
     for (const auto& clause : region.clauses()) now.add(clause);
     started.clauses = carried(clauses, charges, now, pool_charges(started, share_of_new_clause), setting_.problem.columns());

@@ -168,9 +168,9 @@ void Region::count() {
     if (swaps_.limits()) std::copy_if(undecided_.begin(), undecided_.end(), std::back_inserter(home_undecided_), home);
     left_ = by_price_ ? most_ - taken(in_) - taken_by_clauses()
                       : most_ - static_cast<double>((std::ssize(in_) - homes_in) + std::ssize(clauses_));
-    limited_ = left_ < (by_price_ ? taken(undecided_) - taken_by_clauses()
-                                  : static_cast<double>(std::ssize(undecided_) - std::ssize(home_undecided_) -
-                                                        std::ssize(clauses_)));
+    limited_ =
+        left_ < (by_price_ ? taken(undecided_) - taken_by_clauses()
+                           : static_cast<double>(std::ssize(undecided_) - std::ssize(home_undecided_) - std::ssize(clauses_)));
     may_leave_ = swaps_.size - (swaps_.homes - homes_in - std::ssize(home_undecided_));
 }
 
@@ -245,8 +245,8 @@ bool Region::settle(double cutoff) {
     };
     for (const int32_t j : in_) cap(j, reach(spare));
     for (const int32_t j : always_) cap(j, reach(spare));
-    // 3. Features that the numbers or the costs keep from coming in are out. In the place of the cheapest of its clause, one may
-    // take more room.
+    // 3. Features that the numbers or the costs keep from coming in are out. In the place of the cheapest of its clause, one
+    // may take more room.
     const auto possible = [&](int32_t j) {
         if (left_over(j) < 0.0) return false;
         if (at_home(j)) return true;

@@ -157,7 +157,8 @@ RegionBound::Decided RegionBound::if_decided(int32_t j) const {
         // another one that of the second if that had come in anyway.
         const Top& top = tops_[clause];
         if (top.column == j) {
-            const double beside = top.other >= 0 && region_.fits(top.other) ? chosen.next * region_.weight(top.other) : top.second;
+            const double beside =
+                top.other >= 0 && region_.fits(top.other) ? chosen.next * region_.weight(top.other) : top.second;
             return {value_, raised(top.first - std::min(top.second, beside))};
         }
         const bool more = region_.fits(j);

@@ -16,7 +16,8 @@ constexpr int nodes_to_a_pass = 8;
 constexpr int64_t few_nodes = 2;
 // No run is longer than that: the clock would overflow.
 constexpr double most_seconds = 1e8;
-// The first guess of what the limit k, or a budget, costs, relative to the objective, if no penalty of the coefficients costs anything.
+// The first guess of what the limit k, or a budget, costs, relative to the objective, if no penalty of the coefficients costs
+// anything.
 constexpr double least_worth = 1e-3;
 
 // The root's relaxation starts at the incumbent. The multiplier mu of k is what a feature is worth: of the order of what its
@@ -36,11 +37,7 @@ State start_at(const Model& incumbent, double objective, const Penalty& penalty,
 }  // namespace
 
 Search::Search(const Problem& problem, const ExactOptions& options, const Model& incumbent, int threads)
-    : numbering_(problem),
-      options_(options),
-      inner_options_(options),
-      threads_(threads),
-      best_(incumbent, options) {
+    : numbering_(problem), options_(options), inner_options_(options), threads_(threads), best_(incumbent, options) {
     inner_options_.precise = options_.precise = needs_precision(problem, options.gap);
     auto state = std::make_shared<const State>(start_at(incumbent, objective(), problem.penalty, options.budget.has_value()));
     frontier_.set_root(make_child({}, std::move(state), -Penalty::infinity));

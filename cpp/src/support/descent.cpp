@@ -143,7 +143,8 @@ bool Descent::drop(Iterate& it, double lambda_0, Model& current) {
         const int32_t j = it.support[k];
         if (!problem_.penalty.counted(j)) continue;
         const double b = it.beta[k];
-        const double limit = (b * (0.5 * problem_.curvature(j) * b - r_[k]) - problem_.penalty.value(b)) / problem_.penalty.price(j);
+        const double limit =
+            (b * (0.5 * problem_.curvature(j) * b - r_[k]) - problem_.penalty.value(b)) / problem_.penalty.price(j);
         if (limit < allowed) {
             allowed = limit;
             if (limit < lambda_0) position = static_cast<int>(k);

@@ -110,7 +110,8 @@ Move Neighbourhood::find_swap(const Iterate& it, double lambda_0, double worth) 
         const size_t count = std::min<size_t>(removable.size() - start, removals_per_read);
         for (size_t k = 0; k < count; ++k) {
             removals[k] = removal(it, removable[start + k], etas[k]);
-            if (problem_.penalty.unequal) removals[k].gain += lambda_0 * problem_.penalty.price(it.support[removable[start + k]]);
+            if (problem_.penalty.unequal)
+                removals[k].gain += lambda_0 * problem_.penalty.price(it.support[removable[start + k]]);
             problem_.loss.residual(n, etas[k].data(), problem_.y, problem_.w, residuals.data() + k * n);
         }
         problem_.X.products(residuals.data(), static_cast<int64_t>(count), slopes.data());

@@ -88,8 +88,8 @@ void SwapModel::read_products(const std::vector<int32_t>& columns) {
     }
 }
 
-void SwapModel::rank_tiles(const Iterate& it, const double* slopes, size_t most, int64_t begin, int64_t end,
-                           const Terms& terms, std::vector<Swap>& list) const {
+void SwapModel::rank_tiles(const Iterate& it, const double* slopes, size_t most, int64_t begin, int64_t end, const Terms& terms,
+                           std::vector<Swap>& list) const {
     constexpr int64_t width = kernels::tile_width;
     const Penalty& penalty = problem_.penalty;
     const int64_t p = problem_.columns(), order = hessian_.order(), size = std::ssize(it.support);
@@ -154,8 +154,9 @@ Swap SwapModel::best_at_prices(const Iterate& it, int32_t j, double slope, doubl
         const double dearer = penalty.price(j) - penalty.price(it.support[k]);
         if (it.spent + dearer > terms.budget) continue;
         const double inverse = 1.0 / variance_[k], b = it.beta[k], cost = 0.5 * b * b * inverse, at = u[k * width];
-        const double change = cost + terms.lambda_0 * dearer -
-                              penalty.entry_gain(slope - b * at * inverse, left + at * at * inverse - 2.0 * penalty.lambda_2, j);
+        const double change =
+            cost + terms.lambda_0 * dearer -
+            penalty.entry_gain(slope - b * at * inverse, left + at * at * inverse - 2.0 * penalty.lambda_2, j);
         if (change < best.change) best = {static_cast<size_t>(k), j, change, cost};
     }
     return best;

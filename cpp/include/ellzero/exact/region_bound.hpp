@@ -32,8 +32,8 @@ class RegionBound {
     double gain(int32_t j) const { return gains_[j]; }
     // A bound of |v_j - x_j . theta|, which is rounding.
     double noise(int32_t j) const;
-    // lambda_0 price_j - s_j: the gain of a feature at home that leaves; whether it is among the best that may leave; and the gain of
-    // all of these.
+    // lambda_0 price_j - s_j: the gain of a feature at home that leaves; whether it is among the best that may leave; and the
+    // gain of all of these.
     double gain_of_leaving(int32_t j) const { return region_.charge(j) - gains_[j]; }
     bool best_leaves(int32_t j) const { return gain_of_leaving(j) > 0.0 && gain_of_leaving(j) >= leaving_.last; }
     double gain_of_swaps() const { return leaving_.total; }

@@ -43,9 +43,9 @@ struct Model {
     std::vector<int32_t> support;
     std::vector<double> beta;
     double intercept = 0.0;
-    double cost = 0.0;  // G: the loss (the true hinge) + lambda_1, lambda_2 terms
-    int size = 0;       // features that pay for coming in
-    double spent = 0.0; // their prices
+    double cost = 0.0;   // G: the loss (the true hinge) + lambda_1, lambda_2 terms
+    int size = 0;        // features that pay for coming in
+    double spent = 0.0;  // their prices
     bool converged = true;
     // The model satisfies Theorem 1 for every lambda_0 in [enters_below, leaves_above]: below, a column enters; above, one
     // leaves. Nothing is known of a fresh model; what a likely screening found is not certain.
@@ -67,9 +67,9 @@ class Iterate {
     std::vector<double> beta;
     double intercept = 0.0;
     std::vector<double> eta, r, d;
-    double loss = 0.0;  // at the smoothing of the last evaluate()
-    int size = 0;       // features that pay for coming in
-    double spent = 0.0; // their prices
+    double loss = 0.0;   // at the smoothing of the last evaluate()
+    int size = 0;        // features that pay for coming in
+    double spent = 0.0;  // their prices
 
     void load(const Model& model);
     Model model() const;

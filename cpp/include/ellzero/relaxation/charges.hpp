@@ -3,8 +3,8 @@
 // Coordinates are in groups: those that have paid, the pool, and one group for each clause. At least one feature of a clause
 // comes in, and at most `room` more than that of all. The shares z of the perspective reformulation keep to both: those of a
 // clause sum to at least one, all of them to at most room + the number of clauses. The multiplier mu >= 0 of the limit is paid
-// by all, and what a clause is short of is taken off the charge of its members. Each feature also pays lambda_0 times its price.
-// Under a budget the room is for prices: shares are weighed by them, and a clause takes that of its cheapest member.
+// by all, and what a clause is short of is taken off the charge of its members. Each feature also pays lambda_0 times its
+// price. Under a budget the room is for prices: shares are weighed by them, and a clause takes that of its cheapest member.
 #pragma once
 
 #include <cstdint>
@@ -52,8 +52,8 @@ class ChargeSearch {
     // Forgets the powers of earlier searches.
     void forget() { groups_.clear(); }
 
-    // Moves the charges, given the sum of shares of each group, the pool first, and their weighed sum. False if they are good as
-    // they are.
+    // Moves the charges, given the sum of shares of each group, the pool first, and their weighed sum. False if they are good
+    // as they are.
     bool adjust(Charges& charges, const std::vector<double>& sums, const std::vector<double>& weighed);
 
   private:

@@ -49,7 +49,8 @@ class Screening {
     void read_everything(const Iterate& it);
     void read(size_t count);
     void forget(size_t slot);
-    // Fills least_ and most_ with what each column can gain, given center_ and radius_, divided by `prices` unless that is null.
+    // Fills least_ and most_ with what each column can gain, given center_ and radius_, divided by `prices` unless that is
+    // null.
     void bound_gains(const double* prices);
     // The `rank`-th largest gain that is sure, over the columns outside the model.
     double sure_gain(const Iterate& it, int rank) const;

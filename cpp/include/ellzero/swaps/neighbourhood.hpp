@@ -24,8 +24,8 @@ class Neighbourhood {
     // of them if that is p or more. `first`: the first feature that has an improving swap decides, instead of the best of all.
     Neighbourhood(const Problem& problem, int64_t candidates, bool first);
 
-    // The swap that lowers G + lambda_0 C by more than `worth`, where C is the sum of the prices, and that is its gain; without a
-    // column if there is none.
+    // The swap that lowers G + lambda_0 C by more than `worth`, where C is the sum of the prices, and that is its gain; without
+    // a column if there is none.
     Move find_swap(const Iterate& it, double lambda_0, double worth);
     // The removal that costs least for its price, and the addition that gains most for its price: that is their gain.
     Move cheapest_removal(const Iterate& it);

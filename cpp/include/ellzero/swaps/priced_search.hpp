@@ -1,7 +1,7 @@
 // Local search where features have different prices: what counts is G + lambda_0 C under a budget for C (see Terms).
 //
-// Models of one size are not comparable then, so a search belongs to terms instead of a size. A feature may be exchanged for one
-// that costs more or less, and what is left of the budget is spent again: by the best column that fits.
+// Models of one size are not comparable then, so a search belongs to terms instead of a size. A feature may be exchanged for
+// one that costs more or less, and what is left of the budget is spent again: by the best column that fits.
 #pragma once
 
 #include <cstdint>

@@ -46,7 +46,8 @@ class SwapModel {
     void read_products(const std::vector<int32_t>& columns);
     void rank_tiles(const Iterate& it, const double* slopes, size_t most, int64_t begin, int64_t end, const Terms& terms,
                     std::vector<Swap>& list) const;
-    // The best swap for a column where prices differ, given the curvature that it has left and H^-1 Z'D z_j, in steps of `width`.
+    // The best swap for a column where prices differ, given the curvature that it has left and H^-1 Z'D z_j, in steps of
+    // `width`.
     Swap best_at_prices(const Iterate& it, int32_t j, double slope, double left, const double* u, int64_t width,
                         const Terms& terms) const;
 
