@@ -157,7 +157,8 @@ class Problem:
         inside = states.inside | home & (leave == 0)[owner]
         more = np.maximum(states.count(home & ~inside) - leave, 0)  # whichever leave, so many of the undecided ones are in
         if self.price is not None:
-            return self._cap_at_prices(replace(states, inside=inside), self.price[states.index], upper, enter, more)
+            states = replace(states, inside=inside)
+            return self._cap_at_prices(states, self.price[states.index], upper, (enter, leave), more)
         chosen = states.count(inside & self.counted[states.index])
         room = upper - self.lambda_0 * (chosen + more + states.clauses)
         # `room` may have paid the lambda_0 of these already: one of each clause, and the undecided ones of `home`.
@@ -171,8 +172,9 @@ class Problem:
         possible = paid | (home | (enter > 0)[owner]) & (room >= self.lambda_0)[owner]
         return replace(states, inside=inside, low=low, high=high).keep(possible).only(~nothing)
 
-    def _cap_at_prices(self, states: States, price: Array, upper: Any, enter: Array, more: Index) -> States:
+    def _cap_at_prices(self, states: States, price: Array, upper: Any, allowed: tuple[Array, Index], more: Index) -> States:
         """Return what `cap` does where prices differ; at least `more` undecided features of `home` are in."""
+        enter, leave = allowed
         owner, home, charge = states.owner, self.home[states.index], self.charge[states.index]
         cheapest, least = states.least_of_clauses(price), states.least_of_clauses(charge)
         stay = np.full(len(states.node), np.inf, dtype=charge.dtype)  # the least charge of an undecided feature of home
@@ -191,7 +193,7 @@ class Problem:
         # In the place of the cheapest of its clause, a feature may take more room.
         extra = price - np.append(cheapest, 0)[states.clause] if self.budget is not None else np.where(states.clause < 0, 1, 0)
         possible = states.inside | (left >= 0) & (home | (extra <= enter[owner]))
-        nothing = (enter < 0) | (room < 0) | (states.count(low > high) > 0)
+        nothing = (enter < 0) | (leave < 0) | (room < 0) | (states.count(low > high) > 0)
         left_out = bool((~possible & (states.clause >= 0)).any())
         states = replace(states, low=low, high=high).keep(possible).only(~nothing)
         return self.cap(states, upper) if left_out else states  # what is left of a clause may be in, or cost more
