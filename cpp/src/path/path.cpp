@@ -108,7 +108,7 @@ class PathFitter {
         for (const double lambda_0 : out_.lambda_0)
             if (options_.budgets.empty()) points.push_back({lambda_0, Penalty::infinity});
         std::vector<std::vector<int32_t>> searched(points.size());
-        PricedSearch search(problem_, work_.pool, options_.max_support);
+        PricedSearch search(problem_, work_.pool, options_.max_support, options_.effort);
         bool changed = true;
         for (int round = 0; round < most_merges && changed; ++round) {
             changed = false;

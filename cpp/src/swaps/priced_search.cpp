@@ -20,8 +20,14 @@ constexpr int most_rounds = 100;
 constexpr double most_drift = 1.0;
 }  // namespace
 
-PricedSearch::PricedSearch(const Problem& problem, Pool& pool, int most)
-    : problem_(problem), pool_(pool), most_(most), descent_(problem), swaps_(problem, most_drift), it_(problem) {}
+PricedSearch::PricedSearch(const Problem& problem, Pool& pool, int most, Effort effort)
+    : problem_(problem),
+      pool_(pool),
+      most_(most),
+      effort_(effort),
+      descent_(problem),
+      swaps_(problem, most_drift),
+      it_(problem) {}
 
 Model PricedSearch::refit() { return descent_.refit(it_); }
 
@@ -125,7 +131,7 @@ bool PricedSearch::swap(Model& model, const Terms& terms) {
 }
 
 bool PricedSearch::exchange_unequally(Model& model, const Terms& terms) {
-    if (model.size > few_features) return false;
+    if (effort_ == Effort::quick || model.size > few_features) return false;
     const std::vector<int32_t> support = model.support;
     for (const int32_t feature : support) {
         if (!problem_.penalty.counted(feature)) continue;

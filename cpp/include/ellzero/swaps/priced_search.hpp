@@ -10,13 +10,15 @@
 #include "ellzero/problem/pool.hpp"
 #include "ellzero/support/descent.hpp"
 #include "ellzero/swaps/exchange.hpp"
+#include "ellzero/swaps/local_search.hpp"
 
 namespace ellzero {
 
 class PricedSearch {
   public:
-    // Models that are seen go into the pool. None has more than `most` features.
-    PricedSearch(const Problem& problem, Pool& pool, int most);
+    // Models that are seen go into the pool. None has more than `most` features. A thorough search also exchanges one feature
+    // for several, and several for one.
+    PricedSearch(const Problem& problem, Pool& pool, int most, Effort effort);
 
     // Takes out features that cost more than they gain, and lets columns in that gain more than they cost, while they fit.
     void settle(Model& model, const Terms& terms);
@@ -40,6 +42,7 @@ class PricedSearch {
     const Problem& problem_;
     Pool& pool_;
     const int most_;
+    const Effort effort_;
     Descent descent_;
     SwapModel swaps_;
     Iterate it_;
