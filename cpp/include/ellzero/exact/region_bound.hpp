@@ -45,8 +45,7 @@ class RegionBound {
     Decided if_decided(int32_t j) const;
 
   private:
-    // The largest rewards, as many as are allowed: their sum, the least of them, and the largest of the others. Where features
-    // have weights the two are rewards per weight; a feature that comes in by a fraction is both.
+    // The largest rewards, as many as are allowed: their sum, the least of them, and the largest of the others.
     struct Chosen {
         double total = 0.0, last = 0.0, next = 0.0;
     };
@@ -54,7 +53,25 @@ class RegionBound {
     struct Weighed {
         double reward, weight;
     };
-    static Chosen choose(std::vector<Weighed>& rewards, double room);
+    // The same under a budget: rewards of features that fit, in the order of what they gain for their price, and the sums of
+    // the first of them. The value of a room is what these gain that fit into it, the last one by a fraction.
+    class Knapsack {
+      public:
+        void fill(std::vector<Weighed> features, double room);
+        double total() const { return total_; }
+        // What the value falls by if a feature must be in, or must be out.
+        double fall_with(const Weighed& feature) const;
+        double fall_without(const Weighed& feature) const;
+        int64_t size() const { return std::ssize(features_); }
+
+      private:
+        double value(double room) const;
+
+        std::vector<Weighed> features_;
+        std::vector<double> rewards_, weights_;  // of all before
+        double room_ = 0.0, total_ = 0.0;
+    };
+    Decided if_decided_within_budget(int32_t j) const;
     // The two largest rewards of a clause, and their columns.
     struct Top {
         int32_t column = -1, other = -1;
@@ -71,6 +88,8 @@ class RegionBound {
         }
     };
     double gain_of(int32_t j, double v);
+    // The bound, raised by this, rounded down.
+    double raised(double rise) const;
     // The sum of the loss part and of what is in.
     Sum decided(const DualPoint& dual, const std::vector<double>& v);
     void choose_tops(const std::vector<int32_t>& undecided);
@@ -86,6 +105,7 @@ class RegionBound {
     std::vector<Top> tops_;  // of the clauses
     std::vector<double> gains_, rewards_, leavers_;
     std::vector<Weighed> weighed_;
+    Knapsack knapsack_;
 };
 
 }  // namespace ellzero

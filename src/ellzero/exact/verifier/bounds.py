@@ -64,14 +64,13 @@ def balance(theta: Array) -> Array:
 class Knapsacks(NamedTuple):
     """The features that come into each region for their weight, and what the last one gains that comes in by a fraction.
 
-    Of the features that come in, `last` is the least gain per weight, and `following` the largest of all others; zero if all of
-    them come in.
+    For each entry: what these gain less if it must be among them, and if it must not.
     """
 
     entered: Index
     part: Array
-    last: Array
-    following: Array
+    fall_with: Array
+    fall_without: Array
 
 
 @dataclass(frozen=True)
@@ -275,27 +274,24 @@ class Problem:
         part: Array = np.zeros(0, dtype=net.dtype)
         if weight is None:
             entered, last, following = best_departures(net, coming, owner, enter)
-            last, following = last[owner], following[owner]
+            rise_in[coming], rise_out[coming] = rises(net[coming], last[owner[coming]], following[owner[coming]])
         else:
-            chosen = self._knapsacks(net, weight, coming & fits, owner, enter)
-            entered, part, last, following = chosen.entered, chosen.part, chosen.last[owner], chosen.following[owner]
-            # The ratios are rounded, and so are the sums that they are the ratios of.
-            size = np.abs(net) + states.total(np.maximum(net, 0), coming & fits)[owner]
-            known = self.arithmetic.finite(last)  # a ratio beyond all numbers says nothing
-            last, following = np.where(known, last, 0), np.where(known, following, np.inf)
-            last = np.maximum(self.arithmetic.below(last * weight, last * weight + size), 0)
-            following = self.arithmetic.above(following * weight, following * weight + size)
-        rise_in[coming], rise_out[coming] = rises(net[coming], last[coming], following[coming])
+            entered, part, fall_with, fall_without = self._knapsacks(net, weight, coming & fits, owner, enter)
+            rise_in[coming], rise_out[coming] = fall_with[coming], fall_without[coming]
         if len(top):
             # One that is not the best of its clause comes in its place, or beside it. Where the best is out, the second takes
             # its place, and that of the second, if it had come anyway, another.
             other = np.flatnonzero((clause >= 0) & ~best)
             full, place = ~fits[other], net[top][clause[other]]
-            place = np.where(full, place, np.minimum(place, last[other]))
-            rise_in[other] = np.maximum(place - net[other], 0)
+            if weight is None:
+                place = np.where(full, place, np.minimum(place, last[owner[other]]))
+                rise_in[other] = np.maximum(place - net[other], 0)
+                next_one = np.minimum(net[second], following[states.holder])
+                rise_out[top] = net[top] - np.where(fits[second], next_one, net[second])
+            else:
+                rise_in[other] = np.where(full, place - net[other], np.minimum(place - net[other], rise_in[other]))
+                rise_out[top] = net[top] - net[second] + np.where(fits[second], fall_without[second], 0)
             rise_out[other[full]] = 0
-            next_one = np.where(fits[second], np.minimum(net[second], following[second]), net[second])
-            rise_out[top] = net[top] - next_one
         left, last, following = best_departures(-net, going, owner, leave)
         rise_out[going], rise_in[going] = rises(-net[going], last[owner[going]], following[owner[going]])
         taken = ~coming
@@ -316,29 +312,35 @@ class Problem:
         narrowed = replace(states, inside=states.inside | into, low=low, high=high).keep(~out).only(~nothing)
         return np.where(nothing, math.inf, np.where(fair, bound, -math.inf)), self.cap(narrowed, upper)
 
-    def _knapsacks(self, net: Array, weight: Array, possible: Mask, owner: Index, room: Array) -> Knapsacks:
+    def _knapsacks(self, net: Array, weight: Array, possible: Mask, owner: Index, rooms: Array) -> Knapsacks:
         """Return the features that gain most for their weight in each region, and a part of the last one, up to its room."""
         places = np.flatnonzero(possible & (net > 0))
         places = places[ranked(net[places] / weight[places], owner[places])]
-        ends = np.cumsum(np.bincount(owner[places], minlength=len(room)))
-        part, last, following = np.zeros((3, len(room)), dtype=net.dtype)
-        entered = []
-        for at, mine in enumerate(np.split(places, ends[:-1])):
-            if not len(mine):
-                continue
-            total = np.cumsum(weight[mine])
+        ends = np.cumsum(np.bincount(owner[places], minlength=len(rooms)))
+        entries = np.searchsorted(owner, np.arange(len(rooms) + 1))
+        part, fall_with, fall_without = np.zeros(len(rooms), net.dtype), *np.zeros((2, len(net)), net.dtype)
+        entered, above, below = [], self.arithmetic.above, self.arithmetic.below
+        for at, (mine, room) in enumerate(zip(np.split(places, ends[:-1]), rooms, strict=True)):
+            count = np.arange(1, len(mine) + 1)
+            taken, gained = np.cumsum(weight[mine]), np.cumsum(net[mine])
             # Rounded down, so that no less comes in than could.
-            total = np.maximum(self.arithmetic.below(total, np.arange(1, len(mine) + 1) * total), 0)
-            count = int(np.count_nonzero(total <= room[at]))
-            entered.append(mine[:count])
-            if count == len(mine):
-                continue
-            cut = mine[count]
-            share = (room[at] - (total[count - 1] if count else 0)) / weight[cut]
-            part[at] = net[cut] * min(self.arithmetic.above(share, 1), 1)
-            last[at] = following[at] = net[cut] / weight[cut]
+            taken = np.maximum(below(taken, count * taken), 0)
+            sack = Sack(net[mine], weight[mine], taken, gained, above)
+            full, last = sack.fill(np.array([room]))
+            entered.append(mine[: int(full[0])])
+            part[at] = last[0]
+            # The sums are rounded, and so are the ratios that order them.
+            every = slice(entries[at], entries[at + 1])
+            size = (len(mine) + 8) * (gained[-1] if len(mine) else 0) + np.abs(net[every])
+            value = sack.value(np.array([room]))[0]
+            with_it = sack.value(above(room - weight[every], room + weight[every]))
+            without = sack.value(above(room + weight[every], room + weight[every]))
+            fall_with[every] = np.maximum(below(value - with_it - net[every], size), 0)
+            fall_without[every] = np.maximum(below(net[every] - (without - value), size), 0)
+        known = self.arithmetic.finite(fall_with) & self.arithmetic.finite(fall_without)  # else it says nothing
+        fall_with, fall_without = (np.where(known, each, 0) for each in (fall_with, fall_without))
         chosen = np.concatenate(entered) if entered else np.zeros(0, dtype=np.int64)
-        return Knapsacks(chosen, part, last, following)
+        return Knapsacks(chosen, part, fall_with, fall_without)
 
     def _at_points(self, states: States, points: Sequence[Point]) -> tuple[tuple[Array, Array, Array], Mask]:
         """Return the least and the largest v and the ridge (rounded down) of each entry, and which points say anything.
@@ -391,6 +393,33 @@ class Problem:
         high = np.minimum(states.high, last_root(ridge, self.lambda_1 - v_high, constant))
         low = np.maximum(states.low, -last_root(ridge, self.lambda_1 + v_low, constant))
         return np.where(around_zero, low, states.low), np.where(around_zero, high, states.high)
+
+
+class Sack(NamedTuple):
+    """A knapsack: what features gain and weigh, in the order of their ratios, and the sums of the first of them."""
+
+    gain: Array
+    weight: Array
+    taken: Array
+    gained: Array
+    above: Any  # of the arithmetic
+
+    def fill(self, room: Array) -> tuple[Index, Array]:
+        """Return how many features fit into some rooms as a whole, and what the part of the next one gains that fits."""
+        full = np.searchsorted(self.taken, room, side="right")
+        if not len(self.gain):
+            return full, np.zeros(len(room), dtype=self.gain.dtype)
+        after = np.minimum(full, len(self.gain) - 1)
+        share = self.above((room - np.where(full > 0, self.taken[full - 1], 0)) / self.weight[after], 1)
+        share = np.where((full < len(self.gain)) & (room > 0), np.minimum(share, 1), 0)
+        return full, self.gain[after] * share
+
+    def value(self, room: Array) -> Array:
+        """Return what all that fits into some rooms gains."""
+        full, last = self.fill(room)
+        if not len(self.gain):
+            return last
+        return np.where(full > 0, self.gained[full - 1], 0) + last
 
 
 def ranked(values: Array, group: Index) -> Index:
