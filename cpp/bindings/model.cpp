@@ -11,15 +11,15 @@ namespace ellzero::bindings {
 namespace {
 
 // The fields of a model that another process gets; the others are known only to the fit that made it.
-using State = std::tuple<std::vector<int32_t>, std::vector<double>, double, double, int, bool>;
+using State = std::tuple<std::vector<int32_t>, std::vector<double>, double, double, int, double, bool>;
 
 State state_of(const Model& model) {
-    return {model.support, model.beta, model.intercept, model.cost, model.size, model.converged};
+    return {model.support, model.beta, model.intercept, model.cost, model.size, model.spent, model.converged};
 }
 
 void set_state(Model& model, const State& state) {
     new (&model) Model();
-    std::tie(model.support, model.beta, model.intercept, model.cost, model.size, model.converged) = state;
+    std::tie(model.support, model.beta, model.intercept, model.cost, model.size, model.spent, model.converged) = state;
 }
 
 }  // namespace
@@ -30,7 +30,8 @@ void register_model(nb::module_& m) {
         .def(nb::init<const Model&>(), nb::arg("other"), "A copy.")
         .def_rw("intercept", &Model::intercept)
         .def_rw("cost", &Model::cost, "G: the loss with the l1 and l2 terms, without lambda_0.")
-        .def_rw("size", &Model::size, "Features that pay lambda_0.")
+        .def_rw("size", &Model::size, "Features that pay for coming in.")
+        .def_rw("spent", &Model::spent, "The sum of their prices.")
         .def_rw("converged", &Model::converged)
         .def("__getstate__", &state_of)
         .def("__setstate__", &set_state);

@@ -60,12 +60,14 @@ void register_options(nb::module_& m) {
         .def_rw("q", &PathOptions::q)
         .def_rw("improvement", &PathOptions::improvement)
         .def_rw("sizes", &PathOptions::sizes)
+        .def_rw("paid", &PathOptions::paid, "lambda_0 beside budgets.")
         .def_rw("n_lambda", &PathOptions::n_lambda)
         .def_rw("lambda_min_ratio", &PathOptions::lambda_min_ratio)
         .def_rw("max_support", &PathOptions::max_support)
         .def_rw("sweep", &PathOptions::sweep)
         .def_rw("seeds", &PathOptions::seeds);
     def_array(options, "lambda_0", &PathOptions::lambda_0);
+    def_array(options, "budgets", &PathOptions::budgets);
 }
 
 }  // namespace
@@ -73,7 +75,7 @@ void register_options(nb::module_& m) {
 void register_path(nb::module_& m) {
     register_options(m);
     nb::class_<BoundPathResult> result(m, "PathResult", "Models along lambda_0, and the best one seen of each size.");
-    result.def_rw("models", &PathResult::models, "One for each lambda_0.")
+    result.def_rw("models", &PathResult::models, "One for each lambda_0, or for each budget.")
         .def_rw("by_size", &PathResult::by_size, "In the order of their size.")
         .def_rw("reads", &PathResult::reads, "Reads of X, in units of all of X.")
         .def_ro("stopped", &BoundPathResult::reason, nb::for_getter(nb::sig("def stopped(self) -> BaseException | None")),

@@ -49,7 +49,9 @@ Columns BoundProblem::columns(Team& team, Monitor& monitor) const {
 }
 
 Penalty BoundProblem::penalty() const {
-    return {lambda_1, lambda_2, data(lower), data(upper), unpenalized ? unpenalized->data() : nullptr};
+    const double* each = data(prices);
+    const bool unequal = each && std::any_of(each, each + prices->size(), [](double c) { return c != 0.0 && c != 1.0; });
+    return {lambda_1, lambda_2, data(lower), data(upper), each, unequal};
 }
 
 Problem BoundProblem::problem(const Columns& columns) const {
@@ -58,16 +60,20 @@ Problem BoundProblem::problem(const Columns& columns) const {
 
 Model BoundProblem::complete(Model model) const {
     const Penalty penalty = this->penalty();
-    for (int64_t c = 0; penalty.unpenalized && c < core().columns(); ++c) {
+    for (int64_t c = 0; penalty.prices && c < core().columns(); ++c) {
         const auto j = static_cast<int32_t>(c);
-        if (!penalty.unpenalized[c]) continue;
+        if (penalty.counted(j)) continue;
         const auto place = std::lower_bound(model.support.begin(), model.support.end(), j);
         if (place != model.support.end() && *place == j) continue;
         model.beta.insert(model.beta.begin() + (place - model.support.begin()), penalty.clip(0.0, j));
         model.support.insert(place, j);
     }
     model.size = 0;
-    for (const int32_t j : model.support) model.size += penalty.counted(j);
+    model.spent = 0.0;
+    for (const int32_t j : model.support) {
+        model.size += penalty.counted(j);
+        model.spent += penalty.price(j);
+    }
     return model;
 }
 
@@ -88,7 +94,7 @@ void register_problem(nb::module_& m) {
         .def_rw("scale", &BoundProblem::scale, nb::arg().none(), "Factor of each column; None: columns are not scaled.")
         .def_rw("lower", &BoundProblem::lower, nb::arg().none())
         .def_rw("upper", &BoundProblem::upper, nb::arg().none())
-        .def_rw("unpenalized", &BoundProblem::unpenalized, nb::arg().none(), "One byte a column: not 0 if it is unpenalized.")
+        .def_rw("prices", &BoundProblem::prices, nb::arg().none(), "A feature pays lambda_0 times its price; None: all are 1.")
         .def_rw("loss", &BoundProblem::loss)
         .def_rw("smoothing", &BoundProblem::smoothing, "The width tau of the smoothed hinge.")
         .def_rw("lambda_1", &BoundProblem::lambda_1)

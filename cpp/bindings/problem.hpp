@@ -20,8 +20,7 @@ struct BoundProblem {
 
     nb::object design = nb::none();
     Numbers y, w, square;
-    Numbers mean, scale, lower, upper;
-    std::optional<Vector<uint8_t>> unpenalized;
+    Numbers mean, scale, lower, upper, prices;
     LossKind loss = LossKind::logistic;
     double smoothing = 0.0;  // of the hinge
     double lambda_1 = 0.0, lambda_2 = 0.0, tolerance = 1e-6;
@@ -33,7 +32,8 @@ struct BoundProblem {
     Columns columns(Team& team, Monitor& monitor) const;
     Problem problem(const Columns& columns) const;
     void set_design(nb::object object);
-    // Adds what Python leaves out of a model: unpenalized features, which are always in, and the number of those that pay.
+    // Adds what Python leaves out of a model: unpenalized features, which are always in, and the number and the prices of the
+    // others.
     Model complete(Model model) const;
 
   private:

@@ -15,7 +15,7 @@ ExactOptions BoundSearchOptions::core(const Problem& problem) const {
         for (const int32_t j : columns) out.at(j) = 1;
         return out;
     };
-    ExactOptions out{lambda_0, k, gap, null, free_bound, {}, {}};
+    ExactOptions out{lambda_0, k, budget, gap, null, free_bound, {}, {}};
     out.wanted = wanted;
     if (home) out.swaps = {flags(*home), std::ssize(*home), swap_size};
     if (integral) out.integral = flags(*integral);
@@ -80,6 +80,7 @@ void register_options(nb::module_& m) {
         .def(nb::init<>())
         .def_rw("lambda_0", &BoundSearchOptions::lambda_0)
         .def_rw("k", &BoundSearchOptions::k, "At most so many features.")
+        .def_rw("budget", &BoundSearchOptions::budget, nb::arg().none(), "Their prices sum to at most that; None: no limit.")
         .def_rw("gap", &BoundSearchOptions::gap, "Relative.")
         .def_rw("narrow", &BoundSearchOptions::narrow, "All boxes are narrowed at the root.")
         .def_rw("null", &BoundSearchOptions::null, "The null model's loss.")

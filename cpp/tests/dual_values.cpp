@@ -24,6 +24,7 @@ Shape random_shape(Random& random, LossKind loss) {
     out.standardised = random.coin();
     out.bounded = random.coin();
     out.unpenalized = random.coin(0.3);
+    out.priced = random.coin(0.4);
     out.lambda_1 = random.coin() ? 0.0 : random.magnitude(-4.0, -1.0);
     // Without bounds it is lambda_2 that holds the coefficients.
     out.lambda_2 = out.bounded && random.coin(0.3) ? 0.0 : random.magnitude(-4.0, -1.0);
@@ -42,15 +43,17 @@ DualPoint dual_at(const Instance& instance, const std::vector<double>& eta, cons
     return out;
 }
 
-// Some features in, some out, a limit on their number or a neighbourhood of a support: what a node of a tree may be.
+// Some features in, some out, a limit on their number or their prices, or a neighbourhood of a support: what a node of a tree
+// may be.
 struct Part {
-    Part(Random& random, const Problem& problem) {
+    Part(Random& random, const Problem& problem) : penalty(problem.penalty) {
         const int64_t p = problem.columns();
         options.lambda_0 = random.magnitude(-3.0, -0.5);
         options.k = p;
         options.free_bound = free_bound;
-        const int64_t kind = random.integer(0, 2);
+        const int64_t kind = random.integer(0, 3);
         if (kind == 1) options.k = random.integer(1, p);
+        if (kind == 3) options.budget = random.uniform(0.2, 3.0);
         if (kind == 2) {
             SwapNeighbourhood& swaps = options.swaps;
             swaps.home.resize(p);
@@ -106,7 +109,9 @@ struct Part {
         for (const Decision& decision : decisions)
             if (std::any_of(decision.block.begin(), decision.block.end(), used) != decision.in) return false;
         const SwapNeighbourhood& swaps = options.swaps;
-        if (!swaps.limits()) return std::ssize(support) <= options.k;
+        double prices = 0.0;
+        for (const int32_t j : support) prices += penalty.price(j);
+        if (!swaps.limits()) return std::ssize(support) <= options.k && prices <= options.budget.value_or(Penalty::infinity);
         int64_t left = 0, came = 0;
         for (int32_t j = 0; j < std::ssize(swaps.home); ++j) {
             left += swaps.home[j] && !used(j);
@@ -115,6 +120,7 @@ struct Part {
         return left <= swaps.size && came <= swaps.size;
     }
 
+    const Penalty& penalty;
     ExactOptions options;
     std::vector<Decision> decisions;
 };
@@ -142,7 +148,9 @@ std::vector<Candidate> all_models(const Instance& instance) {
 }
 
 double objective(const Instance& instance, const Candidate& candidate, double lambda_0) {
-    return instance.cost(candidate.model) + lambda_0 * static_cast<double>(candidate.support.size());
+    double prices = 0.0;
+    for (const int32_t j : candidate.support) prices += instance.problem().penalty.price(j);
+    return instance.cost(candidate.model) + lambda_0 * prices;
 }
 
 // A model of the candidate's support with other coefficients, inside the region's boxes.
@@ -175,7 +183,7 @@ bool uses_all(const Candidate& candidate) {
 
 // The relaxation of the region over all of its columns, solved well.
 struct Solved {
-    double value;  // with lambda_0 of what is in
+    double value;  // with the prices of what is in
     DualPoint dual;
 };
 Solved relax(const Instance& instance, const Part& part, const Region& region) {
@@ -187,9 +195,9 @@ Solved relax(const Instance& instance, const Part& part, const Region& region) {
             coordinates.push_back(
                 {j, region.box(j), region.undecided(j) ? std::max(region.group(j), Charges::pool) : region.group(j), 0.0});
     Relaxation relaxation(problem);
-    relaxation.begin(
-        coordinates, 0.0,
-        {part.options.lambda_0, 0.0, std::vector<double>(region.clauses().size(), part.options.lambda_0), region.room()});
+    Charges charges{part.options.lambda_0, 0.0, {}, region.room(), region.by_price(), region.cheapest()};
+    for (const double price : charges.cheapest) charges.clauses.push_back(charges.of_pool(price));
+    relaxation.begin(coordinates, 0.0, charges);
     if (hinge) relaxation.smooth(0.5);
     for (int round = 0; round < (hinge ? 300 : 1); ++round) {
         relaxation.solve(1e-13);
@@ -201,7 +209,8 @@ Solved relax(const Instance& instance, const Part& part, const Region& region) {
             !region.free().empty())
             wanted.push_back({c.column, 0.0});
     Solved out;
-    out.value = relaxation.value() + part.options.lambda_0 * static_cast<double>(region.in().size());
+    out.value = relaxation.value();
+    for (const int32_t j : region.in()) out.value += region.charge(j);
     make_dual(problem, relaxation.residual(), relaxation.curvature(), wanted, problem.penalty.lambda_2 == 0.0, out.dual);
     return out;
 }
@@ -335,7 +344,8 @@ TEST(good_dual_points_give_the_value_of_the_relaxation) {
             if (trial % 3 == 0) part.leave_out_the_rest(problem);
             if (trial % 3 == 1) {
                 part.decisions.clear();
-                part.options.k = 2;
+                if (shape.priced && random.coin()) part.options.budget = 0.8;
+                else part.options.k = 2;
             }
             Region region(problem, part.options);
             if (!part.load(region)) continue;

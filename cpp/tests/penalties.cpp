@@ -8,7 +8,7 @@ using harness::Random;
 
 namespace {
 
-// A penalty of two features, the second of which pays no lambda_0, with bounds around zero or none.
+// A penalty of two features, the second of which pays nothing, with bounds around zero or none.
 struct Case {
     explicit Case(Random& random) {
         for (int j = 0; j < 2; ++j) {
@@ -19,7 +19,8 @@ struct Case {
         penalty.lambda_2 = random.coin() ? 0.0 : random.magnitude(-2.0, 0.0);
         if (random.coin(0.7)) penalty.lower = lower;
         if (random.coin(0.7)) penalty.upper = upper;
-        penalty.unpenalized = unpenalized;
+        prices[0] = random.coin() ? 1.0 : random.magnitude(-1.0, 0.0);
+        penalty.prices = prices;
     }
 
     // Calls body at many points of the box of j, at most `reach` from zero.
@@ -30,7 +31,7 @@ struct Case {
     }
 
     double lower[2], upper[2];
-    uint8_t unpenalized[2] = {0, 1};
+    double prices[2] = {1.0, 0.0};
     Penalty penalty;
 };
 
@@ -69,7 +70,7 @@ TEST(threshold_pays_lambda_0_only_where_that_is_worth_it) {
         const double c = random.uniform(-3.0, 3.0), curvature = random.magnitude(-1.0, 1.0);
         const double lambda_0 = random.magnitude(-2.0, 0.5);
         const auto value = [&](double a) {
-            return 0.5 * curvature * (a - c) * (a - c) + it.penalty.value(a) + (a == 0.0 ? 0.0 : lambda_0);
+            return 0.5 * curvature * (a - c) * (a - c) + it.penalty.value(a) + (a == 0.0 ? 0.0 : lambda_0 * it.prices[0]);
         };
         const double best = it.penalty.threshold(c, curvature, lambda_0, 0);
         check_in_box(it.penalty, best, 0);

@@ -15,6 +15,7 @@ Model model_of(int size, double cost, int32_t first = 0) {
     for (int32_t j = 0; j < size; ++j) out.support.push_back(first + j);
     out.beta.assign(size, 1.0);
     out.size = size;
+    out.spent = size;
     out.cost = cost;
     return out;
 }
@@ -79,6 +80,39 @@ TEST(pool_envelope_is_the_lower_envelope_of_its_sizes) {
                 CHECK_NEAR(at->model.objective(lambda_0), least, 1e-12);
                 CHECK_NEAR(pool.best(lambda_0, most).objective(lambda_0), least, 1e-12);
             }
+        }
+    }
+}
+
+// With unequal prices: models of random prices, some of which no cheaper one beats.
+TEST(pool_of_prices_keeps_the_best_for_every_lambda_0_and_budget) {
+    for (int trial = 0; trial < 200; ++trial) {
+        Pool pool(true);
+        std::vector<Model> all{model_of(0, 1.0)};
+        pool.insert(all.front());
+        for (int k = 0; k < 60; ++k) {
+            const auto size = static_cast<int>(random.integer(1, 6));
+            Model model = model_of(size, random.uniform(0.0, 1.0), static_cast<int32_t>(k));
+            model.spent = random.coin(0.3) ? 0.5 * static_cast<double>(random.integer(1, 8)) : random.uniform(0.1, 4.0);
+            pool.insert(model);
+            all.push_back(model);
+        }
+        const auto least = [&](double lambda_0, double budget) {
+            double out = Penalty::infinity;
+            for (const Model& model : all)
+                if (model.spent <= budget) out = std::min(out, model.objective(lambda_0));
+            return out;
+        };
+        for (int k = 0; k < 40; ++k) {
+            const double lambda_0 = random.magnitude(-3.0, 1.0), budget = random.uniform(0.0, 4.0);
+            CHECK(pool.best(lambda_0, Pool::unlimited).objective(lambda_0) == least(lambda_0, Penalty::infinity));
+            CHECK(pool.best(lambda_0, Pool::unlimited, budget).objective(lambda_0) == least(lambda_0, budget));
+        }
+        const auto vertices = pool.envelope(Pool::unlimited);
+        for (size_t k = 0; k < vertices.size(); ++k) {
+            const double above = k + 1 < vertices.size() ? vertices[k + 1].upper : 0.0;
+            const double lambda_0 = std::isinf(vertices[k].upper) ? 10.0 + above : 0.5 * (vertices[k].upper + above);
+            CHECK_NEAR(vertices[k].model.objective(lambda_0), least(lambda_0, Penalty::infinity), 1e-12);
         }
     }
 }

@@ -26,13 +26,17 @@ Instance::Instance(Random& random, const Shape& shape)
     for (int64_t j = 0; j < shape.columns; ++j) {
         lower_.push_back(-random.uniform(0.0, 1.0));
         upper_.push_back(random.uniform(0.0, 2.0));
-        unpenalized_.push_back(j == shape.columns - 1 ? 1 : 0);
+        prices_.push_back(shape.unpenalized && j == shape.columns - 1 ? 0.0 : shape.priced ? random.uniform(0.1, 1.0) : 1.0);
     }
     design_ = make_dense<double>(x_.data(), rows_, shape.columns, rows_);
     columns_ = std::make_unique<Columns>(*design_, shape.standardised ? mean_.data() : nullptr,
                                          shape.standardised ? scale_.data() : nullptr, square_.data(), team_, monitor_);
-    const Penalty penalty{shape.lambda_1, shape.lambda_2, shape.bounded ? lower_.data() : nullptr,
-                          shape.bounded ? upper_.data() : nullptr, shape.unpenalized ? unpenalized_.data() : nullptr};
+    const Penalty penalty{shape.lambda_1,
+                          shape.lambda_2,
+                          shape.bounded ? lower_.data() : nullptr,
+                          shape.bounded ? upper_.data() : nullptr,
+                          shape.unpenalized || shape.priced ? prices_.data() : nullptr,
+                          shape.priced};
     const Loss loss{shape.loss, shape.loss == LossKind::hinge ? 1e-3 : 0.0};
     problem_ = std::make_unique<Problem>(Problem{*columns_, loss, y_.data(), w_.data(), penalty, shape.intercept, 1e-10});
 }

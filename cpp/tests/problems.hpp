@@ -11,7 +11,7 @@ namespace harness {
 struct Shape {
     ellzero::LossKind loss = ellzero::LossKind::logistic;
     int64_t rows = 20, columns = 6;
-    bool intercept = true, standardised = false, bounded = false, unpenalized = false;
+    bool intercept = true, standardised = false, bounded = false, unpenalized = false, priced = false;
     double lambda_1 = 0.0, lambda_2 = 0.0;
     double x_size = 1.0, y_size = 1.0;  // y of a regression
     double least_weight = 0.1;          // of a row, relative to the largest
@@ -38,8 +38,7 @@ class Instance {
     void standardise(bool centre);
 
     int64_t rows_;
-    std::vector<double> x_, y_, w_, mean_, scale_, square_, lower_, upper_;
-    std::vector<uint8_t> unpenalized_;
+    std::vector<double> x_, y_, w_, mean_, scale_, square_, lower_, upper_, prices_;
     ellzero::Team team_{1};
     ellzero::Monitor monitor_;
     std::unique_ptr<ellzero::Design> design_;

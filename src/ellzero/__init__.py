@@ -21,6 +21,7 @@ from ellzero.exact.solution import ExactSolution
 from ellzero.exact.solve import solve
 from ellzero.exact.swaps import improve
 from ellzero.exact.verifier import VerificationReport, verify
+from ellzero.paths.budgets import Budgets, fit_budgets
 from ellzero.paths.certified import CertifiedPath, certify_path
 from ellzero.paths.fitting import fit_path, lambda_grid
 from ellzero.paths.grid import PathGrid, fit_grid
@@ -69,6 +70,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "Alternatives",
+    "Budgets",
     "Certificate",
     "CertifiedPath",
     "ClusterError",
@@ -97,6 +99,7 @@ __all__ = [
     "check_stationarity",
     "convert",
     "datasets",
+    "fit_budgets",
     "fit_grid",
     "fit_path",
     "fit_sizes",

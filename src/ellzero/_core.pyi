@@ -115,11 +115,11 @@ class Problem:
     def upper(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, /) -> None: ...
 
     @property
-    def unpenalized(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None:
-        """One byte a column: not 0 if it is unpenalized."""
+    def prices(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None:
+        """A feature pays lambda_0 times its price; None: all are 1."""
 
-    @unpenalized.setter
-    def unpenalized(self, arg: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, /) -> None: ...
+    @prices.setter
+    def prices(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, /) -> None: ...
 
     @property
     def loss(self) -> LossKind: ...
@@ -161,7 +161,9 @@ class Problem:
 
     @property
     def heavy(self) -> float:
-        """The label of a class beside which the other weighs nothing, 0 if none does."""
+        """
+        The label of a class beside which the other weighs nothing, 0 if none does.
+        """
 
     @heavy.setter
     def heavy(self, arg: float, /) -> None: ...
@@ -207,10 +209,17 @@ class Model:
 
     @property
     def size(self) -> int:
-        """Features that pay lambda_0."""
+        """Features that pay for coming in."""
 
     @size.setter
     def size(self, arg: int, /) -> None: ...
+
+    @property
+    def spent(self) -> float:
+        """The sum of their prices."""
+
+    @spent.setter
+    def spent(self, arg: float, /) -> None: ...
 
     @property
     def converged(self) -> bool: ...
@@ -218,9 +227,9 @@ class Model:
     @converged.setter
     def converged(self, arg: bool, /) -> None: ...
 
-    def __getstate__(self) -> tuple[list[int], list[float], float, float, int, bool]: ...
+    def __getstate__(self) -> tuple[list[int], list[float], float, float, int, float, bool]: ...
 
-    def __setstate__(self, arg: tuple[Sequence[int], Sequence[float], float, float, int, bool], /) -> None: ...
+    def __setstate__(self, arg: tuple[Sequence[int], Sequence[float], float, float, int, float, bool], /) -> None: ...
 
     @property
     def support(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
@@ -300,6 +309,13 @@ class PathOptions:
     def sizes(self, arg: Sequence[int], /) -> None: ...
 
     @property
+    def paid(self) -> float:
+        """lambda_0 beside budgets."""
+
+    @paid.setter
+    def paid(self, arg: float, /) -> None: ...
+
+    @property
     def n_lambda(self) -> int: ...
 
     @n_lambda.setter
@@ -335,12 +351,18 @@ class PathOptions:
     @lambda_0.setter
     def lambda_0(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
 
+    @property
+    def budgets(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @budgets.setter
+    def budgets(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
 class PathResult:
     """Models along lambda_0, and the best one seen of each size."""
 
     @property
     def models(self) -> list[Model]:
-        """One for each lambda_0."""
+        """One for each lambda_0, or for each budget."""
 
     @models.setter
     def models(self, arg: Sequence[Model], /) -> None: ...
@@ -443,24 +465,6 @@ class Tree:
     def set_points(self, row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], alpha: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], point_diagonal: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], model_columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], model_values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], model_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
     @property
-    def diagonal_members(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
-
-    @diagonal_members.setter
-    def diagonal_members(self, arg: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
-
-    @property
-    def diagonal_ends(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
-
-    @diagonal_ends.setter
-    def diagonal_ends(self, arg: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
-
-    @property
-    def diagonal_values(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
-
-    @diagonal_values.setter
-    def diagonal_values(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
-
-    @property
     def parent(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
 
     @parent.setter
@@ -490,26 +494,28 @@ class Tree:
     @block_ends.setter
     def block_ends(self, arg: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
 
+    @property
+    def diagonal_members(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @diagonal_members.setter
+    def diagonal_members(self, arg: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def diagonal_ends(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+
+    @diagonal_ends.setter
+    def diagonal_ends(self, arg: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def diagonal_values(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @diagonal_values.setter
+    def diagonal_values(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
 class State:
     """The region and the start that a node leaves to its children."""
 
     def __init__(self) -> None: ...
-
-    @property
-    def diagonal(self) -> int:
-        """
-        The number of its diagonal, -1 if it has none; a search that is restored looks it up in the tree.
-        """
-
-    @diagonal.setter
-    def diagonal(self, arg: int, /) -> None: ...
-
-    @property
-    def tried(self) -> int:
-        """Columns when a diagonal was made last."""
-
-    @tried.setter
-    def tried(self, arg: int, /) -> None: ...
 
     @property
     def intercept(self) -> float: ...
@@ -536,6 +542,22 @@ class State:
 
     @boxes.setter
     def boxes(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def diagonal(self) -> int:
+        """
+        The number of its diagonal, -1 if it has none; a search that is restored looks it up in the tree.
+        """
+
+    @diagonal.setter
+    def diagonal(self, arg: int, /) -> None: ...
+
+    @property
+    def tried(self) -> int:
+        """Columns when a diagonal was made last."""
+
+    @tried.setter
+    def tried(self, arg: int, /) -> None: ...
 
     @property
     def clause_members(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
@@ -720,6 +742,13 @@ class SearchOptions:
 
     @k.setter
     def k(self, arg: int, /) -> None: ...
+
+    @property
+    def budget(self) -> float | None:
+        """Their prices sum to at most that; None: no limit."""
+
+    @budget.setter
+    def budget(self, arg: float | None, /) -> None: ...
 
     @property
     def gap(self) -> float:

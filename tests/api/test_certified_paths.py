@@ -77,7 +77,7 @@ def test_certifying_with_limits_and_bounds():
         ez.certify_path(plain)
     check_certified(ez.certify_path(plain, bound="heuristic"), (X, Y), 2)
     for wrong in (3, None, X):
-        with pytest.raises(ez.InvalidInputError, match="path must be what fit_path or fit_sizes returned"):
+        with pytest.raises(ez.InvalidInputError, match="path must be what fit_path, fit_sizes or fit_budgets returned"):
             ez.certify_path(wrong)
     with pytest.raises(ez.InvalidInputError, match="max_norm"):
         ez.certify_path(ez.fit_sizes(X, Y, [2], max_norm=1.0))

@@ -183,7 +183,7 @@ def test_usage(run, tmp_path):
         (["path", data, "--target", "label", "--out", "x.svg", "--plot", "x.svg"], "two outputs have the same file name"),
         (["path", data, "--target", "label", "--out", data], "is read by this command; name another file to write"),
         (["path", data, "--target", "label", "--out", "/dev/null"], "is no ordinary file"),
-        (["certify", data, "--target", "label"], "--k or --lambda-0 must be given"),
+        (["certify", data, "--target", "label"], "--k, --budget or --lambda-0 must be given"),
         (["certify", data, "--target", "label", "--k", "2", "--bound", "much"], "must be a positive number or 'heuristic'"),
         (["verify", tmp_path / "none.npz", data, "--target", "label"], "none.npz: No such file or directory"),
     ):

@@ -108,7 +108,7 @@ def test_the_caller_keeps_the_data_as_they_are():
 
 
 BAD = {
-    "nothing to solve for": ({}, "lambda_0 or k must be given"),
+    "nothing to solve for": ({}, "lambda_0, k or budget must be given"),
     "negative lambda_0": ({"lambda_0": -1.0, "lambda_2": 0.1}, "lambda_0 must be finite and not negative"),
     "infinite lambda_0": ({"lambda_0": np.inf, "lambda_2": 0.1}, "lambda_0 must be finite"),
     "list of lambda_0": ({"lambda_0": [0.1, 0.2], "lambda_2": 0.1}, "lambda_0 must be"),

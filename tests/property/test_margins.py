@@ -62,6 +62,11 @@ def draw(rng, loss, extreme):
         low=low,
         high=high,
     )
+    if rng.random() < 0.5:
+        price = rng.uniform(0.5, 1.0, p) * np.array([magnitude(rng, 100.0) for _ in range(p)] if rng.random() < 0.5 else 1.0)
+        price = np.where(counted, np.clip(price, 1e-100, 1e100), 0.0)
+        budget = None if swaps or rng.random() < 0.3 else float(price.sum() * rng.uniform(0.1, 1.0))
+        problem = replace(problem, price=price, budget=budget, k=problem.k if budget is None else p)
     near = y if loss == "squared_error" else rng.choice([0.0, 0.5, 1.0, 2.0], size=n)
     alpha = np.array([near * rng.uniform(0.0, 2.0, n), rng.standard_normal(n) * magnitude(rng, 30.0)])
     return problem, np.clip(alpha, -1e38, 1e38).astype(np.float32)
@@ -71,8 +76,11 @@ def in_exact(problem):
     """The same problem with rational numbers."""
     exact = Exact()
     lambdas = {name: exact.number(getattr(problem, name)) for name in ("lambda_0", "lambda_1", "lambda_2")}
-    low, high = exact.numbers(problem.low), exact.numbers(problem.high)
-    return replace(problem, **lambdas, low=low, high=high, arithmetic=exact)
+    numbers = {name: exact.numbers(getattr(problem, name)) for name in ("low", "high")}
+    if problem.price is not None:
+        numbers["price"] = exact.numbers(problem.price)
+        lambdas["budget"] = None if problem.budget is None else exact.number(problem.budget)
+    return replace(problem, **lambdas, **numbers, arithmetic=exact)
 
 
 def assert_contains(wide, narrow):

@@ -57,7 +57,12 @@ def draw(seed: int) -> Case:
         settings["k"] = int(rng.integers(1, min(p, 4) + 1))
     else:
         settings["lambda_0"] = float(rng.choice([0.01, 0.03, 0.1]))
-    return Case(X, y, settings, float(rng.choice([0.0, 0.001, 0.01, 0.05, 0.2])))
+    within = float(rng.choice([0.0, 0.001, 0.01, 0.05, 0.2]))
+    if seed % 3 == 0:  # prices, and in place of k a budget
+        settings["feature_cost"] = rng.choice([0.5, 1.0, 1.7, 3.0], p)
+        if "k" in settings:
+            settings["budget"] = 1.5 * settings.pop("k")
+    return Case(X, y, settings, within)
 
 
 def enumerated(case: Case) -> tuple[set[frozenset[int]], set[frozenset[int]]]:
@@ -66,9 +71,11 @@ def enumerated(case: Case) -> tuple[set[frozenset[int]], set[frozenset[int]]]:
     oracle, free = oracle_of(case), settings.get("unpenalized", ())
     features = [j for j in range(p) if j not in free]
     sizes = range(min(settings.get("k", p), len(features)) + 1)
-    cost = {frozenset(chosen): oracle.fit(frozenset(chosen)).value for size in sizes for chosen in combinations(features, size)}
-    price = settings.get("lambda_0", 0.0)
-    value = {support: cost[support] + price * len(support) for support in cost}
+    every = [frozenset(chosen) for size in sizes for chosen in combinations(features, size)]
+    spent = {support: sum(price_of(case, j) for j in support) for support in every}
+    affordable = [support for support in every if spent[support] <= settings.get("budget", np.inf) + 1e-9]
+    cost = {support: oracle.fit(support).value for support in affordable}
+    value = {support: cost[support] + settings.get("lambda_0", 0.0) * spent[support] for support in cost}
     best = min(value.values())
     threshold = best * (1.0 + case.within + EQUAL)
     least_gain = {support: min((cost[support - {j}] - cost[support] for j in support), default=np.inf) for support in cost}
@@ -77,6 +84,11 @@ def enumerated(case: Case) -> tuple[set[frozenset[int]], set[frozenset[int]]]:
     near |= {each for each in cost if case.within > 0.0 and abs(value[each] - threshold) < UNSURE * best}
     near |= {each for each in cost if abs(least_gain[each] - EQUAL * best) < 0.9 * EQUAL * best}
     return wanted, near
+
+
+def price_of(case: Case, feature: int) -> float:
+    """The price of a feature."""
+    return float(case.settings["feature_cost"][feature]) if "feature_cost" in case.settings else 1.0
 
 
 def oracle_of(case: Case) -> Oracle:
@@ -92,7 +104,7 @@ def oracle_of(case: Case) -> Oracle:
 def oracle_values(case: Case, supports: set[frozenset[int]], price: float) -> list[float]:
     """The objectives of some supports."""
     oracle = oracle_of(case)
-    return [oracle.fit(support).value + price * len(support) for support in supports]
+    return [oracle.fit(support).value + price * sum(price_of(case, j) for j in support) for support in supports]
 
 
 def supports_of(found: Any, case: Case) -> list[frozenset[int]]:

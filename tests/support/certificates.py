@@ -12,6 +12,7 @@ X, RESPONSE, WEIGHT = random_problem(7, n=60, p=20, density=0.8)
 Y = target(RESPONSE, "logistic")
 PLAIN = {"loss": "logistic", "lambda_0": 0.01, "k": 4, "lambda_2": 0.01, "gap": 1e-5, "n_jobs": 1}
 REACH = np.where(np.arange(20) < 8, np.inf, 1.0)  # all columns together would separate the classes
+COST = np.where(np.arange(20) == 5, 0.0, 0.5 + np.arange(20) % 4)  # feature 5 costs nothing
 BASES = {
     "large tree": {**PLAIN, "k": None, "sample_weight": WEIGHT, "lower": -0.6, "upper": 0.6},
     "weighted box": {**PLAIN, "sample_weight": WEIGHT, "lower": -0.6, "upper": 0.6},
@@ -19,6 +20,7 @@ BASES = {
     "conditional": {**PLAIN, "lambda_2": 0.0, "bound": 1.0},
     "best subset": {"loss": "squared_error", "k": 3, "gap": 1e-5, "n_jobs": 1},
     "no penalty": {"loss": "logistic", "k": 2, "gap": 1e-5, "n_jobs": 1, "lower": -REACH, "upper": REACH},
+    "priced": {**PLAIN, "k": None, "budget": 6.0, "feature_cost": COST},
     "truncated": {**PLAIN, "k": None, "lambda_0": 0.005, "node_limit": 5},
 }
 SOLVED = {}

@@ -27,6 +27,7 @@ PENALTIES: dict[str, dict[str, Any]] = {
     "no_intercept": {"fit_intercept": False, "lambda_2": 1e-3},
     "standardized": {"standardize": True, "lambda_2": 1e-3},
     "standardized_box": {"standardize": True, "upper": 0.4, "lambda_1": 0.002},
+    "priced": {"feature_cost": {0: 3.0, 1: 0.5, 2: 0.0, 3: 1.5, 5: 0.25}, "lambda_2": 1e-3},
 }
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ellzero.exact.verifier.regions import Blocks, States
+from support.tiny_problems import spent
 
 ANY = 1e6  # an upper bound that implies nothing
 
@@ -86,7 +87,7 @@ def nodes_of(rng, problem, fits):
             if region is None:
                 break
         models = [S for S in fits if all(bool(S & block) == side for block, side in sides)]
-        values = {S: fits[S].value + problem.lambda_0 * len(S) for S in models}
+        values = {S: fits[S].value + problem.lambda_0 * spent(problem, S) for S in models}
         assert (region is None or region.cap(ANY) is None) == (not values), sides
         if values:
             yield region, values, sides

@@ -1,5 +1,6 @@
 """Tiny problems of the verifier, whose every subset is solved by the oracle, and dual points for them."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -9,8 +10,8 @@ from support.oracle import Model
 from support.problems import LOSSES
 
 
-def tiny(seed, loss, swaps=False):
-    """A problem for the verifier, and G of every subset that it allows by the oracle."""
+def tiny(seed, loss, swaps=False, priced=False):
+    """A problem for the verifier, and G of every subset that it allows by the oracle; with prices, and maybe a budget."""
     rng = np.random.default_rng([seed, LOSSES.index(loss)] + [1] * swaps)
     n, p = int(rng.integers(8, 16)), int(rng.integers(3, 6))
     X = rng.standard_normal((n, p)) + rng.standard_normal(p) * rng.choice([0.0, 2.0])
@@ -44,11 +45,31 @@ def tiny(seed, loss, swaps=False):
         low=low,
         high=high,
     )
+    problem = with_prices(seed, problem, swaps) if priced else problem
     oracle = Model(X, y, loss, lambda_1, lambda_2, problem.fit_intercept, w, low, high, np.flatnonzero(~counted).tolist())
     features, home = np.flatnonzero(counted).tolist(), frozenset(np.flatnonzero(problem.home).tolist())
     subsets = [frozenset(subset) for size in range(len(features) + 1) for subset in combinations(features, size)]
-    fits = {subset: oracle.fit(subset) for subset in subsets if max(len(subset - home), len(home - subset)) <= problem.k}
+    most = np.inf if problem.budget is None else problem.budget * (1.0 + 1e-12)
+    subsets = [subset for subset in subsets if max(len(subset - home), len(home - subset)) <= problem.k]
+    fits = {subset: oracle.fit(subset) for subset in subsets if spent(problem, subset) <= most}
     return rng, problem, fits
+
+
+def with_prices(seed, problem, swaps):
+    """The problem with prices, often small whole numbers; where it is not about swaps, often with a budget instead of k."""
+    rng = np.random.default_rng([seed, 5])
+    p = len(problem.counted)
+    price = rng.integers(1, 4, p).astype(float) if rng.random() < 0.5 else np.exp(rng.standard_normal(p))
+    price = np.where(problem.counted, price, 0.0)
+    if swaps or rng.random() < 0.3:
+        return replace(problem, price=price)
+    budget = float(rng.integers(1, 8)) if rng.random() < 0.5 else float(rng.uniform(0.3, 1.0) * price.sum())
+    return replace(problem, price=price, budget=budget, k=p)
+
+
+def spent(problem, subset):
+    """The sum of the prices of some features."""
+    return float(len(subset)) if problem.price is None else sum(problem.price[j] for j in subset)
 
 
 def residual(problem, fit):

@@ -25,6 +25,10 @@ constexpr int64_t least_large_block = 16;
 constexpr double noise = 1.7;
 constexpr double closer = 0.4;    // of the way to a correlation of one
 constexpr double closest = 0.95;  // features beyond it are copies, however many there are
+// A clause pays the price of its cheapest feature, so that one with prices further apart than this factor says little.
+constexpr double much_dearer = 2.0;
+
+bool similar_prices(double a, double b) { return a <= much_dearer * b && b <= much_dearer * a; }
 
 }  // namespace
 
@@ -83,8 +87,8 @@ Branching::Block Branching::block_around(int32_t j) {
     const auto resembling = [&](double alike) {
         Block out;
         for (const int32_t i : work_.region.undecided())
-            if (i == j ||
-                (work_.region.group(i) == Charges::pool && setting_.options.may_branch_on(i) && correlation[i] >= alike))
+            if (i == j || (work_.region.group(i) == Charges::pool && setting_.options.may_branch_on(i) &&
+                           correlation[i] >= alike && similar_prices(work_.region.price(i), work_.region.price(j))))
                 out.push_back(i);
         return out;
     };
@@ -164,7 +168,7 @@ double Branching::value_of_child(const Decision& decision) {
     NodeWork::Child child = work_.child(decision);
     work_.begin_aside(std::move(child.coordinates), std::move(child.charges));
     work_.aside.solve(strong_floor * setting_.incumbent.size(), strong_steps);
-    return work_.aside.value() + setting_.options.lambda_0 * static_cast<double>(child.in);
+    return work_.aside.value() + setting_.options.lambda_0 * child.paid;
 }
 
 }  // namespace ellzero

@@ -42,36 +42,46 @@ bool Fixing::tighten_if_worth(const KeptPoint& point, std::vector<KeptPoint>& pr
 // pays: the dual point of that relaxation fixes the whole group. Branching would need nodes for each of them.
 bool Fixing::fix_groups(std::vector<KeptPoint>& proofs) {
     const Relaxation& relaxation = work_.relaxation;
-    const double gap = (setting_.incumbent.cutoff() - work_.proof.bound) / relaxation.charges().of_pool();
+    const double missing = setting_.incumbent.cutoff() - work_.proof.bound;
+    const auto gap_of = [&](int32_t j) { return missing / relaxation.charges().of_pool(work_.region.price(j)); };
+    const auto room_of = [&](int32_t j) { return group_size * (1.0 - gap_of(j)); };
+    const auto& coordinates = relaxation.coordinates();
+    double gap = Penalty::infinity;  // that of the dearest feature
+    for (const auto& c : coordinates)
+        if (work_.region.group(c.column) == Charges::pool) gap = std::min(gap, gap_of(c.column));
     if (!(gap < small_gap) || setting_.incumbent.proof_bytes() > most_bytes_of_groups) return true;
     const double room = group_size * (1.0 - gap);
-    const double discount = std::max(1.0 - more_than_missing * gap / (1.0 - more_than_room * room), least_discount);
-    const auto& coordinates = relaxation.coordinates();
     if (relaxation.total_share() > most_groups * room) return true;
     double shares = 0.0;
     std::vector<int32_t> group;
     for (size_t k = 0; k < coordinates.size(); ++k) {
         const double share = relaxation.share(k);
         const int32_t j = coordinates[k].column;
-        if (work_.region.group(j) == Charges::pool && share > 0.0 && share <= room) {
+        if (work_.region.group(j) == Charges::pool && share > 0.0 && gap_of(j) < small_gap && share <= room_of(j)) {
             group.push_back(j);
             shares += share;
         }
         if (group.empty() || (shares < room && k + 1 < coordinates.size())) continue;
-        if (!fix_group(group, discount, proofs)) return false;
+        if (!fix_group(group, proofs)) return false;
         group.clear();
         shares = 0.0;
     }
     return true;
 }
 
-bool Fixing::fix_group(std::span<const int32_t> group, double discount, std::vector<KeptPoint>& proofs) {
+bool Fixing::fix_group(std::span<const int32_t> group, std::vector<KeptPoint>& proofs) {
+    const double missing = setting_.incumbent.cutoff() - work_.proof.bound;
+    double charge = Penalty::infinity;  // the least of the group
     std::vector<Relaxation::Coordinate> coordinates = work_.coordinates();
-    for (auto& c : coordinates)
-        if (std::find(group.begin(), group.end(), c.column) != group.end()) c.discount = discount;
+    for (auto& c : coordinates) {
+        if (std::find(group.begin(), group.end(), c.column) == group.end()) continue;
+        const double own = work_.relaxation.charges().of_pool(work_.region.price(c.column)), gap = missing / own;
+        const double room = group_size * (1.0 - gap);
+        c.discount = std::max(1.0 - more_than_missing * gap / (1.0 - more_than_room * room), least_discount);
+        charge = std::min(charge, own);
+    }
     Charges charges = work_.charges();
     charges.fixed = true;
-    const double charge = charges.of_pool(), missing = setting_.incumbent.cutoff() - work_.proof.bound;
     work_.begin_aside(std::move(coordinates), std::move(charges));
     WorkingSet working = work_.working;
     Proof proof = pricing_.prove(work_.aside, working, {floor_of_group * (charge - missing), [&] {

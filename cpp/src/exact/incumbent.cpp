@@ -9,6 +9,7 @@ namespace ellzero {
 BestModel::BestModel(const Model& model, const ExactOptions& options)
     : lambda_0_(options.lambda_0),
       k_(options.k),
+      budget_(options.budget ? *options.budget * (1.0 + rounding_of_prices) : Penalty::infinity),
       null_(options.null),
       wanted_(options.wanted),
       objective_(Penalty::infinity),
@@ -30,7 +31,7 @@ Model BestModel::model() const {
 
 void BestModel::offer(const Model& model) {
     const std::lock_guard lock(mutex_);
-    if (model.size > k_ || !(model.objective(lambda_0_) < objective())) return;
+    if (model.size > k_ || model.spent > budget_ || !(model.objective(lambda_0_) < objective())) return;
     set(model);
     polished_ = false;
 }

@@ -20,8 +20,7 @@ constexpr double floor_of_leaf = 0.01;
 
 bool LastFeature::worth_enumerating() const {
     const Region& region = work_.region;
-    return setting_.incumbent.proof_bytes() < most_bytes_of_leaves && setting_.options.integral.empty() &&
-           region.home_undecided().empty() && region.limited() && region.left() + std::ssize(region.clauses()) == 1 &&
+    return setting_.incumbent.proof_bytes() < most_bytes_of_leaves && setting_.options.integral.empty() && region.one_more() &&
            std::ssize(region.undecided()) * setting_.problem.rows() <= most_enumerated;
 }
 
@@ -79,7 +78,7 @@ Proof LastFeature::prove(int32_t column, double enough, bool open) {
     Relaxation& leaf = work_.aside;
     const double size = setting_.incumbent.size();
     double tau = smoothing, floor = floor_of_leaf * size;
-    const double paid = column >= 0 ? setting_.options.lambda_0 : 0.0;
+    const double paid = column >= 0 ? work_.region.charge(column) : 0.0;
     Proof best;
     DualPoint dual;
     for (int round = 0; round < most_rounds && best.bound < enough; ++round) {

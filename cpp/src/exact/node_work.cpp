@@ -9,10 +9,17 @@ namespace {
 // A new clause pays this part of the pool's charge at first.
 constexpr double share_of_new_clause = 0.7;
 
+// What the cheapest member of each clause would pay in the pool, or a share of that.
+std::vector<double> pool_charges(const Charges& charges, double share) {
+    std::vector<double> out;
+    for (const double price : charges.cheapest) out.push_back(share * charges.of_pool(price));
+    return out;
+}
+
 // The charges of clauses that may have lost members since; those that are new pay as `others`.
-std::vector<double> carried(const ColumnLists& from, const std::vector<double>& charges, const ColumnLists& to, double others,
-                            int64_t columns) {
-    std::vector<double> by_column(columns, 0.0), out(to.count(), others);
+std::vector<double> carried(const ColumnLists& from, const std::vector<double>& charges, const ColumnLists& to,
+                            std::vector<double> others, int64_t columns) {
+    std::vector<double> by_column(columns, 0.0), out = std::move(others);
     for (int64_t k = 0; k < std::min(from.count(), std::ssize(charges)); ++k)
         for (const int32_t j : from[k]) by_column[j] = charges[k];
     for (int64_t k = 0; k < to.count(); ++k)
@@ -62,11 +69,11 @@ void NodeWork::begin(const std::vector<Relaxation::Coordinate>& from, double int
         if (c.beta != 0.0) take(c.column, c.beta);
     for (const auto* list : {&region.in(), &region.always(), &region.home_undecided()})
         for (const int32_t j : *list) take(j, 0.0);
-    Charges started{setting_.options.lambda_0, region.limited() ? mu : 0.0, {}, region.room()};
+    Charges started{setting_.options.lambda_0, region.limited() ? mu : 0.0, {}, region.room(), region.by_price(),
+                    region.cheapest()};
     ColumnLists now;
     for (const auto& clause : region.clauses()) now.add(clause);
-    const double others = share_of_new_clause * started.of_pool();
-    started.clauses = carried(clauses, charges, now, others, setting_.problem.columns());
+    started.clauses = carried(clauses, charges, now, pool_charges(started, share_of_new_clause), setting_.problem.columns());
     clauses_ = std::move(now);
     relaxation.begin(std::move(coordinates), intercept, std::move(started));
 }
@@ -86,13 +93,15 @@ Charges NodeWork::charges() const {
     Charges out = relaxation.charges();
     ColumnLists now;
     for (const auto& clause : region.clauses()) now.add(clause);
-    out.clauses = carried(clauses_, out.clauses, now, out.of_pool(), setting_.problem.columns());
+    out.cheapest = region.cheapest();
+    out.clauses = carried(clauses_, out.clauses, now, pool_charges(out, 1.0), setting_.problem.columns());
     out.room = region.room();
     return out;
 }
 
 NodeWork::Child NodeWork::child(const Decision& decision) const {
-    Child out{coordinates(), charges(), std::ssize(region.in())};
+    Child out{coordinates(), charges(), 0.0};
+    for (const int32_t j : region.in()) out.paid += region.price(j);
     Charges& charges = out.charges;
     const auto listed = [&](int32_t j) {
         return std::find(decision.block.begin(), decision.block.end(), j) != decision.block.end();
@@ -105,13 +114,22 @@ NodeWork::Child NodeWork::child(const Decision& decision) const {
     }
     const int32_t clause = region.clause_of(decision.block.front());
     const bool alone = decision.block.size() == 1;
-    if (clause < 0) {
-        charges.room -= 1.0;
-        if (!alone) charges.clauses.push_back(share_of_new_clause * charges.of_pool());
-    } else if (alone) {
+    // The decision's features take the room of the cheapest of them, in the place of that of their clause.
+    double price = Penalty::infinity;
+    for (const int32_t j : decision.block) price = std::min(price, region.price(j));
+    charges.room -= charges.weight(price);
+    if (clause >= 0) charges.room += charges.weight(charges.cheapest[clause]);
+    if (clause < 0 && !alone) {
+        charges.cheapest.push_back(price);
+        charges.clauses.push_back(share_of_new_clause * charges.of_pool(price));
+    } else if (clause >= 0 && alone) {
         charges.clauses.erase(charges.clauses.begin() + clause);
+        charges.cheapest.erase(charges.cheapest.begin() + clause);
+    } else if (clause >= 0) {
+        charges.clauses[clause] += charges.lambda_0 * (price - charges.cheapest[clause]);
+        charges.cheapest[clause] = price;
     }
-    if (alone) ++out.in;
+    if (alone) out.paid += price;
     const int32_t group =
         clause < 0 ? Charges::first_clause + static_cast<int32_t>(charges.clauses.size()) - 1 : Charges::first_clause + clause;
     for (auto& c : out.coordinates) {
@@ -121,7 +139,7 @@ NodeWork::Child NodeWork::child(const Decision& decision) const {
         }
         if (clause >= 0 && c.group == group) c.group = Charges::pool;
         else if (clause >= 0 && alone && c.group > group) --c.group;
-        if (c.group == Charges::pool && !(charges.room > 0.0)) put_out(c);
+        if (c.group == Charges::pool && !(charges.room >= charges.weight(region.price(c.column)))) put_out(c);
     }
     return out;
 }
@@ -141,7 +159,8 @@ std::shared_ptr<State> NodeWork::leave() const {
         }
     state->intercept = relaxation.intercept();
     state->mu = relaxation.charges().mu;
-    state->charges = carried(clauses_, relaxation.charges().clauses, state->clauses, 0.0, setting_.problem.columns());
+    const std::vector<double> others(state->clauses.count(), 0.0);
+    state->charges = carried(clauses_, relaxation.charges().clauses, state->clauses, others, setting_.problem.columns());
     for (const int32_t j : working.near)
         if (region.undecided(j)) state->near.push_back(j);
     if (setting_.hinge()) state->alpha = proof.dual.kept.alpha;

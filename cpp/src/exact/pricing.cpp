@@ -194,11 +194,12 @@ bool Pricing::hardly_held(int32_t j) const {
            (box.high - box.low) * std::sqrt(setting_.problem.X.square(j)) > wide;
 }
 
-double Pricing::charge_of(int32_t j, const Relaxation& relaxation) const { return relaxation.charges().of(region_.group(j)); }
+double Pricing::charge_of(int32_t j, const Relaxation& relaxation) const {
+    return relaxation.charges().of(region_.group(j), region_.price(j));
+}
 
 double Pricing::value_of(const Relaxation& relaxation) const {
-    const auto paid = static_cast<double>(region_.in().size() + region_.home_undecided().size());
-    return relaxation.value() + setting_.options.lambda_0 * paid - bound_.gain_of_swaps();
+    return relaxation.value() + setting_.options.lambda_0 * region_.paid() - bound_.gain_of_swaps();
 }
 
 bool Pricing::add_violators(const std::vector<int32_t>& columns, const DualPoint& dual, Relaxation& to,

@@ -14,6 +14,9 @@ namespace {
 constexpr double box_tolerance = 1e-9;
 // A diagonal is made anew when no more than this part of its columns is left.
 constexpr double few_enough_to_renew = 0.6;
+// Sums of prices are known up to rounding: relative to a budget, so much more is allowed for what comes in, and what two
+// features would exceed it by for certain is more than that. A verifier allows less.
+constexpr double more_room = 1e-11, certainly = 1e-9;
 
 float round_down(double x) {
     const auto f = static_cast<float>(x);
@@ -31,7 +34,9 @@ Region::Region(const Problem& problem, const ExactOptions& options)
       swaps_(options.swaps),
       lambda_0_(options.lambda_0),
       diagonals_(options.diagonals),
-      most_(options.swaps.limits() ? options.swaps.size : options.k) {
+      most_(static_cast<double>(options.swaps.limits() ? options.swaps.size : options.k)),
+      by_price_(options.budget && !options.swaps.limits()) {
+    if (by_price_) most_ = *options.budget * (1.0 + more_room);
     const Penalty& penalty = problem.penalty;
     const bool penalised = penalty.lambda_1 > 0.0 || penalty.lambda_2 > 0.0;
     const double most = options.free_bound;
@@ -98,8 +103,12 @@ bool Region::settle_clauses() {
     }
     std::erase_if(clauses_, [](const auto& clause) { return clause.empty(); });
     std::fill(clause_of_.begin(), clause_of_.end(), -1);
+    cheapest_.assign(clauses_.size(), Penalty::infinity);
     for (size_t k = 0; k < clauses_.size(); ++k)
-        for (const int32_t j : clauses_[k]) clause_of_[j] = static_cast<int32_t>(k);
+        for (const int32_t j : clauses_[k]) {
+            clause_of_[j] = static_cast<int32_t>(k);
+            cheapest_[k] = std::min(cheapest_[k], price(j));
+        }
     if (came) std::erase_if(undecided_, [&](int32_t j) { return status_[j] != Status::undecided; });
     return true;
 }
@@ -142,15 +151,14 @@ void Region::store(State& state) const {
     state.tried = tried_;
     state.boxes.clear();
     // A box matters once it is narrower than the envelope's knee (a wider one follows again from the cutoff).
-    const double knee = problem_.penalty.lambda_2 > 0.0 && lambda_0_ > 0.0 ? std::sqrt(lambda_0_ / problem_.penalty.lambda_2)
-                                                                           : Penalty::infinity;
+    const bool bends = problem_.penalty.lambda_2 > 0.0 && lambda_0_ > 0.0;
     const auto keep = [&](int32_t j, double wide) {
         if (box_[j].low > std::max(root_[j].low, -wide) || box_[j].high < std::min(root_[j].high, wide))
             state.boxes.push_back({j, round_down(box_[j].low * unit(j)), round_up(box_[j].high * unit(j))});
     };
     for (const int32_t j : in_) keep(j, Penalty::infinity);
     for (const int32_t j : always_) keep(j, Penalty::infinity);
-    for (const int32_t j : undecided_) keep(j, knee);
+    for (const int32_t j : undecided_) keep(j, bends ? std::sqrt(charge(j) / problem_.penalty.lambda_2) : Penalty::infinity);
 }
 
 void Region::count() {
@@ -158,8 +166,46 @@ void Region::count() {
     const int64_t homes_in = std::count_if(in_.begin(), in_.end(), home);
     home_undecided_.clear();
     if (swaps_.limits()) std::copy_if(undecided_.begin(), undecided_.end(), std::back_inserter(home_undecided_), home);
-    left_ = most_ - (std::ssize(in_) - homes_in) - std::ssize(clauses_);
+    left_ = by_price_ ? most_ - taken(in_) - taken_by_clauses()
+                      : most_ - static_cast<double>((std::ssize(in_) - homes_in) + std::ssize(clauses_));
+    limited_ =
+        left_ < (by_price_ ? taken(undecided_) - taken_by_clauses()
+                           : static_cast<double>(std::ssize(undecided_) - std::ssize(home_undecided_) - std::ssize(clauses_)));
     may_leave_ = swaps_.size - (swaps_.homes - homes_in - std::ssize(home_undecided_));
+}
+
+double Region::taken(const std::vector<int32_t>& columns) const {
+    double total = 0.0;
+    for (const int32_t j : columns) total += weight(j);
+    return total;
+}
+
+double Region::taken_by_clauses() const {
+    if (!by_price_) return static_cast<double>(std::ssize(clauses_));
+    double total = 0.0;
+    for (const double price : cheapest_) total += price;
+    return total;
+}
+
+double Region::paid() const {
+    if (!problem_.penalty.unequal) return static_cast<double>(in_.size() + home_undecided_.size());
+    double total = 0.0;
+    for (const auto* list : {&in_, &home_undecided_})
+        for (const int32_t j : *list) total += price(j);
+    return total;
+}
+
+bool Region::one_more() const {
+    if (!home_undecided_.empty() || !limited_ || std::ssize(clauses_) > 1) return false;
+    if (!by_price_) return left_ + static_cast<double>(std::ssize(clauses_)) == 1.0;
+    // The two cheapest do not fit together.
+    double first = Penalty::infinity, second = Penalty::infinity;
+    for (const int32_t j : undecided_) {
+        const double other = std::max(first, weight(j));
+        first = std::min(first, weight(j));
+        second = std::min(second, other);
+    }
+    return first + second > left_ + taken_by_clauses() + certainly * most_;
 }
 
 void Region::cap(int32_t j, double most) { box_[j] = {std::max(box_[j].low, -most), std::min(box_[j].high, most)}; }
@@ -177,23 +223,49 @@ bool Region::settle(double cutoff) {
     }
     // 2. The costs: `staying` of the undecided features at home pay lambda_0, whichever leave, and one of each clause does.
     const int64_t staying = std::max<int64_t>(std::ssize(home_undecided_) - may_leave_, 0);
-    const double spare = cutoff - lambda_0_ * static_cast<double>(std::ssize(in_) + std::ssize(clauses_) + staying);
+    double stay = Penalty::infinity;  // the least price of these
+    for (const int32_t j : home_undecided_) stay = std::min(stay, price(j));
+    double prices = static_cast<double>(std::ssize(in_) + std::ssize(clauses_) + staying);
+    if (problem_.penalty.unequal) {
+        prices = staying > 0 ? stay * static_cast<double>(staying) : 0.0;
+        for (const int32_t j : in_) prices += price(j);
+        for (const double least : cheapest_) prices += least;
+    }
+    const double spare = cutoff - lambda_0_ * prices;
     if (spare < 0.0) return false;
-    const double inside = largest_affordable(spare, problem_.penalty);
-    for (const int32_t j : in_) cap(j, inside);
-    for (const int32_t j : always_) cap(j, inside);
-    // 3. Features that the numbers or the costs keep from coming in are out.
-    if (const bool affordable = !(spare < lambda_0_); left_ == 0 || !affordable) {
+    // What is spare if j comes in: the price that was counted for one of its clause, or of the home, may be its own.
+    const auto left_over = [&](int32_t j) {
+        const double counted = clause_of_[j] >= 0 ? cheapest_[clause_of_[j]] : at_home(j) && staying > 0 ? stay : 0.0;
+        return spare - lambda_0_ * (price(j) - counted);
+    };
+    double last = spare, last_reach = largest_affordable(spare, problem_.penalty);
+    const auto reach = [&](double most) {  // many features have the same
+        if (most != last) last_reach = largest_affordable(last = most, problem_.penalty);
+        return last_reach;
+    };
+    for (const int32_t j : in_) cap(j, reach(spare));
+    for (const int32_t j : always_) cap(j, reach(spare));
+    // 3. Features that the numbers or the costs keep from coming in are out. In the place of the cheapest of its clause, one
+    // may take more room.
+    const auto possible = [&](int32_t j) {
+        if (left_over(j) < 0.0) return false;
+        if (at_home(j)) return true;
+        if (clause_of_[j] < 0) return fits(j);
+        return !by_price_ || weight(j) - cheapest_[clause_of_[j]] <= left_;
+    };
+    if (!std::all_of(undecided_.begin(), undecided_.end(), possible)) {
+        bool from_clause = false;
         std::erase_if(undecided_, [&](int32_t j) {
-            const bool possible = clause_of_[j] >= 0 || (at_home(j) ? affordable || staying > 0 : affordable && left_ > 0);
-            if (!possible) status_[j] = Status::out;
-            return !possible;
+            const bool stays = possible(j);
+            if (!stays) status_[j] = Status::out;
+            from_clause = from_clause || (!stays && clause_of_[j] >= 0);
+            return !stays;
         });
+        if (from_clause) return settle(cutoff);  // what is left of a clause may be in, or cost more
         count();
     }
-    // 4. Features that can come in pay lambda_0 first, then their own penalty; those of a clause may be the one that has paid.
-    const double outside = largest_affordable(std::max(spare - lambda_0_, 0.0), problem_.penalty);
-    for (const int32_t j : undecided_) cap(j, clause_of_[j] >= 0 || (at_home(j) && staying > 0) ? inside : outside);
+    // 4. Features that can come in pay their price first, then their own penalty.
+    for (const int32_t j : undecided_) cap(j, reach(std::max(left_over(j), 0.0)));
     return true;
 }
 

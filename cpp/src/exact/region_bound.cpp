@@ -49,6 +49,35 @@ RegionBound::Chosen RegionBound::choose(std::vector<double>& rewards, int64_t mo
     return out;
 }
 
+void RegionBound::Knapsack::fill(std::vector<Weighed> features, double room) {
+    features_ = std::move(features);
+    std::sort(features_.begin(), features_.end(),
+              [](const Weighed& a, const Weighed& b) { return a.reward / a.weight > b.reward / b.weight; });
+    rewards_.assign(1, 0.0);
+    weights_.assign(1, 0.0);
+    for (const auto& [reward, weight] : features_) {
+        rewards_.push_back(rewards_.back() + reward);
+        weights_.push_back(weights_.back() + weight);
+    }
+    room_ = room;
+    total_ = value(room);
+}
+
+double RegionBound::Knapsack::value(double room) const {
+    if (!(room > 0.0)) return 0.0;
+    const auto full = std::upper_bound(weights_.begin(), weights_.end(), room) - weights_.begin() - 1;
+    if (full == size()) return rewards_.back();
+    return rewards_[full] + features_[full].reward * ((room - weights_[full]) / features_[full].weight);
+}
+
+double RegionBound::Knapsack::fall_with(const Weighed& feature) const {
+    return std::max(total_ - value(room_ - feature.weight) - feature.reward, 0.0);
+}
+
+double RegionBound::Knapsack::fall_without(const Weighed& feature) const {
+    return std::max(feature.reward - (value(room_ + feature.weight) - total_), 0.0);
+}
+
 double RegionBound::gain_of(int32_t j, double v) {
     const Box& box = region_.box(j);
     // A constant column gains nothing; where nothing holds its coefficient, rounding would seem to gain all.
@@ -61,7 +90,7 @@ RegionBound::Sum RegionBound::decided(const DualPoint& dual, const std::vector<d
     dual_norm_ = dual.norm;
     added_ = dual.added;
     Sum sum{dual.loss_part, std::abs(dual.loss_part)};
-    for (const int32_t j : region_.in()) sum.take(gain_of(j, v[j]) - region_.lambda_0());
+    for (const int32_t j : region_.in()) sum.take(gain_of(j, v[j]) - region_.charge(j));
     for (const int32_t j : region_.always()) sum.take(gain_of(j, v[j]));
     return sum;
 }
@@ -72,11 +101,12 @@ void RegionBound::choose_tops(const std::vector<int32_t>& undecided) {
     for (const int32_t j : undecided) {
         if (region_.clause_of(j) < 0) continue;
         Top& top = tops_[region_.clause_of(j)];
-        const double reward = gains_[j] - region_.lambda_0();
+        const double reward = gains_[j] - region_.charge(j);
         if (top.column < 0 || reward > top.first) {
-            top = {j, reward, top.first};
-        } else {
-            top.second = std::max(top.second, reward);
+            top = {j, top.column, reward, top.first};
+        } else if (reward > top.second) {
+            top.second = reward;
+            top.other = j;
         }
     }
 }
@@ -94,43 +124,70 @@ double RegionBound::compute(const DualPoint& dual, const std::vector<double>& v,
     for (const Top& top : tops_) sum.take(top.first);
     rewards_.clear();
     leavers_.clear();
+    weighed_.clear();
     for (const int32_t j : undecided) {
-        const double reward = gains_[j] - region_.lambda_0();
+        const double reward = gains_[j] - region_.charge(j);
         const int32_t clause = region_.clause_of(j);
         if (clause >= 0 && tops_[clause].column == j) continue;
         if (region_.at_home(j)) {
             sum.take(reward);
             if (reward < 0.0) leavers_.push_back(-reward);
-        } else if (reward > 0.0) {
+        } else if (reward > 0.0 && !region_.by_price()) {
             rewards_.push_back(reward);
+        } else if (reward > 0.0 && region_.fits(j)) {
+            weighed_.push_back({reward, region_.weight(j)});
         }
     }
-    coming_ = choose(rewards_, region_.left());
+    if (region_.by_price()) {
+        knapsack_.fill(weighed_, region_.left());
+        sum.take(knapsack_.total());
+    }
+    coming_ = choose(rewards_, static_cast<int64_t>(std::max(region_.left(), 0.0)));
     leaving_ = choose(leavers_, region_.may_leave());
     sum.take(coming_.total);
     sum.take(leaving_.total);
-    sum.terms += std::ssize(rewards_) + std::ssize(leavers_);
+    sum.terms += std::ssize(rewards_) + std::ssize(weighed_) + std::ssize(leavers_);
     return rounded_down(sum);
 }
 
 double RegionBound::compute_leaf(const DualPoint& dual, const std::vector<double>& v, int32_t column) {
     Sum sum = decided(dual, v);
-    if (column >= 0) sum.take(gain_of(column, v[column]) - region_.lambda_0());
+    if (column >= 0) sum.take(gain_of(column, v[column]) - region_.charge(column));
     return rounded_down(sum);
 }
 
+double RegionBound::raised(double rise) const {
+    return value_ + rise - rounding_of_choice * (std::abs(value_) + std::abs(rise));
+}
+
+RegionBound::Decided RegionBound::if_decided_within_budget(int32_t j) const {
+    const auto weighed = [&](int32_t i) { return Weighed{gains_[i] - region_.charge(i), region_.weight(i)}; };
+    const int32_t clause = region_.clause_of(j);
+    const Weighed mine = weighed(j);
+    const double in = knapsack_.fall_with(mine), out = knapsack_.fall_without(mine);
+    if (clause < 0) return {raised(in), raised(out)};
+    // As below: in the place of the best of its clause, or beside it if it fits.
+    const Top& top = tops_[clause];
+    if (top.column != j) {
+        const double instead = top.first - mine.reward;
+        return region_.fits(j) ? Decided{raised(std::min(instead, in)), raised(out)} : Decided{raised(instead), value_};
+    }
+    const bool beside = top.other >= 0 && region_.fits(top.other);
+    return {value_, raised(top.first - top.second + (beside ? knapsack_.fall_without(weighed(top.other)) : 0.0))};
+}
+
 RegionBound::Decided RegionBound::if_decided(int32_t j) const {
-    const auto raised = [&](double rise) { return value_ + rise - rounding_of_choice * (std::abs(value_) + std::abs(rise)); };
+    if (region_.by_price()) return if_decided_within_budget(j);
     // A chosen feature outside the home comes in; a chosen one at home leaves.
     const bool home = region_.at_home(j);
-    const double reward = home ? region_.lambda_0() - gains_[j] : gains_[j] - region_.lambda_0();
+    const double reward = home ? region_.charge(j) - gains_[j] : gains_[j] - region_.charge(j);
     const Chosen& chosen = home ? leaving_ : coming_;
     double last = chosen.last, next = chosen.next;
     if (const int32_t clause = region_.clause_of(j); clause >= 0) {
         // It may come in for the best of its clause, or beside it. Where the best is out, the second one takes its place, and
         // another one that of the second if that had come in anyway.
         const Top& top = tops_[clause];
-        const bool more = region_.left() > 0;
+        const bool more = region_.fits(j);
         if (top.column == j) return {value_, raised(top.first - (more ? std::min(top.second, next) : top.second))};
         last = more ? std::min(top.first, last) : top.first;
         if (!more) next = Penalty::infinity;

@@ -52,12 +52,16 @@ std::vector<size_t> Rounding::kept_coordinates(const RegionBound& bound) const {
     std::sort(order.begin(), order.end());
     const bool all = region.limited() && !setting_.options.swaps.limits();
     const int64_t used = std::llround(work_.relaxation.total_share()) - std::ssize(region.clauses());
-    int64_t others = all ? region.left() : std::min<int64_t>(region.left(), used);
+    int64_t others = all ? std::ssize(order) : used;
+    double room = region.left();
     std::vector<uint8_t> met(region.clauses().size(), 0);
     for (const auto& [size, k] : order) {
         const int32_t clause = coordinates[k].group - Charges::first_clause;
         const bool first = clause >= 0 && !std::exchange(met[clause], 1);
-        if (first || others-- > 0) kept.push_back(k);
+        const double weight = region.weight(coordinates[k].column) - (first ? region.weight_of_clause(clause) : 0.0);
+        if (!first && (weight > room || others-- <= 0)) continue;
+        room -= weight;
+        kept.push_back(k);
     }
     std::sort(kept.begin(), kept.end(), [&](size_t a, size_t b) { return coordinates[a].column < coordinates[b].column; });
     return kept;
@@ -74,8 +78,9 @@ Model Rounding::refit(const std::vector<int32_t>& support, const std::vector<dou
     Relaxation& fit = work_.aside;
     fit.begin(std::move(coordinates), intercept, {});
     if (setting_.hinge()) {
-        const auto counted = std::count_if(support.begin(), support.end(), [&](int32_t j) { return penalty.counted(j); });
-        solve_hinge(setting_.options.lambda_0 * static_cast<double>(counted));
+        double prices = 0.0;
+        for (const int32_t j : support) prices += penalty.price(j);
+        solve_hinge(setting_.options.lambda_0 * prices);
     } else {
         fit.solve(finest_floor * setting_.incumbent.size());
     }
@@ -88,6 +93,7 @@ Model Rounding::refit(const std::vector<int32_t>& support, const std::vector<dou
         model.support.push_back(c.column);
         model.beta.push_back(c.beta);
         model.size += penalty.counted(c.column);
+        model.spent += penalty.price(c.column);
     }
     return model;
 }
@@ -130,8 +136,9 @@ std::optional<Found> Rounding::find(const std::vector<int32_t>& support, const R
         }
     Found out{support, refit(columns, beta, relaxation.intercept())};
     setting_.incumbent.offer(out.model);
-    const double price = setting_.options.lambda_0 * static_cast<double>(support.size());
-    if (out.model.cost + price > setting_.incumbent.level()) return std::nullopt;
+    double prices = 0.0;
+    for (const int32_t j : support) prices += penalty.price(j);
+    if (out.model.cost + setting_.options.lambda_0 * prices > setting_.incumbent.level()) return std::nullopt;
     out.needs_all = out.model.size == std::ssize(support);
     for (size_t k = 0; k < out.model.support.size() && out.needs_all; ++k)
         out.needs_all = !penalty.counted(out.model.support[k]) || needs(out.model, k);

@@ -17,19 +17,21 @@ constexpr int nodes_to_a_pass = 8;
 constexpr int64_t few_nodes = 2;
 // No run is longer than that: the clock would overflow.
 constexpr double most_seconds = 1e8;
-// The first guess of what the limit k costs, relative to the objective, if no penalty of the coefficients costs anything.
+// The first guess of what the limit k, or a budget, costs, relative to the objective, if no penalty of the coefficients costs
+// anything.
 constexpr double least_worth = 1e-3;
 
 // The root's relaxation starts at the incumbent. The multiplier mu of k is what a feature is worth: of the order of what its
 // penalty costs.
-State start_at(const Model& incumbent, double objective, const Penalty& penalty) {
+State start_at(const Model& incumbent, double objective, const Penalty& penalty, bool by_price) {
     State state;
     state.columns = incumbent.support;
     state.beta = incumbent.beta;
     state.intercept = incumbent.intercept;
     double spent = least_worth * std::abs(objective);
     for (const double b : incumbent.beta) spent += penalty.lambda_2 * b * b;
-    state.mu = spent / static_cast<double>(std::max(incumbent.size, 1));
+    const double weight = by_price ? incumbent.spent : incumbent.size;
+    state.mu = spent / (weight > 0.0 ? weight : 1.0);
     return state;
 }
 
@@ -40,7 +42,7 @@ Search::Search(const Problem& problem, const ExactOptions& options, const Model&
     // That a support gains nothing takes a bound with all its digits: the hinge's bound is linear in the dual point.
     const bool exact = options.wanted.all && problem.loss.kind == LossKind::hinge;
     inner_options_.precise = options_.precise = exact || needs_precision(problem, options.gap);
-    auto state = std::make_shared<const State>(start_at(incumbent, objective(), problem.penalty));
+    auto state = std::make_shared<const State>(start_at(incumbent, objective(), problem.penalty, options.budget.has_value()));
     frontier_.set_root(make_child({}, std::move(state), -Penalty::infinity));
 }
 
@@ -232,7 +234,9 @@ void Search::finish(const Node& node, const Node& last, const NodeSolver::Outcom
 // Supports that are wanted.
 
 double Search::price(const Found& found) const {
-    return found.model.cost + options_.lambda_0 * static_cast<double>(found.support.size());
+    double prices = 0.0;
+    for (const int32_t j : found.support) prices += numbering_.whole().penalty.price(j);
+    return found.model.cost + options_.lambda_0 * prices;
 }
 
 void Search::list(int64_t node, double bound, Found found) {

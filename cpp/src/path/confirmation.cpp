@@ -60,7 +60,7 @@ void Confirmation::exchange_at_sizes() {
             if (model->swap_free) break;
             Model current = *model;
             it_.load(current);
-            const Move move = neighbourhood_->find_swap(it_, descent_.negligible(it_, 0.0));
+            const Move move = neighbourhood_->find_swap(it_, 0.0, descent_.negligible(it_, 0.0));
             if (move.column >= 0) {
                 make(move);
                 if (pool_.insert(descent_.refit(it_))) continue;
@@ -86,13 +86,16 @@ Move Confirmation::find_move(Model& model, double lambda_0) {
     const double worth = descent_.negligible(it_, lambda_0);
     const Move removal = neighbourhood_->cheapest_removal(it_);
     if (removal.position >= 0 && -removal.gain < lambda_0 - worth) return removal;
-    if (!model.swap_free) {
-        const Move swap = neighbourhood_->find_swap(it_, worth);
+    // With unequal prices lambda_0 decides which swaps pay.
+    const bool unequal = problem_.penalty.unequal;
+    if (!model.swap_free || unequal) {
+        const Move swap = neighbourhood_->find_swap(it_, lambda_0, worth);
         if (swap.column >= 0) return swap;
     }
     const Move addition = neighbourhood_->best_addition(it_);
     if (addition.gain > lambda_0 + worth) return addition;
-    settle(model, lambda_0, std::min(model.leaves_above, -removal.gain), std::max(model.enters_below, addition.gain));
+    if (unequal) settle(model, lambda_0, lambda_0, lambda_0);
+    else settle(model, lambda_0, std::min(model.leaves_above, -removal.gain), std::max(model.enters_below, addition.gain));
     return {};
 }
 

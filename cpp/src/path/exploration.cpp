@@ -44,7 +44,7 @@ void Exploration::run() {
 bool Exploration::visit(double lambda_0) {
     if (!current_.stands_at(lambda_0)) current_ = descent_.solve(it_, lambda_0, work_.explored, Radius::likely);
     work_.keep(current_);
-    return current_.size <= work_.explored;
+    return work_.worth_keeping(current_);
 }
 
 void Exploration::forward() {

@@ -41,7 +41,7 @@ std::vector<int32_t> features_of_convex_fit(const Problem& problem) {
 }  // namespace
 
 Lineage second_lineage(const Problem& problem, const std::set<int>& sizes) {
-    Lineage out{{}, features_of_convex_fit(problem)};
+    Lineage out{Pool(), features_of_convex_fit(problem)};
     auto& [pool, features] = out;
     Descent descent(problem);
     Iterate it(problem);

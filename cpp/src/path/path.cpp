@@ -10,6 +10,7 @@
 #include "ellzero/path/lineage.hpp"
 #include "ellzero/support/hard_thresholding.hpp"
 #include "ellzero/swaps/local_search.hpp"
+#include "ellzero/swaps/priced_search.hpp"
 
 namespace ellzero {
 namespace {
@@ -53,7 +54,9 @@ class PathFitter {
         } else {
             exploration_.run();
             choose();
-            if (searches) {
+            if (problem_.penalty.unequal && options_.sizes.empty()) {
+                if (searches || !options_.budgets.empty()) search_at_prices(searches);
+            } else if (searches) {
                 // The models of coordinate descent alone are in the pool by now: the search can only improve on them.
                 work_.stage = {0.3, 0.9};
                 search();
@@ -65,6 +68,7 @@ class PathFitter {
 
     void choose() {
         if (!options_.sizes.empty()) return confirmation_.exchange_at_sizes();
+        if (!options_.budgets.empty()) return;
         if (options_.lambda_0.empty()) {
             trace_envelope();
         } else {
@@ -95,6 +99,39 @@ class PathFitter {
         search.run(work_.pool, sizes, report);
     }
 
+    // Where prices differ, models are improved for each lambda_0 of the path, or for each budget: what one finds may serve its
+    // neighbours, so this is repeated, up and down, until nothing improves. Without `exchange`, budgets are only spent.
+    void search_at_prices(bool exchange) {
+        work_.stage = {0.3, 0.9};
+        std::vector<Terms> points;
+        for (const double budget : options_.budgets) points.push_back({options_.paid, budget});
+        for (const double lambda_0 : out_.lambda_0)
+            if (options_.budgets.empty()) points.push_back({lambda_0, Penalty::infinity});
+        std::vector<std::vector<int32_t>> searched(points.size());
+        PricedSearch search(problem_, work_.pool, options_.max_support, options_.effort);
+        bool changed = true;
+        for (int round = 0; round < most_merges && changed; ++round) {
+            changed = false;
+            for (size_t k = 0; k < points.size(); ++k) {
+                const size_t index = round % 2 == 0 ? points.size() - 1 - k : k;
+                const Terms& terms = points[index];
+                Model model = work_.pool.best(terms.lambda_0, options_.max_support, terms.budget);
+                if (round > 0 && model.support == searched[index]) continue;
+                if (exchange) search.improve(model, terms);
+                else search.settle(model, terms);
+                searched[index] = model.support;
+                changed = true;
+                work_.report((round + (static_cast<double>(k) + 1.0) / static_cast<double>(points.size())) / most_merges,
+                             terms.lambda_0, model.size);
+            }
+        }
+        work_.stage = {0.9, 1.0};
+        if (options_.budgets.empty()) return choose();
+        out_.models.clear();
+        for (const Terms& terms : points)
+            out_.models.push_back(work_.pool.best(terms.lambda_0, options_.max_support, terms.budget));
+    }
+
     // The penalised iteration at each lambda_0, started from the last.
     void threshold_along_grid() {
         HardThresholding thresholding(problem_, work_.descent);
@@ -106,7 +143,8 @@ class PathFitter {
             double largest = 0.0;
             for (int64_t j = 0; j < problem_.columns(); ++j)
                 if (problem_.penalty.counted(static_cast<int32_t>(j)))
-                    largest = std::max(largest, problem_.penalty.entry_gain(slopes[j], steep, static_cast<int32_t>(j)));
+                    largest = std::max(largest, problem_.penalty.entry_gain(slopes[j], steep, static_cast<int32_t>(j)) /
+                                                    problem_.penalty.price(static_cast<int32_t>(j)));
             for (int k = 0; k < options_.n_lambda; ++k)
                 grid.push_back(largest * std::pow(options_.lambda_min_ratio, (k + 0.5) / options_.n_lambda));
             if (largest == 0.0) grid.resize(1);

@@ -11,12 +11,10 @@ Iterate::Iterate(const Problem& problem)
       d(problem.rows(), 0.0),
       problem_(problem),
       inside_(problem.columns(), 0) {
-    if (!problem.penalty.unpenalized) return;
+    if (!problem.penalty.prices) return;
     for (int64_t j = 0; j < problem.columns(); ++j)
-        if (problem.penalty.unpenalized[j]) {
-            const auto column = static_cast<int32_t>(j);
+        if (const auto column = static_cast<int32_t>(j); !problem.penalty.counted(column))
             add(column, problem.penalty.clip(0.0, column));
-        }
 }
 
 void Iterate::load(const Model& model) {
@@ -25,6 +23,7 @@ void Iterate::load(const Model& model) {
     beta = model.beta;
     intercept = model.intercept;
     size = model.size;
+    spent = model.spent;
     for (const int32_t j : support) inside_[j] = 1;
     refresh();
     evaluate(problem_.loss);
@@ -47,6 +46,8 @@ Model Iterate::model() const {
     }
     out.intercept = intercept;
     out.size = size;
+    // Summed anew, in the order of the columns: one support has one sum, whatever came and left before.
+    for (const int32_t j : out.support) out.spent += problem_.penalty.price(j);
     out.cost = true_cost();
     return out;
 }
@@ -56,6 +57,7 @@ void Iterate::add(int32_t j, double value) {
     beta.push_back(value);
     inside_[j] = 1;
     size += problem_.penalty.counted(j);
+    spent += problem_.penalty.price(j);
     if (value != 0.0) problem_.X.axpy(j, value, eta.data());
 }
 
@@ -64,6 +66,7 @@ void Iterate::remove(size_t position) {
     if (beta[position] != 0.0) problem_.X.axpy(j, -beta[position], eta.data());
     inside_[j] = 0;
     size -= problem_.penalty.counted(j);
+    spent -= problem_.penalty.price(j);
     support.erase(support.begin() + static_cast<std::ptrdiff_t>(position));
     beta.erase(beta.begin() + static_cast<std::ptrdiff_t>(position));
 }

@@ -22,7 +22,7 @@ Selection::Selection(const Problem& whole, std::vector<int32_t> columns, Team& t
     Penalty penalty = whole.penalty;
     penalty.lower = take(whole.penalty.lower, columns_, lower_);
     penalty.upper = take(whole.penalty.upper, columns_, upper_);
-    penalty.unpenalized = take(whole.penalty.unpenalized, columns_, unpenalized_);
+    penalty.prices = take(whole.penalty.prices, columns_, prices_);
     problem_ = std::make_unique<Problem>(
         Problem{*X_, whole.loss, whole.y, whole.w, penalty, whole.intercept, whole.tolerance, whole.heavy, whole.heavy_unit});
 }

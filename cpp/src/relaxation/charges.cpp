@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace ellzero {
 namespace {
@@ -23,8 +24,14 @@ constexpr double least_power = 0.02, most_power = 3.0;
 
 double Charges::constant() const {
     double total = std::isinf(room) ? 0.0 : -mu * most_shares();
-    for (const double charge : clauses) total += of_pool() - charge;
+    for (size_t k = 0; k < clauses.size(); ++k) total += of_pool(cheapest[k]) - clauses[k];
     return total;
+}
+
+double Charges::most_shares() const {
+    double total = static_cast<double>(clauses.size());
+    if (by_price) total = std::accumulate(cheapest.begin(), cheapest.end(), 0.0);
+    return room + total;
 }
 
 void ChargeSearch::begin(const Charges& now, double least, double floor) {
@@ -55,11 +62,14 @@ double ChargeSearch::Group::next(double now, double ratio_now) {
     return std::max(now * std::clamp(std::pow(ratio_now, power), 1.0 / most_factor, most_factor), least);
 }
 
-bool ChargeSearch::adjust_pool(Charges& charges, const std::vector<double>& sums) {
+bool ChargeSearch::adjust_pool(Charges& charges, const std::vector<double>& weighed) {
     if (std::isinf(charges.room) || charges.room == 0.0) return false;
     // Only members of a clause that pay as much as the pool follow its charge; the others sum to one by a charge of their own.
-    double total = sums[0];
-    for (size_t k = 0; k < charges.clauses.size(); ++k) total += charges.clauses[k] < charges.of_pool() ? 1.0 : sums[k + 1];
+    double total = weighed[0];
+    for (size_t k = 0; k < charges.clauses.size(); ++k) {
+        const double price = charges.cheapest[k];
+        total += charges.clauses[k] < charges.of_pool(price) ? charges.weight(price) : weighed[k + 1];
+    }
     const double limit = charges.most_shares(), off = total - limit;
     if (close(total, limit, charges.mu) || (off < 0.0 && charges.mu <= least_)) return false;
     const double before = charges.mu;
@@ -71,15 +81,15 @@ bool ChargeSearch::adjust_pool(Charges& charges, const std::vector<double>& sums
 
 bool ChargeSearch::adjust_clause(size_t k, Charges& charges, double sum) {
     double& charge = charges.clauses[k];
-    const double before = charge, most = charges.most_of_clause();
+    const double before = charge, most = charges.most_of_clause(k);
     charge = std::clamp(charge, std::min(least_, most), most);
     const bool good = close(sum, 1.0, charge) || (sum > 1.0 ? charge >= most : charge <= least_);
     if (!good) charge = std::clamp(groups_[k + 1].next(charge, sum), std::min(least_, most), most);
     return charge != before;
 }
 
-bool ChargeSearch::adjust(Charges& charges, const std::vector<double>& sums) {
-    bool moved = adjust_pool(charges, sums);
+bool ChargeSearch::adjust(Charges& charges, const std::vector<double>& sums, const std::vector<double>& weighed) {
+    bool moved = adjust_pool(charges, weighed);
     for (size_t k = 0; k < charges.clauses.size(); ++k) moved = adjust_clause(k, charges, sums[k + 1]) || moved;
     return moved;
 }

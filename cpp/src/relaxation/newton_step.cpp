@@ -97,10 +97,14 @@ double Relaxation::minimise_model(double floor) {
 bool Relaxation::adjust() {
     if (still_) return false;
     sums_.assign(charges_.clauses.size() + 1, 0.0);
+    weighed_.assign(sums_.size(), 0.0);
     for (size_t a = 0; a < step_.active.size(); ++a)
-        if (const Coordinate& c = coordinates_[step_.active[a]]; c.charged())
-            sums_[c.group] += step_.envelopes[a]->share(step_.to[a]);
-    if (!search_.adjust(charges_, sums_)) return false;
+        if (const Coordinate& c = coordinates_[step_.active[a]]; c.charged()) {
+            const double share = step_.envelopes[a]->share(step_.to[a]);
+            sums_[c.group] += share;
+            weighed_[c.group] += charges_.weight(problem_.penalty.price(c.column)) * share;
+        }
+    if (!search_.adjust(charges_, sums_, weighed_)) return false;
     set_envelopes();
     return true;
 }

@@ -59,7 +59,8 @@ void Relaxation::add(int32_t column, const Box& box, int32_t group, double moved
 }
 
 Envelope Relaxation::envelope(const Coordinate& c) const {
-    return {c.box, c.discount * charges_.of(c.group), {problem_.penalty, 0.5 * c.moved}};
+    const double charge = charges_.of(c.group, problem_.penalty.price(c.column));
+    return {c.box, c.discount * charge, {problem_.penalty, 0.5 * c.moved}};
 }
 
 void Relaxation::set_envelopes() {

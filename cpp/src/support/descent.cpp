@@ -26,7 +26,7 @@ Descent::Descent(const Problem& problem) : problem_(problem), refit_(problem), s
 }
 
 double Descent::size_of_objective(const Iterate& it, double lambda_0) const {
-    return std::max(it.cost() + lambda_0 * it.size, 1e-4 * null_cost_);
+    return std::max(it.cost() + lambda_0 * it.spent, 1e-4 * null_cost_);
 }
 
 double Descent::negligible(const Iterate& it, double lambda_0) const {
@@ -43,7 +43,7 @@ bool Descent::stands(const Iterate& it, double lambda_0) const {
         const double curvature = problem_.curvature(j);
         if (curvature <= 0.0) continue;
         const double from = beta[j], to = penalty.threshold(from - slopes[j] / curvature, curvature, lambda_0, j);
-        const double price = penalty.counted(j) ? lambda_0 * ((from != 0.0) - (to != 0.0)) : 0.0;
+        const double price = lambda_0 * penalty.price(j) * ((from != 0.0) - (to != 0.0));
         const double step = to - from;
         const double decrease = price + penalty.value(from) - penalty.value(to) - step * (slopes[j] + 0.5 * curvature * step);
         if (!(decrease <= most)) return false;
@@ -106,7 +106,7 @@ double Descent::cycle(Iterate& it, const std::vector<int32_t>& columns, double l
         }
         if (trace) {
             const double loss = problem_.loss.value(n, it.eta.data(), problem_.y, problem_.w);
-            trace->push_back({j, to - from, loss + it.penalty() + lambda_0 * it.size});
+            trace->push_back({j, to - from, loss + it.penalty() + lambda_0 * it.spent});
         }
     }
     it.evaluate(problem_.loss);
@@ -114,7 +114,10 @@ double Descent::cycle(Iterate& it, const std::vector<int32_t>& columns, double l
 }
 
 int Descent::cheapest(const Iterate& it, double* cost, int32_t kept) {
-    const std::vector<double> costs = refit_.removal_costs(it);
+    std::vector<double> costs = refit_.removal_costs(it);
+    if (problem_.penalty.unequal)
+        for (size_t k = 0; k < costs.size(); ++k)
+            if (problem_.penalty.counted(it.support[k])) costs[k] /= problem_.penalty.price(it.support[k]);
     int best = -1;
     for (size_t k = 0; k < costs.size(); ++k)
         if (problem_.penalty.counted(it.support[k]) && it.support[k] != kept && (best < 0 || costs[k] < costs[best]))
@@ -140,7 +143,8 @@ bool Descent::drop(Iterate& it, double lambda_0, Model& current) {
         const int32_t j = it.support[k];
         if (!problem_.penalty.counted(j)) continue;
         const double b = it.beta[k];
-        const double limit = b * (0.5 * problem_.curvature(j) * b - r_[k]) - problem_.penalty.value(b);
+        const double limit =
+            (b * (0.5 * problem_.curvature(j) * b - r_[k]) - problem_.penalty.value(b)) / problem_.penalty.price(j);
         if (limit < allowed) {
             allowed = limit;
             if (limit < lambda_0) position = static_cast<int>(k);
@@ -148,6 +152,7 @@ bool Descent::drop(Iterate& it, double lambda_0, Model& current) {
     }
     current.leaves_above = std::min(cost, allowed);
     if (current.leaves_above >= lambda_0) return false;
+    const double price = problem_.penalty.price(it.support[position]);
     it.remove(static_cast<size_t>(position));
     it.evaluate(problem_.loss);
     const bool fitted = descend(it, lambda_0);
@@ -160,7 +165,7 @@ bool Descent::drop(Iterate& it, double lambda_0, Model& current) {
     }
     it.load(current);
     // The estimate was too low; the removal's true cost replaces it.
-    current.leaves_above = std::min(allowed, without.cost - current.cost);
+    current.leaves_above = std::min(allowed, (without.cost - current.cost) / price);
     return false;
 }
 
@@ -175,8 +180,9 @@ bool Descent::enter(Iterate& it, double lambda_0, Radius radius, Model& current)
     // Without lambda_0 the minimum itself is wanted: there a small gain is worth as much more as the loss is flatter.
     const double margin = negligible(it, lambda_0),
                  least = 1e-2 * margin * (lambda_0 == 0.0 ? std::clamp(flat, 1e-6, 1.0) : 1.0);
+    const Currency currency = lambda_0 == 0.0 ? Currency::gain : Currency::gain_per_price;
     const auto found =
-        screening_.above(it, std::max(lambda_0, least), std::max(flatness * lambda_0, least), exact_trials, radius);
+        screening_.above(it, std::max(lambda_0, least), std::max(flatness * lambda_0, least), exact_trials, radius, currency);
     double best = found.rest;
     for (const Candidate& candidate : found.candidates) best = std::max(best, candidate.gain);
     current.enters_below = std::min(lambda_0, best / flatness);
@@ -190,17 +196,18 @@ bool Descent::enter(Iterate& it, double lambda_0, Radius radius, Model& current)
     const int batch = 1 + it.size / 16;
     int entered = 0, failed = 0;
     for (const Candidate& candidate : found.candidates) {
+        const double price = problem_.penalty.price(candidate.column);
         double slope = candidate.slope, gain = candidate.gain;
         if (entered > 0) {
             slope = problem_.X.dot(candidate.column, it.r.data(), kernels::sum(it.r.data(), problem_.rows()));
-            gain = problem_.penalty.entry_gain(slope, problem_.entry_curvature(candidate.column), candidate.column);
+            gain = problem_.penalty.entry_gain(slope, problem_.entry_curvature(candidate.column), candidate.column) / price;
             if (gain <= flatness * lambda_0) continue;
         }
         // Theorem 1 forbids leaving these outside; the others are tried while there is hope.
         const bool required = gain > lambda_0 && problem_.loss.kind != LossKind::hinge;
         if (!required && failed >= exact_trials) break;
         const Line::Minimum minimum = line_.along(it.eta.data(), candidate.column, slope);
-        if (minimum.gain <= lambda_0 + margin) {
+        if (minimum.gain <= lambda_0 * price + margin) {
             ++failed;
             continue;
         }
@@ -222,8 +229,8 @@ bool Descent::enter_jointly(Iterate& it, double lambda_0, const Screening::Resul
         descend(it, lambda_0);
         it.prune();
         const double gain = current.cost - it.true_cost();
-        if (gain > lambda_0 * (it.size - current.size) + margin) return true;
-        best = std::max(best, gain);
+        if (gain > lambda_0 * (it.spent - current.spent) + margin) return true;
+        best = std::max(best, gain / problem_.penalty.price(found.candidates[k].column));
         it.load(current);
     }
     if (!found.candidates.empty()) current.enters_below = std::min(lambda_0, best);
@@ -270,13 +277,16 @@ void Descent::foresee(Iterate& it, const std::vector<const Model*>& models) {
 }
 
 Descent::Entry Descent::best_entry(Iterate& it) {
-    auto found = screening_.above(it, Penalty::infinity, 0.0, exact_trials, Radius::likely);
-    if (found.candidates.empty()) found = screening_.above(it, Penalty::infinity, 0.0, exact_trials, Radius::certain);
+    const auto look = [&](Radius radius) {
+        return screening_.above(it, Penalty::infinity, 0.0, exact_trials, radius, Currency::gain_per_price);
+    };
+    auto found = look(Radius::likely);
+    if (found.candidates.empty()) found = look(Radius::certain);
     if (std::ssize(found.candidates) > exact_trials) found.candidates.resize(exact_trials);
     Entry best{-1, 0.0, 0.0};
     for (const Candidate& candidate : found.candidates) {
         const Line::Minimum minimum = line_.along(it.eta.data(), candidate.column, candidate.slope);
-        const double gain = std::max(candidate.gain, minimum.gain);
+        const double gain = std::max(candidate.gain, minimum.gain / problem_.penalty.price(candidate.column));
         if (gain > best.gain) best = {candidate.column, minimum.at, gain};
     }
     return best;

@@ -109,6 +109,7 @@ Model HardThresholding::step(const Iterate& it, double lambda_0, int size) {
         out.support.push_back(entry.column);
         out.beta.push_back(entry.value);
         out.size += penalty.counted(entry.column);
+        out.spent += penalty.price(entry.column);
     }
     out.intercept = it.intercept;
     if (problem_.intercept) out.intercept -= kernels::sum(it.r.data(), problem_.rows()) / curvature;
@@ -118,7 +119,7 @@ Model HardThresholding::step(const Iterate& it, double lambda_0, int size) {
 Model HardThresholding::run(Iterate& it, double lambda_0, int size) {
     it.evaluate(problem_.loss);
     std::vector<int32_t> support = it.model().support;
-    double objective = size >= 0 && it.size > size ? Penalty::infinity : it.cost() + lambda_0 * it.size;
+    double objective = size >= 0 && it.size > size ? Penalty::infinity : it.cost() + lambda_0 * it.spent;
     const std::vector<double> zero(problem_.rows(), 0.0);
     const double rounding = 1e-14 * problem_.loss.value(problem_.rows(), zero.data(), problem_.y, problem_.w);
     double sure = problem_.intercept ? 1.0 : 0.0;  // the trace bounds the eigenvalue
@@ -133,7 +134,7 @@ Model HardThresholding::run(Iterate& it, double lambda_0, int size) {
         if (minimised && next.support == fitted.support) return fitted;
         minimised = false;
         it.load(next);
-        const double value = it.cost() + lambda_0 * it.size;
+        const double value = it.cost() + lambda_0 * it.spent;
         if (value > objective + 1e-12 * std::abs(objective) + rounding && curvature_ < sure) {
             // The descent lemma failed, so the power iteration had stopped short of the largest eigenvalue.
             curvature_ = std::min(1.5 * curvature_, sure);
@@ -147,7 +148,7 @@ Model HardThresholding::run(Iterate& it, double lambda_0, int size) {
         fitted = descent_.refit(it);
         it.load(fitted);
         support = fitted.support;
-        objective = it.cost() + lambda_0 * it.size;
+        objective = it.cost() + lambda_0 * it.spent;
         minimised = true;
         unchanged = 0;
     }

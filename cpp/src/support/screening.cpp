@@ -143,21 +143,25 @@ void Screening::foresee(const std::vector<std::vector<double>>& residuals) {
     if (count > 0) read(count);
 }
 
-void Screening::bound_gains() {
+void Screening::bound_gains(const double* prices) {
     const Penalty& penalty = problem_.penalty;
     const double* square = problem_.X.squares();
     const double* free = radius_ > 0.0 ? free_.data() : square;
     problem_.X.team().run(problem_.columns(), chunk, [&](int64_t begin, int64_t end, int) {
         kernels::gains(center_.data() + begin, free + begin, square + begin, radius_, penalty.lambda_1, steepness_,
                        2.0 * penalty.lambda_2, end - begin, least_.data() + begin, most_.data() + begin);
-        if (!penalty.boxed()) return;
-        for (int64_t c = begin; c < end; ++c) {
+        for (int64_t c = begin; penalty.boxed() && c < end; ++c) {
             const auto j = static_cast<int32_t>(c);
             const double reach = radius_ * std::sqrt(free[c] + 1e-12 * square[c]);
             const double down = penalty.entry_gain(center_[c] - reach, curvature(j), j);
             const double up = penalty.entry_gain(center_[c] + reach, curvature(j), j);
             least_[c] = std::abs(center_[c]) <= reach ? 0.0 : std::min(down, up);
             most_[c] = std::max(down, up);
+        }
+        for (int64_t c = begin; prices && c < end; ++c) {
+            const double price = prices[c] > 0.0 ? prices[c] : 1.0;  // those without a price are in
+            least_[c] /= price;
+            most_[c] /= price;
         }
     });
 }
@@ -208,14 +212,16 @@ std::vector<int32_t> Screening::in_doubt(const Iterate& it, double threshold, do
     return all;
 }
 
-Screening::Result Screening::above(const Iterate& it, double must, double may, int enough, Radius radius) {
+Screening::Result Screening::above(const Iterate& it, double must, double may, int enough, Radius radius, Currency currency) {
+    const bool per_price = problem_.penalty.unequal && currency == Currency::gain_per_price;
+    const double* prices = per_price ? problem_.penalty.prices : nullptr;
     if (capacity_ == 0) {  // reading everything is as cheap as bounding it
         problem_.X.all_dots(it.r.data(), center_.data());
         radius_ = 0.0;
     } else {
         estimate(it, radius);
     }
-    bound_gains();
+    bound_gains(prices);
     Result out;
     // The `enough`-th best column gains at least the sure gain of that rank, so nothing below it is needed.
     const auto threshold = [&] { return std::clamp(sure_gain(it, enough) * (1.0 - 1e-9), may, must); };
@@ -227,7 +233,7 @@ Screening::Result Screening::above(const Iterate& it, double must, double may, i
         // Rent or buy: once the single reads have cost a full one, the full one is bought.
         if (share > most_in_doubt || rented_ + share > 1.0) {
             read_everything(it);
-            bound_gains();
+            bound_gains(prices);
             out.rest = 0.0;
             columns = in_doubt(it, threshold(), out.rest);
         } else {
@@ -242,7 +248,8 @@ Screening::Result Screening::above(const Iterate& it, double must, double may, i
         for (const int32_t j : columns) slopes.push_back(center_[j]);
     }
     for (size_t k = 0; k < columns.size(); ++k) {
-        const double gain = problem_.penalty.entry_gain(slopes[k], curvature(columns[k]), columns[k]);
+        double gain = problem_.penalty.entry_gain(slopes[k], curvature(columns[k]), columns[k]);
+        if (prices) gain /= prices[columns[k]];
         // Compared with `may`, not with the threshold: by the likely radius even a sure gain can turn out smaller.
         if (gain > may) out.candidates.push_back({columns[k], slopes[k], gain});
         else out.rest = std::max(out.rest, gain);

@@ -80,8 +80,8 @@ void LocalSearch::run(Pool& pool, const std::set<int>& sizes, const Report& repo
 std::vector<int32_t> LocalSearch::selected(const Pool& pool) const {
     std::set<int32_t> columns = promising_;
     for (const Model& model : pool.by_size(largest + 1)) columns.insert(model.support.begin(), model.support.end());
-    for (int64_t j = 0; problem_.penalty.unpenalized && j < problem_.columns(); ++j)
-        if (problem_.penalty.unpenalized[j]) columns.insert(static_cast<int32_t>(j));
+    for (int32_t j = 0; problem_.penalty.prices && j < problem_.columns(); ++j)
+        if (!problem_.penalty.counted(j)) columns.insert(j);
     return {columns.begin(), columns.end()};
 }
 

@@ -34,13 +34,24 @@ Move Neighbourhood::cheapest_removal(const Iterate& it) {
     std::vector<double> eta;
     for (size_t k = 0; k < it.support.size(); ++k) {
         if (!problem_.penalty.counted(it.support[k])) continue;
-        const Move move = removal(it, k, eta);
+        Move move = removal(it, k, eta);
+        move.gain /= problem_.penalty.price(it.support[k]);
         if (move.gain > best.gain) best = move;
     }
     return best;
 }
 
-Move Neighbourhood::best_entry(const Iterate& it, const double* eta, const double* slopes, double needed) {
+double Neighbourhood::Worth::of(double gain, int32_t j) const {
+    if (!penalty.unequal) return gain;
+    return lambda_0 ? gain - *lambda_0 * penalty.price(j) : gain / penalty.price(j);
+}
+
+double Neighbourhood::Worth::needed(double worth, int32_t j) const {
+    if (!penalty.unequal) return worth;
+    return lambda_0 ? worth + *lambda_0 * penalty.price(j) : worth * penalty.price(j);
+}
+
+Move Neighbourhood::best_entry(const Iterate& it, const double* eta, const double* slopes, double needed, const Worth& worth) {
     std::vector<int32_t> columns;
     for (int64_t c = 0; c < problem_.columns(); ++c) {
         const auto j = static_cast<int32_t>(c);
@@ -73,8 +84,9 @@ Move Neighbourhood::best_entry(const Iterate& it, const double* eta, const doubl
             Move& here = found[begin / columns_per_chunk];
             for (int64_t c = begin; c < end; ++c) {
                 const int32_t j = columns[start + c];
-                const Line::Minimum minimum = lines_[thread].along(eta, j, slopes[j], here.gain, true);
-                if (minimum.gain > here.gain) here = {-1, j, minimum.at, minimum.shift, minimum.gain};
+                const Line::Minimum minimum = lines_[thread].along(eta, j, slopes[j], worth.needed(here.gain, j), true);
+                const double gain = worth.of(minimum.gain, j);
+                if (gain > here.gain) here = {-1, j, minimum.at, minimum.shift, gain};
             }
         }, count * problem_.rows());
         for (const Move& move : found)
@@ -84,7 +96,7 @@ Move Neighbourhood::best_entry(const Iterate& it, const double* eta, const doubl
     return best;
 }
 
-Move Neighbourhood::find_swap(const Iterate& it, double worth) {
+Move Neighbourhood::find_swap(const Iterate& it, double lambda_0, double worth) {
     const int64_t n = problem_.rows(), p = problem_.columns();
     std::vector<size_t> removable;
     for (size_t k = 0; k < it.support.size(); ++k)
@@ -98,12 +110,15 @@ Move Neighbourhood::find_swap(const Iterate& it, double worth) {
         const size_t count = std::min<size_t>(removable.size() - start, removals_per_read);
         for (size_t k = 0; k < count; ++k) {
             removals[k] = removal(it, removable[start + k], etas[k]);
+            if (problem_.penalty.unequal)
+                removals[k].gain += lambda_0 * problem_.penalty.price(it.support[removable[start + k]]);
             problem_.loss.residual(n, etas[k].data(), problem_.y, problem_.w, residuals.data() + k * n);
         }
         problem_.X.products(residuals.data(), static_cast<int64_t>(count), slopes.data());
         for (size_t k = 0; k < count; ++k) {
             const Move& out = removals[k];
-            const Move in = best_entry(it, etas[k].data(), slopes.data() + k * p, std::max(worth, best.gain) - out.gain);
+            const Move in = best_entry(it, etas[k].data(), slopes.data() + k * p, std::max(worth, best.gain) - out.gain,
+                                       {problem_.penalty, lambda_0});
             if (in.column < 0) continue;
             best = {out.position, in.column, in.at, out.shift + in.shift, out.gain + in.gain};
             if (first_) return best;
@@ -115,7 +130,7 @@ Move Neighbourhood::find_swap(const Iterate& it, double worth) {
 Move Neighbourhood::best_addition(const Iterate& it) {
     std::vector<double> slopes(problem_.columns());
     problem_.X.all_dots(it.r.data(), slopes.data());
-    return best_entry(it, it.eta.data(), slopes.data(), 0.0);
+    return best_entry(it, it.eta.data(), slopes.data(), 0.0, {problem_.penalty, std::nullopt});
 }
 
 }  // namespace ellzero

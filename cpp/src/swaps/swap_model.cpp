@@ -88,7 +88,7 @@ void SwapModel::read_products(const std::vector<int32_t>& columns) {
     }
 }
 
-void SwapModel::rank_tiles(const Iterate& it, const double* slopes, size_t most, int64_t begin, int64_t end,
+void SwapModel::rank_tiles(const Iterate& it, const double* slopes, size_t most, int64_t begin, int64_t end, const Terms& terms,
                            std::vector<Swap>& list) const {
     constexpr int64_t width = kernels::tile_width;
     const Penalty& penalty = problem_.penalty;
@@ -118,7 +118,7 @@ void SwapModel::rank_tiles(const Iterate& it, const double* slopes, size_t most,
             best[l] = Penalty::infinity;
             chosen[l] = -1;
         }
-        for (int64_t k = 0; k < size; ++k) {
+        for (int64_t k = 0; k < size && !penalty.unequal; ++k) {
             if (!penalty.counted(it.support[k])) continue;
             const double inverse = 1.0 / variance_[k], pull = it.beta[k] * inverse;
             kernels::improve_best(0.5 * it.beta[k] * pull, pull, inverse, u.data() + k * width, slope, spare, left, k, best,
@@ -126,7 +126,13 @@ void SwapModel::rank_tiles(const Iterate& it, const double* slopes, size_t most,
         }
         for (int64_t l = 0; l < count; ++l) {
             const auto j = static_cast<int32_t>(first + l);
-            if (it.contains(j) || problem_.X.square(j) <= 0.0 || chosen[l] < 0) continue;
+            if (it.contains(j) || problem_.X.square(j) <= 0.0) continue;
+            if (penalty.unequal) {
+                const Swap swap = best_at_prices(it, j, slope[l], left[l], u.data() + l, width, terms);
+                if (swap.change < Penalty::infinity) list.push_back(swap);
+                continue;
+            }
+            if (chosen[l] < 0) continue;
             const int64_t k = chosen[l];
             const double inverse = 1.0 / variance_[k], b = it.beta[k], cost = 0.5 * b * b * inverse, at = u[k * width + l];
             double change = best[l];
@@ -139,7 +145,24 @@ void SwapModel::rank_tiles(const Iterate& it, const double* slopes, size_t most,
     keep_best(list, most);
 }
 
-std::vector<Swap> SwapModel::rank(const Iterate& it, const double* slopes, size_t most) {
+Swap SwapModel::best_at_prices(const Iterate& it, int32_t j, double slope, double left, const double* u, int64_t width,
+                               const Terms& terms) const {
+    const Penalty& penalty = problem_.penalty;
+    Swap best{0, j, Penalty::infinity, 0.0};
+    for (int64_t k = 0; k < std::ssize(it.support); ++k) {
+        if (!penalty.counted(it.support[k])) continue;
+        const double dearer = penalty.price(j) - penalty.price(it.support[k]);
+        if (it.spent + dearer > terms.budget) continue;
+        const double inverse = 1.0 / variance_[k], b = it.beta[k], cost = 0.5 * b * b * inverse, at = u[k * width];
+        const double change =
+            cost + terms.lambda_0 * dearer -
+            penalty.entry_gain(slope - b * at * inverse, left + at * at * inverse - 2.0 * penalty.lambda_2, j);
+        if (change < best.change) best = {static_cast<size_t>(k), j, change, cost};
+    }
+    return best;
+}
+
+std::vector<Swap> SwapModel::rank(const Iterate& it, const double* slopes, size_t most, const Terms& terms) {
     if (it.size == 0 || !follow(it, it.support)) return {};
     std::vector<double> d(d_);
     for (double& value : d) value *= scale_;
@@ -153,7 +176,7 @@ std::vector<Swap> SwapModel::rank(const Iterate& it, const double* slopes, size_
     for (int64_t start = 0; start < tiles; start += piece) {
         const int64_t count = std::min(piece, tiles - start);
         problem_.X.team().run(count, tiles_per_chunk, [&](int64_t begin, int64_t end, int) {
-            rank_tiles(it, slopes, most, start + begin, start + end, found[(start + begin) / tiles_per_chunk]);
+            rank_tiles(it, slopes, most, start + begin, start + end, terms, found[(start + begin) / tiles_per_chunk]);
         }, count * work_per_tile);
         problem_.X.monitor().poll();
     }

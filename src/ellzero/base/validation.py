@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ __all__ = [
     "as_bound",
     "as_choice",
     "as_count",
+    "as_feature_costs",
     "as_feature_mask",
     "as_flag",
     "as_generator",
@@ -29,6 +31,8 @@ __all__ = [
 
 Array = NDArray[np.float64]
 LARGEST_COUNT = 2**31 - 1
+LEAST_COST = 1e-6  # of a feature, as a share of the largest: ratios of gains to costs would lose their meaning
+LARGEST_COST = 1e100
 
 
 def as_nonnegative(name: str, value: Any) -> float:
@@ -142,6 +146,50 @@ def as_bound(name: str, bound: ArrayLike | None, p: int, default: float) -> Arra
     if np.isnan(values).any():
         raise InvalidInputError(f"{name} contains NaN.")
     return None if (values == default).all() else np.ascontiguousarray(values)
+
+
+def as_feature_costs(name: str, costs: Any, p: int, names: list[str] | None) -> Array | None:
+    """Return one cost for each feature, given as numbers or by the names of columns (of a mapping or a Series); None for None.
+
+    Columns that a mapping does not name cost one. Those of a Series are all named, or none is.
+    """
+    if costs is None:
+        return None
+    if isinstance(costs, Mapping):
+        given = costs
+    elif names is not None and hasattr(costs, "index") and hasattr(costs, "to_dict") and set(names) & set(costs.index):
+        given = costs.to_dict()
+        if len(given) < len(costs):
+            raise InvalidInputError(f"{name} names a column twice.")
+    else:
+        vector = as_vector(name, costs, p)
+        return check_costs(name, vector)
+    places: dict[Any, int] = {} if names is None else {column: j for j, column in enumerate(names)}
+    vector = np.ones(p)
+    for key, value in given.items():
+        whole = isinstance(key, (int, np.integer)) and not isinstance(key, bool)
+        j = places.get(key, int(key) if whole and 0 <= key < p else None)
+        if j is None:
+            raise InvalidInputError(f"{name} names {quoted(key)}, which is not a column of X.")
+        if names is not None and names.count(key) > 1:
+            raise InvalidInputError(
+                f"{name} names {quoted(key)}, which several columns of X are called; give one number a column."
+            )
+        vector[j] = as_nonnegative(f"{name}[{quoted(key)}]", value)
+    return check_costs(name, vector)
+
+
+def check_costs(name: str, costs: Array) -> Array:
+    """Return the costs if none is negative, and none so small beside the largest that it might as well be zero."""
+    if (costs < 0.0).any():
+        raise InvalidInputError(f"{name} must not be negative, got {costs.min():g}.")
+    paid = costs[costs > 0.0]
+    if len(paid) and (paid.min() < LEAST_COST * paid.max() or paid.max() > LARGEST_COST or paid.min() < 1.0 / LARGEST_COST):
+        raise InvalidInputError(
+            f"{name} must be zero or at least {LEAST_COST:g} of the largest cost, and between {1.0 / LARGEST_COST:g} and "
+            f"{LARGEST_COST:g}, got {paid.min():g} and {paid.max():g}."
+        )
+    return costs
 
 
 def as_feature_mask(name: str, features: ArrayLike | None, p: int, names: list[str] | None) -> NDArray[np.bool_] | None:

@@ -82,6 +82,9 @@ def add_problem(parser: argparse.ArgumentParser, positive: bool = False, shrinka
         metavar="A,B",
         help="columns that are always in, free of charge",
     )
+    group.add_argument(
+        "--costs", metavar="FILE", help="CSV file with a column and its cost in each line (default: each feature costs 1)"
+    )
     group.add_argument("--n-jobs", type=int, metavar="N", help="threads (default: 1; -1: all cores)")
     if positive:
         group.add_argument("--positive", metavar="LABEL", help="tell this class from all others (needed with more than two)")

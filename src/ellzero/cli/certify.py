@@ -34,14 +34,15 @@ def run(args: argparse.Namespace) -> int:
     """Search, write and print; Ctrl-C ends the search, and the best model so far is written."""
     check_output(args.out, args.model, inputs=(args.data,))
     loss = chosen_loss(args)
-    if args.k is None and args.lambda_0 is None:
-        raise InvalidInputError("--k or --lambda-0 must be given.")
+    if args.k is None and args.budget is None and args.lambda_0 is None:
+        raise InvalidInputError("--k, --budget or --lambda-0 must be given.")
     data = load_data(args, classes=2)
     solution = ellzero.solve(
         data.X,
         encoded_target(args, data.y),
         loss=loss,
         k=args.k,
+        budget=args.budget,
         lambda_0=args.lambda_0,
         method=args.method,
         backend=args.backend,
@@ -67,8 +68,11 @@ def run(args: argparse.Namespace) -> int:
 
 def model_content(args: argparse.Namespace, solution: ellzero.ExactSolution, data: Data) -> ModelContent:
     """Return what the file of the solution's model holds."""
+    price = solution.certificate.problem.penalty.price
     settings = FitSettings(
         k=args.k,
+        budget=args.budget,
+        feature_cost=None if price is None else price.tolist(),
         lambda_0=args.lambda_0,
         standardize=args.standardize,
         fit_intercept=args.fit_intercept,
@@ -104,6 +108,7 @@ def json_result(args: argparse.Namespace, solution: ellzero.ExactSolution, data:
         "classes": None if args.regression else np.unique(data.y),
         "positive": args.positive,
         "size": len(model.support),
+        **({} if args.costs is None else {"budget": args.budget, "total_cost": model.spent}),
         "intercept": model.intercept,
         "features": coefficients(data.preparation.features, model.support.tolist(), model.values.tolist()),
         "certificate": args.out,
@@ -115,12 +120,13 @@ def text_lines(args: argparse.Namespace, solution: ellzero.ExactSolution, result
     """Return the result as lines of text."""
     n, p = solution.certificate.problem.design.shape
     assumed = f", assuming |coefficients| <= {solution.bound:.4g} (penalised scale)" if solution.bound is not None else ""
+    cost = f" that cost {result['total_cost']:.6g} together" if "total_cost" in result else ""
     lines = [
         f"{solution.status}{assumed} ({ENDINGS[solution.status]})",
         f"objective {solution.objective:.10g}, lower bound {solution.lower_bound:.10g}, gap {100.0 * solution.gap:.4g} %, "
         f"{solution.nodes} nodes, {solution.seconds:.2f} s",
         *([f"the bound is that of {solution.prover}"] if solution.prover is not None else []),
-        f"{result['size']} of {p} features, {n} rows, {solution.model.loss} loss{positive_class(result)}:",
+        f"{result['size']} of {p} features{cost}, {n} rows, {solution.model.loss} loss{positive_class(result)}:",
         *coefficient_lines(result["features"], result["intercept"]),
     ]
     return [*lines, *(f"written: {shown(name, LONGEST_PATH)}" for name in (args.out, args.model) if name is not None)]

@@ -31,8 +31,8 @@ class Data:
     target: str
     preparation: TablePreparation | MatrixPreparation
 
-    def features_of(self, columns: list[str]) -> NDArray[np.int64]:
-        """Return the indices of the features that columns (or features) of these names became."""
+    def features_of(self, columns: list[str], option: str = "--always") -> NDArray[np.int64]:
+        """Return the indices of the features that columns (or features) of these names became; `option` names them."""
         features = self.preparation.features
         place = {name: j for j, name in enumerate(features)}
         found: list[int] = []
@@ -40,7 +40,7 @@ class Data:
             table = isinstance(self.preparation, TablePreparation) and column in self.preparation.columns
             names = self.preparation.features_of(column) if table else [column]  # type: ignore[union-attr]
             if any(name not in place for name in names):
-                raise InvalidInputError(f"--always names {column!r}, which is no column that is used.")
+                raise InvalidInputError(f"{option} names {column!r}, which is no column that is used.")
             found += [place[name] for name in names]
         return np.array(sorted(set(found)), dtype=np.int64)
 

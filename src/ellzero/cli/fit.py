@@ -22,6 +22,7 @@ def run(args: argparse.Namespace) -> int:
     data = load_data(args)
     settings: dict[str, Any] = {
         "k": args.k,
+        "budget": args.budget,
         "lambda_0": args.lambda_0,
         "criterion": args.criterion,
         "max_support": args.max_support,
@@ -35,9 +36,10 @@ def run(args: argparse.Namespace) -> int:
     else:
         estimator = ellzero.L0Classifier(**settings, **for_classes, random_state=args.seed)
     estimator.fit(data.X, data.y, sample_weight=data.weight)
-    by_criterion = args.k is None and args.lambda_0 is None
+    by_criterion = args.k is None and args.budget is None and args.lambda_0 is None
     result = {
         "k": args.k,
+        **({} if args.budget is None else {"budget": args.budget}),
         "lambda_0": args.lambda_0,
         **shrinkage_settings(args),
         "criterion": {"name": args.criterion, "value": estimator.criterion_} if by_criterion else None,

@@ -49,6 +49,7 @@ def json_result(args: argparse.Namespace, estimator: Any, data: Data, chosen: di
         **chosen,
         "objective": estimator.objective_,
         "size": len(estimator.support_),
+        **({} if args.costs is None else {"total_cost": estimator.spent_}),
         "features": used_features(estimator, names),
         "intercept": outputs[0]["intercept"] if len(outputs) == 1 else estimator.intercept_,
         "outputs": outputs,
@@ -64,6 +65,8 @@ def json_result(args: argparse.Namespace, estimator: Any, data: Data, chosen: di
 def text_lines(result: dict[str, Any], how: str) -> list[str]:
     """Return the result as lines of text."""
     heading = f"{result['loss']} model with {result['size']} of {result['n_features']} features, {result['rows']} rows"
+    if "total_cost" in result:
+        heading += f", total cost {result['total_cost']:.6g}"
     lines = [heading + (f", {how}" if how else "") + ":"]
     for output in result["outputs"]:
         lines += [f"class {shown(output['label'])} (positive coefficients speak for it)"] if output["label"] is not None else []

@@ -141,9 +141,10 @@ def add_fit(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of fit."""
     add_data(parser)
     add_problem(parser)
-    group = parser.add_argument_group("how many features (neither --k nor --lambda-0: as --criterion says)")
+    group = parser.add_argument_group("how many features (neither --k, --budget nor --lambda-0: as --criterion says)")
     group.add_argument("--k", type=int, metavar="N", help="at most N features")
-    group.add_argument("--lambda-0", type=float, metavar="V", help="price of a feature")
+    group.add_argument("--budget", type=float, metavar="V", help="features that cost at most V together, see --costs")
+    group.add_argument("--lambda-0", type=float, metavar="V", help="price of a feature (times its cost, see --costs)")
     group.add_argument(
         "--criterion", choices=("aic", "bic", "ebic"), default="ebic", help="what chooses the size (default: ebic)"
     )
@@ -211,10 +212,11 @@ def add_certify(parser: argparse.ArgumentParser) -> None:
 
 
 def add_size(parser: argparse.ArgumentParser) -> None:
-    """Add the limit and the price of features."""
-    group = parser.add_argument_group("how many features (one of both is needed)")
+    """Add the limits and the price of features."""
+    group = parser.add_argument_group("how many features (one of these is needed)")
     group.add_argument("--k", type=int, metavar="N", help="at most N features")
-    group.add_argument("--lambda-0", type=float, metavar="V", help="price of a feature")
+    group.add_argument("--budget", type=float, metavar="V", help="features that cost at most V together, see --costs")
+    group.add_argument("--lambda-0", type=float, metavar="V", help="price of a feature (times its cost, see --costs)")
 
 
 def add_limits(parser: argparse.ArgumentParser) -> Any:
@@ -250,6 +252,7 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     add_data(parser)
     parser.add_argument("--positive", metavar="LABEL", help="as it was given to certify")
     parser.add_argument("--regression", action="store_true", help="as it was given to certify")
+    parser.add_argument("--costs", metavar="FILE", help="costs of the features that you mean, as for certify")
     parser.add_argument(
         "--expect",
         action="append",

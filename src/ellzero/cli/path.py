@@ -75,6 +75,7 @@ def json_result(args: argparse.Namespace, path: ellzero.Path, names: list[str], 
             {
                 "lambda_0": path.lambda_0[k],
                 "size": path.support_size[k],
+                **({} if args.costs is None else {"total_cost": path.spent[k]}),
                 "objective": path.objective[k],
                 "converged": path.converged[k],
                 "intercept": path.intercept[k],
@@ -90,10 +91,11 @@ def json_result(args: argparse.Namespace, path: ellzero.Path, names: list[str], 
 def text_lines(path: ellzero.Path, names: list[str]) -> list[str]:
     """Return a line for each point, with the features that entered and left."""
     n, p = path.problem.design.shape
+    spent = None if path.problem.penalty.price is None else path.spent
     lines = [
         f"{path.problem.loss.name} path: {len(path)} points, {n} rows, {p} features, lambda_1 = {path.lambda_1:g}, "
         f"lambda_2 = {path.lambda_2:g}",
-        f"{'lambda_0':>12} {'features':>9} {'objective':>14}  changes",
+        f"{'lambda_0':>12} {'features':>9} {'objective':>14}" + ("" if spent is None else f" {'total cost':>12}") + "  changes",
     ]
     before: set[int] = set()
     for k in range(len(path)):
@@ -101,7 +103,9 @@ def text_lines(path: ellzero.Path, names: list[str]) -> list[str]:
         changes = [f"+{shown(names[j])}" for j in sorted(now - before)], [f"-{shown(names[j])}" for j in sorted(before - now)]
         words = " ".join(filter(None, map(shortened, changes)))
         mark = "" if path.converged[k] else "  (not converged)"
-        lines.append(f"{path.lambda_0[k]:12.6g} {path.support_size[k]:9d} {path.objective[k]:14.8g}  {words}{mark}".rstrip())
+        cost = "" if spent is None else f" {spent[k]:12.6g}"
+        numbers = f"{path.lambda_0[k]:12.6g} {path.support_size[k]:9d} {path.objective[k]:14.8g}{cost}"
+        lines.append(f"{numbers}  {words}{mark}".rstrip())
         before = now
     return lines
 

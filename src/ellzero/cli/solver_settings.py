@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.cli.costs import feature_costs
 from ellzero.cli.data import Data
 
 __all__ = [
@@ -43,6 +44,7 @@ def problem_settings(args: argparse.Namespace, data: Data) -> dict[str, Any]:
         "lower": args.lower,
         "upper": args.upper,
         "unpenalized": data.features_of(args.always) if args.always else None,
+        "feature_cost": feature_costs(args, data),
         "n_jobs": args.n_jobs,
         "progress": not args.quiet,
     }

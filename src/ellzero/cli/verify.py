@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import ellzero
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import shown
+from ellzero.cli.costs import feature_costs
 from ellzero.cli.data import Data, load_data
 from ellzero.cli.output import print_result
 from ellzero.exact.verifier import fingerprint_vector
@@ -20,7 +21,7 @@ from ellzero.exact.verifier.data import Refused
 
 __all__ = ["run"]
 
-CLAIMS = ("loss", "k", "lambda_0", "lambda_1", "lambda_2", "standardize", "fit_intercept", "status", "gap_asked")
+CLAIMS = ("loss", "k", "budget", "lambda_0", "lambda_1", "lambda_2", "standardize", "fit_intercept", "status", "gap_asked")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -34,10 +35,11 @@ def run(args: argparse.Namespace) -> int:
         data.X,
         target_of(header, data.y),
         arithmetic="exact" if args.exact else "float64",
-        expect=expected(args.expect, data),
+        expect=expected(args, data),
         progress=not args.quiet,
     )
-    reasons = [*report.reasons, *(weight_faults(data, arrays) if args.expect is None else [])]
+    others = [*weight_faults(data, arrays), *cost_faults(args, data, arrays)] if args.expect is None else []
+    reasons = [*report.reasons, *others]
     valid = report.valid and len(reasons) == len(report.reasons)
     names = data.preparation.features
     used = [names[int(j)] for j in arrays["support"]] if valid else []
@@ -58,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         "reasons": reasons,
         "problem": report.problem,
         "arithmetic": report.arithmetic,
-        "claims": {name: header.get(name) for name in CLAIMS},
+        "claims": {name: header.get(name) for name in CLAIMS if name != "budget" or name in header},
         "support": used,
     }
     lines = [str(report) if valid == report.valid else f"Certificate: NOT VALID\n  - {reasons[-1]}"]
@@ -98,12 +100,23 @@ def weight_faults(data: Data, arrays: dict[str, NDArray[Any]]) -> list[str]:
     return [] if same else ["the certificate is about other weights of the rows."]
 
 
-def expected(statements: list[str] | None, data: Data) -> dict[str, Any] | None:
-    """Return the settings that --expect states, with the weights of the data; None if nothing is stated."""
-    if statements is None:
+def cost_faults(args: argparse.Namespace, data: Data, arrays: dict[str, NDArray[Any]]) -> list[str]:
+    """Return a fault if costs are given that differ from the certificate's own."""
+    costs = feature_costs(args, data)
+    if costs is None:
+        return []
+    claimed = np.asarray(arrays.get("price", np.ones(len(costs))))
+    free = np.isin(np.arange(len(costs)), arrays.get("unpenalized", []))
+    same = claimed.shape == costs.shape and np.array_equal(claimed[~free], costs[~free])
+    return [] if same else ["the certificate is about other costs of the features."]
+
+
+def expected(args: argparse.Namespace, data: Data) -> dict[str, Any] | None:
+    """Return the settings that --expect states, with the weights of the data and the costs; None if nothing is stated."""
+    if args.expect is None:
         return None
-    settings: dict[str, Any] = {"sample_weight": data.weight}
-    for statement in statements:
+    settings: dict[str, Any] = {"sample_weight": data.weight, "feature_cost": feature_costs(args, data)}
+    for statement in args.expect:
         name, found, value = statement.partition("=")
         if not found:
             raise InvalidInputError(f"--expect must be NAME=VALUE, such as k=5, got {statement!r:.60}.")

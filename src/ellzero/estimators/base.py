@@ -24,9 +24,11 @@ from ellzero.estimators.stored_input import check_features, check_training_data,
 from ellzero.estimators.training import Training
 from ellzero.exact.alternative_models import Alternatives
 from ellzero.exact.alternatives import MOST_MODELS, collect
+from ellzero.exact.limits import check_budget
 from ellzero.exact.methods import run_method
 from ellzero.exact.options import SearchOptions, Wanted, search_options
 from ellzero.exact.solution import ExactSolution
+from ellzero.paths.budgets import Budgets
 from ellzero.paths.options import path_options
 from ellzero.paths.path import Path
 from ellzero.paths.sizes import Sizes
@@ -104,11 +106,14 @@ class L0Estimator(BaseEstimator):
             lower=self.lower,
             upper=self.upper,
             unpenalized=self.unpenalized,
+            feature_cost=self.feature_cost,
             n_jobs=self.n_jobs,
         )
         shared = as_flag("shared_support", getattr(self, "shared_support", False)) and len(targets) > 1
         if shared and self.algorithm == "exact":
             raise InvalidInputError("algorithm='exact' proves one output at a time: it excludes shared_support.")
+        if shared and problem.penalty.price is not None:
+            raise InvalidInputError("shared_support counts features: it excludes feature_cost.")
         return Training(problem, targets, classes, shared)
 
     def _data(self, X: Any, y: ArrayLike) -> tuple[Design, NDArray[Any]]:
@@ -142,7 +147,12 @@ class L0Estimator(BaseEstimator):
         self.objective_ = one_or_list([model.objective for model in models])
 
     def _set_results(
-        self, training: Training, choice: ModelChoice, models: list[Model], searched: list[Path | Sizes], y: NDArray[Any]
+        self,
+        training: Training,
+        choice: ModelChoice,
+        models: list[Model],
+        searched: list[Path | Sizes | Budgets],
+        y: NDArray[Any],
     ) -> None:
         """Set the attributes of a fitted estimator; prove the models and calibrate probabilities where that is asked for."""
         self.n_iter_ = sum(len(found) for found in searched)
@@ -162,6 +172,7 @@ class L0Estimator(BaseEstimator):
             for problem, model in zip(training.problems, models, strict=True)
         ]
         self._set_coefficients(models)
+        self.spent_ = training.problem.spent(self.support_.astype(np.int32))
         self.path_ = one_or_list(searched)
         if getattr(self, "probability", False) and self._loss_name() != "logistic":
             self._calibrate(training, self._held_out_decisions(training, choice, y))
@@ -265,7 +276,7 @@ def searches(
     """Return an exact search for each output: its problem, its options, and the model that was found."""
     sizes = choice.k or (choice.largest,) * len(models)
     return [
-        (problem, replace(options, lambda_0=choice.lambda_0 or 0.0, k=k), [model])
+        (problem, check_budget(problem, replace(options, lambda_0=choice.lambda_0 or 0.0, k=k, budget=choice.budget)), [model])
         for problem, k, model in zip(training.problems, sizes, models, strict=True)
     ]
 

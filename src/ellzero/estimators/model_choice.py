@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.estimators.criteria import information_criterion
 from ellzero.estimators.resampling import Split
 from ellzero.estimators.shared_support import joint_objective, shared_sizes
 from ellzero.estimators.training import Training, fit_lambda_grid
+from ellzero.paths.budgets import Budgets, compute_budgets
 from ellzero.paths.fitting import compute_path
 from ellzero.paths.path import Path
 from ellzero.paths.sizes import Sizes, compute_sizes
@@ -24,16 +26,21 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """The wanted models: of at most `k` features for each output, with a price `lambda_0` for each feature, or both."""
+    """The wanted models: of at most `k` features for each output, or within a budget; with a price `lambda_0`, or without."""
 
     k: tuple[int, ...] | None
     lambda_0: float | None
     largest: int | None = None  # if k is None, size of the largest model that is looked at; None for any size
+    budget: float | None = None  # of the costs of each output's features
 
 
-def fit_chosen_models(training: Training, choice: ModelChoice, options: PathOptions) -> tuple[list[Model], list[Path | Sizes]]:
+def fit_chosen_models(
+    training: Training, choice: ModelChoice, options: PathOptions
+) -> tuple[list[Model], list[Path | Sizes | Budgets]]:
     """Fit the wanted model of each output; return the models, and the paths or sizes that they were found on."""
     price = choice.lambda_0 or 0.0
+    if choice.budget is not None:
+        return fit_within_budget(training, choice.budget, options, price)
     if choice.k is None:
         largest = training.problem.countable() if choice.largest is None else choice.largest
         fits = fit_lambda_grid(training, np.array([price]), options, largest)
@@ -45,14 +52,28 @@ def fit_chosen_models(training: Training, choice: ModelChoice, options: PathOpti
         at = int(np.argmin(value + price * size))
         return [sizes.models[at] for sizes in by_size], list(by_size)
     by_size = [compute_sizes(problem, np.arange(k + 1), options) for problem, k in zip(training.problems, limits, strict=True)]
-    return [sizes.models[int(np.argmin(sizes.objective + price * sizes.support_size))] for sizes in by_size], list(by_size)
+    return [min(sizes, key=lambda model: model.objective_at(price)) for sizes in by_size], list(by_size)
+
+
+def fit_within_budget(
+    training: Training, budget: float, options: PathOptions, price: float
+) -> tuple[list[Model], list[Path | Sizes | Budgets]]:
+    """Fit a model within the budget for each output."""
+    if training.shared:
+        raise InvalidInputError("shared_support counts features: it excludes budget.")
+    if options.algorithm == "iht":
+        raise InvalidInputError("algorithm='iht' knows no budget; use 'local_search', 'cd' or 'exact'.")
+    found = [compute_budgets(problem, np.array([budget]), options, price) for problem in training.problems]
+    return [budgets.models[0] for budgets in found], list(found)
 
 
 def fit_by_criterion(
     training: Training, criterion: str, rows: float, largest: int, options: PathOptions
-) -> tuple[list[Model], list[Path | Sizes], list[float]]:
+) -> tuple[list[Model], list[Path | Sizes | Budgets], list[float]]:
     """Return the models that an information criterion prefers, the paths or sizes they were found on, and its values."""
     problems = training.problems
+    if len(problems) > 1 and problems[0].penalty.price is not None:
+        raise InvalidInputError("feature_cost with more than two classes needs k, budget or lambda_0.")
     if training.shared:
         by_size = shared_sizes(problems, largest, options)
         values = np.array(
@@ -63,10 +84,12 @@ def fit_by_criterion(
         ).sum(axis=0)
         at = int(np.argmin(values))
         return [sizes.models[at] for sizes in by_size], list(by_size), [float(values[at])]
-    models, paths, best = list[Model](), list[Path | Sizes](), list[float]()
+    models, paths, best = list[Model](), list[Path | Sizes | Budgets](), list[float]()
     for problem in problems:
         path = compute_path(problem, replace(options, max_support=largest))
         sized = [path.sized[size] for size in sorted(path.sized) if size <= largest]
+        if problem.penalty.price is not None and len(path):  # those that are the best for what they cost
+            sized = list(path)
         rated = [information_criterion(criterion, problem, model, rows) for model in sized]
         models.append(sized[int(np.argmin(rated))])
         paths.append(path)

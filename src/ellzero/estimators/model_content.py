@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from ellzero.base.validation import as_feature_costs
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
 
 __all__ = ["write_model"]
@@ -18,19 +19,23 @@ def write_model(path: str | os.PathLike[str], estimator: Any, preparation: dict[
     """Write a fitted estimator; `preparation` says how the command line made its columns from raw data."""
     check_is_fitted(estimator)
     names = getattr(estimator, "feature_names_in_", None)
+    names = None if names is None else names.tolist()
+    costs = as_feature_costs("feature_cost", estimator._as_fitted("feature_cost"), estimator.n_features_in_, names)
     content = ModelContent(
         loss=estimator._loss_name(),
         coef=sparse.csr_matrix(estimator.coef_),
         intercept=np.atleast_1d(estimator.intercept_),
         classes=getattr(estimator, "classes_", None),
-        names=None if names is None else names.tolist(),
+        names=names,
         settings=FitSettings(
             k=chosen_or_given(estimator, "k"),
+            budget=estimator._as_fitted("budget"),
             lambda_0=chosen_or_given(estimator, "lambda_0"),
             lambda_1=chosen_or_given(estimator, "lambda_1"),
             lambda_2=chosen_or_given(estimator, "lambda_2"),
             fit_intercept=estimator._as_fitted("fit_intercept"),
             standardize=estimator._as_fitted("standardize"),
+            feature_cost=None if costs is None else costs.tolist(),
         ),
         calibration=getattr(estimator, "calibration_", None),
         preparation=preparation,

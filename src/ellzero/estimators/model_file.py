@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from typing import Any
 
@@ -71,6 +72,8 @@ def fitted_estimator(content: ModelContent) -> L0Estimator:
     estimator.coef_ = coef
     estimator.support_ = np.unique(coef.indices).astype(np.int64)
     estimator.n_features_in_ = coef.shape[1]
+    if content.settings.feature_cost is not None:
+        estimator.spent_ = math.fsum(content.settings.feature_cost[j] for j in estimator.support_)
     if 8 * coef.shape[0] * coef.shape[1] <= LARGEST_DENSE:
         estimator.densify()
     if content.names is not None:

@@ -19,6 +19,7 @@ def refit(problem: Problem, columns: NDArray[np.int32], options: PathOptions) ->
     """Minimise the objective, without lambda_0, over the coefficients of these columns."""
     convex = PathOptions(lambda_0=np.zeros(1), algorithm="cd", tol=options.tol, threads=options.threads)
     inside = restricted(problem, columns)
-    inside = replace(inside, penalty=replace(inside.penalty, lambda_0=0.0, unpenalized=np.ones(len(columns), dtype=bool)))
+    always = np.ones(len(columns), dtype=bool)
+    inside = replace(inside, penalty=replace(inside.penalty, lambda_0=0.0, unpenalized=always, price=None))
     support, values, b = to_user_scale(inside, solve_path(inside, convex).models[0])
     return evaluate(problem, Coefficients(columns[support], values, b))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.base.validation import as_choice, as_count, as_nonnegative
 from ellzero.estimators.base import L0Estimator
 from ellzero.estimators.criteria import CRITERIA
@@ -41,21 +42,26 @@ class SingleFit(L0Estimator):
         """Set the results of a fit."""
         lambda_0 = None if self.lambda_0 is None else as_nonnegative("lambda_0", self.lambda_0)
         k = None if self.k is None else as_count("k", self.k, 0)
+        budget = None if self.budget is None else as_nonnegative("budget", self.budget)
+        if k is not None and budget is not None:
+            raise InvalidInputError("k and budget cannot both be given.")
         largest = None if self.max_support is None else as_count("max_support", self.max_support, 0)
         as_choice("criterion", self.criterion, CRITERIA)
         training = self._prepare(X, y, sample_weight)
         training = training.with_penalties(as_nonnegative("lambda_1", self.lambda_1), as_nonnegative("lambda_2", self.lambda_2))
         options = self._path_options(n_jobs=self.n_jobs, progress=self.progress)
         outputs = len(training.targets)
-        if k is None and lambda_0 is None:
+        if k is None and budget is None and lambda_0 is None:
             largest = largest_size(largest, training.problem)
             models, searched, values = fit_by_criterion(training, self.criterion, self._rows, largest, options)
             self.criterion_ = sum(values)
             sizes = [training.problem.counted(model.support) for model in models]
             warn_at_limit(models, largest, training.problem)
             choice = ModelChoice((max(sizes),) * outputs if training.shared else tuple(sizes), None)
+            if training.problem.penalty.price is not None:  # the best model for its costs, not for its size
+                choice = ModelChoice(None, models[0].lambda_0, largest)
         else:
-            choice = ModelChoice(None if k is None else (k,) * outputs, lambda_0)
+            choice = ModelChoice(None if k is None else (k,) * outputs, lambda_0, budget=budget)
             models, searched = fit_chosen_models(training, choice, options)
         self._set_results(training, choice, models, searched, np.asarray(y))
 
@@ -71,14 +77,17 @@ class L0Classifier(SingleFit, L0ClassifierBase):
     loss : {"logistic", "squared_hinge", "hinge", "squared_error"}
     k : int, optional
         The largest number of features (of each class, if there are more than two; not counting unpenalized ones).
+    budget : float, optional
+        The largest sum of ``feature_cost`` over the features of the model (of each class), in the place of ``k``.
     lambda_0 : float, optional
-        What a feature must improve the objective by. With neither ``k`` nor ``lambda_0``, ``criterion`` chooses the size.
+        What a feature must improve the objective by. With none of ``k``, ``budget`` and ``lambda_0``, ``criterion`` chooses the
+        size.
     lambda_1, lambda_2 : float
         Weights of the l1 norm and of the squared l2 norm, of the standardised coefficients with ``standardize``.
     algorithm : {"local_search", "cd", "iht", "exact"}
         As in :func:`ellzero.fit_path`; "exact" proves how good the model is, see :func:`ellzero.solve`.
     criterion : {"ebic", "bic", "aic"}
-        Chooses the size if neither ``k`` nor ``lambda_0`` is given; see the user guide.
+        Chooses the size if none of ``k``, ``budget`` and ``lambda_0`` is given; see the user guide.
     max_support : int, optional
         The largest size that the criterion looks at; 50 by default. There is a warning if the chosen model is that large.
     shared_support : bool
@@ -97,6 +106,8 @@ class L0Classifier(SingleFit, L0ClassifierBase):
         Bounds on the coefficients.
     unpenalized : mask, indices or column names, optional
         Features that are always in the model.
+    feature_cost : (p,) numbers, or a mapping or Series from columns to numbers, optional
+        What each feature costs: it pays ``lambda_0 * feature_cost[j]``. Zero is ``unpenalized``; see :func:`ellzero.fit_path`.
     bound, gap, time_limit :
         Of ``algorithm="exact"``, as in :func:`ellzero.solve`.
     within : float, optional
@@ -117,7 +128,8 @@ class L0Classifier(SingleFit, L0ClassifierBase):
     coef_ : (1, p), or (classes, p) with more than two classes; see `sparsify`
     intercept_ : (1,) or (classes,)
     support_ : indices of the features that the model uses
-    path_ : Path or, with ``k``, Sizes: the models that were found on the way
+    spent_ : the sum of the costs of these features: their number, without ``feature_cost``
+    path_ : Path or, with ``k``, Sizes, or Budgets with ``budget``: the models that were found on the way
     objective_ : what was minimised
     criterion_ : value of the criterion, if it chose
     solution_, certificate_ : of ``algorithm="exact"``: an ExactSolution and its proof
@@ -147,6 +159,7 @@ class L0Classifier(SingleFit, L0ClassifierBase):
         loss: str = "logistic",
         *,
         k: int | None = None,
+        budget: float | None = None,
         lambda_0: float | None = None,
         lambda_1: float = 0.0,
         lambda_2: float = 1e-3,
@@ -161,6 +174,7 @@ class L0Classifier(SingleFit, L0ClassifierBase):
         lower: Any = None,
         upper: Any = None,
         unpenalized: Any = None,
+        feature_cost: Any = None,
         bound: Any = None,
         gap: float = 1e-4,
         time_limit: float | None = None,
@@ -172,6 +186,7 @@ class L0Classifier(SingleFit, L0ClassifierBase):
     ) -> None:
         self.loss = loss
         self.k = k
+        self.budget = budget
         self.lambda_0 = lambda_0
         self.lambda_1 = lambda_1
         self.lambda_2 = lambda_2
@@ -186,6 +201,7 @@ class L0Classifier(SingleFit, L0ClassifierBase):
         self.lower = lower
         self.upper = upper
         self.unpenalized = unpenalized
+        self.feature_cost = feature_cost
         self.bound = bound
         self.gap = gap
         self.time_limit = time_limit
@@ -204,15 +220,15 @@ class L0Regressor(SingleFit, L0RegressorBase):
 
     Parameters
     ----------
-    k, lambda_0, lambda_1, lambda_2, algorithm, criterion, max_support, fit_intercept, standardize, lower, upper, unpenalized,
-    bound, gap, time_limit, within, tol, n_jobs, progress :
+    k, budget, lambda_0, lambda_1, lambda_2, algorithm, criterion, max_support, fit_intercept, standardize, lower, upper,
+    unpenalized, feature_cost, bound, gap, time_limit, within, tol, n_jobs, progress :
         As in :class:`ellzero.L0Classifier`.
 
     Attributes
     ----------
     coef_ : (p,)
     intercept_ : float
-    support_, path_, objective_, criterion_, solution_, certificate_, alternatives_, n_iter_, n_features_in_,
+    support_, spent_, path_, objective_, criterion_, solution_, certificate_, alternatives_, n_iter_, n_features_in_,
     feature_names_in_ :
         As in :class:`ellzero.L0Classifier`.
 
@@ -232,6 +248,7 @@ class L0Regressor(SingleFit, L0RegressorBase):
         self,
         *,
         k: int | None = None,
+        budget: float | None = None,
         lambda_0: float | None = None,
         lambda_1: float = 0.0,
         lambda_2: float = 1e-3,
@@ -243,6 +260,7 @@ class L0Regressor(SingleFit, L0RegressorBase):
         lower: Any = None,
         upper: Any = None,
         unpenalized: Any = None,
+        feature_cost: Any = None,
         bound: Any = None,
         gap: float = 1e-4,
         time_limit: float | None = None,
@@ -252,6 +270,7 @@ class L0Regressor(SingleFit, L0RegressorBase):
         progress: Any = False,
     ) -> None:
         self.k = k
+        self.budget = budget
         self.lambda_0 = lambda_0
         self.lambda_1 = lambda_1
         self.lambda_2 = lambda_2
@@ -263,6 +282,7 @@ class L0Regressor(SingleFit, L0RegressorBase):
         self.lower = lower
         self.upper = upper
         self.unpenalized = unpenalized
+        self.feature_cost = feature_cost
         self.bound = bound
         self.gap = gap
         self.time_limit = time_limit

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.estimators.shared_support import joint_objective, shared_sizes
+from ellzero.paths.budgets import Budgets
 from ellzero.paths.fitting import compute_path, log_spaced
 from ellzero.paths.path import Path
 from ellzero.paths.sizes import Sizes, compute_sizes
@@ -83,7 +84,7 @@ class FittedPoints:
 
     lambda_0: Array  # (m,), nan where models are chosen by their size
     models: list[list[Model]]  # m points, one model for each output
-    searched: list[Path | Sizes]  # of each output: the path, or the sizes, that the models are from
+    searched: list[Path | Sizes | Budgets]  # of each output: the path, or the sizes, that the models are from
 
     def __len__(self) -> int:
         return len(self.models)
@@ -167,7 +168,7 @@ def models_at_points(path: Path, points: Array, largest: int) -> list[Model]:
     if len(path) >= len(points):
         return list(path)
     small = {size: model for size, model in path.sized.items() if size <= largest}
-    rest = [min(small, key=lambda size: small[size].objective + at * size) for at in points[len(path) :]]
+    rest = [min(small, key=lambda size: small[size].objective_at(at)) for at in points[len(path) :]]
     return [*path, *(small[size] for size in rest)]
 
 

@@ -25,6 +25,7 @@ from ellzero.exact.assumed_bounds import highest_level
 from ellzero.exact.branch_and_bound import search_tree
 from ellzero.exact.certificate import listed_models, tree_arrays
 from ellzero.exact.incumbent import as_start, find_incumbent
+from ellzero.exact.limits import allows, check_budget
 from ellzero.exact.options import ExactSettings, SearchOptions, Wanted, search_options
 from ellzero.exact.run import Run
 from ellzero.exact.solution import size_of
@@ -50,6 +51,7 @@ def alternatives(
     *,
     lambda_0: float | None = None,
     k: int | None = None,
+    budget: float | None = None,
     within: float | None = None,
     n_best: int | None = None,
     max_models: int = MOST_MODELS,
@@ -60,14 +62,16 @@ def alternatives(
     """Find every model that is nearly as good as the best one, with a proof that none is missing.
 
     A model stands for its support: its coefficients are the best ones for these features. All supports are found, of at most
-    ``k`` features or at the price ``lambda_0`` of each, whose objective is at most ``1 + within`` times the best one. A support
-    to which a feature adds nothing, because its coefficient is zero there, is no other model.
+    ``k`` features, within a ``budget`` or at the price ``lambda_0`` of each, whose objective is at most ``1 + within`` times the
+    best one. A support to which a feature adds nothing, because its coefficient is zero there, is no other model.
 
     Parameters
     ----------
-    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized :
+    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost :
         The problem, as in :func:`fit_path`.
-    lambda_0, k : What each feature costs, and the largest number of features, as in :func:`solve`. At least one must be given.
+    lambda_0, k, budget :
+        What each feature pays, the largest number of features, and the largest sum of their costs, as in :func:`solve`. At
+        least one must be given.
     within : float
         How much worse than the best objective a model may be, as a share of it: 0.01 unless ``n_best`` is given. Where the best
         objective is less than 1e-9 of the null model's loss, it is a share of that loss. Objectives that differ by less than a
@@ -99,18 +103,20 @@ def alternatives(
     True
 
     """
-    if lambda_0 is None and k is None:
-        raise InvalidInputError("lambda_0 or k must be given.")
+    if lambda_0 is None and k is None and budget is None:
+        raise InvalidInputError("lambda_0, k or budget must be given.")
     if within is not None and n_best is not None:
         raise InvalidInputError("within and n_best cannot both be given.")
-    options = search_options(lambda_0=lambda_0, k=k, checkpoint=checkpoint, **arguments_of(search_options, settings))
+    options = search_options(
+        lambda_0=lambda_0, k=k, budget=budget, checkpoint=checkpoint, **arguments_of(search_options, settings)
+    )
     if options.method != "bnb":
         raise InvalidInputError(f"method must be 'bnb' for alternatives, got {options.method!r}.")
     if settings.get("gap") is not None:
         raise InvalidInputError("gap belongs to solve: alternatives finds all models up to its threshold.")
     most = as_count("max_models", max_models, 1)
     problem = make_problem(X, y, **arguments_of(make_problem, settings))
-    options = replace(options, gap=0.0)
+    options = replace(check_budget(problem, options), gap=0.0)
     starts = [] if warm_start is None else [as_start(problem, warm_start, options.lambda_0)]
     if n_best is None:
         share = 0.01 if within is None else as_nonnegative("within", within)
@@ -160,7 +166,7 @@ def level_of(problem: Problem, options: SearchOptions, model: Model, count: int)
 
     def refit(support: frozenset[int]) -> Model:
         fitted = run.model(fits.refit(sorted(support | free)))
-        if frozenset(problem.paying(fitted.support).tolist()) == support:
+        if frozenset(problem.paying(fitted.support).tolist()) == support and allows(options, fitted):
             objectives[support] = fitted.objective
         return fitted
 
@@ -244,7 +250,7 @@ def without_redundant(
         elif used == support:
             kept.append(support)
         else:  # a limit ended the search before the part was reached
-            lost = min(lost, model.cost + run.options.lambda_0 * len(support))
+            lost = min(lost, model.cost + run.options.lambda_0 * run.problem.spent(np.array(sorted(support), dtype=np.int32)))
     kept.sort(key=lambda support: order(supports[support][1]))
     place = {support: at for at, support in enumerate(kept)}
     redundant = {supports[support][0]: place[root] for support, root in base.items()}

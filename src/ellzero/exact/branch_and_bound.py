@@ -249,7 +249,9 @@ def signature(problem: Problem, options: SearchOptions) -> dict[str, Any]:
     """Return all that must agree between a checkpoint and the call that continues it."""
     penalty = problem.penalty
     sides = {"lower": penalty.lower, "upper": penalty.upper, "unpenalized": penalty.unpenalized, "spread": problem.spread}
+    priced = {} if penalty.price is None else {"price": fingerprint_vector(penalty.price), "budget": options.budget}
     return {
+        **priced,
         "lambda_0": options.lambda_0,
         "k": options.k,
         "swap_size": None if options.swaps is None else options.swaps.size,

@@ -50,6 +50,7 @@ class Claim:
     gap_asked: float
     swap_size: int | None = None  # if given, the lower bound holds for swaps of at most so many features, not for all models
     home: NDArray[np.int64] | None = None  # the counted features from which these swaps start, ascending
+    budget: float | None = None  # of the sum of prices; k is None then
     prover: str | None = None  # another solver that `lower_bound` rests on
     # If given, the certificate lists all models up to this objective, and `lower_bound` is one below which none is missing.
     threshold: float | None = None
@@ -100,7 +101,8 @@ class Certificate:
         if problem.classes is not None:
             kinds = "iufbU"
             out["classes"] = problem.classes if problem.classes.dtype.kind in kinds else problem.classes.astype(str)
-        for name, value in (("lower", penalty.lower), ("upper", penalty.upper), ("spread", problem.spread)):
+        parts = {"lower": penalty.lower, "upper": penalty.upper, "spread": problem.spread, "price": penalty.price}
+        for name, value in parts.items():
             if value is not None:
                 out[name] = value
         if penalty.unpenalized is not None:
@@ -118,7 +120,8 @@ class Certificate:
         several = claim.threshold is not None
         header: dict[str, Any] = {
             "format": "ellzero alternatives" if several else "ellzero certificate",
-            "version": 1 if several else 4,
+            # The oldest that can say it.
+            "version": (1 if several else 4) + (problem.penalty.price is not None),
             "loss": problem.loss.name,
             "lambda_0": claim.lambda_0,
             "lambda_1": problem.penalty.lambda_1,
@@ -142,6 +145,8 @@ class Certificate:
             "prover": claim.prover,
             **({"threshold": claim.threshold, "within": claim.within} if several else {}),
         }
+        if problem.penalty.price is not None:
+            header["budget"] = claim.budget
         return {**header, "digest": digest(header, self.arrays)}
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
+from ellzero.exact.limits import allows
 from ellzero.exact.options import SearchOptions
 from ellzero.exact.status import Status
 from ellzero.problem.model import Coefficients, Model, evaluate
@@ -48,17 +49,21 @@ def find_incumbent(
             raise OutOfTime
 
     most = problem.countable() if options.k is None else min(options.k, problem.countable())
-    models = [start for start in starts if start.size <= most]
+    models = [start for start in starts if allows(options, start)]
     ended: Status | None = None
     if algorithm is not None or not models:
-        grid = np.array([options.lambda_0]) if options.k is None else np.zeros(0)
+        limited, priced = options.k is not None or options.budget is not None, problem.penalty.price is not None
+        grid = np.zeros(0) if limited else np.array([options.lambda_0])
         wanted = PathOptions(lambda_0=grid, algorithm=algorithm or "cd", tol=TOLERANCE, threads=options.threads, check=check)
-        if options.k is not None:
+        if options.budget is not None or (limited and priced and options.lambda_0 > 0.0):
+            budget = float(problem.penalty.prices(problem.design.shape[1]).sum()) if options.budget is None else options.budget
+            wanted = wanted.for_budgets((budget,), len(problem.y), paid=options.lambda_0, most=most)
+        elif options.k is not None:
             wanted = wanted.for_sizes(tuple(range(1, most + 1)) if most else (0,), len(problem.y))
         try:
             found = solve_path(problem, wanted, seeds=to_core_scale(problem, starts), sweep=sweep)
             reached = [to_user_scale(problem, model) for model in [*found.models, *found.by_size]]
-            models += [evaluate(problem, at, options.lambda_0) for at in reached if problem.counted(at.support) <= most]
+            models += [model for at in reached if allows(options, model := evaluate(problem, at, options.lambda_0))]
             if found.stopped is not None:
                 raise found.stopped
         except OutOfTime:

@@ -1,4 +1,4 @@
-"""The options of an exact search: lambda_0 or k, the method, assumptions and limits."""
+"""The options of an exact search: lambda_0, k or a budget, the method, assumptions and limits."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ class SearchOptions:
 
     lambda_0: float
     k: int | None
+    budget: float | None = None  # of the sum of costs; k is None then
     swaps: SwapNeighbourhood | None = None  # None: all models
     wanted: Wanted | None = None  # None: the best model
     method: str = "bnb"
@@ -84,6 +85,7 @@ def search_options(
     *,
     lambda_0: float | None = None,
     k: int | None = None,
+    budget: float | None = None,
     method: str = "bnb",
     backend: str = "builtin",
     grow: float = 10,
@@ -97,6 +99,8 @@ def search_options(
 ) -> SearchOptions:
     """Check the arguments of a search, and return its options."""
     check_method(method, backend)
+    if k is not None and budget is not None:
+        raise InvalidInputError("k and budget cannot both be given: one limits the number of features, the other their costs.")
     if backend != "builtin":
         for name, value in (("node_limit", node_limit), ("checkpoint", checkpoint)):
             if value is not None:
@@ -110,6 +114,7 @@ def search_options(
     return SearchOptions(
         lambda_0=0.0 if lambda_0 is None else as_nonnegative("lambda_0", lambda_0),
         k=None if k is None else as_count("k", k, 0),
+        budget=None if budget is None else as_nonnegative("budget", budget),
         method=method,
         backend=backend,
         grow=grow,

@@ -20,6 +20,7 @@ from ellzero.base.reading import Malformed
 from ellzero.design.stored import RESIDENT_BYTES, StoredDesign
 from ellzero.exact.certificate import listed_models, tree_arrays
 from ellzero.exact.incumbent import as_solution
+from ellzero.exact.limits import allows
 from ellzero.exact.run import Run
 from ellzero.exact.snapshot_file import POINTS
 from ellzero.exact.solution import size_of
@@ -34,6 +35,7 @@ __all__ = ["resumed"]
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 FARTHEST = 1e6  # in the core's units, in which data are of the order of one
+MOST_PER_PRICE = 2e6  # the inverse of the least price in the core's units, in which the largest is about one
 TOLERANCE = 1e-9  # relative: claims of the file that are within it of what the verifier finds are kept, with all their digits
 
 
@@ -60,7 +62,7 @@ def resumed(run: Run, saved: _core.Snapshot, waiting: bool) -> _core.Snapshot:
 def calm_starts(run: Run, saved: _core.Snapshot) -> None:
     """Move the starts of relaxations, which may be anywhere, to where the core's steps are sure to lead back."""
     # A multiplier is what one more feature would gain: never more than there is to gain.
-    most = run.incumbent.objective / run.problem.response.cost
+    most = run.incumbent.objective / run.problem.response.cost * (1.0 if run.options.budget is None else MOST_PER_PRICE)
     for state in {id(node.state): node.state for node in saved.open}.values():
         state.mu = min(state.mu, most)
         state.charges = np.minimum(state.charges, most)
@@ -71,8 +73,7 @@ def calm_starts(run: Run, saved: _core.Snapshot) -> None:
 def solution_of(run: Run, saved: _core.Model) -> tuple[_core.Model, Model]:
     """Return the solution for the core and for the user, evaluated from the data."""
     model = run.model(saved)
-    k = run.options.k
-    if not np.isfinite(model.objective) or (k is not None and model.size > k):
+    if not np.isfinite(model.objective) or not allows(run.options, model):
         raise Malformed("its solution is none of this problem")
     computed = as_solution(run.boxed, model)
     same = np.array_equal(computed.support, saved.support) and np.allclose(computed.beta, saved.beta, rtol=1e-12, atol=0.0)

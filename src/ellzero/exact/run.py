@@ -71,7 +71,8 @@ class Run:
         options, swaps = self.options, self.options.swaps
         return core_object(
             _core.SearchOptions,
-            lambda_0=options.lambda_0 / self.problem.response.cost,
+            lambda_0=options.lambda_0 / self.problem.lambda_0_unit,
+            budget=None if options.budget is None else options.budget / self.problem.price_unit,
             k=self.problem.design.shape[1] if options.k is None else options.k,
             gap=options.gap,
             narrow=self.growth is not None and worth_narrowing(self.problem),
@@ -185,6 +186,7 @@ class Run:
         claim = Claim(
             lambda_0=options.lambda_0,
             k=options.k,
+            budget=options.budget,
             bound=self.bound,
             free_bound=self.free_bound,
             objective=model.objective,
@@ -203,7 +205,7 @@ class Run:
         if self.growth is not None:
             tree = {**tree, **self.growth.arrays()}
         # A model chosen by its size alone has no lambda_0.
-        by_size = options.k is not None and options.lambda_0 == 0.0
+        by_size = (options.k is not None or options.budget is not None) and options.lambda_0 == 0.0
         return Certificate(self.problem, claim, replace(model, lambda_0=None if by_size else options.lambda_0), tree)
 
     def claiming_what_is_proved(self, certificate: Certificate) -> Certificate:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.signatures import arguments_of, passes_on
 from ellzero.exact.incumbent import as_start
+from ellzero.exact.limits import check_budget
 from ellzero.exact.methods import run_method
 from ellzero.exact.options import ExactSettings, search_options
 from ellzero.exact.solution import ExactSolution
@@ -29,6 +30,7 @@ def solve(
     *,
     lambda_0: float | None = None,
     k: int | None = None,
+    budget: float | None = None,
     warm_start: Model | ArrayLike | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     **settings: Unpack[ExactSettings],
@@ -36,16 +38,20 @@ def solve(
     """Find the best model there is, with a proof of how close to the best it is.
 
     Minimises ``sum_i w_i f(eta_i, y_i) + lambda_0 ||beta||_0 + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2`` over all models,
-    or over those with at most ``k`` features.
+    or over those with at most ``k`` features, or whose features cost at most ``budget`` together. With ``feature_cost``, the
+    costs of a model's features take the place of their number ``||beta||_0``.
 
     Parameters
     ----------
-    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized :
+    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost :
         The problem, as in :func:`fit_path`.
     lambda_0 : float
-        What each feature costs.
+        What each feature pays: ``lambda_0``, or ``lambda_0 * feature_cost[j]``.
     k : int
-        The largest number of features (not counting unpenalized ones). At least one of ``lambda_0`` and ``k`` must be given.
+        The largest number of features (not counting unpenalized ones).
+    budget : float
+        The largest sum of ``feature_cost`` over the features of the model, in the place of ``k``. At least one of ``lambda_0``,
+        ``k`` and ``budget`` must be given.
     method : {"bnb", "iga", "mip"}
         "bnb": branch and bound. "iga": the paper's integrality generation (Algorithm 4), which branches only on a set of
         features, at first those that local search finds, and grows the set while the relaxation of the others leaves a gap.
@@ -99,9 +105,12 @@ def solve(
     (True, False, True)
 
     """
-    if lambda_0 is None and k is None:
-        raise InvalidInputError("lambda_0 or k must be given.")
-    options = search_options(lambda_0=lambda_0, k=k, checkpoint=checkpoint, **arguments_of(search_options, settings))
+    if lambda_0 is None and k is None and budget is None:
+        raise InvalidInputError("lambda_0, k or budget must be given.")
+    options = search_options(
+        lambda_0=lambda_0, k=k, budget=budget, checkpoint=checkpoint, **arguments_of(search_options, settings)
+    )
     problem = make_problem(X, y, **arguments_of(make_problem, settings))
+    options = check_budget(problem, options)
     starts = [] if warm_start is None else [as_start(problem, warm_start, options.lambda_0)]
     return run_method(problem, options, starts)

@@ -58,14 +58,14 @@ def improve(
 
     Parameters
     ----------
-    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized :
+    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost :
         The problem, as in :func:`fit_path`.
     start : Model or array of p coefficients, optional
         The model to improve; None begins with local search.
     swap_size : int
         The most features that may leave, and the most that may come. At the number of features the result is a global optimum.
     lambda_0 : float
-        What each feature costs; None takes that of ``start``, if it is a model of a path.
+        What each feature pays (times its ``feature_cost``); None takes that of ``start``, if it is a model of a path.
     method, backend, grow, bound, gap, node_limit, n_jobs, progress :
         As in :func:`solve`, for each search.
     time_limit : seconds for all searches together

@@ -1,4 +1,4 @@
-"""Proofs for all points of a path, or for all sizes."""
+"""Proofs for all points of a path, for all sizes, or for all budgets."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 from ellzero.exact.branch_and_bound import branch_and_bound
 from ellzero.exact.incumbent import as_start
+from ellzero.exact.limits import allows, check_budget
 from ellzero.exact.options import SearchOptions, search_options
 from ellzero.exact.search_log import SearchCallback
 from ellzero.exact.solution import ExactSolution
+from ellzero.paths.budgets import Budgets
 from ellzero.paths.path import Path
 from ellzero.paths.sizes import Sizes
 from ellzero.problem.model import Model
@@ -30,12 +32,13 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CertifiedPath:
-    """A path or a list of sizes with a proof for each point.
+    """A path, a list of sizes or one of budgets with a proof for each point.
 
     Attributes
     ----------
     solutions : list of ExactSolution, one per point
     lambda_0, k : (m,) the penalty or the size that each point was solved for; 0 and -1 where they do not apply
+    budget : (m,) the budget that each point was solved for; infinite where there is none
     objective, lower_bound, gap : (m,)
     status : list of str
 
@@ -59,6 +62,12 @@ class CertifiedPath:
         """The largest number of features of each point; -1 where there is no limit."""
         limits = [solution.certificate.claim.k for solution in self.solutions]
         return np.array([-1 if limit is None else limit for limit in limits], dtype=np.int64)
+
+    @property
+    def budget(self) -> Array:
+        """The budget of each point; infinite where there is none."""
+        limits = [solution.certificate.claim.budget for solution in self.solutions]
+        return np.array([np.inf if limit is None else limit for limit in limits])
 
     @property
     def objective(self) -> Array:
@@ -88,6 +97,7 @@ class CertifiedPath:
         columns: dict[str, Any] = {
             "lambda_0": self.lambda_0,
             "k": self.k,
+            **({"budget": self.budget} if np.isfinite(self.budget).any() else {}),
             "support_size": [len(solution.support) for solution in self.solutions],
             "objective": self.objective,
             "lower_bound": self.lower_bound,
@@ -103,6 +113,7 @@ class CertifiedPath:
         for solution in self.solutions:
             claim = solution.certificate.claim
             point = f"k = {claim.k}" if claim.k is not None else f"{claim.lambda_0:.6g}"
+            point = point if claim.budget is None else f"cost {claim.budget:.6g}"
             lines.append(
                 f"{point:>12} {len(solution.support):8d} {solution.objective:14.8g} {solution.lower_bound:14.8g} "
                 f"{solution.gap:9.2e}  {solution.status}"
@@ -111,7 +122,7 @@ class CertifiedPath:
 
 
 def certify_path(
-    path: Path | Sizes,
+    path: Path | Sizes | Budgets,
     *,
     bound: float | str | None = None,
     gap: float = 1e-4,
@@ -120,13 +131,13 @@ def certify_path(
     n_jobs: int | None = None,
     progress: bool | SearchCallback = False,
 ) -> CertifiedPath:
-    """Prove how good every model of a path (or of a list of sizes) is, and improve those that are not the best.
+    """Prove how good every model of a path (or of a list of sizes or budgets) is, and improve those that are not the best.
 
     Neighbours share their work: each search starts from the models of all points and from its neighbour's relaxation.
 
     Parameters
     ----------
-    path : the result of :func:`fit_path` or :func:`fit_sizes` (sizes without ``max_norm``)
+    path : the result of :func:`fit_path`, :func:`fit_sizes` (sizes without ``max_norm``) or :func:`fit_budgets`
     bound, gap, node_limit, n_jobs, progress :
         As in :func:`solve`, for each point.
     time_limit : seconds for each point
@@ -154,12 +165,14 @@ def certify_path(
                 "path must be a list of sizes without max_norm: no bound is proved under a norm constraint."
             )
         points = [replace(common, k=int(size)) for size in path.sizes]
+    elif isinstance(path, Budgets):
+        points = [check_budget(path.problem, replace(common, budget=float(budget))) for budget in path.budgets]
     elif isinstance(path, Path):
         points = [replace(common, lambda_0=float(value)) for value in path.lambda_0]
     else:
-        raise InvalidInputError(f"path must be what fit_path or fit_sizes returned, got {type(path).__name__}.")
+        raise InvalidInputError(f"path must be what fit_path, fit_sizes or fit_budgets returned, got {type(path).__name__}.")
     problem = path.problem
-    models = list(path) if isinstance(path, Sizes) else [*path, *path.sized.values()]
+    models = [*path, *path.sized.values()] if isinstance(path, Path) else list(path)
     known = [as_start(problem, model, 0.0) for model in models]
     solutions: list[ExactSolution] = []
     neighbour = None
@@ -174,8 +187,8 @@ def certify_path(
 
 
 def best_start(problem: Problem, known: list[Model], options: SearchOptions) -> list[Model]:
-    """Return the best of some models at one point, as a list; an empty one if all have too many features."""
-    allowed = [model for model in known if options.k is None or model.size <= options.k]
+    """Return the best of some models at one point, as a list; an empty one if all have too many features, or too dear ones."""
+    allowed = [model for model in known if allows(options, model)]
     if not allowed:
         return []
     return [as_start(problem, min(allowed, key=lambda model: model.objective_at(options.lambda_0)), options.lambda_0)]

@@ -102,6 +102,10 @@ def fit_path(
         Bounds on the coefficients; they must contain zero for features that lambda_0 penalises.
     unpenalized : mask, indices or column names, optional
         Features that are always in the model and do not pay lambda_0.
+    feature_cost : (p,) numbers, or a mapping or Series from columns to numbers, optional
+        Feature j pays ``lambda_0 * feature_cost[j]`` instead of lambda_0: what it costs to measure, say. Columns that a mapping
+        does not name cost one; a cost of zero makes a feature ``unpenalized``. No cost may be negative, or below 1e-6 of the
+        largest without being zero. ``||beta||_0`` above is then the sum of the costs of the features in the model.
     tol : float
         Relative tolerance on the objective.
     n_jobs : int, optional

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +41,9 @@ class Path:
     coef : (m, p) scipy.sparse CSR matrix, on the scale of X
     intercept : (m,)
     cost : (m,) G, the objective without its lambda_0 term, recomputed from the raw data
-    objective : (m,) P = cost + lambda_0 * support_size
+    objective : (m,) P = cost + lambda_0 * spent
     support_size : (m,) number of nonzero coefficients that pay lambda_0
+    spent : (m,) sum of the costs of these features: their number, without `feature_cost`
     converged : (m,) bool, whether no coordinate step improves the model (Theorem 1, see :func:`check_stationarity`); False
         where rounding kept a fit from its tolerance (rare; seen with the hinge under bounds, and with constant columns that
         bounds hold far away from zero), and for many fixed points of iterative hard thresholding, which need not satisfy the
@@ -68,7 +70,15 @@ class Path:
     @property
     def objective(self) -> Array:
         """The objective P of each model, at its lambda_0."""
-        return self.cost + self.lambda_0 * self.support_size
+        return self.cost + self.lambda_0 * self.spent
+
+    @property
+    def spent(self) -> Array:
+        """The sum of the costs of each model's features: their number, without `feature_cost`."""
+        if self.problem.penalty.price is None:
+            return self.support_size.astype(np.float64)
+        starts = self.coef.indptr
+        return np.array([self.problem.spent(self.coef.indices[a:b]) for a, b in pairwise(starts.tolist())])
 
     @property
     def sized(self) -> dict[int, Model]:
@@ -122,32 +132,33 @@ class Path:
         with whole_imports():
             import pandas as pd
 
-        return pd.DataFrame(
-            {
-                "lambda_0": self.lambda_0,
-                "support_size": self.support_size,
-                "objective": self.objective,
-                "intercept": self.intercept,
-                "converged": self.converged,
-            }
-        )
+        columns: dict[str, Any] = {
+            "lambda_0": self.lambda_0,
+            "support_size": self.support_size,
+            "objective": self.objective,
+            "intercept": self.intercept,
+            "converged": self.converged,
+        }
+        return pd.DataFrame(columns if self.problem.penalty.price is None else {**columns, "spent": self.spent})
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot the coefficients against lambda_0, with the model size above (needs matplotlib)."""
         return plot_path(self.lambda_0, self.coef, self.support_size, self.problem.design.names, ax)
 
     def __repr__(self) -> str:
+        spent = None if self.problem.penalty.price is None else self.spent
         shown = range(len(self)) if len(self) <= 12 else [*range(6), -1, *range(len(self) - 5, len(self))]
         lines = [
             f"{self.problem.loss.name} path: {len(self)} points, {self.problem.design.shape[0]} rows, "
             f"{self.problem.design.shape[1]} features, lambda_1 = {self.lambda_1:g}, lambda_2 = {self.lambda_2:g}",
-            f"{'lambda_0':>12} {'features':>9} {'objective':>14}",
+            f"{'lambda_0':>12} {'features':>9} {'objective':>14}" + ("" if spent is None else f" {'cost':>12}"),
         ]
         for k in shown:
             lines.append(
                 f"{'...':>12}"
                 if k < 0
                 else f"{self.lambda_0[k]:12.6g} {self.support_size[k]:9d} {self.objective[k]:14.8g}"
+                + ("" if spent is None else f" {spent[k]:12.6g}")
                 + ("" if self.converged[k] else "  (not converged)")
             )
         return "\n".join(lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypedDict
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.validation import (
     as_bound,
+    as_feature_costs,
     as_feature_mask,
     as_flag,
     as_nonnegative,
@@ -23,10 +25,12 @@ from ellzero.problem.losses import Loss, get_loss
 from ellzero.problem.penalties import Penalty
 from ellzero.problem.problem import Problem, column_statistics
 
-__all__ = ["DataSettings", "ProblemSettings", "make_problem"]
+__all__ = ["DataSettings", "FeatureCost", "ProblemSettings", "make_problem"]
 
 Array = NDArray[np.float64]
 LARGEST_RESPONSE = 1e150
+FeatureCost = ArrayLike | Mapping[Any, float]
+"""One number for each column of X, or numbers by the names of columns; those that are not named cost one."""
 
 
 class DataSettings(TypedDict, total=False):
@@ -39,6 +43,7 @@ class DataSettings(TypedDict, total=False):
     lower: ArrayLike | None
     upper: ArrayLike | None
     unpenalized: ArrayLike | None
+    feature_cost: FeatureCost | None
 
 
 class ProblemSettings(DataSettings, total=False):
@@ -61,6 +66,7 @@ def make_problem(
     lower: ArrayLike | None = None,
     upper: ArrayLike | None = None,
     unpenalized: ArrayLike | None = None,
+    feature_cost: FeatureCost | None = None,
     n_jobs: int | None = None,
 ) -> Problem:
     """Check the arguments that all fitting functions share, and return the problem they describe."""
@@ -85,8 +91,9 @@ def make_problem(
     statistics = column_statistics(design, w, intercept, standard, as_threads(n_jobs))
     low, high = as_bound("lower", lower, p, -np.inf), as_bound("upper", upper, p, np.inf)
     mask = as_feature_mask("unpenalized", unpenalized, p, design.names)
+    mask, price = with_costs(mask, as_feature_costs("feature_cost", feature_cost, p, design.names))
     check_bounds(low, high, mask)
-    penalty = Penalty(0.0, as_nonnegative("lambda_1", lambda_1), as_nonnegative("lambda_2", lambda_2), low, high, mask)
+    penalty = Penalty(0.0, as_nonnegative("lambda_1", lambda_1), as_nonnegative("lambda_2", lambda_2), low, high, mask, price)
     return Problem(
         design=design,
         y=target,
@@ -97,6 +104,15 @@ def make_problem(
         classes=classes,
         **statistics,
     )
+
+
+def with_costs(unpenalized: NDArray[np.bool_] | None, costs: Array | None) -> tuple[NDArray[np.bool_] | None, Array | None]:
+    """Return the mask of unpenalized features, those that cost nothing included, and prices; None if these are all one."""
+    if costs is None:
+        return unpenalized, None
+    free = costs == 0.0 if unpenalized is None else unpenalized | (costs == 0.0)
+    mask = free if free.any() else None
+    return mask, None if (costs[~free] == 1.0).all() else np.where(free, 0.0, costs)
 
 
 def encode_labels(y: ArrayLike, n: int, w: Array, loss: Loss) -> tuple[Array, NDArray[Any]]:

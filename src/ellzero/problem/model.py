@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,6 +49,7 @@ class Model:
     n_features : the number of columns of X
     cost : G, the loss with the l1 and l2 terms but without lambda_0, recomputed from the raw data
     size : the number of features that pay lambda_0
+    spent : the sum of their costs (`feature_cost`): the size, if no feature has a cost of its own
     lambda_0 : the penalty it was chosen at; None for a model chosen by its size
     objective : P at lambda_0; the cost, for a model chosen by its size
 
@@ -64,6 +66,11 @@ class Model:
     loss: str
     classes: NDArray[Any] | None
     names: list[str] | None = None
+    spent: float = math.nan  # the size, if it is not given
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.spent):
+            object.__setattr__(self, "spent", float(self.size))
 
     @property
     def coefficients(self) -> Coefficients:
@@ -71,8 +78,8 @@ class Model:
         return Coefficients(self.support, self.values, self.intercept)
 
     def objective_at(self, lambda_0: float) -> float:
-        """Return P = cost + lambda_0 * size at any lambda_0, up to rounding."""
-        return self.cost + lambda_0 * self.size
+        """Return P = cost + lambda_0 * spent at any lambda_0, up to rounding."""
+        return self.cost + lambda_0 * self.spent
 
     @property
     def coef(self) -> Array:
@@ -143,8 +150,9 @@ def refuse_columns(model: Model, design: Design) -> None:
 
 def make_model(problem: Problem, at: Coefficients, *, cost: float, lambda_0: float | None, objective: float) -> Model:
     """Make a model from coefficients whose cost and objective are known."""
-    n_features, size = problem.design.shape[1], problem.counted(at.support)
-    return Model(*at, n_features, cost, size, lambda_0, objective, problem.loss.name, problem.classes, problem.design.names)
+    n_features, names = problem.design.shape[1], problem.design.names
+    size, spent = problem.counted(at.support), problem.spent(at.support)
+    return Model(*at, n_features, cost, size, lambda_0, objective, problem.loss.name, problem.classes, names, spent)
 
 
 def evaluate(problem: Problem, at: Coefficients, lambda_0: float | None = None) -> Model:

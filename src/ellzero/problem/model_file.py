@@ -19,7 +19,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.files import replacing
 from ellzero.base.quoting import json_text, one_line, quoted
 from ellzero.base.reading import Malformed, read_json, text_array
-from ellzero.base.validation import as_count, as_nonnegative, as_path
+from ellzero.base.validation import as_count, as_feature_costs, as_nonnegative, as_path
 from ellzero.problem.losses import get_loss
 
 __all__ = ["FitSettings", "ModelContent", "read_model_file", "write_model_file"]
@@ -40,11 +40,13 @@ class FitSettings:
     """The settings that a model was fitted with; None where they are not known."""
 
     k: int | None = None
+    budget: float | None = None
     lambda_0: float | None = None
     lambda_1: float | None = None
     lambda_2: float | None = None
     fit_intercept: bool | None = None
     standardize: bool | None = None
+    feature_cost: list[float] | None = None  # one number for each feature
 
     def known(self) -> dict[str, Any]:
         """Return the settings that are known, by name."""
@@ -117,6 +119,10 @@ def to_json(model: ModelContent) -> dict[str, Any]:
         ],
         "calibration": None if model.calibration is None else model.calibration.tolist(),
     }
+    if settings.budget is not None:
+        content["penalties"]["budget"] = float(settings.budget)
+    if settings.feature_cost is not None:
+        content["feature_cost"] = [float(cost) for cost in settings.feature_cost]
     if model.preparation is not None:
         content["preparation"] = model.preparation
     return content
@@ -180,12 +186,12 @@ def from_json(content: dict[str, Any]) -> ModelContent:
     if kind not in ("L0Classifier", "L0Regressor"):
         raise Malformed(f"estimator {quoted(kind)} is not known")
     loss = entry(content, "loss", str)
-    settings = settings_from_json(content)
     if kind == "L0Classifier":
         as_valid(get_loss, loss)
     elif loss != "squared_error" or any(content.get(name) is not None for name in ("classes", "calibration")):
         raise Malformed("a regression has squared errors, no classes and no calibration")
     p = as_valid(as_count, "n_features", entry(content, "n_features", int), 1)
+    settings = settings_from_json(content)
     names = entry(content, "feature_names", list, type(None))
     if names is not None and (len(names) != p or not all(isinstance(name, str) for name in names)):
         raise Malformed("feature_names must have one string for each feature")
@@ -209,8 +215,12 @@ def from_json(content: dict[str, Any]) -> ModelContent:
 def settings_from_json(content: dict[str, Any]) -> FitSettings:
     """Return the settings of the fit; those that the file does not know are None."""
     settings = {name: entry(content, name, bool, type(None)) for name in FLAGS}
-    penalties = entry(content, "penalties", dict)
-    for name in PENALTIES:
+    penalties = {"budget": None} | entry(content, "penalties", dict)
+    costs = entry({"feature_cost": None} | content, "feature_cost", list, type(None))
+    if costs is not None:
+        numbers = np.array([finite(cost, "feature_cost") for cost in costs])
+        settings["feature_cost"] = as_valid(as_feature_costs, "feature_cost", numbers, content["n_features"], None).tolist()
+    for name in (*PENALTIES, "budget"):
         value = entry(penalties, name, int, float, type(None))
         check = partial(as_count, least=0) if name == "k" else as_nonnegative
         settings[name] = None if value is None else as_valid(check, name, value)

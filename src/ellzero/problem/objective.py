@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from ellzero.base.validation import as_nonnegative
-from ellzero.problem.making import make_problem
+from ellzero.problem.making import FeatureCost, make_problem
 
 __all__ = ["objective"]
 
@@ -23,6 +23,7 @@ def objective(
     lambda_2: float = 0.0,
     sample_weight: ArrayLike | None = None,
     unpenalized: ArrayLike | None = None,
+    feature_cost: FeatureCost | None = None,
     standardize: bool = False,
     fit_intercept: bool = True,
 ) -> float:
@@ -34,6 +35,8 @@ def objective(
     y : labels (two classes) or, for ``loss="squared_error"``, numbers, of shape (n,)
     coef : (p,) array or a sparse row of shape (1, p), on the scale of X
     intercept : float
+    feature_cost : (p,) array, or numbers by column, optional
+        Feature j pays ``lambda_0 * feature_cost[j]``, see :func:`fit_path`.
     standardize : bool
         Whether the penalties apply to the coefficients of standardised columns.
     fit_intercept : bool
@@ -60,6 +63,7 @@ def objective(
         standardize=standardize,
         sample_weight=sample_weight,
         unpenalized=unpenalized,
+        feature_cost=feature_cost,
     )
     support, values = problem.split(coef)
     return problem.objective(support, values, float(intercept), as_nonnegative("lambda_0", lambda_0))

@@ -1,7 +1,8 @@
-"""The penalty lambda_0 ||b||_0 + lambda_1 ||b||_1 + lambda_2 ||b||^2 with bounds; some features may not pay lambda_0."""
+"""The penalty lambda_0 sum_j c_j [b_j != 0] + lambda_1 ||b||_1 + lambda_2 ||b||^2 with bounds, where c_j is the price of j."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +17,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Penalty:
-    """The parameters of the penalty; `lower`, `upper` and `unpenalized` have one entry for each feature, or are None."""
+    """The parameters of the penalty; `lower`, `upper`, `unpenalized` and `price` have one entry for each feature, or are None.
+
+    Unpenalized features have the price zero; without `price`, that of all others is one.
+    """
 
     lambda_0: float = 0.0
     lambda_1: float = 0.0
@@ -24,6 +28,7 @@ class Penalty:
     lower: Array | None = None
     upper: Array | None = None
     unpenalized: NDArray[np.bool_] | None = None
+    price: Array | None = None
 
     def with_shrinkage(self, name: str, value: float) -> Penalty:
         """Return a copy with another `lambda_1` or `lambda_2`; `name` says which."""
@@ -38,7 +43,15 @@ class Penalty:
         """Return the penalty of a coefficient vector."""
         unit = unit_of(float(np.abs(beta).max(initial=0.0)))  # a power of two: in this unit squares are numbers
         ridge = self.lambda_2 * unit * unit * np.square(beta / unit).sum()
-        return float(self.lambda_0 * self.counted(beta) + self.lambda_1 * np.abs(beta).sum() + ridge)
+        return float(self.lambda_0 * self.spent(beta) + self.lambda_1 * np.abs(beta).sum() + ridge)
+
+    def spent(self, beta: Array) -> float:
+        """Return the sum of the prices of the nonzero coefficients, correctly rounded."""
+        return float(self.counted(beta)) if self.price is None else math.fsum(self.price[beta != 0.0].tolist())
+
+    def prices(self, p: int) -> Array:
+        """Return the price of each feature."""
+        return self.pays_lambda_0(p).astype(np.float64) if self.price is None else self.price
 
     def pays_lambda_0(self, p: int) -> NDArray[np.bool_]:
         """Return a mask of the features that pay lambda_0."""
@@ -62,7 +75,7 @@ class Penalty:
 
     def surrogate(self, beta: Array, c: Array, curvature: Array) -> Array:
         """Return curvature / 2 (beta - c)^2 + penalty of each coordinate: the function that a coordinate step minimises."""
-        cost = np.where((beta != 0.0) & self.pays_lambda_0(beta.size), self.lambda_0, 0.0)
+        cost = np.where(beta != 0.0, self.lambda_0 * self.prices(beta.size), 0.0)
         return curvature / 2.0 * (beta - c) ** 2 + cost + self.lambda_1 * np.abs(beta) + self.lambda_2 * beta**2
 
     def threshold(self, c: Array, curvature: Array) -> Array:

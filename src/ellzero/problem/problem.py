@@ -1,13 +1,15 @@
 """The problem of one fit, and its objective:
 
-    P(b, beta) = sum_i w_i f(eta_i, y_i) + lambda_0 ||beta||_0 + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2,   eta = X beta + b
+    P(b, beta) = sum_i w_i f(eta_i, y_i) + lambda_0 sum_j c_j [beta_j != 0] + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2
 
-`w` are the sample weights divided by their sum. With `standardize`, beta refers to the standardised columns
+with eta = X beta + b. `w` are the sample weights divided by their sum. c_j is the price of feature j: one, unless
+`feature_cost` gives another, and zero for unpenalized features. With `standardize`, beta refers to the standardised columns
 (x_j - mean_j) / spread_j; the coefficients that users see refer to X itself: coef_j = beta_j / spread_j.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypedDict
@@ -92,6 +94,19 @@ class Problem:
         """The unit of coefficients on the scale of the penalty, as the solvers see them."""
         return self.response.unit / self.column_unit
 
+    @cached_property
+    def price_unit(self) -> float:
+        """The least power of two that no price exceeds: in this unit the solvers see prices, of at most one then."""
+        if self.penalty.price is None:
+            return 1.0
+        mantissa, exponent = math.frexp(float(self.penalty.price.max()))
+        return math.ldexp(1.0, exponent - (mantissa == 0.5))
+
+    @property
+    def lambda_0_unit(self) -> float:
+        """The unit of lambda_0 as the solvers see it: that of losses for features of the price one."""
+        return self.response.cost / self.price_unit
+
     def inner_penalty(self, lambda_0: float = 0.0) -> Penalty:
         """Return the penalty as the solvers see it, in their units and with bounds of the standardised coefficients.
 
@@ -104,7 +119,8 @@ class Problem:
             spread = 1.0 if self.spread is None else self.spread
             with np.errstate(over="ignore"):
                 lower, upper = (None if b is None else np.ascontiguousarray(b * spread / unit) for b in (lower, upper))
-        return Penalty(lambda_0 / self.response.cost, lambda_1, lambda_2, lower, upper, user.unpenalized)
+        price = None if user.price is None else user.price / self.price_unit
+        return Penalty(lambda_0 / self.lambda_0_unit, lambda_1, lambda_2, lower, upper, user.unpenalized, price)
 
     def split(self, coef: ArrayLike | sparse.spmatrix, name: str = "coef") -> tuple[NDArray[np.int32], Array]:
         """Return the indices and values of the nonzero coefficients of one model."""
@@ -153,13 +169,14 @@ class Problem:
             return float(self.w @ self.loss.value(*self.fitted(support, coef, intercept)))
 
     def penalty_value(self, support: NDArray[np.int32], coef: Array, lambda_0: float) -> float:
-        """Return lambda_0 ||beta||_0 + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2 of the user's coefficients."""
-        mask = self.penalty.unpenalized
+        """Return lambda_0 sum_j c_j [beta_j != 0] + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2 of the user's coefficients."""
+        mask, price = self.penalty.unpenalized, self.penalty.price
         on_support = Penalty(
             lambda_0,
             self.penalty.lambda_1,
             self.penalty.lambda_2,
             unpenalized=None if mask is None else mask[support],
+            price=None if price is None else price[support],
         )
         with np.errstate(over="ignore", under="ignore"):
             beta = self.penalised(support, coef)
@@ -184,6 +201,11 @@ class Problem:
     def counted(self, support: NDArray[np.int32]) -> int:
         """Return how many of these features pay lambda_0."""
         return len(self.paying(support))
+
+    def spent(self, support: NDArray[np.int32]) -> float:
+        """Return the sum of the prices of these features: their number, if none has a price of its own."""
+        price = self.penalty.price
+        return float(self.counted(support)) if price is None else math.fsum(price[support].tolist())
 
     def paying(self, support: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return those of these features that pay lambda_0."""
@@ -264,5 +286,5 @@ def restricted(problem: Problem, columns: NDArray[Any]) -> Problem:
         spread=part(problem.spread),
         square=part(problem.square),
         constant=part(problem.constant),
-        penalty=replace(penalty, lower=part(penalty.lower), upper=part(penalty.upper), unpenalized=part(penalty.unpenalized)),
+        penalty=replace(penalty, **{name: part(getattr(penalty, name)) for name in ("lower", "upper", "unpenalized", "price")}),
     )

@@ -40,11 +40,12 @@ class StationarityReport:
         The largest distance from stationarity on the support, scaled to columns of norm one (at a bound, only an inward pull
         counts).
     smallest : float
-        min over the support of |beta_j| / sqrt(2 lambda_0 / (L_hat_j + 2 lambda_2)); the theorem asks for at least 1.
+        min over the support of |beta_j| / sqrt(2 lambda_0 c_j / (L_hat_j + 2 lambda_2)), where c_j is the price of feature j
+        (one, unless `feature_cost` gives another); the theorem asks for at least 1.
         Features that a bound or lambda_0 = 0 exempts are left out; infinite if none is left.
     largest : float
-        max outside the support of (|gradient_j| - lambda_1) / sqrt(2 lambda_0 (L_hat_j + 2 lambda_2)); the theorem asks for at
-        most 1.
+        max outside the support of (|gradient_j| - lambda_1) / sqrt(2 lambda_0 c_j (L_hat_j + 2 lambda_2)); the theorem asks for
+        at most 1.
     objective : float
         P; with the smoothed loss, for the hinge.
     null : float
@@ -177,13 +178,14 @@ class Coordinates:
         lambda_0 = self.penalty.lambda_0
         if lambda_0 <= 0.0:
             return np.inf, 0.0
+        price = lambda_0 * self.penalty.prices(self.beta.size)
         steep = np.where(self.alive, self.curvature + 2.0 * self.penalty.lambda_2, np.inf)
         counted = ~self.unpenalized
         judged = self.inside & counted & ~self.at_low & ~self.at_high
         outside = self.alive & (self.beta == 0.0) & counted & (self.low < 0.0) & (self.high > 0.0)
-        smallest = (np.abs(self.beta[judged]) / np.sqrt(2.0 * lambda_0 / steep[judged])).min(initial=np.inf)
+        smallest = (np.abs(self.beta[judged]) / np.sqrt(2.0 * price[judged] / steep[judged])).min(initial=np.inf)
         excess = np.abs(self.slope[outside]) - self.penalty.lambda_1
-        largest = (excess / np.sqrt(2.0 * lambda_0 * steep[outside])).max(initial=0.0)
+        largest = (excess / np.sqrt(2.0 * price[outside] * steep[outside])).max(initial=0.0)
         return float(smallest), float(largest)
 
 

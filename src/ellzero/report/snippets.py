@@ -15,7 +15,8 @@ from ellzero.report.words import Words
 
 __all__ = ["code_blocks"]
 
-SHOWN = ("loss", "algorithm", "fit_intercept", "standardize", "class_weight", "shared_support", "lower", "upper", "unpenalized")
+SETTINGS = ("loss", "algorithm", "fit_intercept", "standardize", "class_weight", "shared_support")
+SHOWN = (*SETTINGS, "lower", "upper", "unpenalized", "feature_cost")
 LONGEST = 60
 """Of a setting that is written in more characters, the code shows the name only."""
 
@@ -59,7 +60,12 @@ def shell_blocks(
     given: dict[str, Any], shrinkage: dict[str, float], summary: dict[str, Any], labels: list[Any], words: Words
 ) -> list[dict[str, Any]]:
     """Return commands that fit, predict, prove and verify; none for settings that the command line does not have."""
-    if given["unpenalized"] is not None or np.ndim(given["lower"]) or np.ndim(given["upper"]):
+    if (
+        given["unpenalized"] is not None
+        or given["feature_cost"] is not None
+        or np.ndim(given["lower"])
+        or np.ndim(given["upper"])
+    ):
         return []
     data = shell_words([words.source, "--target", words.target, *words.arguments])
     kind = ["--regression"] if summary["kind"] == "regression" else []

@@ -109,8 +109,13 @@ def why_no_proof(k: int, shared: bool, asked: bool) -> str:
     return "No certificate was made."
 
 
-def method_notes(summary: dict[str, Any], *, standardize: bool, fit_intercept: bool, always: int) -> list[str]:
-    """Return the objective in words, the meaning of held-out, and the meaning of the certificate."""
+def method_notes(
+    summary: dict[str, Any], *, standardize: bool, fit_intercept: bool, always: int, spent: float | None = None
+) -> list[str]:
+    """Return the objective in words, the meaning of held-out, and the meaning of the certificate.
+
+    `spent` is the sum of the costs of the chosen model's features, if features have costs.
+    """
     selection = summary["selection"]
     sums = {"lambda_1": "the sum of the absolute coefficients", "lambda_2": "the sum of the squared coefficients"}
     penalties = [f"{selection[name]:.4g} times {what}" for name, what in sums.items() if selection[name] > 0.0]
@@ -121,6 +126,10 @@ def method_notes(summary: dict[str, Any], *, standardize: bool, fit_intercept: b
         remarks.append(" Coefficients are penalised as those of standardised features, and shown on the scale of the data.")
     if always:
         remarks.append(f" {features(always)} {'is' if always == 1 else 'are'} always in the model, and not counted.")
+    if spent is not None:
+        remarks.append(
+            f" The features of the chosen model cost {spent:.6g} together; the number of features was chosen without that."
+        )
     notes = [
         f"The model. For each size k, it has the least value that was found of {loss}{shrinkage}, among all models with at "
         f"most k features.{''.join(remarks)}",

@@ -30,7 +30,7 @@ def threshold(
     found = _core.hard_thresholding(
         core_problem(problem, tol),
         start=to_core_scale(problem, [start])[0],
-        lambda_0=0.0 if lambda_0 is None else lambda_0 / problem.response.cost,
+        lambda_0=0.0 if lambda_0 is None else lambda_0 / problem.lambda_0_unit,
         size=-1 if size is None else size,
         threads=threads,
     )

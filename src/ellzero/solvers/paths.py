@@ -19,6 +19,7 @@ __all__ = ["PathOptions", "core_problem", "solve_path"]
 
 Array = NDArray[np.float64]
 Q_SHARE = 0.05  # the paper's q of Algorithm 3, as a share of the columns
+BUDGET_SLACK = 5e-13  # relative: half of what is allowed for the rounding of sums of costs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +32,8 @@ class PathOptions:
 
     lambda_0: Array
     sizes: tuple[int, ...] = ()
+    budgets: tuple[float, ...] = ()  # increasing; not empty: models that cost at most so much are wanted, not a path
+    paid: float = 0.0  # lambda_0 beside budgets
     n_lambda: int = 100
     lambda_min_ratio: float = 1e-3
     max_support: int | None = None
@@ -45,6 +48,10 @@ class PathOptions:
     progress: ProgressCallback | None = None
     check: Callable[[], None] | None = None
     """Called about ten times a second. An exception that it raises stops the work; the result holds what was found so far."""
+
+    def for_budgets(self, budgets: tuple[float, ...], rows: int, paid: float = 0.0, most: int | None = None) -> PathOptions:
+        """Return options for models within these (increasing) budgets, at `paid` as lambda_0 and with `most` features."""
+        return replace(self, budgets=budgets, paid=paid, max_support=most, n_lambda=rows, lambda_min_ratio=1e-12)
 
     def for_sizes(self, sizes: tuple[int, ...], rows: int) -> PathOptions:
         """Return options for models of these (increasing) sizes; the sweep ends at the largest, whatever its lambda_0."""
@@ -68,7 +75,7 @@ def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHIN
         lambda_2=penalty.lambda_2,
         lower=penalty.lower,
         upper=penalty.upper,
-        unpenalized=None if penalty.unpenalized is None else penalty.unpenalized.astype(np.uint8),
+        prices=None if penalty.unpenalized is None and penalty.price is None else penalty.prices(problem.design.shape[1]),
         intercept=problem.fit_intercept,
         tolerance=tol,
         heavy=problem.heavy_class,
@@ -83,33 +90,37 @@ def solve_path(
 
     Models are in the core's scale, lambda_0 in the user's.
     """
-    cost, columns = problem.response.cost, usable_columns(problem)
+    columns = usable_columns(problem)
     q = default_q(problem) if options.q is None else options.q
     inside = problem if columns is None else restricted(problem, columns)
+    if options.sizes:  # models of one size are compared by G alone
+        inside = replace(inside, penalty=replace(inside.penalty, price=None))
+    unit = inside.lambda_0_unit
     if columns is not None:
         seeds = [on_columns(seed, columns) for seed in seeds]
     known = {field.name: getattr(options, field.name) for field in fields(options) if hasattr(_core.PathOptions, field.name)}
-    known |= {"lambda_0": options.lambda_0 / cost, "q": q, "seeds": list(seeds), "sweep": sweep}
+    known |= {"budgets": (1.0 + BUDGET_SLACK) * np.array(options.budgets) / inside.price_unit, "paid": options.paid / unit}
+    known |= {"lambda_0": options.lambda_0 / unit, "q": q, "seeds": list(seeds), "sweep": sweep}
     found = _core.fit_path(
         core_problem(inside, options.tol),
         core_object(_core.PathOptions, **known),
         threads=options.threads,
-        progress=in_units(options.progress, cost),
+        progress=in_units(options.progress, unit),
         check=options.check,
     )
-    found.lambda_0 = found.lambda_0 * cost
+    found.lambda_0 = found.lambda_0 * unit
     if columns is not None:
         found.models = [renumbered(model, columns[model.support]) for model in found.models]
         found.by_size = [renumbered(model, columns[model.support]) for model in found.by_size]
     return found
 
 
-def in_units(progress: ProgressCallback | None, cost: float) -> ProgressCallback | None:
+def in_units(progress: ProgressCallback | None, unit: float) -> ProgressCallback | None:
     """Return a callback that takes lambda_0 in the core's units, and reports it in the user's."""
-    if progress is None or cost == 1.0:
+    if progress is None or unit == 1.0:
         return progress
     shown = progress
-    return lambda fraction, lambda_0, support: shown(fraction, lambda_0 * cost, support)
+    return lambda fraction, lambda_0, support: shown(fraction, lambda_0 * unit, support)
 
 
 def on_columns(model: _core.Model, columns: NDArray[np.int64]) -> _core.Model:

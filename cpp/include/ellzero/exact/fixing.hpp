@@ -24,8 +24,8 @@ class Fixing {
     // The same with a point that is dropped if it does next to nothing.
     bool tighten_if_worth(const KeptPoint& point, std::vector<KeptPoint>& proofs);
     bool fix_groups(std::vector<KeptPoint>& proofs);
-    // The columns of the group pay `discount` times the charge.
-    bool fix_group(std::span<const int32_t> group, double discount, std::vector<KeptPoint>& proofs);
+    // The columns of the group pay a part of their charge.
+    bool fix_group(std::span<const int32_t> group, std::vector<KeptPoint>& proofs);
 
     const NodeSetting& setting_;
     NodeWork& work_;

@@ -51,7 +51,7 @@ class BestModel {
     // See Wanted.
     double level() const { return wanted_.all ? level_.load() : objective(); }
     Model model() const;
-    // Keeps the model if it is better and has at most k features.
+    // Keeps the model if it is better, and has at most k features that fit the budget.
     void offer(const Model& model);
     void replace(Model model);
     // Lowers the level to that of a support which is one of as many as are wanted.
@@ -66,8 +66,10 @@ class BestModel {
     void set(Model model);
     double with_equals(double level) const { return level + Wanted::equal * size_of(objective(), null_); }
 
+    static constexpr double rounding_of_prices = 5e-13;
     const double lambda_0_;
     const int64_t k_;
+    const double budget_;
     const double null_;
     const Wanted wanted_;
     mutable std::mutex mutex_;

@@ -39,11 +39,11 @@ class NodeWork {
     // The relaxation's coordinates and charges for the region as it is now.
     std::vector<Relaxation::Coordinate> coordinates() const;
     Charges charges() const;
-    // A child as its relaxation would begin, on the working set alone; `in` features pay lambda_0 beside the charges.
+    // A child as its relaxation would begin, on the working set alone; `paid` are the prices of what is in, beside the charges.
     struct Child {
         std::vector<Relaxation::Coordinate> coordinates;
         Charges charges;
-        int64_t in = 0;
+        double paid = 0.0;
     };
     Child child(const Decision& decision) const;
     // Begins `aside`, with the hinge smoothed around the node's dual point.

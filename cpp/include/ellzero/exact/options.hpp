@@ -37,10 +37,11 @@ struct Wanted {
 
 struct ExactOptions {
     double lambda_0 = 0.0;
-    int64_t k = 0;            // at most so many features; the number of columns if there is no limit
-    double gap = 1e-4;        // relative: a bound this close to the incumbent closes a node
-    double null = 0.0;        // the null model's loss: an objective that is nothing beside it may be rounding alone
-    double free_bound = 0.0;  // holds the coefficients of free features (see Region::free)
+    int64_t k = 0;                 // at most so many features; the number of columns if there is no limit
+    std::optional<double> budget;  // their prices sum to at most that; k is no limit then
+    double gap = 1e-4;             // relative: a bound this close to the incumbent closes a node
+    double null = 0.0;             // the null model's loss: an objective that is nothing beside it may be rounding alone
+    double free_bound = 0.0;       // holds the coefficients of free features (see Region::free)
     SwapNeighbourhood swaps;
     std::vector<uint8_t> integral;  // a flag per column: only these are branched on; empty: all
     int strong_depth = 4;           // candidates of nodes above this depth are tried before one is chosen
@@ -51,6 +52,8 @@ struct ExactOptions {
     bool precise = false;   // dual points need more digits than single precision has (see needs_precision)
     Wanted wanted;
 
+    // What a feature takes of the room that is left for features: its price under a budget, else it counts as one.
+    double weight(double price) const { return budget ? price : 1.0; }
     bool may_branch_on(int32_t j) const { return integral.empty() || integral[j]; }
 };
 

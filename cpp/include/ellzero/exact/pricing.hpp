@@ -46,7 +46,7 @@ class Pricing {
     double bound(const DualPoint& dual, const std::vector<int32_t>& undecided) { return bound_.compute(dual, v_, undecided); }
     double bound_of_leaf(const DualPoint& dual, int32_t column) { return bound_.compute_leaf(dual, v_, column); }
     const RegionBound& last_bound() const { return bound_; }
-    // The value of a relaxation of the region, with lambda_0 of what is in.
+    // The value of a relaxation of the region, with the prices of what is in.
     double value_of(const Relaxation& relaxation) const;
 
     int64_t passes = 0;  // over the undecided columns

@@ -19,11 +19,11 @@ class RegionBound;
 
 class Region {
   public:
-    // Solutions with at most options.k counted features (k may exceed the number of columns), or those that options.swaps lead
-    // to.
+    // Solutions with at most options.k counted features (k may exceed the number of columns), or whose prices sum to at most
+    // options.budget, or those that options.swaps lead to.
     Region(const Problem& problem, const ExactOptions& options);
 
-    // An unpenalized feature is always in, and pays no lambda_0.
+    // An unpenalized feature is always in, and pays nothing.
     enum class Status : uint8_t { undecided, in, out, always };
 
     // Sets the region of a child. False if it holds nothing better than `cutoff`.
@@ -57,15 +57,29 @@ class Region {
     // Undecided features of the home of swaps: they are in unless they leave.
     const std::vector<int32_t>& home_undecided() const { return home_undecided_; }
     bool at_home(int32_t j) const { return swaps_.at_home(j); }
-    // The number of undecided features outside the home that may still come in, beyond one of each clause; it may exceed those
-    // that there are.
-    int64_t left() const { return left_; }
+    // What is left for undecided features outside the home that come in beside one of each clause: so many features or, under a
+    // budget, so much for their prices. It may exceed what all of them take.
+    double left() const { return left_; }
+    // What a feature takes of it.
+    double weight(int32_t j) const { return by_price_ ? price(j) : 1.0; }
+    bool by_price() const { return by_price_; }
+    double price(int32_t j) const { return problem_.penalty.price(j); }
+    // Whether j fits beside one feature of each clause.
+    bool fits(int32_t j) const { return weight(j) <= left_; }
+    // The cheapest feature of each clause: no other takes less room.
+    const std::vector<double>& cheapest() const { return cheapest_; }
+    double weight_of_clause(int32_t clause) const { return by_price_ ? cheapest_[clause] : 1.0; }
+    // Whether at most one more feature comes in, clauses included.
+    bool one_more() const;
     // The number of undecided features at home that may still leave.
     int64_t may_leave() const { return may_leave_; }
-    bool limited() const { return left_ < std::ssize(undecided_) - std::ssize(home_undecided_) - std::ssize(clauses_); }
+    bool limited() const { return limited_; }
     // left(), infinite if that is no limit.
-    double room() const { return limited() ? static_cast<double>(left_) : Penalty::infinity; }
-    double lambda_0() const { return lambda_0_; }
+    double room() const { return limited_ ? left_ : Penalty::infinity; }
+    // What a feature pays for coming in.
+    double charge(int32_t j) const { return lambda_0_ * price(j); }
+    // The prices of what is in, and of all of the home that is undecided.
+    double paid() const;
 
     // Fixes features and shrinks boxes where a dual point with slopes v proves that the rest is above the cutoff. False as in
     // load().
@@ -92,6 +106,9 @@ class Region {
     void count();
     void set_diagonal(const std::shared_ptr<const Diagonal>& diagonal);
     void cap(int32_t j, double most);
+    // The sum of the weights of these features; of the least one of each clause.
+    double taken(const std::vector<int32_t>& columns) const;
+    double taken_by_clauses() const;
     // The box of a coefficient after tighten(); `bound` holds where j is in.
     Box shrunk(int32_t j, double bound, const RegionBound& proved, const std::vector<double>& v, double cutoff) const;
 
@@ -99,7 +116,9 @@ class Region {
     const SwapNeighbourhood& swaps_;
     double lambda_0_;
     bool diagonals_;
-    int64_t most_;  // features that may come in
+    double most_;  // features that may come in, or their prices
+    bool by_price_;
+    bool limited_ = false;
     std::vector<Box> root_, box_;
     std::vector<Status> status_;
     std::shared_ptr<const Diagonal> diagonal_;
@@ -107,8 +126,10 @@ class Region {
     std::vector<double> moved_;
     std::vector<std::vector<int32_t>> clauses_;
     std::vector<int32_t> clause_of_;
+    std::vector<double> cheapest_;  // the least price of each clause
     std::vector<int32_t> in_, undecided_, always_, free_, home_undecided_;
-    int64_t left_ = 0, may_leave_ = 0;
+    double left_ = 0.0;
+    int64_t may_leave_ = 0;
 };
 
 }  // namespace ellzero

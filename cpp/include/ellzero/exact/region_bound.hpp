@@ -1,9 +1,10 @@
 // The lower bound that a dual point proves for a region, and its rise when a feature is decided.
 //
-// With g_j = s_j - lambda_0, where s_j is the gain of coordinate j at v_j = x_j . theta, the bound is
+// With g_j = s_j - lambda_0 price_j, where s_j is the gain of coordinate j at v_j = x_j . theta, the bound is
 //   loss part - sum over always s_j - sum over in g_j - sum over clauses (the largest g_j of each)
 //             - (the largest max(g_j, 0) of all others, as many as may come in),
-// and features at home count as in, less the largest max(-g_j, 0), as many as may leave.
+// and features at home count as in, less the largest max(-g_j, 0), as many as may leave. Under a budget those come in that gain
+// most for their price, the last one by a fraction: the linear relaxation of a knapsack.
 #pragma once
 
 #include <cmath>
@@ -31,9 +32,9 @@ class RegionBound {
     double gain(int32_t j) const { return gains_[j]; }
     // A bound of |v_j - x_j . theta|, which is rounding.
     double noise(int32_t j) const;
-    // lambda_0 - s_j: the gain of a feature at home that leaves; whether it is among the best that may leave; and the gain of
-    // all of these.
-    double gain_of_leaving(int32_t j) const { return region_.lambda_0() - gains_[j]; }
+    // lambda_0 price_j - s_j: the gain of a feature at home that leaves; whether it is among the best that may leave; and the
+    // gain of all of these.
+    double gain_of_leaving(int32_t j) const { return region_.charge(j) - gains_[j]; }
     bool best_leaves(int32_t j) const { return gain_of_leaving(j) > 0.0 && gain_of_leaving(j) >= leaving_.last; }
     double gain_of_swaps() const { return leaving_.total; }
 
@@ -49,9 +50,31 @@ class RegionBound {
         double total = 0.0, last = 0.0, next = 0.0;
     };
     static Chosen choose(std::vector<double>& rewards, int64_t most);
-    // The two largest rewards of a clause, and the column of the first.
+    struct Weighed {
+        double reward, weight;
+    };
+    // The same under a budget: rewards of features that fit, in the order of what they gain for their price, and the sums of
+    // the first of them. The value of a room is what these gain that fit into it, the last one by a fraction.
+    class Knapsack {
+      public:
+        void fill(std::vector<Weighed> features, double room);
+        double total() const { return total_; }
+        // What the value falls by if a feature must be in, or must be out.
+        double fall_with(const Weighed& feature) const;
+        double fall_without(const Weighed& feature) const;
+        int64_t size() const { return std::ssize(features_); }
+
+      private:
+        double value(double room) const;
+
+        std::vector<Weighed> features_;
+        std::vector<double> rewards_, weights_;  // of all before
+        double room_ = 0.0, total_ = 0.0;
+    };
+    Decided if_decided_within_budget(int32_t j) const;
+    // The two largest rewards of a clause, and their columns.
     struct Top {
-        int32_t column = -1;
+        int32_t column = -1, other = -1;
         double first = -Penalty::infinity, second = -Penalty::infinity;
     };
     // A sum that is kept together with the sum of the absolute values of its terms, and their number.
@@ -65,6 +88,8 @@ class RegionBound {
         }
     };
     double gain_of(int32_t j, double v);
+    // The bound, raised by this, rounded down.
+    double raised(double rise) const;
     // The sum of the loss part and of what is in.
     Sum decided(const DualPoint& dual, const std::vector<double>& v);
     void choose_tops(const std::vector<int32_t>& undecided);
@@ -79,6 +104,8 @@ class RegionBound {
     Chosen coming_, leaving_;
     std::vector<Top> tops_;  // of the clauses
     std::vector<double> gains_, rewards_, leavers_;
+    std::vector<Weighed> weighed_;
+    Knapsack knapsack_;
 };
 
 }  // namespace ellzero

@@ -27,6 +27,8 @@ struct PathOptions {
     Improvement improvement = Improvement::best;  // for q_best and exhaustive
     std::vector<double> lambda_0;                 // decreasing; empty: chosen dynamically
     std::vector<int> sizes;                       // not empty: models of these sizes are wanted, not a path
+    std::vector<double> budgets;                  // increasing; not empty: models whose prices sum to at most that are wanted
+    double paid = 0.0;                            // lambda_0 beside budgets
     int n_lambda = 100;                           // dynamic: at most this many points
     double lambda_min_ratio = 1e-3;               // dynamic: and down to this share of the first
     int max_support = 1 << 30;                    // the path ends before a larger model
@@ -36,7 +38,7 @@ struct PathOptions {
 
 struct PathResult {
     std::vector<double> lambda_0;
-    std::vector<Model> models;   // one per lambda_0
+    std::vector<Model> models;   // one per lambda_0, or per budget
     std::vector<Model> by_size;  // the best model seen of each size
     double reads = 0.0;          // of X
     // The reason of an early end, for the caller to throw or to keep; there are models by size only then.

@@ -16,16 +16,25 @@ constexpr double just_below = 0.99;
 // The best small models are often found by taking features out of larger ones: sweeps go on to sizes beyond those that are
 // wanted, by a quarter or at least this many features.
 constexpr int least_beyond = 8;
+constexpr double far_beyond = 1.5;  // the same for prices, which are at most one
 inline int beyond(int size) {
     return size + std::min(std::max(least_beyond, size / 4), std::numeric_limits<int>::max() - size);
 }
 
 struct PathWork {
     PathWork(const Problem& problem, const PathOptions& options)
-        : problem(problem), options(options), explored(beyond(options.max_support)), descent(problem), it(problem) {}
+        : problem(problem),
+          options(options),
+          explored(beyond(options.max_support)),
+          affordable(options.budgets.empty() ? Penalty::infinity : far_beyond * options.budgets.back() + 1.0),
+          descent(problem),
+          it(problem),
+          pool(problem.penalty.unequal) {}
+
+    bool worth_keeping(const Model& model) const { return model.size <= explored && model.spent <= affordable; }
 
     void keep(const Model& model) {
-        if (model.size <= explored) pool.insert(model);
+        if (worth_keeping(model)) pool.insert(model);
     }
     void report(double fraction, double lambda_0) { report(fraction, lambda_0, it.size); }
     void report(double fraction, double lambda_0, int size) {
@@ -34,7 +43,8 @@ struct PathWork {
 
     const Problem& problem;
     const PathOptions& options;
-    const int explored;  // models up to this size are kept, though only those up to max_support are returned
+    const int explored;       // models up to this size are kept, though only those up to max_support are returned
+    const double affordable;  // and up to this price
     Descent descent;
     Iterate it;
     Pool pool;

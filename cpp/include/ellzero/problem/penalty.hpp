@@ -1,4 +1,4 @@
-// lambda_0 ||b||_0 + lambda_1 ||b||_1 + lambda_2 ||b||^2 with a box and unpenalized features: one penalty, no variants.
+// lambda_0 sum_j price_j [b_j != 0] + lambda_1 ||b||_1 + lambda_2 ||b||^2 with a box: one penalty, no variants.
 #pragma once
 
 #include <algorithm>
@@ -14,15 +14,18 @@ struct Penalty {
     // Null when there is no bound on that side for any feature.
     const double* lower = nullptr;
     const double* upper = nullptr;
-    // Null when lambda_0 applies to all features.
-    const uint8_t* unpenalized = nullptr;
+    // A feature pays lambda_0 times its price, and an unpenalized one has the price 0. Null when all prices are 1.
+    const double* prices = nullptr;
+    bool unequal = false;  // some price is neither 0 nor 1
 
     static constexpr double infinity = std::numeric_limits<double>::infinity();
     double low(int32_t j) const { return lower ? lower[j] : -infinity; }
     double high(int32_t j) const { return upper ? upper[j] : infinity; }
     double clip(double beta, int32_t j) const { return std::clamp(beta, low(j), high(j)); }
     bool boxed() const { return lower || upper; }
-    bool counted(int32_t j) const { return !(unpenalized && unpenalized[j]); }
+    double price(int32_t j) const { return prices ? prices[j] : 1.0; }
+    // Whether j pays for coming in. The others are always in.
+    bool counted(int32_t j) const { return !(prices && prices[j] == 0.0); }
 
     double value(double beta) const { return lambda_1 * std::abs(beta) + lambda_2 * beta * beta; }
 
@@ -35,18 +38,18 @@ struct Penalty {
         return clip(std::copysign(size, c), j);
     }
 
-    // The thresholding operator T of the paper (eq. thresholding), with the box: the proximal point if it pays lambda_0, else
+    // The thresholding operator T of the paper (eq. thresholding), with the box: the proximal point if it pays its price, else
     // 0.
     double threshold(double c, double curvature, double lambda_0, int32_t j) const {
         const double a = proximal(c, curvature, j);
         if (a == 0.0 || !counted(j)) return a;
         // curvature/2 (a - c)^2 - curvature/2 c^2, without cancellation
         const double change = curvature * a * (0.5 * a - c) + value(a);
-        return change + lambda_0 <= 0.0 ? a : 0.0;
+        return change + lambda_0 * price(j) <= 0.0 ? a : 0.0;
     }
 
     // (|g| - lambda_1)_+^2 / (2 (curvature + 2 lambda_2)), less at a bound: the decrease of the surrogate with slope g when j
-    // leaves zero, before lambda_0 is paid.
+    // leaves zero, before its price is paid.
     double entry_gain(double g, double curvature, int32_t j) const {
         const double pull = std::abs(g) - lambda_1;
         if (pull <= 0.0) return 0.0;

@@ -43,8 +43,9 @@ struct Model {
     std::vector<int32_t> support;
     std::vector<double> beta;
     double intercept = 0.0;
-    double cost = 0.0;  // G: the loss (the true hinge) + lambda_1, lambda_2 terms
-    int size = 0;       // features that pay lambda_0
+    double cost = 0.0;   // G: the loss (the true hinge) + lambda_1, lambda_2 terms
+    int size = 0;        // features that pay for coming in
+    double spent = 0.0;  // their prices
     bool converged = true;
     // The model satisfies Theorem 1 for every lambda_0 in [enters_below, leaves_above]: below, a column enters; above, one
     // leaves. Nothing is known of a fresh model; what a likely screening found is not certain.
@@ -54,7 +55,7 @@ struct Model {
     bool searched = false;   // local search has found no better model of its size by ranked swaps
     bool swap_free = false;  // nor by the exact ones that were asked for
 
-    double objective(double lambda_0) const { return cost + lambda_0 * size; }
+    double objective(double lambda_0) const { return cost + lambda_0 * spent; }
     bool stands_at(double lambda_0) const { return lambda_0 >= enters_below && lambda_0 <= leaves_above; }
 };
 
@@ -66,8 +67,9 @@ class Iterate {
     std::vector<double> beta;
     double intercept = 0.0;
     std::vector<double> eta, r, d;
-    double loss = 0.0;  // at the smoothing of the last evaluate()
-    int size = 0;       // features that pay lambda_0
+    double loss = 0.0;   // at the smoothing of the last evaluate()
+    int size = 0;        // features that pay for coming in
+    double spent = 0.0;  // their prices
 
     void load(const Model& model);
     Model model() const;

@@ -22,8 +22,7 @@ class Selection {
 
   private:
     std::vector<int32_t> columns_;
-    std::vector<double> mean_, scale_, square_, lower_, upper_;
-    std::vector<uint8_t> unpenalized_;
+    std::vector<double> mean_, scale_, square_, lower_, upper_, prices_;
     std::unique_ptr<Design> design_;
     std::unique_ptr<Columns> X_;
     std::unique_ptr<Problem> problem_;

@@ -55,7 +55,7 @@ class Relaxation {
     // w f' at the solution: the dual point is its negative.
     const std::vector<double>& residual() const { return r_; }
     const std::vector<double>& curvature() const { return d_; }
-    // The relaxation's value for the true hinge. Of lambda_0 it holds what charged coordinates pay, and nothing for those that
+    // The relaxation's value for the true hinge. Of prices it holds what charged coordinates pay, and nothing for those that
     // are in.
     double value() const;
 
@@ -103,7 +103,7 @@ class Relaxation {
     QuadraticForm form_;
     Step step_;
     std::vector<int32_t> columns_;  // scratch, as what follows
-    std::vector<double> slopes_, trial_, trial_r_, sums_;
+    std::vector<double> slopes_, trial_, trial_r_, sums_, weighed_;
 };
 
 }  // namespace ellzero

@@ -24,9 +24,10 @@ class Descent {
     Model refit(Iterate& it, double target = Penalty::infinity);
     // The largest lambda_0 below which some column enters, by the exact one-dimensional gain of the best candidates.
     double next_lambda_0(Iterate& it);
-    // Adds the column that gains most; false if none gains.
+    // Adds the column that gains most for its price; false if none gains.
     bool extend(Iterate& it);
-    // Takes out the counted feature whose removal costs least, other than the one to be kept; false if there is none.
+    // Takes out the counted feature whose removal costs least for its price, other than the one to be kept; false if there is
+    // none.
     bool shrink(Iterate& it, int32_t kept = -1);
     // An amount of objective that is not worth a step.
     double negligible(const Iterate& it, double lambda_0) const;
@@ -44,13 +45,13 @@ class Descent {
   private:
     struct Entry {
         int32_t column;
-        double at, gain;
+        double at, gain;  // the gain per price
     };
     // P, or a small part of the null model's cost where that is more: tolerances are relative to it.
     double size_of_objective(const Iterate& it, double lambda_0) const;
     Entry best_entry(Iterate& it);
-    // Position of the support coordinate whose removal costs least, counted ones only and none to be kept; -1 if there
-    // is none.
+    // Position of the support coordinate whose removal costs least for its price, counted ones only and none to be kept; -1 if
+    // there is none.
     int cheapest(const Iterate& it, double* cost, int32_t kept = -1);
     bool descend(Iterate& it, double lambda_0, double target = Penalty::infinity);
     bool drop(Iterate& it, double lambda_0, Model& current);

@@ -19,10 +19,12 @@ namespace ellzero {
 struct Candidate {
     int32_t column;
     double slope;  // x_j . r
-    double gain;   // the surrogate's decrease, see Penalty::entry_gain
+    double gain;   // the surrogate's decrease, see Penalty::entry_gain; in the currency that was asked for
 };
 
 enum class Radius { certain, likely };
+// What columns are compared by: their gain, or what they gain for their price, which is compared with lambda_0.
+enum class Currency { gain, gain_per_price };
 
 class Screening {
   public:
@@ -33,7 +35,7 @@ class Screening {
         double rest = 0.0;                  // no other column outside the model gains more than this
     };
     // All columns that gain more than `must`, and the best `enough` of those that gain more than `may` <= must.
-    Result above(const Iterate& it, double must, double may, int enough, Radius radius);
+    Result above(const Iterate& it, double must, double may, int enough, Radius radius, Currency currency);
 
     // Makes directions of residuals that will be asked about, at most `foresight()`: one read of X serves all of them.
     void foresee(const std::vector<std::vector<double>>& residuals);
@@ -47,8 +49,9 @@ class Screening {
     void read_everything(const Iterate& it);
     void read(size_t count);
     void forget(size_t slot);
-    // Fills least_ and most_ with what each column can gain, given center_ and radius_.
-    void bound_gains();
+    // Fills least_ and most_ with what each column can gain, given center_ and radius_, divided by `prices` unless that is
+    // null.
+    void bound_gains(const double* prices);
     // The `rank`-th largest gain that is sure, over the columns outside the model.
     double sure_gain(const Iterate& it, int rank) const;
     // Columns that may gain more than the threshold; `rest` receives a bound for all others.

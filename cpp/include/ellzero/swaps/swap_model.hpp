@@ -14,10 +14,18 @@
 
 namespace ellzero {
 
+// The objective of a search: G + lambda_0 C, where C is the sum of a model's prices, with C at most `budget`.
+struct Terms {
+    double lambda_0 = 0.0, budget = Penalty::infinity;
+
+    double objective(const Model& model) const { return model.objective(lambda_0); }
+    bool limited() const { return budget < Penalty::infinity; }
+};
+
 struct Swap {
     size_t position;  // in the iterate's support
     int32_t column;
-    double change;  // of G, by the model
+    double change;  // of the objective, by the model
     double cost;    // of the removal alone
 };
 
@@ -27,8 +35,8 @@ class SwapModel {
     SwapModel(const Problem& problem, double most_drift);
 
     // The best swap for each of about `most` columns, those that promise most, best first. The iterate minimises G on its
-    // support; `slopes` are z_j . r for all columns.
-    std::vector<Swap> rank(const Iterate& it, const double* slopes, size_t most);
+    // support; `slopes` are z_j . r for all columns. With equal prices the objective of all terms is G.
+    std::vector<Swap> rank(const Iterate& it, const double* slopes, size_t most, const Terms& terms = {});
     // Brings D up to date with the iterate and reads what these features miss, many to one read of X; false where G is flat and
     // there is no model. Others may be forgotten: `capacity` features are kept.
     bool follow(const Iterate& it, const std::vector<int32_t>& features);
@@ -36,8 +44,12 @@ class SwapModel {
 
   private:
     void read_products(const std::vector<int32_t>& columns);
-    void rank_tiles(const Iterate& it, const double* slopes, size_t most, int64_t begin, int64_t end,
+    void rank_tiles(const Iterate& it, const double* slopes, size_t most, int64_t begin, int64_t end, const Terms& terms,
                     std::vector<Swap>& list) const;
+    // The best swap for a column where prices differ, given the curvature that it has left and H^-1 Z'D z_j, in steps of
+    // `width`.
+    Swap best_at_prices(const Iterate& it, int32_t j, double slope, double left, const double* u, int64_t width,
+                        const Terms& terms) const;
 
     const Problem& problem_;
     const double most_drift_;

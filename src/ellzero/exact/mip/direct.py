@@ -43,6 +43,7 @@ def solve_formulation(run: MipRun) -> tuple[Status | None, str]:
         boxed,
         lambda_0=options.lambda_0,
         k=options.k,
+        budget=options.budget,
         low=run.low,
         high=run.high,
         swaps=options.swaps,

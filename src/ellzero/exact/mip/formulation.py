@@ -15,6 +15,7 @@ from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.design import Design, is_stored
+from ellzero.exact.limits import BUDGET_SLACK
 from ellzero.exact.mip.program import Builder, Program
 from ellzero.exact.options import SwapNeighbourhood
 from ellzero.problem.problem import Problem
@@ -96,6 +97,7 @@ def formulate(
     *,
     lambda_0: float,
     k: int | None = None,
+    budget: float | None = None,
     low: Array,
     high: Array,
     swaps: SwapNeighbourhood | None = None,
@@ -114,11 +116,14 @@ def formulate(
     beta = builder.add(
         len(low), lower=np.where(pays, np.minimum(low, 0.0), low), upper=np.where(pays, np.maximum(high, 0.0), high)
     )
-    z = builder.add(len(counted), cost=lambda_0 / problem.response.cost, lower=0.0, upper=1.0, integer=True)
+    price = problem.penalty.prices(len(low))[counted]
+    z = builder.add(len(counted), cost=lambda_0 * price / problem.response.cost, lower=0.0, upper=1.0, integer=True)
     pick = sparse.identity(len(low), format="csr")[counted]
     builder.require([(beta, pick), (z, -high[counted])], upper=0.0)
     builder.require([(beta, pick), (z, -low[counted])], lower=0.0)
     require_limits(builder, z, counted, k, swaps)
+    if budget is not None:  # in a unit in which costs are ordinary: the tolerances of MIP solvers are absolute
+        builder.require([(z, price[None] / problem.price_unit)], upper=budget * (1.0 + BUDGET_SLACK) / problem.price_unit)
     switch = np.full(len(low), NO_SWITCH)
     if perspective:
         switch[counted] = indices(z)

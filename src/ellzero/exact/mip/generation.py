@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.exact.branch_and_bound import growth
+from ellzero.exact.limits import weights
 from ellzero.exact.mip.backends import MipResult
 from ellzero.exact.mip.mip_run import MipRun
 from ellzero.exact.mip.program import Builder
@@ -190,7 +191,7 @@ class Generation:
         whole = set(relaxed.columns[relaxed.shares >= 0.5].tolist()) - always
         limit = self.run.most
         for chosen in (set(relaxed.decisions.inside), whole):
-            if len(chosen) <= limit:
+            if self.duals.weight[sorted(chosen)].sum() <= limit:
                 self.run.offer(np.array(sorted(chosen | always), dtype=np.int32))
 
 
@@ -200,7 +201,10 @@ class Duals:
     def __init__(self, run: MipRun) -> None:
         problem = run.common.boxed
         p = problem.design.shape[1]
-        self.run, self.problem, self.lambda_0 = run, problem, run.common.options.lambda_0
+        options = run.common.options
+        self.run, self.problem = run, problem
+        self.price = options.lambda_0 * problem.penalty.prices(p)
+        self.weight = weights(problem, options)  # what each feature takes of the limit `most`
         self.spread = np.ones(p) if problem.spread is None else problem.spread
         counted = problem.penalty.pays_lambda_0(p)
         self.always: list[int] = np.flatnonzero(~counted).tolist()
@@ -209,7 +213,9 @@ class Duals:
         self.swaps = run.common.options.swaps
         if self.swaps is not None:
             self.limited[self.swaps.home] = False
-        self.most = run.common.options.k if self.swaps is None else self.swaps.size  # None: there is no such limit
+        unlimited = self.swaps is None and options.k is None and options.budget is None
+        self.most = None if unlimited else run.most if self.swaps is None else self.swaps.size
+        self.mu_unit = problem.response.cost / (1.0 if options.budget is None else problem.price_unit)
 
     def relax(self, decisions: Decisions, enough: float) -> Relaxed:
         """Solve the problem with some features in, some out, and the others relaxed; it may stop at a bound of `enough`."""
@@ -218,7 +224,7 @@ class Duals:
         found = self.run.relaxations.solve(inside=inside, outside=outside, enough=enough / cost)
         if not len(found.theta):
             return Relaxed(decisions, np.inf, None, np.zeros(0, dtype=np.int64), np.zeros(0))
-        dual = Dual(found.theta * unit, found.mu * cost)
+        dual = Dual(found.theta * unit, found.mu * self.mu_unit)
         return Relaxed(decisions, found.bound * cost, dual, found.columns.astype(np.int64), found.shares)
 
     def cut(self, relaxed: Relaxed, chosen: list[int]) -> tuple[float, Array]:
@@ -237,7 +243,7 @@ class Duals:
         s = self.gains(self.problem.design.rmatvec(dual.theta) / self.spread, slice(None))
         outside = self.limited.copy()
         outside[features] = False
-        rewards = np.maximum(s - self.lambda_0 - dual.mu, 0.0)[outside]
+        rewards = np.maximum(s - self.price - dual.mu * self.weight, 0.0)[outside]
         terms = np.concatenate([losses, s[self.always], rewards, [dual.mu * most]])
         return -float(terms.sum()) - ROUNDING * float(np.abs(terms).sum())
 
@@ -248,13 +254,13 @@ class Duals:
         return Penalty(lambda_1=penalty.lambda_1, lambda_2=penalty.lambda_2, lower=low, upper=high).conjugate(v)
 
     def slopes(self, dual: Dual, features: Index) -> Array:
-        """Return the slopes lambda_0 + mu - s_j of a cut in z of some features, which must be in increasing order."""
+        """Return the slopes of a cut in z of some features, in increasing order: their price and share of mu less s_j."""
         if not len(features):
             return np.zeros(0)
         X = self.problem.design.take(features).stored()
         columns = np.asarray(X.todense() if sparse.issparse(X) else X, dtype=np.float64)
         s = self.gains(dual.theta @ columns / self.spread[features], features)
-        return self.lambda_0 + np.where(self.limited[features], dual.mu, 0.0) - s
+        return self.price[features] + np.where(self.limited[features], dual.mu * self.weight[features], 0.0) - s
 
 
 class Master:
@@ -279,7 +285,8 @@ class Master:
         """Require at most k features, or at most a swap's changes."""
         duals, limited = self.generation.duals, self.generation.duals.limited[self.features]
         if duals.most is not None:
-            builder.require([(self.z, limited[None].astype(float))], upper=duals.most)
+            unit = duals.weight.max(initial=1.0)  # the tolerances of MIP solvers are absolute
+            builder.require([(self.z, (limited * duals.weight[self.features] / unit)[None])], upper=duals.most / unit)
         if duals.swaps is not None:
             builder.require([(self.z, (~limited)[None].astype(float))], lower=len(duals.swaps.home) - duals.swaps.size)
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
 from ellzero.exact.certificate import tree_arrays
+from ellzero.exact.limits import BUDGET_SLACK
 from ellzero.exact.mip.backends import Backend, MipResult, get_backend
 from ellzero.exact.options import SearchOptions
 from ellzero.exact.run import Run, begin_run
@@ -71,9 +72,11 @@ class MipRun:
         return run
 
     @property
-    def most(self) -> int:
-        """The largest number of features that a solution may have."""
-        k = self.common.options.k
+    def most(self) -> float:
+        """The limit on the features of a solution: their number or, under a budget, their costs."""
+        k, budget = self.common.options.k, self.common.options.budget
+        if budget is not None:
+            return budget * (1.0 + BUDGET_SLACK)
         return self.common.problem.design.shape[1] if k is None else k
 
     @property
@@ -137,14 +140,14 @@ class MipRun:
 def coefficient_boxes(run: Run) -> tuple[Array, Array]:
     """Return the ends of boxes, on the penalised scale, that hold every solution not worse than the incumbent.
 
-    lambda_1 |beta_j| + lambda_2 beta_j^2 <= objective - lambda_0, since no loss is negative and feature j pays lambda_0.
+    lambda_1 |beta_j| + lambda_2 beta_j^2 <= objective - lambda_0 c_j, since no loss is negative and feature j pays that.
     """
     problem, penalty = run.boxed, run.boxed.penalty
     p = problem.design.shape[1]
     spread = np.ones(p) if problem.spread is None else problem.spread
     counted = penalty.pays_lambda_0(p)
     objective = run.incumbent.objective
-    room = objective + CUTOFF_SLACK * size_of(objective, problem.null) - run.options.lambda_0 * counted
+    room = objective + CUTOFF_SLACK * size_of(objective, problem.null) - run.options.lambda_0 * penalty.prices(p)
     reach = largest_affordable(np.maximum(room, 0.0), penalty.lambda_1, penalty.lambda_2)
     if run.free_bound is not None:
         reach = np.where(counted, reach, np.minimum(reach, run.free_bound))

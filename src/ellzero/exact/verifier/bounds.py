@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice, tee
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import xlog1py, xlogy
@@ -21,6 +22,7 @@ PRODUCT_BYTES = 256 * 2**20  # of a batch's products with all columns
 BATCH_BYTES = 32 * 2**20  # of a batch's points; their dual objectives need several arrays of this size
 LARGEST_BATCH = 1024
 NEGLIGIBLE = 1e-9  # an objective below this part of the null model's is mere rounding
+BUDGET_SLACK = 1e-12  # relative: prices that sum to a budget in decimal numbers may exceed it by the rounding of binary ones
 
 
 def null_loss(name: str, y: Array, w: Array, fit_intercept: bool) -> float:
@@ -59,6 +61,18 @@ def balance(theta: Array) -> Array:
     return theta if theta.sum() == 0.0 else np.zeros_like(theta)
 
 
+class Knapsacks(NamedTuple):
+    """The features that come into each region for their weight, and what the last one gains that comes in by a fraction.
+
+    For each entry: what these gain less if it must be among them, and if it must not.
+    """
+
+    entered: Index
+    part: Array
+    fall_with: Array
+    fall_without: Array
+
+
 @dataclass(frozen=True)
 class Problem:
     """The problem that certificate and data define; coefficients are on the penalised scale.
@@ -82,7 +96,17 @@ class Problem:
     low: Array
     high: Array
     unit: float | Array = 1.0  # of the dual points, for all rows or for each
+    price: Array | None = None  # of each feature, zero for those that are not counted; None: that of all others is one
+    budget: Any = None  # of the sum of prices; None: it is the number of features that is limited, by k
     arithmetic: Float64 = field(default_factory=Float64)
+
+    @cached_property
+    def charge(self) -> Array:
+        """What each feature pays for coming in, at least: lambda_0 times its price."""
+        if self.price is None:
+            return np.where(self.counted, self.lambda_0, 0)
+        paid = self.lambda_0 * self.price
+        return np.maximum(self.arithmetic.below(paid, paid), 0)
 
     def evaluate(self, coef: Array, intercept: float) -> Objective:
         """Return the objective of a model."""
@@ -90,7 +114,8 @@ class Problem:
         columns = dense(self.X[:, support]) if len(support) else np.zeros((len(self.y), 0))
         numbers = self.arithmetic.numbers
         beta = np.abs(numbers(coef[support]) * numbers(self.spread[support]))
-        penalties = np.where(self.counted[support], self.lambda_0, 0) + (self.lambda_1 * beta + self.lambda_2 * beta * beta)
+        paid = np.where(self.counted, self.lambda_0, 0) if self.price is None else self.lambda_0 * self.price
+        penalties = paid[support] + (self.lambda_1 * beta + self.lambda_2 * beta * beta)
         found = self.arithmetic.objective(self.loss, columns, coef[support], intercept, self.y, self.w, penalties)
         require(all(map(self.arithmetic.finite, found)), "the objective of the solution is not finite.")
         return found
@@ -105,9 +130,19 @@ class Problem:
         index = np.arange(len(self.counted), dtype=np.int64)
         return State(index, ~self.counted, self.low, self.high, np.full(len(index), -1), np.zeros(0, dtype=np.int64))
 
-    def allowed(self, states: States) -> tuple[Index, Index]:
-        """Return how many features may come from outside `home` beyond one of each clause, and how many of `home` may leave."""
+    def allowed(self, states: States) -> tuple[Array, Index]:
+        """Return how many features may come from outside `home` beyond one of each clause, and how many of `home` may leave.
+
+        Under a budget, the first is what is left of it for their prices.
+        """
         home = self.home[states.index]
+        if self.price is not None and self.budget is not None:
+            price = self.price[states.index]
+            taken = states.total(price, states.inside) + states.of_regions(states.least_of_clauses(price))
+            most = self.budget + self.arithmetic.number(BUDGET_SLACK) * self.budget
+            # Each number that was added may have been rounded.
+            size = (states.count(states.inside) + states.clauses + 8) * (taken + most)
+            return self.arithmetic.above(most - taken, size), np.zeros(len(states.node), dtype=np.int64)
         entered = states.count(states.inside & self.counted[states.index] & ~home) + states.clauses
         return self.k - entered, self.k - (np.count_nonzero(self.home) - states.count(home))
 
@@ -119,8 +154,11 @@ class Problem:
         states = states.settle()
         owner, home, (enter, leave) = states.owner, self.home[states.index], self.allowed(states)
         inside = states.inside | home & (leave == 0)[owner]
-        chosen = states.count(inside & self.counted[states.index])
         more = np.maximum(states.count(home & ~inside) - leave, 0)  # whichever leave, so many of the undecided ones are in
+        if self.price is not None:
+            states = replace(states, inside=inside)
+            return self._cap_at_prices(states, self.price[states.index], upper, (enter, leave), more)
+        chosen = states.count(inside & self.counted[states.index])
         room = upper - self.lambda_0 * (chosen + more + states.clauses)
         # `room` may have paid the lambda_0 of these already: one of each clause, and the undecided ones of `home`.
         paid = inside | (states.clause >= 0) | home & (more > 0)[owner]
@@ -132,6 +170,32 @@ class Problem:
         nothing = (np.minimum(enter, leave) < 0) | (room < 0) | (states.count(low > high) > 0)
         possible = paid | (home | (enter > 0)[owner]) & (room >= self.lambda_0)[owner]
         return replace(states, inside=inside, low=low, high=high).keep(possible).only(~nothing)
+
+    def _cap_at_prices(self, states: States, price: Array, upper: Any, allowed: tuple[Array, Index], more: Index) -> States:
+        """Return what `cap` does where prices differ; at least `more` undecided features of `home` are in."""
+        enter, leave = allowed
+        owner, home, charge = states.owner, self.home[states.index], self.charge[states.index]
+        cheapest, least = states.least_of_clauses(price), states.least_of_clauses(charge)
+        stay = np.full(len(states.node), np.inf, dtype=charge.dtype)  # the least charge of an undecided feature of home
+        at_home = home & ~states.inside
+        np.minimum.at(stay, owner[at_home], charge[at_home])
+        stay = np.where(more > 0, stay, 0)
+        paid = states.total(charge, states.inside) + states.of_regions(least) + more * stay
+        size = states.count(states.inside) + states.clauses + 8
+        room = upper - np.maximum(self.arithmetic.below(paid, size * paid), 0)
+        # `room` has paid for what is in, for the cheapest of each clause, and for the undecided ones of `home`.
+        counted = np.append(least, 0)[states.clause] + np.where(home, stay[owner], 0)
+        counted = np.where(states.inside, charge, counted)
+        left = self.arithmetic.above(room[owner] - (charge - counted), room[owner] + charge + counted)
+        reach = self.arithmetic.last_root(self.lambda_2, self.lambda_1, -np.maximum(left, 0))
+        low, high = np.maximum(states.low, -reach), np.minimum(states.high, reach)
+        # In the place of the cheapest of its clause, a feature may take more room.
+        extra = price - np.append(cheapest, 0)[states.clause] if self.budget is not None else np.where(states.clause < 0, 1, 0)
+        possible = states.inside | (left >= 0) & (home | (extra <= enter[owner]))
+        nothing = (enter < 0) | (leave < 0) | (room < 0) | (states.count(low > high) > 0)
+        left_out = bool((~possible & (states.clause >= 0)).any())
+        states = replace(states, low=low, high=high).keep(possible).only(~nothing)
+        return self.cap(states, upper) if left_out else states  # what is left of a clause may be in, or cost more
 
     @property
     def batch(self) -> int:
@@ -197,31 +261,45 @@ class Problem:
         (v_low, v_high, ridge), fair = self._at_points(states, points)
         home, undecided, (enter, leave) = self.home[index], ~states.inside, self.allowed(states)
         s = np.maximum(self._support_function(v_low, ridge, states), self._support_function(v_high, ridge, states))  # convex
-        net = s - np.where(self.counted[index], self.lambda_0, 0)
+        net = s - self.charge[index]
+        weight = self.price[index] if self.price is not None and self.budget is not None else None
         # By default, undecided features of `home` are in, the best of each clause too, and others are out. A departure is a
         # feature that does the opposite.
         top, second = best_of_clauses(net, clause, len(states.blocks))
         best = np.zeros(len(net), dtype=bool)
         best[top] = True
+        fits = (enter > 0)[owner] if weight is None else weight <= enter[owner]
         coming, going = undecided & ~home & ~best, undecided & home
         rise_in, rise_out = np.zeros((2, len(net)), dtype=net.dtype)
-        entered, last, following = best_departures(net, coming, owner, enter)
-        rise_in[coming], rise_out[coming] = rises(net[coming], last[owner[coming]], following[owner[coming]])
+        part: Array = np.zeros(0, dtype=net.dtype)
+        if weight is None:
+            entered, last, following = best_departures(net, coming, owner, enter)
+            rise_in[coming], rise_out[coming] = rises(net[coming], last[owner[coming]], following[owner[coming]])
+        else:
+            entered, part, fall_with, fall_without = self._knapsacks(net, weight, coming & fits, owner, enter)
+            rise_in[coming], rise_out[coming] = fall_with[coming], fall_without[coming]
         if len(top):
             # One that is not the best of its clause comes in its place, or beside it. Where the best is out, the second takes
             # its place, and that of the second, if it had come anyway, another.
             other = np.flatnonzero((clause >= 0) & ~best)
-            full, place = enter[owner[other]] == 0, net[top][clause[other]]
-            place = np.where(full, place, np.minimum(place, last[owner[other]]))
-            rise_in[other] = np.maximum(place - net[other], 0)
+            full, place = ~fits[other], net[top][clause[other]]
+            if weight is None:
+                place = np.where(full, place, np.minimum(place, last[owner[other]]))
+                rise_in[other] = np.maximum(place - net[other], 0)
+                next_one = np.minimum(net[second], following[states.holder])
+                rise_out[top] = net[top] - np.where(fits[second], next_one, net[second])
+            else:
+                rise_in[other] = np.where(full, place - net[other], np.minimum(place - net[other], rise_in[other]))
+                rise_out[top] = net[top] - net[second] + np.where(fits[second], fall_without[second], 0)
             rise_out[other[full]] = 0
-            next_one = np.minimum(second, following[states.holder])
-            rise_out[top] = net[top] - np.where(enter[states.holder] == 0, second, next_one)
         left, last, following = best_departures(-net, going, owner, leave)
         rise_out[going], rise_in[going] = rises(-net[going], last[owner[going]], following[owner[going]])
         taken = ~coming
         taken[entered], taken[left] = True, False
-        bound = self._sums(points, np.split(-net[taken], np.cumsum(states.count(taken))[:-1]))
+        values = np.split(-net[taken], np.cumsum(states.count(taken))[:-1])
+        if len(part):  # what comes in by a fraction
+            values = [np.append(each, -extra) for each, extra in zip(values, part, strict=True)]
+        bound = self._sums(points, values)
         fair &= self.arithmetic.finite(bound)
         bound = np.where(fair, bound, 0)
         with_in, with_out = bound[owner] + rise_in, bound[owner] + rise_out
@@ -233,6 +311,36 @@ class Problem:
         low, high = np.where(fair[owner], low, states.low), np.where(fair[owner], high, states.high)
         narrowed = replace(states, inside=states.inside | into, low=low, high=high).keep(~out).only(~nothing)
         return np.where(nothing, math.inf, np.where(fair, bound, -math.inf)), self.cap(narrowed, upper)
+
+    def _knapsacks(self, net: Array, weight: Array, possible: Mask, owner: Index, rooms: Array) -> Knapsacks:
+        """Return the features that gain most for their weight in each region, and a part of the last one, up to its room."""
+        places = np.flatnonzero(possible & (net > 0))
+        places = places[ranked(net[places] / weight[places], owner[places])]
+        ends = np.cumsum(np.bincount(owner[places], minlength=len(rooms)))
+        entries = np.searchsorted(owner, np.arange(len(rooms) + 1))
+        part, fall_with, fall_without = np.zeros(len(rooms), net.dtype), *np.zeros((2, len(net)), net.dtype)
+        entered, above, below = [], self.arithmetic.above, self.arithmetic.below
+        for at, (mine, room) in enumerate(zip(np.split(places, ends[:-1]), rooms, strict=True)):
+            count = np.arange(1, len(mine) + 1)
+            taken, gained = np.cumsum(weight[mine]), np.cumsum(net[mine])
+            # Rounded down, so that no less comes in than could.
+            taken = np.maximum(below(taken, count * taken), 0)
+            sack = Sack(net[mine], weight[mine], taken, gained, above)
+            full, last = sack.fill(np.array([room]))
+            entered.append(mine[: int(full[0])])
+            part[at] = last[0]
+            # The sums are rounded, and so are the ratios that order them.
+            every = slice(entries[at], entries[at + 1])
+            size = (len(mine) + 8) * (gained[-1] if len(mine) else 0) + np.abs(net[every])
+            value = sack.value(np.array([room]))[0]
+            with_it = sack.value(above(room - weight[every], room + weight[every]))
+            without = sack.value(above(room + weight[every], room + weight[every]))
+            fall_with[every] = np.maximum(below(value - with_it - net[every], size), 0)
+            fall_without[every] = np.maximum(below(net[every] - (without - value), size), 0)
+        known = self.arithmetic.finite(fall_with) & self.arithmetic.finite(fall_without)  # else it says nothing
+        fall_with, fall_without = (np.where(known, each, 0) for each in (fall_with, fall_without))
+        chosen = np.concatenate(entered) if entered else np.zeros(0, dtype=np.int64)
+        return Knapsacks(chosen, part, fall_with, fall_without)
 
     def _at_points(self, states: States, points: Sequence[Point]) -> tuple[tuple[Array, Array, Array], Mask]:
         """Return the least and the largest v and the ridge (rounded down) of each entry, and which points say anything.
@@ -287,6 +395,33 @@ class Problem:
         return np.where(around_zero, low, states.low), np.where(around_zero, high, states.high)
 
 
+class Sack(NamedTuple):
+    """A knapsack: what features gain and weigh, in the order of their ratios, and the sums of the first of them."""
+
+    gain: Array
+    weight: Array
+    taken: Array
+    gained: Array
+    above: Any  # of the arithmetic
+
+    def fill(self, room: Array) -> tuple[Index, Array]:
+        """Return how many features fit into some rooms as a whole, and what the part of the next one gains that fits."""
+        full = np.searchsorted(self.taken, room, side="right")
+        if not len(self.gain):
+            return full, np.zeros(len(room), dtype=self.gain.dtype)
+        after = np.minimum(full, len(self.gain) - 1)
+        share = self.above((room - np.where(full > 0, self.taken[full - 1], 0)) / self.weight[after], 1)
+        share = np.where((full < len(self.gain)) & (room > 0), np.minimum(share, 1), 0)
+        return full, self.gain[after] * share
+
+    def value(self, room: Array) -> Array:
+        """Return what all that fits into some rooms gains."""
+        full, last = self.fill(room)
+        if not len(self.gain):
+            return last
+        return np.where(full > 0, self.gained[full - 1], 0) + last
+
+
 def ranked(values: Array, group: Index) -> Index:
     """Return places in the order of their groups and, in each, from the largest value to the least."""
     order = np.argsort(-values)
@@ -294,13 +429,13 @@ def ranked(values: Array, group: Index) -> Index:
     return order[np.argsort(groups, kind="stable")]
 
 
-def best_of_clauses(net: Array, clause: Index, clauses: int) -> tuple[Index, Array]:
-    """Return the place of the best feature of each clause, and the value of its second best."""
+def best_of_clauses(net: Array, clause: Index, clauses: int) -> tuple[Index, Index]:
+    """Return the places of the best and of the second best feature of each clause."""
     members = np.flatnonzero(clause >= 0)
     order = members[ranked(net[members], clause[members])]
     sizes = np.bincount(clause[members], minlength=clauses)
     first = np.cumsum(sizes) - sizes
-    return order[first], net[order[first + 1]]  # a clause has at least two features
+    return order[first], order[first + 1]  # a clause has at least two features
 
 
 def best_departures(gain: Array, possible: Mask, owner: Index, limits: Index) -> tuple[Index, Array, Array]:

@@ -13,7 +13,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import one_line
 from ellzero.base.reading import Form, read_archive
 from ellzero.exact.verifier.arithmetic import Float64, Objective
-from ellzero.exact.verifier.bounds import Problem
+from ellzero.exact.verifier.bounds import BUDGET_SLACK, Problem
 from ellzero.exact.verifier.data import (
     Refused,
     as_matrix,
@@ -33,15 +33,16 @@ Array = NDArray[np.float64]
 Header = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
 
-FORMAT, VERSION = "ellzero certificate", 4
-ALTERNATIVES, ALTERNATIVES_VERSION = "ellzero alternatives", 1  # the list of all models up to a threshold
+FORMAT, ALTERNATIVES = "ellzero certificate", "ellzero alternatives"  # the latter list all models up to a threshold
+VERSIONS = {FORMAT: (4, 5), ALTERNATIVES: (1, 2)}
+"""The versions that are read; the second of each is that of features with prices."""
 LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error")
 STATUSES = ("optimal", "time_limit", "node_limit", "interrupted", "precision", "failed", "improved")
 STATUSES_OF_ALTERNATIVES = ("complete", "time_limit", "node_limit", "too_many", "interrupted", "precision")
 SMALLEST_SPREAD = 1e-145  # squares of smaller ones lose their digits: such a column counts as constant
 TOLERANCE = 1e-9  # relative; claims must agree with what is computed here to this precision
 
-WHOLE, NULLABLE = ("n", "p", "k", "swap_size"), ("k", "swap_size", "bound", "free_bound", "within")
+WHOLE, NULLABLE = ("n", "p", "k", "swap_size"), ("k", "swap_size", "bound", "free_bound", "within", "budget")
 POSITIVE, SIGNED = ("n", "p", "swap_size"), ("objective", "lower_bound")
 NUMBERS = (*WHOLE, "lambda_0", "lambda_1", "lambda_2", "bound", "free_bound", "gap_asked", "unit", *SIGNED)
 FLAGS, WORDS = ("fit_intercept", "standardize"), {"loss": LOSSES, "storage": ("dense", "sparse"), "status": STATUSES}
@@ -49,6 +50,7 @@ TEXTS = ("format", "version", "fingerprint_X", "fingerprint_y", "prover", "diges
 FIELDS = {*NUMBERS, *FLAGS, *WORDS, *TEXTS}
 FIELDS_OF_ALTERNATIVES = ("threshold", "within")  # beside the others
 LONGEST_LABEL = 1000  # characters
+LARGEST_PRICE = 1e100  # and the inverse of the least: ratios of gains to prices stay numbers
 
 FLOATS, HALVES, INTEGERS = ("float64",), ("float32",), ("int8", "int16", "int32", "int64")
 KINDS: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {  # (types, names of the sizes): arrays
@@ -68,7 +70,7 @@ KINDS: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {  # (ty
     (INTEGERS, ("nonzeros",)): ("support",),
     (FLOATS, ("nonzeros",)): ("coef",),
     (FLOATS, ()): ("intercept",),
-    (FLOATS, ("p",)): ("lower", "upper", "spread"),
+    (FLOATS, ("p",)): ("lower", "upper", "spread", "price"),
     (INTEGERS, ("others",)): ("unpenalized",),
     (INTEGERS, ("at home",)): ("home",),
     (INTEGERS, ("models",)): ("listed_node", "listed_ends"),
@@ -115,22 +117,29 @@ def load(certificate: Any) -> tuple[Header, Arrays]:
         raise Refused(f"this cannot be read as a certificate: {one_line(error)}.") from None
 
 
+def has_prices(header: Header) -> bool:
+    """Return whether features have prices, by the version of the format."""
+    return bool(header["version"] == VERSIONS[header["format"]][1])
+
+
 def check_header(header: Header, arrays: Arrays) -> None:
     """Check the format, the digest, and the type and range of every entry."""
     several = header.get("format") == ALTERNATIVES
     require(several or header.get("format") == FORMAT, f"this is not an {FORMAT}.")
-    version, known = header.get("version"), ALTERNATIVES_VERSION if several else VERSION
-    require(version == known, f"version {version!r:.40} of certificates is not read here, only version {known}.")
+    version, (plain, priced) = header.get("version"), VERSIONS[header["format"]]
+    read = type(version) is int and version in (plain, priced)
+    require(read, f"version {version!r:.40} of certificates is not read here, only versions {plain} and {priced}.")
+    numbers = (*NUMBERS, *["budget"] * has_prices(header), *(FIELDS_OF_ALTERNATIVES if several else ()))
+    fields = {*FIELDS, *numbers}
     try:
         found = digest(header, arrays)
     except (TypeError, ValueError, RecursionError) as error:
         raise Refused(f"the certificate holds what no certificate can hold: {type(error).__name__}.") from None
     require(header.get("digest") == found, "the digest does not match: the certificate was altered or damaged.")
-    fields = FIELDS | set(FIELDS_OF_ALTERNATIVES if several else ())
     missing, unknown = fields - header.keys(), header.keys() - fields
     require(not missing, f"the header lacks {', '.join(sorted(missing))}.")
     require(not unknown, f"the header has an entry that is not part of the format: {min(unknown, key=str, default='')!r:.40}.")
-    for name in (*NUMBERS, *(FIELDS_OF_ALTERNATIVES if several else ())):
+    for name in numbers:
         value = header[name]
         if value is None and name in NULLABLE:
             continue
@@ -146,7 +155,8 @@ def check_header(header: Header, arrays: Arrays) -> None:
     prover = header["prover"]
     named = prover is None or (isinstance(prover, str) and 0 < len(prover) <= 100 and prover.isascii() and prover.isprintable())
     require(named, f"prover is no short text: {prover!r:.40}.")
-    require(header["k"] is None or header["swap_size"] is None, "k and swap_size cannot both be given.")
+    limits = [name for name in ("k", "budget", "swap_size") if header.get(name) is not None]
+    require(len(limits) < 2, f"{' and '.join(limits)} cannot both be given.")
     alone = header["swap_size"] is None and prover is None
     require(not several or alone, "alternatives are neither over swaps nor by another solver.")
 
@@ -161,6 +171,7 @@ def check_arrays(header: Header, arrays: Arrays) -> Arrays:
     needed |= {"classes"} if header["loss"] != "squared_error" else set()
     needed |= {"home"} if header["swap_size"] is not None else set()
     needed |= LISTED if header["format"] == ALTERNATIVES else set()
+    needed |= {"price"} if has_prices(header) else set()
     more = DIAGONALS if header["loss"] == "squared_error" else GROWTH
     needed |= more if more & arrays.keys() else set()
     missing, unknown = needed - arrays.keys(), arrays.keys() - needed - OPTIONAL
@@ -266,6 +277,8 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
     l0, l1, l2 = (arithmetic.number(float(header[name])) for name in ("lambda_0", "lambda_1", "lambda_2"))
     # Without a limit, k is p. Swaps use one limit twice: for features that come, and for features that leave home.
     k = min([p, *(header[name] for name in ("k", "swap_size") if header[name] is not None)])
+    price = read_prices(arrays, counted)
+    budget = None if header.get("budget") is None else arithmetic.number(float(header["budget"]))
     home = np.zeros(p, dtype=bool)
     home[arrays.get("home", [])] = True
     require(not (home & ~counted).any(), "home lists unpenalized features.")
@@ -279,6 +292,8 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
         lambda_1=l1,
         lambda_2=l2,
         k=k,
+        price=None if price is None else arithmetic.numbers(price),
+        budget=budget,
         home=home,
         fit_intercept=header["fit_intercept"],
         X=matrix,
@@ -294,12 +309,29 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
     )
 
 
+def read_prices(arrays: Arrays, counted: NDArray[np.bool_]) -> Array | None:
+    """Return the price of each feature, None if all are one; those of counted features are positive, all others zero."""
+    if "price" not in arrays:
+        return None
+    price = arrays["price"]
+    require_all(price >= 0.0, "price contains negative numbers")
+    require_all((price > 0.0) == counted, "price is not zero for the unpenalized features alone")
+    usable = (price == 0.0) | (price >= 1.0 / LARGEST_PRICE) & (price <= LARGEST_PRICE)
+    require_all(usable, "price contains numbers that are too small or too large")
+    return price
+
+
 def read_solution(header: Header, arrays: Arrays, problem: Problem) -> tuple[Array, float]:
     """Return the coefficients of all features and the intercept; refuse them if they violate the constraints."""
     coef, intercept = np.zeros(len(problem.counted)), float(arrays["intercept"])
     coef[arrays["support"]] = arrays["coef"]
     used, k = int(problem.counted[coef != 0.0].sum()), header["k"]
     require(k is None or used <= k, f"the solution uses {used} features, k allows {k}.")
+    if header.get("budget") is not None:
+        spent, budget = math.fsum(arrays["price"][coef != 0.0].tolist()), header["budget"]
+        require(
+            spent <= budget * (1.0 + BUDGET_SLACK), f"the solution's features cost {spent:.12g}, budget allows {budget:.12g}."
+        )
     beta = problem.arithmetic.numbers(coef) * problem.arithmetic.numbers(problem.spread)
     inside = (beta >= problem.low) & (beta <= problem.high)
     require_all(inside, "the solution violates lower, upper or the assumed bound")

@@ -7,6 +7,7 @@ redundant: whatever features it has beside those of a listed model, they gain no
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -87,7 +88,7 @@ class Listing:
         if value > self.threshold + tolerance:
             self.tell(f"model {place} of the list has the objective {value:.15g}, above the threshold {self.threshold:.15g}.")
         self.supports.append(frozenset(counted.tolist()))
-        self.costs.append(value - float(problem.lambda_0) * len(counted))
+        self.costs.append(value - paid(counted.tolist(), problem))
 
     def tell(self, fault: str) -> None:
         """Note a fault, of many only the first few."""
@@ -135,7 +136,7 @@ class Listing:
             return {}
         inside, all_decided = features_of(state, problem)
         more = len(inside - self.supports[place])
-        bare = float(bound) - float(problem.lambda_0) * len(inside)
+        bare = float(bound) - paid(inside, problem)
         enough = self.costs[place] - NOTHING * self.scale
         if not self.supports[place] < inside or more == 0:
             self.tell(f"node {node} does not have the features of model {place} of the list, and others.")
@@ -161,6 +162,12 @@ class Listing:
                 if part is not None and self.costs[part] <= self.costs[place] + 0.5 * EQUAL * self.scale:
                     self.tell(f"model {place} of the list gains nothing on model {part}, which has a part of its features.")
                     break
+
+
+def paid(features: Collection[int], problem: Problem) -> float:
+    """Return what counted features pay: lambda_0 each, or times their prices."""
+    prices = len(features) if problem.price is None else math.fsum(float(problem.price[j]) for j in features)
+    return float(problem.lambda_0) * prices
 
 
 def features_of(state: State, problem: Problem) -> tuple[Support, bool]:

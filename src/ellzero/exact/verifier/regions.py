@@ -113,6 +113,25 @@ class States:
         """Return how many entries of each region a mask holds."""
         return np.bincount(self.owner[mask], minlength=len(self.node))
 
+    def total(self, values: Array, mask: Mask) -> Array:
+        """Return the sum of values of the entries of each region that a mask holds."""
+        out = np.zeros(len(self.node), dtype=values.dtype)
+        np.add.at(out, self.owner[mask], values[mask])
+        return out
+
+    def least_of_clauses(self, values: Array) -> Array:
+        """Return the least value of each clause's entries."""
+        out = np.full(len(self.blocks), np.inf, dtype=values.dtype)
+        member = self.clause >= 0
+        np.minimum.at(out, self.clause[member], values[member])
+        return out
+
+    def of_regions(self, values: Array) -> Array:
+        """Return the sums over each region's clauses of a value for each clause."""
+        out = np.zeros(len(self.node), dtype=values.dtype)
+        np.add.at(out, self.holder, values)
+        return out
+
     @property
     def clauses(self) -> Index:
         """The number of clauses of each region."""

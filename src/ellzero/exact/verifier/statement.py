@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,20 +18,24 @@ Arrays = dict[str, NDArray[Any]]
 LONGEST_LIST = 8  # features that are named one by one
 LONGEST_LABEL = 40  # characters of a label that are shown
 AGREEMENT = 1e-9  # relative; weights are divided by their sum, which rounds
+BUDGET_SLACK = 1e-12  # relative, see `bounds`
 DEFAULTS: dict[str, Any] = {  # those of ellzero.solve
     "loss": "logistic",
     "lambda_0": 0.0,
     "lambda_1": 0.0,
     "lambda_2": 0.0,
     "k": None,
+    "budget": None,
     "swap_size": None,
     "fit_intercept": True,
     "standardize": False,
     "lower": None,
     "upper": None,
     "unpenalized": None,
+    "feature_cost": None,
     "sample_weight": None,
 }
+COMPARED = ("loss", "k", "budget", "swap_size", "fit_intercept", "standardize", "lambda_0", "lambda_1", "lambda_2")
 ASSUMPTIONS = ("bound", "free_bound")  # compared only if they are stated
 
 
@@ -43,12 +48,17 @@ def describe(header: Header, arrays: Arrays) -> list[str]:
         first, second = (f"{label!r:.{LONGEST_LABEL}}" for label in arrays["classes"].tolist())
         lines[0] += f"; {first} against {second}"
     limits = [] if header["k"] is None else [f"at most {count(header['k'], 'feature')}"]
-    prices = {"lambda_0": "for each feature", "lambda_1": "times |beta|", "lambda_2": "times beta^2"}
+    if header.get("budget") is not None:
+        limits.append(f"features that cost at most {header['budget']:.12g} together")
+    each_pays = "for each feature" if "price" not in arrays else "times the cost of each feature"
+    prices = {"lambda_0": each_pays, "lambda_1": "times |beta|", "lambda_2": "times beta^2"}
     limits += [f"{name} = {header[name]:.12g} {each}" for name, each in prices.items() if header[name]]
     scale = ", beta on the scale of standardised features" if header["standardize"] else ""
     lines.append((", ".join(limits) or "no penalty, no limit") + scale)
     if "unpenalized" in arrays and len(arrays["unpenalized"]):
         lines.append(f"always allowed, without lambda_0: {listed(arrays['unpenalized'])}")
+    if "price" in arrays and (paid := arrays["price"][arrays["price"] > 0.0]).size:
+        lines.append(f"features have costs, from {paid.min():.12g} to {paid.max():.12g}")
     lines += box_lines(header, arrays)
     if "weights" in arrays:
         w = arrays["weights"]
@@ -100,18 +110,26 @@ def differences(header: Header, arrays: Arrays, expected: Mapping[str, Any], nam
     wanted = {**DEFAULTS, **expected}
     if wanted["lambda_0"] is None:
         wanted["lambda_0"] = 0.0
+    free, price = as_prices(wanted["unpenalized"], wanted["feature_cost"], header["p"], names)
+    if (
+        price is None and wanted["k"] is None and isinstance(wanted["budget"], (int, float))
+    ):  # without costs, a number of features
+        wanted |= {"k": math.floor(wanted["budget"] * (1.0 + BUDGET_SLACK)), "budget": None}
     out = []
-    for name in ("loss", "k", "swap_size", "fit_intercept", "standardize", "lambda_0", "lambda_1", "lambda_2", *ASSUMPTIONS):
-        if name in wanted and not same_setting(header[name], wanted[name]):
-            out.append(f"{name} is {shown(header[name])} in the certificate, not {shown(wanted[name])} as expected.")
+    for name in (*COMPARED, *ASSUMPTIONS):
+        if name in wanted and not same_setting(header.get(name), wanted[name]):
+            out.append(f"{name} is {shown(header.get(name))} in the certificate, not {shown(wanted[name])} as expected.")
     n, p = header["n"], header["p"]
     for name, default in (("lower", -np.inf), ("upper", np.inf)):
         if not np.array_equal(arrays.get(name, np.full(p, default)), spread_out(name, wanted[name], p, default)):
             out.append(f"{name} is not as expected: the certificate is about other bounds of the coefficients.")
     mask = np.zeros(p, dtype=bool)
     mask[arrays.get("unpenalized", [])] = True
-    if not np.array_equal(mask, as_mask(wanted["unpenalized"], p, names)):
+    if not np.array_equal(mask, free):
         out.append("unpenalized is not as expected: the certificate exempts other features from lambda_0.")
+    every = np.where(free, 0.0, 1.0)
+    if not np.array_equal(np.where(free, 0.0, arrays.get("price", every)), every if price is None else price):
+        out.append("feature_cost is not as expected: the certificate is about other costs of the features.")
     given = spread_out("sample_weight", wanted["sample_weight"], n, 1.0)
     share = given / given.sum() if given.sum() else given
     if not np.allclose(arrays.get("weights", np.full(n, 1.0 / n)), share, rtol=AGREEMENT, atol=1e-300):
@@ -142,6 +160,26 @@ def spread_out(name: str, value: Any, size: int, default: float) -> Array:
         raise InvalidInputError(f"{name} must be a number or {size} numbers.") from None
 
 
+def as_prices(unpenalized: Any, costs: Any, p: int, names: list[Any] | None) -> tuple[NDArray[np.bool_], Array | None]:
+    """Return a mask of unpenalized features, those that cost nothing included, and prices; None if all others are one."""
+    mask = as_mask(unpenalized, p, names)
+    if costs is None:
+        return mask, None
+    price = np.ones(p)
+    known = {name: j for j, name in enumerate(names or [])}
+    named = costs.to_dict() if names is not None and hasattr(costs, "to_dict") and set(costs.index) & set(names) else costs
+    if isinstance(named, Mapping):
+        for name, value in named.items():
+            j = known.get(name, name)
+            if not isinstance(j, int) or not 0 <= j < p:
+                raise InvalidInputError(f"feature_cost names a feature that X does not have: {name!r:.40}.")
+            price[j] = value
+    else:
+        price = np.array(spread_out("feature_cost", named, p, 1.0))
+    mask |= price == 0.0
+    return mask, None if (price[~mask] == 1.0).all() else np.where(mask, 0.0, price)
+
+
 def as_mask(value: Any, p: int, names: list[Any] | None) -> NDArray[np.bool_]:
     """Return features, given by index, mask or name, as a mask."""
     mask = np.zeros(p, dtype=bool)
@@ -149,7 +187,7 @@ def as_mask(value: Any, p: int, names: list[Any] | None) -> NDArray[np.bool_]:
         return mask
     given = np.asarray(value)
     if given.dtype == bool and given.shape == (p,):
-        return given
+        return given.copy()
     known = {name: j for j, name in enumerate(names or [])}
     for each in np.atleast_1d(given).tolist():
         j = known.get(each, each)

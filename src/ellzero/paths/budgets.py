@@ -1,0 +1,185 @@
+"""The best model that a budget allows: min G(beta) subject to the costs of its features summing to at most the budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import whole_imports
+from ellzero.base.signatures import arguments_of, passes_on
+from ellzero.base.validation import as_nonnegative
+from ellzero.exact.limits import BUDGET_SLACK, require_affordable
+from ellzero.paths.options import PathSettings, path_options
+from ellzero.paths.sizes import compute_sizes
+from ellzero.problem.making import make_problem
+from ellzero.problem.model import Model, coefficient_rows, evaluate
+from ellzero.problem.problem import Problem
+from ellzero.solvers.paths import PathOptions, solve_path
+from ellzero.solvers.scales import to_user_scale
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from typing_extensions import Unpack
+
+__all__ = ["Budgets", "compute_budgets", "fit_budgets"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Budgets:
+    """One model for each budget.
+
+    Attributes
+    ----------
+    budgets : (m,) increasing
+    coef : (m, p) scipy.sparse CSR matrix, on the scale of X
+    intercept : (m,)
+    objective : (m,) G, without any lambda_0 term, recomputed from the raw data
+    support_size : (m,) number of features (not counting unpenalized ones)
+    spent : (m,) sum of the costs of these features: at most ``budgets``
+    problem : the data and settings; it keeps a reference to X and y
+
+    """
+
+    budgets: Array
+    models: list[Model]
+    problem: Problem
+
+    @property
+    def coef(self) -> sparse.csr_matrix:
+        """All coefficients, one row per budget."""
+        return coefficient_rows([model.coefficients for model in self.models], self.problem.design.shape[1])
+
+    @property
+    def intercept(self) -> Array:
+        """One intercept per budget."""
+        return np.array([model.intercept for model in self.models])
+
+    @property
+    def objective(self) -> Array:
+        """The objective of each model."""
+        return np.array([model.objective for model in self.models])
+
+    @property
+    def support_size(self) -> NDArray[np.int64]:
+        """The number of counted features of each model."""
+        return np.array([model.size for model in self.models], dtype=np.int64)
+
+    @property
+    def spent(self) -> Array:
+        """The sum of the costs of each model's features."""
+        return np.array([model.spent for model in self.models])
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    def __iter__(self) -> Iterator[Model]:
+        return iter(self.models)
+
+    def __getitem__(self, budget: float) -> Model:
+        """Return the model for a budget that was asked for."""
+        place = np.flatnonzero(self.budgets == budget)
+        if not len(place):
+            raise KeyError(f"budget {budget!r} was not asked for.")
+        return self.models[int(place[0])]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per budget, as a pandas data frame."""
+        with whole_imports():
+            import pandas as pd
+
+        columns = {"budget": self.budgets, "spent": self.spent, "support_size": self.support_size}
+        return pd.DataFrame({**columns, "objective": self.objective, "intercept": self.intercept})
+
+    def __repr__(self) -> str:
+        n, p = self.problem.design.shape
+        penalty = self.problem.penalty
+        lines = [
+            f"{self.problem.loss.name} models of {len(self)} budgets, {n} rows, {p} features, "
+            f"lambda_1 = {penalty.lambda_1:g}, lambda_2 = {penalty.lambda_2:g}",
+            f"{'budget':>12} {'cost':>12} {'features':>9} {'objective':>14}",
+        ]
+        for budget, model in zip(self.budgets, self.models, strict=True):
+            lines.append(f"{budget:12.6g} {model.spent:12.6g} {model.size:9d} {model.objective:14.8g}")
+        return "\n".join(lines)
+
+
+@passes_on(PathSettings, make_problem, path_options)
+def fit_budgets(
+    X: object,
+    y: ArrayLike,
+    budgets: Iterable[float] | float,
+    *,
+    algorithm: str = "local_search",
+    **settings: Unpack[PathSettings],
+) -> Budgets:
+    """Fit the best model whose features cost at most so much together that can be found, for each of the ``budgets``.
+
+    Minimises ``G = sum_i w_i f(eta_i, y_i) + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2`` subject to
+    ``sum of feature_cost[j] over the features with beta_j != 0 <= budget``. :func:`solve` proves how good such a model is.
+
+    Parameters
+    ----------
+    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost :
+        The problem, as in :func:`fit_path`.
+    budgets : numbers of at least zero
+        None may be below the cost of the cheapest feature. Without ``feature_cost`` each feature costs one.
+    algorithm : {"local_search", "cd"}
+        "local_search": features are exchanged for cheaper and dearer ones, and what is left is spent again. "cd": without that.
+    effort, tol, n_jobs, progress :
+        As in :func:`fit_path`.
+
+    Returns
+    -------
+    Budgets
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import ellzero as ez
+    >>> X, y, truth = ez.datasets.make_classification(200, 50, 3, s=3.0, random_state=0)
+    >>> cost = np.where(truth != 0, 2.0, 1.0)  # the features that matter cost more
+    >>> models = ez.fit_budgets(X, y, [2, 4, 6], lambda_2=1e-3, feature_cost=cost)
+    >>> models.spent.tolist(), models[6].support.tolist() == truth.nonzero()[0].tolist()
+    ([2.0, 4.0, 6.0], True)
+
+    """
+    options = path_options(algorithm=algorithm, **arguments_of(path_options, settings))
+    if algorithm == "iht" or options.swaps != "ranked":
+        raise InvalidInputError("budgets are for algorithm='local_search' with swaps='ranked', and for algorithm='cd'.")
+    wanted = as_budgets(budgets)
+    problem = make_problem(X, y, **arguments_of(make_problem, settings))
+    return compute_budgets(problem, wanted, options)
+
+
+def compute_budgets(problem: Problem, wanted: Array, options: PathOptions, lambda_0: float = 0.0) -> Budgets:
+    """Fit models within these (increasing) budgets to a validated problem; `lambda_0` is paid beside them."""
+    if problem.penalty.price is None:
+        sizes = np.floor(np.minimum(wanted * (1.0 + BUDGET_SLACK), problem.countable())).astype(np.int64)
+        found = compute_sizes(problem, np.unique(sizes), options)
+        models = [min((m for m in found if m.size <= size), key=lambda m: m.objective_at(lambda_0)) for size in sizes]
+        return Budgets(wanted, [evaluate(problem, model.coefficients, lambda_0 or None) for model in models], problem)
+    require_affordable(problem, float(wanted[0]))
+    asked = options.for_budgets(tuple(wanted.tolist()), len(problem.y), paid=lambda_0)
+    best = solve_path(problem, asked).models
+    if options.progress is not None:
+        options.progress(1.0, lambda_0, len(best[-1].support))
+    return Budgets(wanted, [evaluate(problem, to_user_scale(problem, model), lambda_0 or None) for model in best], problem)
+
+
+def as_budgets(budgets: Iterable[float] | float) -> Array:
+    """Return the wanted budgets in increasing order, without repetition, after checking them."""
+    try:
+        listed = list(budgets) if isinstance(budgets, Iterable) else [budgets]
+    except TypeError:
+        raise InvalidInputError(f"budgets must hold numbers, got {budgets!r}.") from None
+    if not listed:
+        raise InvalidInputError("budgets must hold at least one number.")
+    return np.unique([as_nonnegative("budgets", budget) for budget in listed])
