@@ -100,7 +100,7 @@ def test_the_best_ones_are_those_of_enumeration(group):
         assert len(supports) >= min(count, len(wanted - unsure)), seed
         price = case.settings.get("lambda_0", 0.0)
         best = sorted(oracle_values(case, wanted, price))[: len(supports)]
-        assert [model.cost + price * model.size for model in found.models] == pytest.approx(best, rel=1e-7), seed
+        assert [model.cost + price * model.spent for model in found.models] == pytest.approx(best, rel=1e-7), seed
         report = ez.verify(found.certificate, case.X, case.y)
         assert report.valid, (seed, report.reasons)
 

@@ -61,7 +61,7 @@ def draw(seed: int) -> Case:
     if seed % 3 == 0:  # prices, and in place of k a budget
         settings["feature_cost"] = rng.choice([0.5, 1.0, 1.7, 3.0], p)
         if "k" in settings:
-            settings["budget"] = 1.5 * settings.pop("k")
+            settings["budget"] = max(1.5 * settings.pop("k"), float(settings["feature_cost"].max()))
     return Case(X, y, settings, within)
 
 
