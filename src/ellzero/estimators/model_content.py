@@ -26,9 +26,7 @@ def write_model(path: str | os.PathLike[str], estimator: Any, preparation: dict[
         names=None if names is None else names.tolist(),
         settings=FitSettings(
             k=chosen_or_given(estimator, "k"),
-            lambda_0=chosen_or_given(estimator, "lambda_0"),
-            lambda_1=chosen_or_given(estimator, "lambda_1"),
-            lambda_2=chosen_or_given(estimator, "lambda_2"),
+            **penalties(estimator),
             fit_intercept=estimator._as_fitted("fit_intercept"),
             standardize=estimator._as_fitted("standardize"),
         ),
@@ -36,6 +34,14 @@ def write_model(path: str | os.PathLike[str], estimator: Any, preparation: dict[
         preparation=preparation,
     )
     write_model_file(path, content)
+
+
+def penalties(estimator: Any) -> dict[str, Any]:
+    """Return the penalties; the mean of several models has none that it would be the solution for."""
+    choice = getattr(estimator, "choice_", None)
+    if choice is not None and len(choice.models) > 1:
+        return {}
+    return {name: chosen_or_given(estimator, name) for name in ("lambda_0", "lambda_1", "lambda_2")}
 
 
 def chosen_or_given(estimator: Any, name: str) -> Any:
