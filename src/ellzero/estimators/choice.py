@@ -92,6 +92,8 @@ def choose_mean(
     places, scores = [best], columns[best[0]].scores[best[1]]
     while len(places) < most:
         trials = [rate(places, column) for column in range(len(columns))]
+        for column, point in places:
+            trials[column][point] = -np.inf
         column = max(range(len(columns)), key=lambda number: float(trials[number].mean(axis=1).max()))
         point = int(trials[column].mean(axis=1).argmax())
         found = trials[column][point]

@@ -39,8 +39,8 @@ __all__ = [
 
 Array = NDArray[np.float64]
 
-LADDER = (10.0, 3.2, 1.0, 0.32, 0.1, 0.032, 0.01, 1e-3, 1e-4, 1e-5)
-"""Values of lambda_2, as multiples of the largest curvature of a column: 2.5 to 2.5e-6 for the logistic loss of standardised
+LADDER = (10.0, 3.2, 1.0, 0.32, 0.1, 0.032, 3.2e-3, 3.2e-4, 3.2e-5)
+"""Values of lambda_2, as multiples of the largest curvature of a column: 2.5 to 8e-6 for the logistic loss of standardised
 columns. Above them all models are alike, below them nothing is shrunk but what the data does not determine."""
 FIRST_STEPS = (3, 4)
 """The steps of the ladder that are tried first. While the best model is on the highest or the lowest one that was tried, the

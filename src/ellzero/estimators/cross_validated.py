@@ -69,8 +69,7 @@ class CrossValidatedFit(L0Estimator):
         score = HeldOutScore(scorer, labels, routed.scorer.score, FAST_SCORES.get(name or ""), name)
         results, full = cross_validate(training, plan, splits, score, options, self.n_jobs, progress)
         found = [self._found(training, results, full, place, largest) for place in results.places]
-        for each in found:
-            warn_at_limit(each.models, largest, training.problem)
+        warn_at_limit([model for each in found for model in each.models], largest, training.problem)
         self.cv_results_, self.choice_ = results, results.choice
         best = results.choice.models[0]
         self.lambda_0_, self.lambda_1_, self.lambda_2_ = best.lambda_0, best.lambda_1, best.lambda_2

@@ -1,0 +1,76 @@
+"""The figure of the benchmark of choices: scores against features, with the points that each tool chose."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+__all__ = ["draw"]
+
+COLUMNS = 5
+OURS, THEIRS, OLD = "#1f6fd1", "#d9822b", "#8a94a0"
+TITLES = {"tuned": "tuned on", "once": "looked at once", "regression": "regression"}
+
+
+def draw(records: Path, target: Path) -> None:
+    """Draw a panel for each set that a report has; `records` is its file of raw numbers."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    state = json.loads(records.read_text())
+    panels = [(name, entry) for name in TITLES if name in state for entry in state[name]["raw"]]
+    rows = -(-len(panels) // COLUMNS)
+    with plt.rc_context({"font.size": 8.0, "axes.spines.top": False, "axes.spines.right": False}):
+        figure, axes = plt.subplots(rows, COLUMNS, figsize=(2.7 * COLUMNS, 2.35 * rows), squeeze=False)
+        for ax, (group, entry) in zip(axes.flat, panels, strict=False):
+            panel(ax, group, entry)
+        for ax in axes.flat[len(panels) :]:
+            ax.axis("off")
+        handles, labels = axes.flat[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="lower right", bbox_to_anchor=(0.985, 0.01), frameon=False, fontsize=9.0)
+        figure.supxlabel("features in the model")
+        figure.supylabel("AUC (R2 of a regression) on other rows")
+        figure.tight_layout()
+        figure.savefig(target, dpi=110)
+        plt.close(figure)
+
+
+def panel(ax: Any, group: str, entry: dict[str, Any]) -> None:
+    """Draw one set: the curves of both tools, and the mean of what each of them chose."""
+    found = entry["found"]
+    ax.plot(*stepped([record["curve"] for record in found["new"] if "curve" in record]), color=OURS, label="L0, by size")
+    ax.plot(*paired([record["curve"] for record in found["peer"] if "curve" in record]), color=THEIRS, label="l1, by penalty")
+    for rule, colour, marker, label in (
+        ("old", OLD, "s", "L0, old choice"),
+        ("new", OURS, "o", "L0, new choice"),
+        ("peer", THEIRS, "D", "l1, its choice"),
+    ):
+        scores = [record["score"] for record in found[rule]]
+        error = np.std(scores, ddof=1) / np.sqrt(len(scores)) if len(scores) > 1 else 0.0
+        features = np.mean([record["features"] for record in found[rule]])
+        style = {"color": colour, "marker": marker, "markersize": 6.0, "markeredgecolor": "white", "zorder": 5}
+        ax.errorbar([max(features, 1.0)], [np.mean(scores)], yerr=[error], capsize=2.0, linestyle="none", label=label, **style)
+    ax.set_xscale("log")
+    ax.set_xlim(left=0.9)
+    ax.set_title(f"{entry['set']} ({TITLES[group]})", fontsize=8.5)
+    ax.grid(color="0.93", linewidth=0.7)
+    ax.set_axisbelow(True)
+
+
+def stepped(curves: list[list[list[float]]]) -> tuple[list[float], list[float]]:
+    """The mean over splits of the score with at most so many features."""
+    sizes = sorted({size for curve in curves for size, _ in curve if size >= max(c[0][0] for c in curves)})
+    at = [[next(score for size, score in reversed(curve) if size <= limit) for curve in curves] for limit in sizes]
+    return sizes, [float(np.mean(scores)) for scores in at]
+
+
+def paired(curves: list[list[list[float]]]) -> tuple[list[float], list[float]]:
+    """The mean over splits of features and score at each penalty, counted from the weakest."""
+    points = min(map(len, curves))
+    stacked = np.array([curve[-points:] for curve in curves]).mean(axis=0)
+    return stacked[:, 0].tolist(), stacked[:, 1].tolist()
