@@ -1,7 +1,7 @@
 """The model that cross-validation chooses with nothing set, on real data, beside that of scikit-learn's l1.
 
-Run it with `make bench-choice`; ELLZERO_DATA names the folder with the data sets. Every fit is recorded in build/choice, so that
-an interrupted run goes on where it ended; delete the records of a rule after changing it.
+Run it with `make bench-choice`; ELLZERO_DATA names the folder with the data sets. Every fit is recorded in build/choice, so
+that an interrupted run goes on where it ended; delete the records of a rule after changing it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ standardised there, and are judged on the other rows, by the area under the ROC 
 "Old" are our defaults before these rules: three values of lambda_2, at most 50 features, the best mean score
 (`{", ".join(f"{name}={value!r}" for name, value in OLD.items())}`). Differences are paired, split by split, with their standard
 errors over splits; splits share rows, so these are a little too small. Features of a mean of models are those of all its models
-together. Seconds are of processor time on one thread, the median of the ratios; liblinear was faster than saga on all sets tried.
+together. Seconds are of processor time on one thread, the median of the ratios; liblinear is the faster of l1's solvers.
 
 The rules are in `src/ellzero/estimators/choice_rules.py`. They were tuned on the first group of sets. The second group was set
 aside before anything was measured, and looked at once, when the rules were final.
@@ -62,7 +62,7 @@ def l1(split: Split, curve: bool) -> dict[str, Any]:
     X, X_test = scaled(split)
     settings: dict[str, Any] = {"penalty": "l1", "solver": "liblinear", "random_state": 0}
     model = LogisticRegressionCV(Cs=10, cv=5, scoring="roc_auc", **settings).fit(X, split.y)
-    out = described(time.process_time() - start, model.decision_function(X_test), np.count_nonzero(model.coef_), split)
+    out = described(time.process_time() - start, model.decision_function(X_test), int(np.count_nonzero(model.coef_)), split)
     if curve:
         fits = [LogisticRegression(C=C, **settings).fit(X, split.y) for C in model.Cs_]
         points = [(int(np.count_nonzero(fit.coef_)), score(split, fit.decision_function(X_test))) for fit in fits]
@@ -74,7 +74,7 @@ def lasso(split: Split, curve: bool) -> dict[str, Any]:
     start = time.process_time()
     X, X_test = scaled(split)
     model = LassoCV(cv=5, random_state=0).fit(X, split.y)
-    out = described(time.process_time() - start, model.predict(X_test), np.count_nonzero(model.coef_), split)
+    out = described(time.process_time() - start, model.predict(X_test), int(np.count_nonzero(model.coef_)), split)
     if curve:
         _, coefs, _ = lasso_path(X, split.y - split.y.mean(), alphas=model.alphas_[::8])
         points = [(int(np.count_nonzero(c)), score(split, X_test @ c + split.y.mean())) for c in coefs.T]
@@ -117,7 +117,7 @@ def score(split: Split, predicted: Any) -> float:
 
 
 def described(seconds: float, predicted: Any, features: int, split: Split) -> dict[str, Any]:
-    return {"seconds": seconds, "features": int(features), "score": score(split, predicted), "rows": len(split.y)}
+    return {"seconds": seconds, "features": features, "score": score(split, predicted), "rows": len(split.y)}
 
 
 def record_of(data: DataSet, number: int, rule: str, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:

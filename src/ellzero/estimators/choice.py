@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.estimators.choice_rules import WORTH_IT
+from ellzero.estimators.choice_rules import CLOSE, WORTH_AVERAGING
 from ellzero.estimators.column import Column, standard_error
 from ellzero.estimators.scoring import is_loss, name_score
 
@@ -76,7 +76,7 @@ def choose_point(columns: Sequence[Column], rule: str, scoring: str) -> Place:
     if rule == "best" or (rule == "auto" and not is_loss(scoring)):
         return best
     highest = means[best[0]][best[1]]
-    enough = highest - (columns[best[0]].standard_error[best[1]] if rule == "one_se" else WORTH_IT * abs(highest))
+    enough = highest - (columns[best[0]].standard_error[best[1]] if rule == "one_se" else CLOSE * abs(highest))
     good = [at for at in places if means[at[0]][at[1]] >= enough]
     return min(good, key=lambda at: (sizes[at[0]][at[1]], -means[at[0]][at[1]]))
 
@@ -86,7 +86,7 @@ def choose_mean(
 ) -> tuple[list[Place], Array]:
     """Return the models whose mean is chosen, the best one first, and the score of their mean in each fold.
 
-    To the best model others are added, one at a time, as long as that raises the score by a hundredth of its value.
+    To the best model others are added, one at a time, as long as that raises the score by 0.3 % of its value.
     ``rate(places, column)`` returns the scores, of shape (points, folds), of the mean of some models with each of a column.
     """
     places, scores = [best], columns[best[0]].scores[best[1]]
@@ -97,7 +97,7 @@ def choose_mean(
         column = max(range(len(columns)), key=lambda number: float(trials[number].mean(axis=1).max()))
         point = int(trials[column].mean(axis=1).argmax())
         found = trials[column][point]
-        if found.mean() <= scores.mean() + WORTH_IT * abs(scores.mean()):
+        if found.mean() <= scores.mean() + WORTH_AVERAGING * abs(scores.mean()):
             break
         places.append((column, point))
         scores = found
@@ -122,7 +122,7 @@ def explain(
         why = f"{what}: its {name}, {value}, is {better} {sign * best:.4g}, the {extreme} {among}"
     elif places[0] != first:
         limit = float(columns[first[0]].standard_error[first[1]])
-        close = f"one standard error ({limit:.2g})" if rule == "one_se" else f"{100.0 * WORTH_IT:g} %"
+        close = f"one standard error ({limit:.2g})" if rule == "one_se" else f"{100.0 * CLOSE:g} %"
         of_best = f"of the {extreme}, {sign * best:.4g} with {features(int(columns[first[0]].size[first[1]]))}"
         why = f"{models[0]}: the smallest {among} whose {name}, {value}, is within {close} {of_best}"
     else:

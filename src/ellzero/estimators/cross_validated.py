@@ -206,9 +206,9 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
         The smallest model whose held-out loss is within 1 % of the lowest (the best one, if ``scoring`` is not a loss), the
         best, or the smallest within one standard error of the best.
     average : int, optional
-        The estimator may be the mean of so many models, added while that improves the held-out score by 1 %. Its support is
-        that of all of them together, and ``choice_`` names them. By default up to three with ``rule="auto"``, but one with
-        ``select="size"``, with ``algorithm="exact"``, with a grid of your own or with more than 10,000 rows.
+        The estimator may be the mean of so many models, added while that improves the held-out score by 0.3 %. Its support
+        is that of all of them together, and ``choice_`` names them. By default up to three with ``rule="auto"``, but one with
+        ``select="size"``, with ``algorithm="exact"``, with a grid of your own or with more than 1,000 rows.
     max_support : int, optional
         The largest size. By default 50, with more than 150 rows a third of them, but at most 150; 50 with ``select="size"``.
         There is a warning if the chosen model is that large.
