@@ -90,8 +90,8 @@ TUNED = [
     DataSet("TOX, classes 1 and 2", partial(labelled, TOX, ((1,), (2,))), 20),
     DataSet("arcene", partial(of_nips, "arcene"), 20),
     DataSet("dexter", partial(of_nips, "dexter"), 20),
-    DataSet("madelon", partial(of_nips, "madelon"), 5),
-    DataSet("FICO", partial(fico, "fico.csv"), 5),
+    DataSet("madelon", partial(of_nips, "madelon"), 3),
+    DataSet("FICO", partial(fico, "fico.csv"), 4),
     DataSet("breast cancer", partial(of_scikit_learn, datasets.load_breast_cancer, (0,), (1,)), 20),
     DataSet("digits 3 and 8", partial(of_scikit_learn, datasets.load_digits, (3,), (8,)), 20),
 ]
