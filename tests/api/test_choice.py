@@ -146,7 +146,13 @@ def test_settings_of_the_user_win():
     thin = ez.L0ClassifierCV(shrinkage=[0.1]).fit(X, LABELS).cv_results_.columns[0]
     assert set(thin.lambda_0) < set(whole.lambda_0)
     assert max(column.size.max() for column in ez.L0ClassifierCV(max_support=4).fit(X, LABELS).cv_results_.columns) <= 4
-    for settings in ({"average": 1}, {"rule": "best"}, {"rule": "one_se"}, {"select": "size", "max_support": 6}):
+    for settings in (
+        {"average": 1},
+        {"rule": "best"},
+        {"rule": "one_se"},
+        {"select": "size", "max_support": 6},
+        {"penalty": "l0"},
+    ):
         assert len(ez.L0ClassifierCV(**settings).fit(X, LABELS).choice_.models) == 1
     assert len(ez.L0ClassifierCV(average=2).fit(X, LABELS).choice_.models) == 2
     assert len(ez.L0ClassifierCV(rule="best", average=2).fit(X, LABELS).choice_.models) == 2

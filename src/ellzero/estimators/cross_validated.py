@@ -124,15 +124,15 @@ class CrossValidatedFit(L0Estimator):
             keep=as_flag("keep_predictions", self.keep_predictions),
             thin=self.lambda_0 is None and self.n_lambda is None and self.select == "lambda_0",
             climb=self.penalty == "l0l2" and not own_shrinkage and len(shrinkage) > 1,
-            average=self._most_averaged(own_grid=own_shrinkage or self.lambda_0 is not None, rows=len(training.problem.y)),
+            average=self._most_averaged(own_shrinkage or self.lambda_0 is not None, len(training.problem.y)),
         )
 
-    def _most_averaged(self, *, own_grid: bool, rows: int) -> int:
+    def _most_averaged(self, own_grid: bool, rows: int) -> int:
         """Return how many models the chosen one may be the mean of; who gives a grid gets one of its models."""
         if self.average is not None:
             return int(self.average)
-        single = own_grid or self.select == "size" or self.rule != "auto" or self.algorithm == "exact"
-        return 1 if single else most_averaged(rows)
+        usual = self.select == "lambda_0" and self.rule == "auto" and self.penalty == "l0l2" and self.algorithm != "exact"
+        return most_averaged(rows) if usual and not own_grid else 1
 
     def _shrinkage(self, training: Training, options: PathOptions) -> list[tuple[float, float]]:
         """Return (lambda_1, lambda_2) of each column of the comparison."""
@@ -208,7 +208,8 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
     average : int, optional
         The estimator may be the mean of so many models, added while that improves the held-out score by 0.3 %. Its support
         is that of all of them together, and ``choice_`` names them. By default up to three with ``rule="auto"``, but one with
-        ``select="size"``, with ``algorithm="exact"``, with a grid of your own or with more than 1,000 rows.
+        another penalty than "l0l2", with ``select="size"``, with ``algorithm="exact"``, with a grid of your own or with more
+        than 1,000 rows.
     max_support : int, optional
         The largest size. By default 50, with more than 150 rows a third of them, but at most 150; 50 with ``select="size"``.
         There is a warning if the chosen model is that large.
