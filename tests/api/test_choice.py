@@ -156,6 +156,8 @@ def test_settings_of_the_user_win():
         assert len(ez.L0ClassifierCV(**settings).fit(X, LABELS).choice_.models) == 1
     assert len(ez.L0ClassifierCV(average=2).fit(X, LABELS).choice_.models) == 2
     assert len(ez.L0ClassifierCV(rule="best", average=2).fit(X, LABELS).choice_.models) == 2
+    with pytest.warns(UserWarning, match="max_support = 0 features"):
+        assert ez.L0ClassifierCV(max_support=0).fit(X, LABELS).k_ == 0
     assert ez.L0ClassifierCV(penalty="l0").fit(X, LABELS).lambda_2_ == 0.0
     assert len(ez.L0ClassifierCV(penalty="l0l1").fit(X, LABELS).cv_results_.columns) == 3
 

@@ -52,6 +52,7 @@ LASSO_VALUES = 3
 FEWEST_FEATURES, MOST_FEATURES, ROWS_PER_FEATURE = 50, 150, 3
 """The largest model has a feature for every three rows, but at least 50 and at most 150. Text needs more than 50."""
 
+FEWEST_POINTS = 100
 GROWTH = 0.2
 """Of a path's models, those are compared that are larger than the one before by this share. Neighbours predict alike, and what
 is saved pays for more values of lambda_2."""
@@ -95,13 +96,13 @@ def largest_by_rows(rows: int) -> int:
 
 
 def largest_by_size() -> int:
-    """Return the largest size where models of every size are looked at: by a criterion, or with select="size"."""
+    """Return the largest size where models of every size are fitted: for a criterion, select="size" or shared_support."""
     return FEWEST_FEATURES
 
 
 def points_of_paths(largest: int) -> int:
     """Return how many points a path may have: enough for a model of each size up to the largest."""
-    return 2 * largest
+    return max(FEWEST_POINTS, 2 * largest)
 
 
 def thinned(sizes: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -107,7 +107,7 @@ class CrossValidatedFit(L0Estimator):
     def _largest(self, training: Training) -> int:
         """Return the size of the largest model that is looked at."""
         rows = int(np.count_nonzero(training.problem.w))
-        by_rule = largest_by_size() if self.select == "size" else largest_by_rows(rows)
+        by_rule = largest_by_size() if self.select == "size" or training.shared else largest_by_rows(rows)
         return min(by_rule if self.max_support is None else self.max_support, training.problem.countable())
 
     def _plan(self, training: Training, options: PathOptions, largest: int) -> CrossValidationPlan:
@@ -211,8 +211,8 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
         another penalty than "l0l2", with ``select="size"``, with ``algorithm="exact"``, with a grid of your own or with more
         than 1,000 rows.
     max_support : int, optional
-        The largest size. By default 50, with more than 150 rows a third of them, but at most 150; 50 with ``select="size"``.
-        There is a warning if the chosen model is that large.
+        The largest size. By default 50, with more than 150 rows a third of them, but at most 150; 50 with ``select="size"``
+        and with ``shared_support``. There is a warning if the chosen model is that large.
     algorithm : {"cd", "local_search", "iht", "exact"}
         Of all fits: coordinate descent is several times as fast, local search finds better models where features are
         correlated. "exact" searches the folds by local search, and solves the chosen problem with a proof.
