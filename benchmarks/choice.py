@@ -44,6 +44,11 @@ standardised there, and are judged on the other rows, by the area under the ROC 
 errors over splits; splits share rows, so these are a little too small. Features of a mean of models are those of all its models
 together. Seconds are of processor time on one thread, the median of the ratios; liblinear is the faster of l1's solvers.
 
+![AUC against features](choice.png)
+
+The figure shows means over the first {CURVE_SPLITS} splits. "L0, by size" is the single model that cross-validation would choose
+among those of at most so many features; a mean of models can lie above it.
+
 The rules are in `src/ellzero/estimators/choice_rules.py`. They were tuned on the first group of sets. The second group was set
 aside before anything was measured, and looked at once, when the rules were final.
 """

@@ -12,6 +12,7 @@ __all__ = ["draw"]
 
 COLUMNS = 5
 OURS, THEIRS, OLD = "#1f6fd1", "#d9822b", "#8a94a0"
+MARK: dict[str, Any] = {"markersize": 7.0, "markeredgecolor": "white", "zorder": 5, "linestyle": "none"}
 TITLES = {"tuned": "tuned on", "once": "looked at once", "regression": "regression"}
 
 
@@ -35,13 +36,13 @@ def draw(records: Path, target: Path) -> None:
         figure.legend(handles, labels, loc="lower right", bbox_to_anchor=(0.985, 0.01), frameon=False, fontsize=9.0)
         figure.supxlabel("features in the model")
         figure.supylabel("AUC (R2 of a regression) on other rows")
-        figure.tight_layout()
+        figure.tight_layout(rect=(0.012, 0.008, 1.0, 1.0), h_pad=1.2)
         figure.savefig(target, dpi=110)
         plt.close(figure)
 
 
 def panel(ax: Any, group: str, entry: dict[str, Any]) -> None:
-    """Draw one set: the curves of both tools, and the mean of what each of them chose."""
+    """Draw one set: the curves of both tools, and what each of them chose, all as means over the splits that have curves."""
     found = entry["found"]
     ax.plot(*stepped([record["curve"] for record in found["new"] if "curve" in record]), color=OURS, label="L0, by size")
     ax.plot(*paired([record["curve"] for record in found["peer"] if "curve" in record]), color=THEIRS, label="l1, by penalty")
@@ -50,12 +51,11 @@ def panel(ax: Any, group: str, entry: dict[str, Any]) -> None:
         ("new", OURS, "o", "L0, new choice"),
         ("peer", THEIRS, "D", "l1, its choice"),
     ):
-        scores = [record["score"] for record in found[rule]]
-        error = np.std(scores, ddof=1) / np.sqrt(len(scores)) if len(scores) > 1 else 0.0
-        features = np.mean([record["features"] for record in found[rule]])
-        style = {"color": colour, "marker": marker, "markersize": 6.0, "markeredgecolor": "white", "zorder": 5}
-        ax.errorbar([max(features, 1.0)], [np.mean(scores)], yerr=[error], capsize=2.0, linestyle="none", label=label, **style)
+        same = [record for record, other in zip(found[rule], found["new"], strict=True) if "curve" in other]
+        point = [float(np.mean([record[name] for record in same])) for name in ("features", "score")]
+        ax.plot(max(point[0], 1.0), point[1], color=colour, marker=marker, label=label, **MARK)
     ax.set_xscale("log")
+    ax.xaxis.set_major_formatter("{x:g}")
     ax.set_xlim(left=0.9)
     ax.set_title(f"{entry['set']} ({TITLES[group]})", fontsize=8.5)
     ax.grid(color="0.93", linewidth=0.7)
