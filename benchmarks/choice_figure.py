@@ -10,7 +10,7 @@ import numpy as np
 
 __all__ = ["draw"]
 
-COLUMNS = 5
+COLUMNS = 7
 OURS, THEIRS, OLD = "#1f6fd1", "#d9822b", "#8a94a0"
 MARK: dict[str, Any] = {"markersize": 7.0, "markeredgecolor": "white", "zorder": 5, "linestyle": "none"}
 TITLES = {"tuned": "tuned on", "once": "looked at once", "regression": "regression"}
@@ -27,16 +27,16 @@ def draw(records: Path, target: Path) -> None:
     panels = [(name, entry) for name in TITLES if name in state for entry in state[name]["raw"]]
     rows = -(-len(panels) // COLUMNS)
     with plt.rc_context({"font.size": 8.0, "axes.spines.top": False, "axes.spines.right": False}):
-        figure, axes = plt.subplots(rows, COLUMNS, figsize=(2.7 * COLUMNS, 2.35 * rows), squeeze=False)
+        figure, axes = plt.subplots(rows, COLUMNS, figsize=(2.3 * COLUMNS, 2.2 * rows + 0.7), squeeze=False)
         for ax, (group, entry) in zip(axes.flat, panels, strict=False):
             panel(ax, group, entry)
         for ax in axes.flat[len(panels) :]:
             ax.axis("off")
         handles, labels = axes.flat[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="lower right", bbox_to_anchor=(0.985, 0.01), frameon=False, fontsize=9.0)
-        figure.supxlabel("features in the model")
-        figure.supylabel("AUC (R2 of a regression) on other rows")
-        figure.tight_layout(rect=(0.012, 0.008, 1.0, 1.0), h_pad=1.2)
+        figure.legend(handles, labels, loc="lower center", ncols=len(labels), frameon=False, fontsize=9.0)
+        figure.supxlabel("features in the model", y=0.055, fontsize=9.0)
+        figure.supylabel("AUC (R2 of a regression) on other rows", fontsize=9.0)
+        figure.tight_layout(rect=(0.008, 0.075, 1.0, 1.0), h_pad=1.2)
         figure.savefig(target, dpi=110)
         plt.close(figure)
 
@@ -57,7 +57,7 @@ def panel(ax: Any, group: str, entry: dict[str, Any]) -> None:
     ax.set_xscale("log")
     ax.xaxis.set_major_formatter("{x:g}")
     ax.set_xlim(left=0.9)
-    ax.set_title(f"{entry['set']} ({TITLES[group]})", fontsize=8.5)
+    ax.set_title(f"{entry['set']}\n({TITLES[group]})", fontsize=8.5)
     ax.grid(color="0.93", linewidth=0.7)
     ax.set_axisbelow(True)
 
