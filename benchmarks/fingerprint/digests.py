@@ -72,7 +72,7 @@ PUBLIC: dict[type, tuple[str, ...]] = {
     ),
     ez.StationarityReport: ("decrease", "gradient", "smallest", "largest", "objective", "tolerance", "satisfied"),
     ez.Stability: ("frequency", "n_subsamples", "mean_size", "names"),
-    ez.CrossValidation: ("select", "rule", "scoring", "best", "splits", "names"),
+    ez.CrossValidation: ("select", "rule", "scoring", "places", "splits", "names"),
 }
 OF_A_CROSS_VALIDATION = (
     "lambda_1",

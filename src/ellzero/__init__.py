@@ -33,6 +33,7 @@ from ellzero.problem.stationarity import StationarityReport, check_stationarity
 
 if TYPE_CHECKING:
     from ellzero.conversion import ColumnWriter, SparseColumnWriter, convert
+    from ellzero.estimators.choice import Choice
     from ellzero.estimators.cross_validated import L0ClassifierCV, L0RegressorCV
     from ellzero.estimators.cross_validation import CrossValidation
     from ellzero.estimators.model_file import load
@@ -47,6 +48,7 @@ LATER = {
     "ColumnWriter": "conversion",
     "SparseColumnWriter": "conversion",
     "convert": "conversion",
+    "Choice": "estimators.choice",
     "CrossValidation": "estimators.cross_validation",
     "L0Classifier": "estimators.single_fit",
     "L0ClassifierCV": "estimators.cross_validated",
@@ -73,6 +75,7 @@ __all__ = [
     "Budgets",
     "Certificate",
     "CertifiedPath",
+    "Choice",
     "ClusterError",
     "ColumnStore",
     "ColumnWriter",

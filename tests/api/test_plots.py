@@ -9,7 +9,9 @@ from matplotlib.container import ErrorbarContainer
 from scipy import sparse
 
 import ellzero as ez
-from ellzero.estimators.cross_validation import Column, CrossValidation
+from ellzero.estimators.choice import explain
+from ellzero.estimators.column import Column
+from ellzero.estimators.cross_validation import CrossValidation
 from ellzero.plots import (
     FoldSupports,
     ScoreLine,
@@ -48,7 +50,8 @@ def cross_validation(columns=3, select="lambda_0", rule="best", names=None, poin
                 fold_supports=[sparse.csr_matrix(use[f]) for f in range(folds)],
             )
         )
-    return CrossValidation(select, rule, "negative loss", out, (0, 7), [], names)
+    choice = explain(out, [(0, 7)], out[0].scores[7], 7, rule=rule, scoring="negative loss", loss="logistic")
+    return CrossValidation(select, rule, "negative loss", out, [(0, 7)], choice, [], names)
 
 
 @pytest.fixture(autouse=True)
@@ -107,6 +110,16 @@ def test_scores_show_the_threshold_of_one_standard_error():
     assert not [line for line in cross_validation().plot().lines if "one standard error" in str(line.get_label())]
 
 
+def test_scores_mark_every_model_of_a_mean():
+    cv = cross_validation()
+    places = [(0, 7), (2, 4)]
+    mean = explain(cv.columns, places, cv.columns[0].scores[7] + 0.1, 9, rule="auto", scoring="negative loss", loss="logistic")
+    ax = replace(cv, places=places, choice=mean).plot()
+    expected = [[cv.columns[number].size[point], cv.columns[number].mean[point]] for number, point in places]
+    assert marker_at_choice(ax).get_xydata().tolist() == expected
+    assert "chosen: the mean of 2 models, 9 features" in texts(ax)
+
+
 def test_scores_against_size_of_a_grid_of_lambda_0():
     ax = cross_validation().plot(against="size")
     assert marker_at_choice(ax).get_xdata().tolist() == [7]
@@ -116,7 +129,7 @@ def test_scores_against_size_of_a_grid_of_lambda_0():
 
 def test_supports_count_the_folds():
     cv = cross_validation(names=[f"gene {j}" for j in range(60)])
-    cv = replace(cv, best=(1, 9))  # eight features that all folds use, one that differs
+    cv = replace(cv, places=[(1, 9)])  # eight features that all folds use, one that differs
     ax = cv.plot_supports()
     labels = [label.get_text() for label in ax.get_yticklabels()]
     assert labels[:8] == [f"gene {j}" for j in range(8)]
@@ -135,7 +148,7 @@ def test_supports_count_the_folds():
 
 def test_supports_are_cut_at_top():
     cv = cross_validation()
-    cv = replace(cv, best=(0, 14))
+    cv = replace(cv, places=[(0, 14)])
     assert len(cv.plot_supports(top=4).get_yticks()) == 4
     assert [label.get_text() for label in cv.plot_supports(top=2).get_yticklabels()] == ["x0", "x1"]
 
@@ -156,7 +169,7 @@ def test_supports_along_the_points():
 
 def test_supports_of_an_empty_model():
     cv = cross_validation()
-    cv = replace(cv, best=(0, 0))
+    cv = replace(cv, places=[(0, 0)])
     assert len(cv.plot_supports().get_yticks()) == 0
     plt.gcf().canvas.draw()
 
@@ -225,7 +238,7 @@ def test_plots_take_plain_numbers():
     assert ax.lines[0].get_xydata().tolist() == [[1.0, 0.6], [2.0, 0.6], [2.5, 0.5], [5.0, 0.5]]
     assert ax.get_title() == "optimal"
     lines = [ScoreLine(0.0, 0.1, np.array([0.2, 0.1]), np.array([1, 2]), np.array([-0.5, -0.4]), np.zeros(2))]
-    assert texts(plot_scores(lines, (0, 0), scoring="accuracy")) == ["$\\lambda_2$ = 0.1", "chosen: 1 feature"]
+    assert texts(plot_scores(lines, [(0, 0)], size=1, scoring="accuracy")) == ["$\\lambda_2$ = 0.1", "chosen: 1 feature"]
     folds = [sparse.csr_matrix([[True, False], [True, True]]), sparse.csr_matrix([[False, True], [True, True]])]
     ax = plot_supports(FoldSupports(folds, np.array([1, 2]), 0, np.array([1])))
     assert [label.get_text() for label in ax.get_yticklabels()] == ["x1", "x0"]

@@ -231,7 +231,7 @@ def test_the_page_stays_small_with_many_features():
     rng = np.random.default_rng(12)
     X = sparse.random(200, 100_000, density=0.01, random_state=0, format="csc", data_rvs=rng.standard_normal)
     y = np.asarray(X[:, :20].sum(axis=1)).ravel() + 0.01 * rng.standard_normal(200) > 0.0
-    summary, page = write_and_read(X, y, algorithm="cd", time_limit=0)
+    summary, page = write_and_read(X, y, algorithm="cd", rule="best", time_limit=0)
     assert summary["data"]["features"] == 100_000
     assert len(summary["features"]) < 100
     assert len(page) < 200_000

@@ -96,7 +96,10 @@ def add_cross_validation(parser: argparse.ArgumentParser) -> Any:
     group.add_argument("--cv", type=int, default=5, metavar="N", help="number of parts (default: 5)")
     group.add_argument("--scoring", metavar="NAME", help="a scorer of scikit-learn, such as roc_auc (default: held-out loss)")
     group.add_argument(
-        "--rule", choices=("best", "one_se"), default="best", help="the best, or the smallest within one standard error"
+        "--rule",
+        choices=("auto", "best", "one_se"),
+        default="auto",
+        help="the smallest about as good as the best (default), the best, or the smallest within one standard error",
     )
     group.add_argument("--penalty", choices=("l0", "l0l1", "l0l2"), default="l0l2", help="which penalty is tried beside L0")
     group.add_argument("--shrinkage", type=number_list, metavar="A,B", help="its values to try (default: chosen)")

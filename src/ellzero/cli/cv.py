@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from typing import Any
 
 import ellzero
@@ -51,6 +52,8 @@ def run(args: argparse.Namespace) -> int:
         "rule": scores.rule,
         "folds": len(scores.splits),
         "best_score": estimator.best_score_,
+        "why": scores.choice.why,
+        "models": [asdict(model) for model in scores.choice.models],
         "points": compared_points(scores),
         "plot": args.plot,
     }
@@ -68,7 +71,7 @@ def compared_points(scores: ellzero.CrossValidation) -> list[dict[str, Any]]:
             "mean": column.mean[point],
             "standard_error": column.standard_error[point],
             "scores": column.scores[point],
-            "chosen": (number, point) == tuple(scores.best),
+            "chosen": (number, point) in scores.places,
         }
         for number, column in enumerate(scores.columns)
         for point in range(len(column.size))

@@ -16,7 +16,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import check_progress
 from ellzero.base.validation import as_choice, as_flag, as_nonnegative, as_vector, as_weights, refuse_masked
 from ellzero.design import Design, as_design, is_stored
-from ellzero.estimators.model_choice import ModelChoice, held_out_decision
+from ellzero.estimators.model_choice import FoundModels, ModelChoice, held_out_decision, mean_model
 from ellzero.estimators.model_content import write_model
 from ellzero.estimators.refit import refit
 from ellzero.estimators.resampling import Split, make_splits, run_tasks
@@ -28,10 +28,7 @@ from ellzero.exact.limits import check_budget
 from ellzero.exact.methods import run_method
 from ellzero.exact.options import SearchOptions, Wanted, search_options
 from ellzero.exact.solution import ExactSolution
-from ellzero.paths.budgets import Budgets
 from ellzero.paths.options import path_options
-from ellzero.paths.path import Path
-from ellzero.paths.sizes import Sizes
 from ellzero.problem.making import make_problem
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
@@ -146,36 +143,40 @@ class L0Estimator(BaseEstimator):
         self.support_ = np.flatnonzero((self.coef_ != 0.0).any(axis=0))
         self.objective_ = one_or_list([model.objective for model in models])
 
-    def _set_results(
-        self,
-        training: Training,
-        choice: ModelChoice,
-        models: list[Model],
-        searched: list[Path | Sizes | Budgets],
-        y: NDArray[Any],
-    ) -> None:
-        """Set the attributes of a fitted estimator; prove the models and calibrate probabilities where that is asked for."""
-        self.n_iter_ = sum(len(found) for found in searched)
+    def _set_results(self, found: list[FoundModels], y: NDArray[Any]) -> None:
+        """Set the attributes of a fitted estimator; prove the models and calibrate probabilities where that is asked for.
+
+        If several models of each output were found, the best ones first, the estimator is their mean.
+        """
+        best = found[0]
+        problems = best.training.problems
+        self.n_iter_ = sum(len(searched) for searched in best.searched)
         if self.algorithm == "exact":
-            solutions = self._prove(training, choice, models)
+            solutions = self._prove(best.training, best.choice, best.models)
             models = [solution.model for solution in solutions]
             self.n_iter_ = max(1, sum(solution.nodes for solution in solutions))
             self.solution_ = one_or_list(solutions)
             self.certificate_ = one_or_list([solution.certificate for solution in solutions])
             if getattr(self, "within", None) is not None:
-                self.alternatives_ = one_or_list(self._find_alternatives(training, choice, models))
+                self.alternatives_ = one_or_list(self._find_alternatives(best.training, best.choice, models))
         else:
-            models = [self._polish(problem, model) for problem, model in zip(training.problems, models, strict=True)]
-        price = choice.lambda_0 or 0.0
+            precise = [
+                [self._polish(problem, model) for problem, model in zip(each.training.problems, each.models, strict=True)]
+                for each in found
+            ]
+            outputs = zip(problems, zip(*precise, strict=True), strict=True)
+            models = [mean_model(problem, list(several)) for problem, several in outputs]
+        price = best.choice.lambda_0 or 0.0
         models = [
             replace(model, objective=problem.objective(model.support, model.values, model.intercept, price))
-            for problem, model in zip(training.problems, models, strict=True)
+            for problem, model in zip(problems, models, strict=True)
         ]
         self._set_coefficients(models)
-        self.spent_ = training.problem.spent(self.support_.astype(np.int32))
-        self.path_ = one_or_list(searched)
+        self.spent_ = best.training.problem.spent(self.support_.astype(np.int32))
+        self.path_ = one_or_list(best.searched)
         if getattr(self, "probability", False) and self._loss_name() != "logistic":
-            self._calibrate(training, self._held_out_decisions(training, choice, y))
+            held_out = np.mean([self._held_out_decisions(each.training, each.choice, y) for each in found], axis=0)
+            self._calibrate(best.training, held_out)
 
     def _held_out_decisions(self, training: Training, choice: ModelChoice, y: NDArray[Any]) -> Array:
         """Return decision values of models that have not seen the row, of shape (n, outputs); nan for rows without weight."""

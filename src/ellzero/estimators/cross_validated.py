@@ -14,13 +14,14 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import as_progress
 from ellzero.base.validation import as_choice, as_count, as_flag, as_grid
 from ellzero.estimators.base import L0Estimator
-from ellzero.estimators.cross_validation import CrossValidationPlan, cross_validate
-from ellzero.estimators.model_choice import ModelChoice
+from ellzero.estimators.choice import Place
+from ellzero.estimators.choice_rules import largest_by_rows, largest_by_size, most_averaged, points_of_paths, shrinkage_values
+from ellzero.estimators.cross_validation import CrossValidation, CrossValidationPlan, cross_validate
+from ellzero.estimators.model_choice import FoundModels, ModelChoice
 from ellzero.estimators.resampling import make_splits
 from ellzero.estimators.scoring import FAST_SCORES, HeldOutScore, accepts_weights, as_scorer, scorer_name
 from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
-from ellzero.estimators.training import Training, largest_size, warn_at_limit
-from ellzero.paths.grid import automatic_grid
+from ellzero.estimators.training import FittedPoints, Training, warn_at_limit
 from ellzero.solvers.paths import PathOptions
 
 __all__ = ["L0ClassifierCV", "L0RegressorCV"]
@@ -59,49 +60,79 @@ class CrossValidatedFit(L0Estimator):
         training = self._prepare(X, y, sample_weight)
         labels = np.asarray(y).reshape(len(training.problem.y))
         splits = make_splits(self.cv, training, labels, self.random_state, **routed.splitter.split)
-        options = self._path_options(n_lambda=self.n_lambda, lambda_min_ratio=self.lambda_min_ratio)
         progress = as_progress(self.progress)
-        plan = self._plan(training, options)
+        largest = self._largest(training)
+        n_lambda = points_of_paths(largest) if self.n_lambda is None else self.n_lambda
+        options = self._path_options(n_lambda=n_lambda, lambda_min_ratio=self.lambda_min_ratio)
+        plan = self._plan(training, options, largest)
         name = self.scoring if isinstance(self.scoring, str) else None
         score = HeldOutScore(scorer, labels, routed.scorer.score, FAST_SCORES.get(name or ""), name)
         results, full = cross_validate(training, plan, splits, score, options, self.n_jobs, progress)
-        column, point = results.best
-        chosen, fits = results.columns[column], full[column]
-        warn_at_limit(fits.models[point], plan.largest, training.problem)
-        self.cv_results_ = results
-        self.lambda_1_, self.lambda_2_ = chosen.lambda_1, chosen.lambda_2
-        self.lambda_0_ = float(fits.lambda_0[point]) if self.select == "lambda_0" else None
-        self.best_score_ = float(chosen.mean[point])
+        found = [self._found(training, results, full, place, largest) for place in results.places]
+        warn_at_limit([model for each in found for model in each.models], largest, training.problem)
+        self.cv_results_, self.choice_ = results, results.choice
+        best = results.choice.models[0]
+        self.lambda_0_, self.lambda_1_, self.lambda_2_ = best.lambda_0, best.lambda_1, best.lambda_2
+        self.best_score_ = results.choice.score
+        self._set_results(found, labels)
+        self.k_ = training.problem.counted(self.support_.astype(np.int32))
+
+    def _found(
+        self, training: Training, results: CrossValidation, full: list[FittedPoints], place: Place, largest: int
+    ) -> FoundModels:
+        """Return the models of all rows at a point, with what is needed to fit them again."""
+        number, point = place
+        column, fits = results.columns[number], full[number]
         if self.select == "size":
             choice = ModelChoice((point,) * len(training.targets), None)
         else:
-            choice = ModelChoice(None, self.lambda_0_, plan.largest)
-        training = training.with_penalties(self.lambda_1_, self.lambda_2_)
-        self._set_results(training, choice, fits.models[point], fits.searched, labels)
-        self.k_ = training.problem.counted(self.support_.astype(np.int32))
+            choice = ModelChoice(None, float(fits.lambda_0[point]), largest)
+        return FoundModels(training.with_penalties(column.lambda_1, column.lambda_2), choice, fits.models[point], fits.searched)
 
     def _check_settings(self) -> None:
         """Refuse settings that are not known or contradict each other, before any work is done."""
-        for name, choices in (("penalty", PENALTIES), ("select", ("lambda_0", "size")), ("rule", ("best", "one_se"))):
+        for name, choices in (("penalty", PENALTIES), ("select", ("lambda_0", "size")), ("rule", ("auto", "best", "one_se"))):
             as_choice(name, getattr(self, name), choices)
         if self.max_support is not None:
             as_count("max_support", self.max_support, 0)
+        if self.average is not None and as_count("average", self.average, 1) > 1:
+            for name, value in (("select", "size"), ("rule", "one_se"), ("algorithm", "exact")):
+                if getattr(self, name) == value:
+                    raise InvalidInputError(f"average must be 1 with {name}={value!r}, got {self.average}.")
         if self.lambda_0 is not None:
             as_grid("lambda_0", self.lambda_0)
             if self.select == "size":
                 raise InvalidInputError("lambda_0 is a grid for select='lambda_0', got select='size'.")
 
-    def _plan(self, training: Training, options: PathOptions) -> CrossValidationPlan:
-        """Return the models to compare, and the rule that chooses among them."""
+    def _largest(self, training: Training) -> int:
+        """Return the size of the largest model that is looked at."""
+        rows = int(np.count_nonzero(training.problem.w))
+        by_rule = largest_by_size() if self.select == "size" or training.shared else largest_by_rows(rows)
+        return min(by_rule if self.max_support is None else self.max_support, training.problem.countable())
+
+    def _plan(self, training: Training, options: PathOptions, largest: int) -> CrossValidationPlan:
+        """Return the models to compare, and the rule that chooses among them; the user's settings come before ours."""
+        own_shrinkage = self.shrinkage is not None or self.n_shrinkage is not None
+        shrinkage = self._shrinkage(training, options)
         return CrossValidationPlan(
-            shrinkage=self._shrinkage(training, options),
+            shrinkage=shrinkage,
             lambda_0=None if self.lambda_0 is None else as_grid("lambda_0", self.lambda_0),
-            largest=largest_size(self.max_support, training.problem),
+            largest=largest,
             select=self.select,
             rule=self.rule,
             scoring=scorer_name(self.scoring),
             keep=as_flag("keep_predictions", self.keep_predictions),
+            thin=self.lambda_0 is None and self.n_lambda is None and self.select == "lambda_0",
+            climb=self.penalty == "l0l2" and not own_shrinkage and len(shrinkage) > 1,
+            average=self._most_averaged(own_shrinkage or self.lambda_0 is not None, len(training.problem.y)),
         )
+
+    def _most_averaged(self, own_grid: bool, rows: int) -> int:
+        """Return how many models the chosen one may be the mean of; who gives a grid gets one of its models."""
+        if self.average is not None:
+            return int(self.average)
+        usual = self.select == "lambda_0" and self.rule == "auto" and self.penalty == "l0l2" and self.algorithm != "exact"
+        return most_averaged(rows) if usual and not own_grid else 1
 
     def _shrinkage(self, training: Training, options: PathOptions) -> list[tuple[float, float]]:
         """Return (lambda_1, lambda_2) of each column of the comparison."""
@@ -111,12 +142,8 @@ class CrossValidatedFit(L0Estimator):
             return [(0.0, 0.0)]
         name = "lambda_1" if self.penalty == "l0l1" else "lambda_2"
         if self.shrinkage is None:
-            count = as_count("n_shrinkage", self.n_shrinkage, 1)
-            try:
-                grids = [automatic_grid(problem, name, options, count) for problem in training.problems]
-            except InvalidInputError:  # no column improves on the intercept, whatever the penalty
-                return [(0.0, 0.0)]
-            values = max(grids, key=lambda grid: float(grid[0]))
+            count = None if self.n_shrinkage is None else as_count("n_shrinkage", self.n_shrinkage, 1)
+            values = shrinkage_values(training.problems, name, options, count)
         else:
             values = as_grid("shrinkage", self.shrinkage)
         return [(float(value), 0.0) if name == "lambda_1" else (0.0, float(value)) for value in values]
@@ -160,20 +187,32 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
         Whether lambda_2 or lambda_1 is chosen along with lambda_0.
     lambda_0 : decreasing grid, optional
         By default that of a path of all rows (log-spaced with more than two classes).
-    n_lambda, lambda_min_ratio :
-        The grid has at most so many points, and ends at this share of its first.
+    n_lambda : int, optional
+        The grid has at most so many points. By default, those of a path whose models are a fifth larger than the one before.
+    lambda_min_ratio : float
+        The grid ends at this share of its first point.
     shrinkage : decreasing grid, optional
-        Values of lambda_2 (or lambda_1); by default ``n_shrinkage`` of them over four decades.
+        Values of lambda_2 (or lambda_1). By default lambda_2 climbs a ladder of values, up or down from its middle, as long
+        as the held-out score rises.
+    n_shrinkage : int, optional
+        So many values over four decades instead.
     cv : int, splitter or iterable of (training rows, test rows)
         A number of folds means shuffled ones, stratified by class, with ``random_state`` as their seed.
     scoring : str or function, optional
         Any of scikit-learn's scorers; by default the held-out loss (its negative, so that greater is better).
     select : {"lambda_0", "size"}
         What models of different folds have in common: the penalty, or the number of features.
-    rule : {"best", "one_se"}
-        The best mean score, or the smallest model within one standard error of it.
+    rule : {"auto", "best", "one_se"}
+        The smallest model whose held-out loss is within 1 % of the lowest (the best one, if ``scoring`` is not a loss), the
+        best, or the smallest within one standard error of the best.
+    average : int, optional
+        The estimator may be the mean of so many models, added while that improves the held-out score by 0.3 %. Its support
+        is that of all of them together, and ``choice_`` names them. By default up to three with ``rule="auto"``, but one with
+        another penalty than "l0l2", with ``select="size"``, with ``algorithm="exact"``, with a grid of your own or with more
+        than 1,000 rows.
     max_support : int, optional
-        The largest size; 50 by default. There is a warning if the chosen model is that large.
+        The largest size. By default 50, with more than 150 rows a third of them, but at most 150; 50 with ``select="size"``
+        and with ``shared_support``. There is a warning if the chosen model is that large.
     algorithm : {"cd", "local_search", "iht", "exact"}
         Of all fits: coordinate descent is several times as fast, local search finds better models where features are
         correlated. "exact" searches the folds by local search, and solves the chosen problem with a proof.
@@ -192,8 +231,10 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
     Attributes
     ----------
     cv_results_ : CrossValidation: scores of all models; it plots itself
-    lambda_0_, lambda_1_, lambda_2_ : what was chosen (``lambda_0_`` is None with ``select="size"``)
-    k_ : number of features that the model uses and pays for, of all classes together
+    choice_ : Choice: the chosen model or models, and in ``choice_.why`` the reason in a sentence
+    lambda_0_, lambda_1_, lambda_2_ : what was chosen (``lambda_0_`` is None with ``select="size"``); those of the best model,
+        if the estimator is the mean of several
+    k_ : number of features that the model uses and pays for, of all classes (and of all models of a mean) together
     best_score_ : mean held-out score of the chosen model
     classes_, coef_, intercept_, support_, path_, objective_, solution_, certificate_, n_iter_, n_features_in_,
     feature_names_in_ :
@@ -215,14 +256,15 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
         *,
         penalty: str = "l0l2",
         lambda_0: Any = None,
-        n_lambda: int = 100,
+        n_lambda: int | None = None,
         lambda_min_ratio: float = 1e-3,
         shrinkage: Any = None,
-        n_shrinkage: int = 3,
+        n_shrinkage: int | None = None,
         cv: Any = 5,
         scoring: Any = None,
         select: str = "lambda_0",
-        rule: str = "best",
+        rule: str = "auto",
+        average: int | None = None,
         max_support: int | None = None,
         algorithm: str = "cd",
         keep_predictions: bool = False,
@@ -254,6 +296,7 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
         self.scoring = scoring
         self.select = select
         self.rule = rule
+        self.average = average
         self.max_support = max_support
         self.algorithm = algorithm
         self.keep_predictions = keep_predictions
@@ -280,17 +323,17 @@ class L0RegressorCV(CrossValidatedFit, L0RegressorBase):
 
     Parameters
     ----------
-    penalty, lambda_0, n_lambda, lambda_min_ratio, shrinkage, n_shrinkage, cv, scoring, select, rule, max_support, algorithm,
-    keep_predictions, fit_intercept, standardize, lower, upper, unpenalized, feature_cost, bound, gap, time_limit, tol,
-    n_jobs, random_state, progress :
+    penalty, lambda_0, n_lambda, lambda_min_ratio, shrinkage, n_shrinkage, cv, scoring, select, rule, average, max_support,
+    algorithm, keep_predictions, fit_intercept, standardize, lower, upper, unpenalized, feature_cost, bound, gap, time_limit,
+    tol, n_jobs, random_state, progress :
         As in :class:`ellzero.L0ClassifierCV`; folds are shuffled.
 
     Attributes
     ----------
     coef_ : (p,)
     intercept_ : float
-    cv_results_, k_, lambda_0_, lambda_1_, lambda_2_, best_score_, support_, path_, objective_, solution_, certificate_,
-    n_iter_ :
+    cv_results_, choice_, k_, lambda_0_, lambda_1_, lambda_2_, best_score_, support_, path_, objective_, solution_,
+    certificate_, n_iter_ :
         As in :class:`ellzero.L0ClassifierCV`.
 
     Examples
@@ -310,14 +353,15 @@ class L0RegressorCV(CrossValidatedFit, L0RegressorBase):
         *,
         penalty: str = "l0l2",
         lambda_0: Any = None,
-        n_lambda: int = 100,
+        n_lambda: int | None = None,
         lambda_min_ratio: float = 1e-3,
         shrinkage: Any = None,
-        n_shrinkage: int = 3,
+        n_shrinkage: int | None = None,
         cv: Any = 5,
         scoring: Any = None,
         select: str = "lambda_0",
-        rule: str = "best",
+        rule: str = "auto",
+        average: int | None = None,
         max_support: int | None = None,
         algorithm: str = "cd",
         keep_predictions: bool = False,
@@ -345,6 +389,7 @@ class L0RegressorCV(CrossValidatedFit, L0RegressorBase):
         self.scoring = scoring
         self.select = select
         self.rule = rule
+        self.average = average
         self.max_support = max_support
         self.algorithm = algorithm
         self.keep_predictions = keep_predictions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,9 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 from ellzero.base.progress import ProgressCallback
 from ellzero.base.quoting import shown
+from ellzero.estimators.choice import Choice, Place, choose_mean, choose_point, explain
+from ellzero.estimators.choice_rules import FIRST_STEPS, next_step, thinned
+from ellzero.estimators.column import Column
 from ellzero.estimators.resampling import Split, fold_trainings, run_tasks, task_progress
 from ellzero.estimators.scoring import HeldOutScore
 from ellzero.estimators.training import FittedPoints, Training, fit_lambda_grid, fit_size_grid
@@ -23,52 +27,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["Column", "CrossValidation", "CrossValidationPlan", "cross_validate"]
+__all__ = ["CrossValidation", "CrossValidationPlan", "cross_validate"]
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Column:
-    """Models and scores at one value of the second penalty.
-
-    There are m points (values of lambda_0, or sizes), F folds and C outputs.
-
-    Attributes
-    ----------
-    lambda_1, lambda_2 : the second penalty
-    lambda_0 : (m,), nan where points are sizes
-    size : (m,) features of the model of all rows
-    coef : list of m CSR matrices of shape (C, p), of the models of all rows
-    intercept : (m, C)
-    scores : (m, F) held-out scores, greater is better
-    fold_size : (m, F) features of the fold's models
-    fold_supports : list of F boolean CSR matrices of shape (m, p): the features that a fold's models use
-    decision : (n, m, C) held-out decision values (nan for rows that no fold tests), or None
-
-    """
-
-    lambda_1: float
-    lambda_2: float
-    lambda_0: Array
-    size: NDArray[np.int64]
-    coef: list[sparse.csr_matrix]
-    intercept: Array
-    scores: Array
-    fold_size: NDArray[np.int64]
-    fold_supports: list[sparse.csr_matrix]
-    decision: Array | None = None
-
-    @property
-    def mean(self) -> Array:
-        """(m,) mean score over folds."""
-        return np.asarray(self.scores.mean(axis=1))
-
-    @property
-    def standard_error(self) -> Array:
-        """(m,) standard error of the mean; zero if there is one fold only."""
-        folds = self.scores.shape[1]
-        return np.asarray(self.scores.std(axis=1, ddof=1) / np.sqrt(folds)) if folds > 1 else np.zeros(len(self.scores))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,10 +39,11 @@ class CrossValidation:
     Attributes
     ----------
     select : "lambda_0" or "size": what models of different folds have in common
-    rule : "best" or "one_se"
+    rule : "auto", "best" or "one_se"
     scoring : name of the score; greater is better
     columns : list of Column, one for each value of the second penalty
-    best : (column, point), the chosen one
+    places : (column, point) of the chosen model or, if the estimator is the mean of several, of all of them, the best one first
+    choice : Choice: what was chosen, and why
     splits : list of (training rows, test rows)
     names : names of the features, or None
 
@@ -91,13 +53,19 @@ class CrossValidation:
     rule: str
     scoring: str
     columns: list[Column]
-    best: tuple[int, int]
+    places: list[Place]
+    choice: Choice
     splits: list[Split]
     names: list[str] | None = None
 
     @property
+    def best(self) -> Place:
+        """(column, point) of the chosen model, or of the best of those whose mean was chosen."""
+        return self.places[0]
+
+    @property
     def chosen(self) -> Column:
-        """The column of the chosen point."""
+        """The column of `best`."""
         return self.columns[self.best[0]]
 
     def to_frame(self) -> pd.DataFrame:
@@ -107,7 +75,6 @@ class CrossValidation:
 
         frames = []
         for number, column in enumerate(self.columns):
-            points = np.arange(len(column.size))
             frame = {
                 "lambda_0": column.lambda_0,
                 "lambda_1": column.lambda_1,
@@ -115,7 +82,7 @@ class CrossValidation:
                 "size": column.size,
                 "mean_score": column.mean,
                 "standard_error": column.standard_error,
-                "chosen": (points == self.best[1]) & (number == self.best[0]),
+                "chosen": [(number, point) in self.places for point in range(len(column.size))],
             }
             folds = {f"fold_{fold + 1}": column.scores[:, fold] for fold in range(column.scores.shape[1])}
             frames.append(pd.DataFrame(frame | folds))
@@ -124,10 +91,12 @@ class CrossValidation:
     def plot(self, ax: Axes | None = None, *, against: str = "size") -> Axes:
         """Draw the score against "size" or "lambda_0", with error bars and the chosen point (needs matplotlib)."""
         lines = [ScoreLine(c.lambda_1, c.lambda_2, c.lambda_0, c.size, c.mean, c.standard_error) for c in self.columns]
-        return plot_scores(lines, self.best, ax, against=against, scoring=self.scoring, one_se=self.rule == "one_se")
+        return plot_scores(
+            lines, self.places, ax, size=self.choice.size, against=against, scoring=self.scoring, one_se=self.rule == "one_se"
+        )
 
     def plot_supports(self, ax: Axes | None = None, *, top: int = 30, along: bool = False) -> Axes:
-        """Draw the features that each fold uses at the chosen point or, with ``along``, at all points (needs matplotlib)."""
+        """Draw the features that each fold uses at `best` or, with ``along``, along its column (needs matplotlib)."""
         column, point = self.chosen, self.best[1]
         final = np.unique(column.coef[point].tocoo().col)
         supports = FoldSupports(column.fold_supports, column.size, point, final, self.names)
@@ -135,12 +104,10 @@ class CrossValidation:
 
     def __repr__(self) -> str:
         column, point = self.chosen, self.best[1]
-        at = f"lambda_0 = {column.lambda_0[point]:.4g}, " if self.select == "lambda_0" else ""
         models = sum(len(column.size) for column in self.columns)
         lines = [
             f"cross-validation: {len(self.splits)} folds, {models} models, {shown(self.scoring)}",
-            f"chosen ({self.rule}): {column.size[point]} features, {at}lambda_1 = {column.lambda_1:.4g}, "
-            f"lambda_2 = {column.lambda_2:.4g}, score {column.mean[point]:.5g} +- {column.standard_error[point]:.2g}",
+            f"chosen ({self.rule}): {self.choice.why}",
             f"{'features':>9} {'score':>12} {'+-':>10}",
         ]
         for size, mean, error in zip(column.size, column.mean, column.standard_error, strict=True):
@@ -160,6 +127,9 @@ class CrossValidationPlan:
     rule: str
     scoring: str
     keep: bool  # whether held-out decision values are kept
+    thin: bool  # whether some of a path's models are left out
+    climb: bool  # whether the values of lambda_2 are a ladder, of which only some steps are tried
+    average: int  # the chosen model may be the mean of so many
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,26 +156,106 @@ def cross_validate(
     Each fold follows the grid of the full data, so that its scores are about the same penalties as those of other folds. It
     starts from its own rows alone: the full data's models know the rows that the fold is tested on.
     """
-    columns = [training.with_penalties(*pair) for pair in plan.shrinkage]
-    total = len(columns) * (len(splits) + 1)
     parts = fold_trainings(training, splits)
-    whole = [(column, plan, plan.lambda_0, options) for column in columns]
-    full = run_tasks(fit_points, whole, n_jobs, task_progress(progress, 0, total))
-    tasks = [
-        (part.with_penalties(*pair), training, plan, fits.lambda_0, options, test, score)
-        for pair, fits in zip(plan.shrinkage, full, strict=True)
-        for part, (_, test) in zip(parts, splits, strict=True)
-    ]
-    results = run_tasks(score_fold, tasks, n_jobs, task_progress(progress, len(columns), total))
-    filled = [
-        make_column(training, pair, fits, results[number * len(splits) : (number + 1) * len(splits)], splits)
-        for number, (pair, fits) in enumerate(zip(plan.shrinkage, full, strict=True))
-    ]
-    best = choose_point(
-        [column.mean for column in filled], [column.standard_error for column in filled], [c.size for c in filled], plan.rule
+
+    def fit(shrinkage: Sequence[tuple[float, float]], progress: ProgressCallback | None = None) -> list[FittedColumn]:
+        return fit_columns(training, shrinkage, plan, parts, splits, score, options, n_jobs, progress)
+
+    fitted = climb(plan.shrinkage, fit, progress) if plan.climb else fit(plan.shrinkage, progress)
+    columns = [each.column for each in fitted]
+    best = choose_point(columns, plan.rule, plan.scoring)
+    places, scores = [best], columns[best[0]].scores[best[1]]
+    if plan.average > 1:
+        places, scores = choose_mean(columns, best, HeldOutMeans(training, fitted, splits, score), plan.average)
+    used = np.unique(np.concatenate([fitted[column].fits.support(point) for column, point in places]))
+    choice = explain(
+        columns,
+        places,
+        scores,
+        training.problem.counted(used.astype(np.int32)),
+        rule=plan.rule,
+        scoring=plan.scoring,
+        loss=training.problem.loss.name,
     )
     names = training.problem.design.names
-    return CrossValidation(plan.select, plan.rule, plan.scoring, filled, best, splits, names), full
+    results = CrossValidation(plan.select, plan.rule, plan.scoring, columns, places, choice, splits, names)
+    return results, [each.fits for each in fitted]
+
+
+@dataclass(frozen=True, eq=False)
+class FittedColumn:
+    """A column with its models of all rows, and with the results of the folds."""
+
+    column: Column
+    fits: FittedPoints
+    folds: list[FoldResult]
+
+
+def climb(
+    ladder: list[tuple[float, float]], fit: Callable[..., list[FittedColumn]], progress: ProgressCallback | None
+) -> list[FittedColumn]:
+    """Fit the middle of the ladder, and further steps up or down as long as they are better; return all, from the top down."""
+    tried = dict(zip(FIRST_STEPS, fit([ladder[step] for step in FIRST_STEPS], progress), strict=True))
+    while True:
+        step = next_step(list(tried), max(tried, key=lambda step: float(tried[step].column.mean.max())))
+        if step is None:
+            return [tried[step] for step in sorted(tried)]
+        tried[step] = fit([ladder[step]])[0]
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutMeans:
+    """Scores of means of models."""
+
+    training: Training
+    fitted: list[FittedColumn]
+    splits: list[Split]
+    score: HeldOutScore
+
+    def __call__(self, places: list[Place], column: int) -> Array:
+        """Return the scores, of shape (points, folds), of the mean of the models at these places with each of a column."""
+        out = []
+        for fold, (_, test) in enumerate(self.splits):
+            known = [self.decision(number, fold)[:, point] for number, point in places]
+            mean = (self.decision(column, fold) + np.sum(known, axis=0)[:, None]) / (len(places) + 1)
+            out.append(self.score(self.training, mean, test))
+        return np.column_stack(out)
+
+    def decision(self, column: int, fold: int) -> Array:
+        """Return the held-out decision values of a fold, of shape (test rows, points, outputs)."""
+        known = self.fitted[column].folds[fold].decision
+        assert known is not None
+        return known
+
+
+def fit_columns(
+    training: Training,
+    shrinkage: Sequence[tuple[float, float]],
+    plan: CrossValidationPlan,
+    parts: list[Training],
+    splits: list[Split],
+    score: HeldOutScore,
+    options: PathOptions,
+    n_jobs: int | None,
+    progress: ProgressCallback | None,
+) -> list[FittedColumn]:
+    """Fit and rate the models at some values of the second penalty."""
+    total = len(shrinkage) * (len(splits) + 1)
+    whole = [(training.with_penalties(*pair), plan, plan.lambda_0, options) for pair in shrinkage]
+    full = run_tasks(fit_points, whole, n_jobs, task_progress(progress, 0, total))
+    if plan.thin:
+        full = [fits.at(thinned(fits.sizes(training.problem))) for fits in full]
+    tasks = [
+        (part.with_penalties(*pair), training, plan, fits.lambda_0, options, test, score)
+        for pair, fits in zip(shrinkage, full, strict=True)
+        for part, (_, test) in zip(parts, splits, strict=True)
+    ]
+    results = run_tasks(score_fold, tasks, n_jobs, task_progress(progress, len(shrinkage), total))
+    folds = [results[number * len(splits) : (number + 1) * len(splits)] for number in range(len(shrinkage))]
+    return [
+        FittedColumn(make_column(training, pair, fits, own, splits, plan.keep), fits, own)
+        for pair, fits, own in zip(shrinkage, full, folds, strict=True)
+    ]
 
 
 def fit_points(training: Training, plan: CrossValidationPlan, grid: Array | None, options: PathOptions) -> FittedPoints:
@@ -232,11 +282,16 @@ def score_fold(
     used = np.ones(starts[-1], dtype=bool)
     matrix = sparse.csr_matrix((used, np.concatenate(supports), starts), shape=(len(fits), part.problem.design.shape[1]))
     scores = score(training, decision, test)
-    return FoldResult(scores, fits.sizes(part.problem), matrix, decision if plan.keep else None)
+    return FoldResult(scores, fits.sizes(part.problem), matrix, decision if plan.keep or plan.average > 1 else None)
 
 
 def make_column(
-    training: Training, pair: tuple[float, float], fits: FittedPoints, results: list[FoldResult], splits: list[Split]
+    training: Training,
+    pair: tuple[float, float],
+    fits: FittedPoints,
+    results: list[FoldResult],
+    splits: list[Split],
+    keep: bool,
 ) -> Column:
     """Gather the results of all folds at one value of the second penalty."""
     scores = np.column_stack([result.scores for result in results])
@@ -246,7 +301,7 @@ def make_column(
             f"scoring is undefined on the test rows of fold {fold + 1} of cv (they may lack a class, or have no weight)."
         )
     decision: Any = None
-    if results[0].decision is not None:
+    if keep:
         decision = np.full((len(training.problem.y), len(fits), len(training.targets)), np.nan)
         for (_, test), result in zip(splits, results, strict=True):
             decision[test] = result.decision
@@ -262,14 +317,3 @@ def make_column(
         fold_supports=[result.supports for result in results],
         decision=decision,
     )
-
-
-def choose_point(means: list[Array], errors: list[Array], sizes: list[NDArray[np.int64]], rule: str) -> tuple[int, int]:
-    """Return column and point of the best mean score or, with "one_se", of the smallest model within a standard error of it."""
-    points = [(column, point) for column, mean in enumerate(means) for point in range(len(mean))]
-    best = max(points, key=lambda at: (means[at[0]][at[1]], -sizes[at[0]][at[1]]))
-    if rule == "best":
-        return best
-    enough = means[best[0]][best[1]] - errors[best[0]][best[1]]
-    good = [at for at in points if means[at[0]][at[1]] >= enough]
-    return min(good, key=lambda at: (sizes[at[0]][at[1]], -means[at[0]][at[1]]))

@@ -16,10 +16,11 @@ from ellzero.paths.budgets import Budgets, compute_budgets
 from ellzero.paths.fitting import compute_path
 from ellzero.paths.path import Path
 from ellzero.paths.sizes import Sizes, compute_sizes
-from ellzero.problem.model import Model
+from ellzero.problem.model import Coefficients, Model, evaluate
+from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions
 
-__all__ = ["ModelChoice", "fit_by_criterion", "fit_chosen_models", "held_out_decision"]
+__all__ = ["FoundModels", "ModelChoice", "fit_by_criterion", "fit_chosen_models", "held_out_decision", "mean_model"]
 
 Array = NDArray[np.float64]
 
@@ -32,6 +33,26 @@ class ModelChoice:
     lambda_0: float | None
     largest: int | None = None  # if k is None, size of the largest model that is looked at; None for any size
     budget: float | None = None  # of the costs of each output's features
+
+
+@dataclass(frozen=True, eq=False)
+class FoundModels:
+    """A model for each output, with what is needed to fit them again on other rows."""
+
+    training: Training
+    choice: ModelChoice
+    models: list[Model]
+    searched: list[Path | Sizes | Budgets]  # where they were found
+
+
+def mean_model(problem: Problem, models: list[Model]) -> Model:
+    """Return the mean of some models of one problem; its support is that of all of them together."""
+    if len(models) == 1:
+        return models[0]
+    support = np.unique(np.concatenate([model.support for model in models])).astype(np.int32)
+    values = np.mean([model.coef[support] for model in models], axis=0)
+    intercept = float(np.mean([model.intercept for model in models]))
+    return evaluate(problem, Coefficients(support[values != 0.0], values[values != 0.0], intercept))
 
 
 def fit_chosen_models(

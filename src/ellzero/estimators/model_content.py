@@ -30,9 +30,7 @@ def write_model(path: str | os.PathLike[str], estimator: Any, preparation: dict[
         settings=FitSettings(
             k=chosen_or_given(estimator, "k"),
             budget=estimator._as_fitted("budget"),
-            lambda_0=chosen_or_given(estimator, "lambda_0"),
-            lambda_1=chosen_or_given(estimator, "lambda_1"),
-            lambda_2=chosen_or_given(estimator, "lambda_2"),
+            **penalties(estimator),
             fit_intercept=estimator._as_fitted("fit_intercept"),
             standardize=estimator._as_fitted("standardize"),
             feature_cost=None if costs is None else costs.tolist(),
@@ -41,6 +39,14 @@ def write_model(path: str | os.PathLike[str], estimator: Any, preparation: dict[
         preparation=preparation,
     )
     write_model_file(path, content)
+
+
+def penalties(estimator: Any) -> dict[str, Any]:
+    """Return the penalties; the mean of several models has none that it would be the solution for."""
+    choice = getattr(estimator, "choice_", None)
+    if choice is not None and len(choice.models) > 1:
+        return {}
+    return {name: chosen_or_given(estimator, name) for name in ("lambda_0", "lambda_1", "lambda_2")}
 
 
 def chosen_or_given(estimator: Any, name: str) -> Any:

@@ -24,6 +24,7 @@ from ellzero.base.progress import ProgressCallback
 from ellzero.base.quoting import quoted, shown
 from ellzero.design import is_stored
 from ellzero.design.dask_array import DaskStore
+from ellzero.estimators.choice_rules import FOLDS
 from ellzero.estimators.training import Training
 from ellzero.solvers.paths import PathOptions
 
@@ -48,7 +49,7 @@ def make_splits(cv: Any, training: Training, y: NDArray[Any], seed: Any, **param
     except ValueError:
         expected = "an integer from 0 to 2^32 - 1 or a numpy.random.RandomState"
         raise InvalidInputError(f"random_state must be {expected}, got {quoted(seed)}.") from None
-    cv = 5 if cv is None else cv
+    cv = FOLDS if cv is None else cv
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
         if cv < 2:
             raise InvalidInputError(f"cv must be at least 2 folds, got {cv}.")

@@ -13,17 +13,33 @@ from scipy.stats import rankdata
 from sklearn.metrics import get_scorer
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.quoting import one_line, quoted
+from ellzero.base.quoting import one_line, quoted, shown
 from ellzero.design import is_stored
 from ellzero.estimators.stored_input import StoredRows
 from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
 from ellzero.estimators.training import Training
 
-__all__ = ["FAST_SCORES", "NEGATIVE_LOSS", "HeldOutScore", "accepts_weights", "as_scorer", "scorer_name"]
+__all__ = [
+    "FAST_SCORES",
+    "LOSS_NAMES",
+    "NEGATIVE_LOSS",
+    "HeldOutScore",
+    "accepts_weights",
+    "as_scorer",
+    "is_loss",
+    "name_score",
+    "scorer_name",
+]
 
 Array = NDArray[np.float64]
 Scorer = Callable[..., float]
 NEGATIVE_LOSS = "negative loss"
+LOSS_NAMES = {
+    "logistic": "logistic loss",
+    "squared_hinge": "squared hinge loss",
+    "hinge": "hinge loss",
+    "squared_error": "squared error",
+}
 
 
 def as_scorer(scoring: Any) -> Scorer | None:
@@ -41,6 +57,18 @@ def scorer_name(scoring: Any) -> str:
     if scoring is None:
         return NEGATIVE_LOSS
     return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", type(scoring).__name__)
+
+
+def is_loss(scoring: str) -> bool:
+    """Return whether a score is the negative of a loss: people read it as a loss."""
+    return scoring == NEGATIVE_LOSS or scoring.startswith("neg_")
+
+
+def name_score(scoring: str, loss: str) -> str:
+    """Return the name of a score, or of the loss that it is the negative of, in words."""
+    if scoring == NEGATIVE_LOSS:
+        return f"held-out {'half the ' if loss == 'squared_error' else ''}{LOSS_NAMES[loss]}"
+    return f"held-out {shown(scoring.removeprefix('neg_')).replace('_', ' ')}"
 
 
 class HeldOutClassifier(L0ClassifierBase):

@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.validation import as_choice, as_count, as_nonnegative
 from ellzero.estimators.base import L0Estimator
+from ellzero.estimators.choice_rules import largest_by_size
 from ellzero.estimators.criteria import CRITERIA
-from ellzero.estimators.model_choice import ModelChoice, fit_by_criterion, fit_chosen_models
+from ellzero.estimators.model_choice import FoundModels, ModelChoice, fit_by_criterion, fit_chosen_models
 from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
-from ellzero.estimators.training import largest_size, warn_at_limit
+from ellzero.estimators.training import warn_at_limit
 
 __all__ = ["L0Classifier", "L0Regressor"]
 
@@ -52,7 +53,7 @@ class SingleFit(L0Estimator):
         options = self._path_options(n_jobs=self.n_jobs, progress=self.progress)
         outputs = len(training.targets)
         if k is None and budget is None and lambda_0 is None:
-            largest = largest_size(largest, training.problem)
+            largest = min(largest_by_size() if largest is None else largest, training.problem.countable())
             models, searched, values = fit_by_criterion(training, self.criterion, self._rows, largest, options)
             self.criterion_ = sum(values)
             sizes = [training.problem.counted(model.support) for model in models]
@@ -63,7 +64,7 @@ class SingleFit(L0Estimator):
         else:
             choice = ModelChoice(None if k is None else (k,) * outputs, lambda_0, budget=budget)
             models, searched = fit_chosen_models(training, choice, options)
-        self._set_results(training, choice, models, searched, np.asarray(y))
+        self._set_results([FoundModels(training, choice, models, searched)], np.asarray(y))
 
 
 class L0Classifier(SingleFit, L0ClassifierBase):

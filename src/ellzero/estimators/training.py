@@ -20,16 +20,10 @@ from ellzero.problem.model import Model, coefficient_rows
 from ellzero.problem.problem import Problem, reweighted
 from ellzero.solvers.paths import PathOptions
 
-__all__ = ["FittedPoints", "Training", "fit_lambda_grid", "fit_size_grid", "largest_size", "warn_at_limit"]
+__all__ = ["FittedPoints", "Training", "fit_lambda_grid", "fit_size_grid", "warn_at_limit"]
 
 Array = NDArray[np.float64]
-MOST_FEATURES = 50  # unless the user says otherwise
 ABOVE_THE_FIRST = 2.0  # the empty model is the best at every lambda_0 above a path's first, so also at this multiple of it
-
-
-def largest_size(max_support: int | None, problem: Problem) -> int:
-    """Return the size of the largest model that is looked at."""
-    return min(MOST_FEATURES if max_support is None else max_support, problem.countable())
 
 
 def warn_at_limit(models: list[Model], largest: int, problem: Problem) -> None:
@@ -101,7 +95,12 @@ class FittedPoints:
 
     def support(self, point: int) -> NDArray[np.int32]:
         """Return the features that any output uses."""
-        return np.unique(np.concatenate([model.support for model in self.models[point]]))
+        models = self.models[point]
+        return models[0].support if len(models) == 1 else np.unique(np.concatenate([model.support for model in models]))
+
+    def at(self, points: NDArray[np.int64]) -> FittedPoints:
+        """Return some of the points."""
+        return replace(self, lambda_0=self.lambda_0[points], models=[self.models[point] for point in points])
 
     def sizes(self, problem: Problem) -> NDArray[np.int64]:
         """Return the number of features at each point, not counting unpenalized ones."""

@@ -62,8 +62,8 @@ def alternatives(
     """Find every model that is nearly as good as the best one, with a proof that none is missing.
 
     A model stands for its support: its coefficients are the best ones for these features. All supports are found, of at most
-    ``k`` features, within a ``budget`` or at the price ``lambda_0`` of each, whose objective is at most ``1 + within`` times the
-    best one. A support to which a feature adds nothing, because its coefficient is zero there, is no other model.
+    ``k`` features, within a ``budget`` or at the price ``lambda_0`` of each, whose objective is at most ``1 + within`` times
+    the best one. A support to which a feature adds nothing, because its coefficient is zero there, is no other model.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from typing_extensions import Unpack
 
-__all__ = ["PathGrid", "fit_grid"]
+__all__ = ["PathGrid", "automatic_grid", "fit_grid", "largest_curvature"]
 
 Array = NDArray[np.float64]
 SHRINKAGE_POINTS = 10
@@ -169,11 +169,16 @@ def partial_progress(progress: ProgressCallback | None, part: int, parts: int) -
     return lambda fraction, lambda_0, support: whole((part + 0.99 * fraction) / parts, lambda_0, support)
 
 
+def largest_curvature(problem: Problem) -> float:
+    """Return the largest bound on the second derivative of the loss along a coordinate, as if the hinge's were 1."""
+    bound = problem.loss.curvature_bound if np.isfinite(problem.loss.curvature_bound) else 1.0
+    return bound * float(problem.square.max(initial=0.0)) * problem.column_unit**2
+
+
 def automatic_grid(problem: Problem, name: str, options: PathOptions, count: int = SHRINKAGE_POINTS) -> Array:
     """Return values over four decades, downwards from where the second penalty dominates all else."""
     if name == "lambda_2":
-        first = problem.loss.curvature_bound if np.isfinite(problem.loss.curvature_bound) else 1.0
-        first *= RIDGE_OVER_CURVATURE * float(problem.square.max(initial=0.0)) * problem.column_unit**2
+        first = RIDGE_OVER_CURVATURE * largest_curvature(problem)
     else:
         null_only = replace(options, algorithm="cd", swaps="ranked", lambda_0=np.zeros(0), n_lambda=1, progress=None)
         found = solve_path(problem, null_only)

@@ -56,9 +56,10 @@ class ScoreLine:
 
 def plot_scores(
     lines: Sequence[ScoreLine],
-    chosen: tuple[int, int],
+    chosen: Sequence[tuple[int, int]],
     ax: Axes | None = None,
     *,
+    size: int,
     against: str = "size",
     scoring: str = "score",
     one_se: bool = False,
@@ -70,7 +71,8 @@ def plot_scores(
     Parameters
     ----------
     lines : one for each value of the second penalty
-    chosen : index of a line and of the point on it
+    chosen : index of a line and of the point on it; several of them, the best one first, if their mean was chosen
+    size : number of features of what was chosen
     ax : where to draw; None makes a figure
     against : {"size", "lambda_0"}
     scoring : name of the score, for the y axis
@@ -79,11 +81,11 @@ def plot_scores(
     """
     as_choice("against", against, ("lambda_0", "size"))
     ax = axes_for(ax)
-    number, point = chosen
+    number = chosen[0][0]
     places = [line.size if against == "size" else line.lambda_0 for line in lines]
     draw_lines(ax, lines, places, number)
     best = lines[number]
-    mark_choice(ax, places[number][point], best.mean[point], int(best.size[point]))
+    mark_choice(ax, [(float(places[line][point]), float(lines[line].mean[point])) for line, point in chosen], size)
     if one_se:
         draw_threshold(ax, lines)
     if against == "size":
@@ -145,11 +147,11 @@ def draw_legend(ax: Axes, wanted: list[str]) -> None:
     ax.legend([handles[k] for k in order], [labels[k] for k in order], frameon=False, fontsize="small", **place)
 
 
-def mark_choice(ax: Axes, x: float, y: float, size: int) -> None:
-    """Draw a ring around the chosen point."""
+def mark_choice(ax: Axes, points: Sequence[tuple[float, float]], size: int) -> None:
+    """Draw a ring around the chosen point, or around each of those whose mean was chosen."""
+    mean = "" if len(points) == 1 else f"the mean of {len(points)} models, "
     ax.plot(
-        [x],
-        [y],
+        *zip(*points, strict=True),
         linestyle="none",
         marker="o",
         markersize=11.0,
@@ -157,7 +159,7 @@ def mark_choice(ax: Axes, x: float, y: float, size: int) -> None:
         markeredgecolor="C3",
         markeredgewidth=2.0,
         zorder=6,
-        label=f"chosen: {size} {'feature' if size == 1 else 'features'}",
+        label=f"chosen: {mean}{size} {'feature' if size == 1 else 'features'}",
     )
 
 

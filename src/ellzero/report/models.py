@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ellzero.estimators.cross_validation import Column, CrossValidation
+from ellzero.estimators.column import Column
+from ellzero.estimators.cross_validation import CrossValidation
 from ellzero.estimators.targets import class_probabilities
 from ellzero.report.held_out import ROC_POINTS, agreement, calibration, confusion, roc, spread_out
 

@@ -14,6 +14,7 @@ from ellzero.base.quoting import safe_line
 from ellzero.base.validation import as_feature_mask
 from ellzero.design import as_design
 from ellzero.estimators.cross_validation import CrossValidation
+from ellzero.estimators.scoring import is_loss, name_score
 from ellzero.estimators.single_fit import L0Classifier, L0Regressor
 from ellzero.exact.alternative_models import Alternatives
 from ellzero.problem.model import feature_name
@@ -22,7 +23,7 @@ from ellzero.report.models import HeldOut, brief, brief_list, describe_fit, desc
 from ellzero.report.others import describe_others
 from ellzero.report.proof import Proof, describe_proofs
 from ellzero.report.snippets import code_blocks
-from ellzero.report.words import Words, headline, method_notes, name_score, named, selection_notes, why_no_proof
+from ellzero.report.words import Words, headline, method_notes, named, selection_notes, why_no_proof
 
 __all__ = ["summarise"]
 
@@ -134,8 +135,9 @@ def describe_selection(results: CrossValidation, loss: str, n_features: int) -> 
         "rule": results.rule,
         "lambda_1": float(column.lambda_1),
         "lambda_2": float(column.lambda_2),
-        **name_score(results.scoring, loss),
-        **selection_notes(folds, results.rule, at_limit),
+        "score_name": name_score(results.scoring, loss),
+        "sign": -1 if is_loss(results.scoring) else 1,
+        **selection_notes(folds, results.choice.why, at_limit),
     }
 
 

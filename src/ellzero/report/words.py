@@ -6,16 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ellzero.base.quoting import shown
+from ellzero.estimators.scoring import LOSS_NAMES
 
-__all__ = ["Words", "headline", "method_notes", "name_score", "named", "selection_notes", "why_no_proof"]
+__all__ = ["Words", "headline", "method_notes", "named", "selection_notes", "why_no_proof"]
 
 LONGEST_NAME = 120
-LOSSES = {
-    "logistic": "logistic loss",
-    "squared_hinge": "squared hinge loss",
-    "hinge": "hinge loss",
-    "squared_error": "squared error",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,24 +46,13 @@ def features(n: int) -> str:
     return f"{n:,} feature{'' if n == 1 else 's'}"
 
 
-def name_score(scoring: str, loss: str) -> dict[str, Any]:
-    """Return the score's name, and the sign -1 for scores that are negative losses: the page shows them as losses."""
-    if scoring == "negative loss":
-        half = "half the " if loss == "squared_error" else ""
-        return {"score_name": f"held-out {half}{LOSSES[loss]}", "sign": -1}
-    if scoring.startswith("neg_"):
-        return {"score_name": f"held-out {scoring.removeprefix('neg_').replace('_', ' ')}", "sign": -1}
-    return {"score_name": f"held-out {scoring.replace('_', ' ')}", "sign": 1}
-
-
-def selection_notes(folds: int, rule: str, at_limit: bool) -> dict[str, str]:
-    """Return the notes on how the size was chosen, and on how to read the chart of the folds' features."""
+def selection_notes(folds: int, why: str, at_limit: bool) -> dict[str, str]:
+    """Return the notes on how and why the size was chosen, and on how to read the chart of the folds' features."""
     limit = " It is the largest that was looked at: larger ones might do better (max_support)." if at_limit else ""
-    chosen = "the best mean" if rule == "best" else "the smallest model within one standard error of the best mean"
     return {
         "note": (
             f"Each point is the mean over {folds} folds, on rows that the models have not seen; bars are one standard error. "
-            f"Green is the chosen size: {chosen}.{limit} Click a point, or move the slider, to look at another model."
+            f"Green is the chosen size. {why}{limit} Click a point, or move the slider, to look at another model."
         ),
         "stability_note": (
             f"The stronger the colour of a cell, the more of the {folds} folds use the feature in their model of that size; a "
@@ -120,7 +104,7 @@ def method_notes(
     sums = {"lambda_1": "the sum of the absolute coefficients", "lambda_2": "the sum of the squared coefficients"}
     penalties = [f"{selection[name]:.4g} times {what}" for name, what in sums.items() if selection[name] > 0.0]
     shrinkage = f", plus {' and '.join(penalties)}" if penalties else ""
-    loss = "half the mean squared error" if summary["loss"] == "squared_error" else f"the mean {LOSSES[summary['loss']]}"
+    loss = "half the mean squared error" if summary["loss"] == "squared_error" else f"the mean {LOSS_NAMES[summary['loss']]}"
     remarks = [" The intercept is free." if fit_intercept else " There is no intercept."]
     if standardize:
         remarks.append(" Coefficients are penalised as those of standardised features, and shown on the scale of the data.")

@@ -1,0 +1,151 @@
+"""The choice among the models that cross-validation compared, and the reason for it in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.estimators.choice_rules import CLOSE, WORTH_AVERAGING
+from ellzero.estimators.column import Column, standard_error
+from ellzero.estimators.scoring import is_loss, name_score
+
+__all__ = ["Choice", "ChosenModel", "Place", "choose_mean", "choose_point", "explain"]
+
+Array = NDArray[np.float64]
+Place = tuple[int, int]  # a column, and a point of it
+
+
+@dataclass(frozen=True)
+class ChosenModel:
+    """The model that was chosen, or one of those whose mean was.
+
+    Attributes
+    ----------
+    lambda_0 : None for a model chosen by its size
+    lambda_1, lambda_2 : the second penalty
+    size : number of features that pay lambda_0
+
+    """
+
+    lambda_0: float | None
+    lambda_1: float
+    lambda_2: float
+    size: int
+
+    def __str__(self) -> str:
+        values = {"lambda_0": self.lambda_0, "lambda_1": self.lambda_1, "lambda_2": self.lambda_2}
+        penalties = ", ".join(f"{name} = {value:.3g}" for name, value in values.items() if value)
+        return features(self.size) + (f" ({penalties})" if penalties else "")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What cross-validation chose, and why: ``choice_`` of the estimators.
+
+    Attributes
+    ----------
+    models : the chosen model or, if the estimator is the mean of several, all of them, the best one first
+    size : number of features that pay lambda_0, of all these models together
+    score, standard_error : held-out score over the folds; that of the mean, if there are several models
+    why : the reason, in a sentence or two
+
+    """
+
+    models: tuple[ChosenModel, ...]
+    size: int
+    score: float
+    standard_error: float
+    why: str
+
+    def __str__(self) -> str:
+        return self.why
+
+
+def choose_point(columns: Sequence[Column], rule: str, scoring: str) -> Place:
+    """Return column and point of the best mean score or, unless the rule is "best", of the smallest model close to it.
+
+    With "one_se" that is within one standard error; with "auto" within 1 %, if the score is a loss: what a hundredth of other
+    scores is worth, nobody knows.
+    """
+    means, sizes = [column.mean for column in columns], [column.size for column in columns]
+    places = [(column, point) for column, mean in enumerate(means) for point in range(len(mean))]
+    best = max(places, key=lambda at: (means[at[0]][at[1]], -sizes[at[0]][at[1]]))
+    if rule == "best" or (rule == "auto" and not is_loss(scoring)):
+        return best
+    highest = means[best[0]][best[1]]
+    enough = highest - (columns[best[0]].standard_error[best[1]] if rule == "one_se" else CLOSE * abs(highest))
+    good = [at for at in places if means[at[0]][at[1]] >= enough]
+    return min(good, key=lambda at: (sizes[at[0]][at[1]], -means[at[0]][at[1]]))
+
+
+def choose_mean(
+    columns: Sequence[Column], best: Place, rate: Callable[[list[Place], int], Array], most: int
+) -> tuple[list[Place], Array]:
+    """Return the models whose mean is chosen, the best one first, and the score of their mean in each fold.
+
+    To the best model others are added, one at a time, as long as that raises the score by 0.3 % of its value.
+    ``rate(places, column)`` returns the scores, of shape (points, folds), of the mean of some models with each of a column.
+    """
+    places, scores = [best], columns[best[0]].scores[best[1]]
+    while len(places) < most:
+        trials = [rate(places, column) for column in range(len(columns))]
+        for column, point in places:
+            trials[column][point] = -np.inf
+        column = max(range(len(columns)), key=lambda number: float(trials[number].mean(axis=1).max()))
+        point = int(trials[column].mean(axis=1).argmax())
+        found = trials[column][point]
+        if found.mean() <= scores.mean() + WORTH_AVERAGING * abs(scores.mean()):
+            break
+        places.append((column, point))
+        scores = found
+    return places, scores
+
+
+def explain(
+    columns: Sequence[Column], places: Sequence[Place], scores: Array, size: int, *, rule: str, scoring: str, loss: str
+) -> Choice:
+    """Say what was chosen and why; `size` is that of the models at all places together, `scores` are those of their mean."""
+    models = tuple(model_at(columns[column], point) for column, point in places)
+    score, error = float(scores.mean()), float(standard_error(scores))
+    name, sign = name_score(scoring, loss), -1.0 if is_loss(scoring) else 1.0
+    first = choose_point(columns, "best", scoring)
+    best = float(columns[first[0]].mean[first[1]])
+    extreme, compared = "lowest" if sign < 0.0 else "highest", sum(len(column.size) for column in columns)
+    among = f"of {compared} models" if compared > 1 else "of one model"
+    value = f"{sign * score:.4g} +- {error:.2g}"
+    if len(models) > 1:
+        better = f"{100.0 * abs(score - best) / abs(best):.2g} % better than" if best else "better than"
+        what = f"the mean of {len(models)} models, of {joined(models)}, which has {features(size)}"
+        why = f"{what}: its {name}, {value}, is {better} {sign * best:.4g}, the {extreme} {among}"
+    elif places[0] != first:
+        limit = float(columns[first[0]].standard_error[first[1]])
+        close = f"one standard error ({limit:.2g})" if rule == "one_se" else f"{100.0 * CLOSE:g} %"
+        of_best = f"of the {extreme}, {sign * best:.4g} with {features(int(columns[first[0]].size[first[1]]))}"
+        why = f"{models[0]}: the smallest {among} whose {name}, {value}, is within {close} {of_best}"
+    else:
+        why = f"{models[0]}: its {name}, {value}, is the {extreme} {among}"
+    smaller = choose_point(columns, "one_se", scoring)
+    fewer = int(columns[smaller[0]].size[smaller[1]])
+    if rule != "one_se" and fewer < size:
+        why += f'; {features(fewer)} would be within one standard error of that (rule="one_se")'
+    return Choice(models, size, score, error, why[0].upper() + why[1:] + ".")
+
+
+def model_at(column: Column, point: int) -> ChosenModel:
+    """Return the penalties and the size of a model."""
+    lambda_0 = None if np.isnan(column.lambda_0[point]) else float(column.lambda_0[point])
+    return ChosenModel(lambda_0, column.lambda_1, column.lambda_2, int(column.size[point]))
+
+
+def features(number: int) -> str:
+    """Return a number of features in words."""
+    return f"{number} feature{'' if number == 1 else 's'}"
+
+
+def joined(models: Sequence[ChosenModel]) -> str:
+    """Return a list in words."""
+    words = [str(model) for model in models]
+    return f"{', '.join(words[:-1])} and {words[-1]}"
