@@ -242,7 +242,14 @@ def test_headline_data_and_certificate(show, kind):
     for entry in summary["data"].get("classes", []):
         assert f"{entry['label']}\t{entry['rows']}\t{100 * entry['share']:.1f} %" in shown.text("#target")
     assert "May" in shown.text("#footer")
-    assert shown.page.locator("section:visible").count() == (10 if kind == "regression" else 11)
+    others = summary["others"]
+    assert (others is None) == (kind == "multiclass")
+    assert shown.page.locator("section:visible").count() == (10 if kind == "regression" else 11) + (others is not None)
+    if others is not None:
+        assert shown.text("#others-sentence") == others["sentence"]
+        signs = {1: "+", -1: "−", 0: ""}
+        wanted = [[feature["name"], *map(signs.get, feature["signs"])] for feature in others["features"]]
+        assert [row[:-1] for row in shown.rows("#others")] == (wanted if others["models"] > 1 else [])
     # Everything of the user's is text.
     assert shown.page.locator("script").count() == 2
     assert shown.page.locator("img").count() == 0

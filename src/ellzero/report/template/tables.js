@@ -313,8 +313,11 @@ function showCertificate() {
 
 // A row for each feature, a column for each model, the best first.
 function showOthers() {
-  const others = report.others;
-  if (!others) return;
+  const { others } = report;
+  if (!others) {
+    byId("others-section").remove();
+    return;
+  }
   byId("others-section").hidden = false;
   byId("others-sentence").textContent = tied(others.sentence);
   replace(
