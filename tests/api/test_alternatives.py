@@ -83,6 +83,7 @@ def test_limits():
         assert not part.complete
         assert part.complete_below < part.threshold
         assert all(model.objective <= part.threshold for model in part.models)
+        assert part[0].objective <= part.certificate.claim.objective
         report = ez.verify(part.certificate, x, y)
         assert report.valid, report.reasons
         assert report.lower_bound >= part.complete_below * (1.0 - 1e-9)

@@ -247,7 +247,7 @@ def test_headline_data_and_certificate(show, kind):
     assert shown.page.locator("section:visible").count() == (10 if kind == "regression" else 11) + (others is not None)
     if others is not None:
         assert shown.text("#others-sentence") == others["sentence"]
-        signs = {1: "+", -1: "−", 0: ""}
+        signs = {1: "+", -1: "\u2212", 0: ""}
         wanted = [[feature["name"], *map(signs.get, feature["signs"])] for feature in others["features"]]
         assert [row[:-1] for row in shown.rows("#others")] == (wanted if others["models"] > 1 else [])
     # Everything of the user's is text.

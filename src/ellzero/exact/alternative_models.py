@@ -73,7 +73,8 @@ class Alternatives:
 
     Attributes
     ----------
-    models : the models in the order of their objectives, each with the best coefficients for its features
+    models : the models in the order of their objectives, each with the best coefficients for its features; if a limit ended the
+        search, those that were found, and always the best known one
     threshold : models up to this objective were asked for
     within : the share above the best objective that was asked for, None with ``n_best``
     status : "complete", or what ended the search: "time_limit", "node_limit", "interrupted", "too_many" (more than

@@ -199,6 +199,7 @@ def finish(run: Run, search: _core.Search, status: Status | None) -> Alternative
         best = models[0][1]
     threshold, size = search.level * cost, size_of(best.objective, run.problem.null)
     below = min(max(min(search.lower_bound * cost, lost - COMPLETE * size), 0.0), threshold)
+    stopped = status is not None
     if status is None:
         status = "complete" if threshold - below <= COMPLETE * size else "precision"
     tree = {**tree_arrays(search.tree()), **listed_models(models, redundant)}
@@ -206,7 +207,10 @@ def finish(run: Run, search: _core.Search, status: Status | None) -> Alternative
     certificate = replace(certificate, claim=replace(certificate.claim, threshold=threshold, gap_asked=COMPLETE))
     certificate = run.claiming_what_is_proved(certificate)
     by_size = certificate.model.lambda_0 is None
-    listed = [replace(model, lambda_0=None) if by_size else model for _, model in models]
+    listed = [model for _, model in models]
+    if stopped and not any(np.array_equal(model.support, best.support) for model in listed):
+        listed.insert(0, best)  # it is known, though the search has not come to its leaf
+    listed = [replace(model, lambda_0=None) if by_size else model for model in listed]
     claim, names, p = certificate.claim, run.problem.design.names, run.problem.design.shape[1]
     return Alternatives(
         listed,
