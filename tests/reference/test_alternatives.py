@@ -110,7 +110,7 @@ def test_a_list_whose_threshold_fell():
     rng = np.random.default_rng(5)
     X = rng.standard_normal((40, 25))
     y = np.where(X[:, :4].sum(axis=1) + rng.standard_normal(40) > 0.0, 1, -1)
-    for within in (0.02, 0.1):
+    for within in (0.1, 0.4):
         found = ez.alternatives(X, y, k=3, lambda_2=0.02, within=within, warm_start=np.eye(25)[7])
         few = ez.alternatives(X, y, k=3, lambda_2=0.02, n_best=len(found))
         for each in (found, few):
