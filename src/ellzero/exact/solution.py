@@ -124,7 +124,8 @@ class ExactSolution:
         with whole_imports():
             import pandas as pd
 
-        return pd.DataFrame([asdict(row) for row in self.history], columns=[column.name for column in fields(SearchProgress)])
+        columns = [column.name for column in fields(SearchProgress) if column.name != "models"]  # there is one
+        return pd.DataFrame([asdict(row) for row in self.history], columns=columns)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot objective and lower bound over time (needs matplotlib)."""
