@@ -141,6 +141,25 @@ def test_cross_validation_and_criteria_know_costs():
     assert ez.L0RegressorCV(feature_cost=ALL, n_shrinkage=1, cv=3, n_lambda=10).fit(X, SIGNAL).spent_ > 0.0
 
 
+def test_paths_are_certified_at_costs():
+    proofs = ez.certify_path(ez.fit_path(X, Y, lambda_0=[0.05, 0.01, 0.002], lambda_2=0.01, feature_cost=COST))
+    assert proofs.status == ["optimal"] * 3
+    assert np.isinf(proofs.budget).all()
+    assert "budget" not in proofs.to_frame()
+    for proof in proofs:
+        report = ez.verify(proof.certificate, X, Y, lambda_0=proof.model.lambda_0, lambda_2=0.01, feature_cost=COST)
+        assert report.valid, report.reasons
+        assert f"lambda_0 = {proof.model.lambda_0:g} times the cost of each feature" in report.problem[1]
+        assert report.problem[2] == "features have costs, from 1 to 5"
+    within = ez.solve(X, Y, budget=4, lambda_2=0.01, feature_cost=COST).certificate
+    assert "features that cost at most 4 together" in ez.verify(within, X, Y).problem[1]
+
+
+def test_stability_selection_takes_costs():
+    chosen = ez.stability_selection(X, Y, k=2, feature_cost={"age": 0.0}, n_subsamples=10)
+    assert chosen.frequency[0] == 1.0
+
+
 def test_more_than_two_classes():
     labels = np.array(["a", "b", "c"])[np.digitize(SIGNAL, [-1.0, 1.0])]
     model = ez.L0Classifier(budget=3, feature_cost=COST).fit(X, labels)
