@@ -168,8 +168,13 @@ class PathFitter {
         out_.models.resize(out_.lambda_0.size());
         std::vector<bool> known(out_.models.size(), false);
         Confirmation::Ahead ahead;
-        for (const double lambda_0 : out_.lambda_0)
-            ahead.emplace_back(&work_.pool.best(lambda_0, options_.max_support), lambda_0);
+        std::vector<Model> copies;  // where prices differ, models that others beat leave the pool
+        copies.reserve(out_.lambda_0.size());
+        for (const double lambda_0 : out_.lambda_0) {
+            const Model* best = &work_.pool.best(lambda_0, options_.max_support);
+            if (problem_.penalty.unequal) best = &copies.emplace_back(*best);
+            ahead.emplace_back(best, lambda_0);
+        }
         size_t foreseen = 0;
         bool changed = true;
         for (int round = 0; round < most_merges && changed; ++round) {
