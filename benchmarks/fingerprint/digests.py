@@ -41,6 +41,7 @@ PUBLIC: dict[type, tuple[str, ...]] = {
     ),
     ez.PathGrid: ("name", "values", "paths"),
     ez.Sizes: ("sizes", "coef", "intercept", "objective", "support_size", "reached", "max_norm"),
+    ez.Budgets: ("budgets", "coef", "intercept", "objective", "support_size", "spent"),
     ez.ExactSolution: (
         "model",
         "coef",
@@ -202,7 +203,7 @@ def more_parts(place: str, value: Any) -> Iterator[Part]:
     if isinstance(value, ez.Path):
         yield from parts(f"{place}.models", list(value))
         yield from parts(f"{place}.at_support", models_by_size(value))
-    elif isinstance(value, ez.Sizes):
+    elif isinstance(value, (ez.Sizes, ez.Budgets)):
         yield from parts(f"{place}.models", list(value))
     elif isinstance(value, ez.ExactSolution):
         # How often a search reports depends on the clock; where an iteration of IGA ends does not.

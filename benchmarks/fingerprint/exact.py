@@ -14,7 +14,7 @@ import numpy as np
 
 import ellzero as ez
 from benchmarks.cases import gaussian
-from benchmarks.fingerprint.problems import FOR_EXACT, LOSSES, ONE, PRICE, Case, problem
+from benchmarks.fingerprint.problems import COST, FOR_EXACT, LOSSES, ONE, PRICE, Case, problem
 
 
 def exact_cases() -> Iterator[Case]:
@@ -32,6 +32,8 @@ def exact_cases() -> Iterator[Case]:
         yield f"exact/iga, grow 10/{loss}", partial(solve, lambda_0=price / 3, method="iga")
         yield f"exact/iga, a share/{loss}", partial(solve, lambda_0=price / 3, method="iga", grow=0.5)
         yield f"exact/iga, k/{loss}", partial(solve, k=3, method="iga", grow=1)
+        yield f"exact/costs/{loss}", partial(solve, lambda_0=price / 3, feature_cost=COST)
+        yield f"exact/budget/{loss}", partial(solve, budget=4.0, feature_cost=COST)
         yield f"exact/certified path/{loss}", partial(certified_path, X, y, settings)
         yield f"exact/certified sizes/{loss}", partial(certified_sizes, X, y, settings)
         # Small: a search over swaps that takes more than 0.1 s ends with its first better model, whenever it finds one.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import ellzero as ez
-from benchmarks.fingerprint.problems import LOSSES, ONE, RIDGE, Case, problem
+from benchmarks.fingerprint.problems import COST, LOSSES, ONE, RIDGE, Case, problem
 
 PATH_OPTIONS: dict[str, dict[str, Any]] = {
     "cd": {},
@@ -25,6 +25,9 @@ PATH_OPTIONS: dict[str, dict[str, Any]] = {
     "max_support": {"max_support": 4, "algorithm": "local_search"},
     "n_lambda": {"n_lambda": 7, "lambda_min_ratio": 0.1},
     "tol": {"tol": 1e-9},
+    "costs": {"feature_cost": COST},
+    "costs, ranked": {"feature_cost": COST, "algorithm": "local_search"},
+    "costs, exhaustive": {"feature_cost": COST, "algorithm": "local_search", "swaps": "exhaustive"},
     "no lambda_2": {"lambda_2": 0.0, "n_lambda": 12, "lambda_min_ratio": 0.05},
 }
 
@@ -34,6 +37,8 @@ def path_cases() -> Iterator[Case]:
         X, y = problem(loss)
         for name, options in PATH_OPTIONS.items():
             yield f"path/{name}/{loss}", partial(ez.fit_path, X, y, **{"loss": loss, "lambda_2": 1e-3, **ONE} | options)
+        budgets = {"loss": loss, "lambda_2": 1e-3, "feature_cost": COST, **ONE}
+        yield f"budgets/{loss}", partial(ez.fit_budgets, X, y, [1, 3, 6], **budgets)
         # Swaps of two are exact searches: the problem is small, so that none is cut short by the clock.
         X, y = problem(loss, n=40, p=10, k=2)
         few: dict[str, Any] = {"loss": loss, "lambda_2": RIDGE, "n_lambda": 6, "lambda_min_ratio": 0.1, **ONE}

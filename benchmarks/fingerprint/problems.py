@@ -16,6 +16,7 @@ LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error")
 ONE: dict[str, Any] = {"n_jobs": 1}
 RIDGE = 0.01  # lambda_2 of exact solves
 FOR_EXACT: dict[str, Any] = {"lambda_2": RIDGE, **ONE}
+COST = {0: 3.0, 1: 0.5, 2: 0.0, 4: 2.0, 7: 1.5}  # of features; others cost 1
 PRICE = {"logistic": 0.03, "squared_hinge": 0.05, "hinge": 0.05, "squared_error": 0.15}  # lambda_0 with a few features
 
 
