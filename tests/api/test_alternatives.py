@@ -256,7 +256,7 @@ def test_plot(found):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({}, "lambda_0 or k must be given"),
+        ({}, "lambda_0, k or budget must be given"),
         ({"k": 2, "within": -0.1}, "within"),
         ({"k": 2, "within": 0.1, "n_best": 3}, "cannot both"),
         ({"k": 2, "n_best": 0}, "n_best"),

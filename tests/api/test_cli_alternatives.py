@@ -50,16 +50,17 @@ def test_choice(run, data, tmp_path):
     avoided = min(names - always)
     chosen = run.json(*argv, "--without", avoided)["chosen"]
     assert avoided not in {feature["name"] for feature in chosen["features"]}
-    (tmp_path / "costs.csv").write_text(f"feature,cost\n{avoided},5\n")
-    assert run.json(*argv, "--costs", tmp_path / "costs.csv")["chosen"] == chosen
+    lines = [f"{name},{5 if name == avoided else 0}\n" for name in sorted(names)]
+    (tmp_path / "costs.csv").write_text("feature,cost\n" + "".join(lines))
+    assert run.json(*argv, "--cheapest", tmp_path / "costs.csv")["chosen"] == chosen
     (tmp_path / "costs.csv").write_text("feature,cost\ntest 1,much\n")
-    code, _, err = run(*argv, "--costs", tmp_path / "costs.csv")
+    code, _, err = run(*argv, "--cheapest", tmp_path / "costs.csv")
     assert code == 2
-    assert "line 2" in err
+    assert "--cheapest must have a column and its cost in each line, got 'test 1,much'" in err
     assert "chosen" in json.dumps(list(run.json(*argv)))
 
 
 def test_size_is_needed(run, data):
     code, _, err = run("alternatives", data, "--target", "label")
     assert code == 2
-    assert "--k or --lambda-0 must be given" in err
+    assert "--k, --budget or --lambda-0 must be given" in err

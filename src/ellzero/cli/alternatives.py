@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import ellzero
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import LONGEST_PATH, shown
 from ellzero.cli.certify import positive_class
+from ellzero.cli.costs import costs_in
 from ellzero.cli.data import Data, load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.output import coefficient_lines, coefficients, exit_code, note, print_result
@@ -30,15 +31,16 @@ def run(args: argparse.Namespace) -> int:
     check_output(args.out, args.proof, args.plot, inputs=(args.data,))
     check_picture(args.plot)
     loss = chosen_loss(args)
-    if args.k is None and args.lambda_0 is None:
-        raise InvalidInputError("--k or --lambda-0 must be given.")
+    if args.k is None and args.budget is None and args.lambda_0 is None:
+        raise InvalidInputError("--k, --budget or --lambda-0 must be given.")
     data = load_data(args, classes=2)
-    costs = None if args.costs is None else read_costs(args.costs)
+    costs = None if args.cheapest is None else costs_in(args.cheapest, data, "--cheapest")
     found = ellzero.alternatives(
         data.X,
         encoded_target(args, data.y),
         loss=loss,
         k=args.k,
+        budget=args.budget,
         lambda_0=args.lambda_0,
         within=args.within,
         n_best=args.n_best,
@@ -69,26 +71,8 @@ def run(args: argparse.Namespace) -> int:
     return exit_code(found.status, written=bool(args.out or args.proof))
 
 
-def read_costs(name: str) -> dict[str, float]:
-    """Return the costs of a CSV file with two columns, the name of a feature and what it costs; a header may come first."""
-    out: dict[str, float] = {}
-    with open(name, newline="", encoding="utf-8") as file:
-        for number, row in enumerate(csv.reader(file)):
-            if not row:
-                continue
-            try:
-                feature, cost = row
-                out[feature.strip()] = float(cost)
-            except ValueError:
-                if number:
-                    raise InvalidInputError(
-                        f"--costs must name a CSV file of features and numbers; see line {number + 1}."
-                    ) from None
-    return out
-
-
-def choice(args: argparse.Namespace, found: ellzero.Alternatives, costs: dict[str, float] | None) -> ellzero.Model | None:
-    """Return the model that --costs, --including and --without choose, None if none of them is given."""
+def choice(args: argparse.Namespace, found: ellzero.Alternatives, costs: NDArray[np.float64] | None) -> ellzero.Model | None:
+    """Return the model that --cheapest, --including and --without choose, None if none of them is given."""
     if costs is None and not args.including and not args.without:
         return None
     return found.best(costs=costs, including=args.including or (), without=args.without or ())

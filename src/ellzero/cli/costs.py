@@ -12,44 +12,47 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
 from ellzero.cli.data import Data
 
-__all__ = ["feature_costs"]
+__all__ = ["costs_in", "feature_costs"]
 
 LONGEST_FILE = 64 << 20  # bytes
 
 
 def feature_costs(args: argparse.Namespace, data: Data) -> NDArray[np.float64] | None:
-    """Return one cost for each feature as --costs has it; columns that the file does not name cost one. None without a file.
+    """Return one cost for each feature as --costs has it, None without a file."""
+    return None if args.costs is None else costs_in(args.costs, data, "--costs")
+
+
+def costs_in(path: str, data: Data, option: str) -> NDArray[np.float64]:
+    """Return one cost for each feature, as the file of an option has it; columns that it does not name cost one.
 
     Indicators of a column of text have the cost of the column, each of them.
     """
-    if args.costs is None:
-        return None
     costs, seen = np.ones(len(data.preparation.features)), set[str]()
-    for name, cost in read_costs(args.costs):
+    for name, cost in read_costs(path, option):
         if name in seen:
-            raise InvalidInputError(f"--costs names {quoted(name)} twice.")
+            raise InvalidInputError(f"{option} names {quoted(name)} twice.")
         seen.add(name)
-        costs[data.features_of([name], "--costs")] = cost
+        costs[data.features_of([name], option)] = cost
     return costs
 
 
-def read_costs(path: str) -> list[tuple[str, float]]:
+def read_costs(path: str, option: str) -> list[tuple[str, float]]:
     """Return the names and numbers of a file; a first line without a number is a heading."""
     try:
         with open(path, encoding="utf-8-sig", newline="") as stream:
             text = stream.read(LONGEST_FILE + 1)
             if len(text) > LONGEST_FILE:
-                raise InvalidInputError("--costs must be a small CSV file: a column and its cost in each line.")
+                raise InvalidInputError(f"{option} must be a small CSV file: a column and its cost in each line.")
         lines = [line for line in csv.reader(text.splitlines()) if line]
     except (UnicodeDecodeError, csv.Error):
-        raise InvalidInputError("--costs must be a CSV file in UTF-8: a column and its cost in each line.") from None
+        raise InvalidInputError(f"{option} must be a CSV file in UTF-8: a column and its cost in each line.") from None
     found = []
     for place, line in enumerate(lines):
         number = as_number(line[1]) if len(line) == 2 else None
         if number is None and place == 0 and len(line) == 2:
             continue
         if number is None:
-            raise InvalidInputError(f"--costs must have a column and its cost in each line, got {quoted(','.join(line))}.")
+            raise InvalidInputError(f"{option} must have a column and its cost in each line, got {quoted(','.join(line))}.")
         found.append((line[0].strip(), number))
     return found
 

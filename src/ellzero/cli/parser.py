@@ -237,7 +237,7 @@ def add_alternatives(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--n-best", type=int, metavar="N", help="or the N best models")
     group.add_argument("--max-models", type=int, default=10_000, metavar="N", help="stop when there are more (default: 10000)")
     group = parser.add_argument_group("choice of one of them")
-    group.add_argument("--costs", metavar="FILE", help="the cheapest: a CSV file of features and what each costs")
+    group.add_argument("--cheapest", metavar="FILE", help="the cheapest by a CSV file with a column and its cost in each line")
     group.add_argument("--including", type=name_list, metavar="A,B", help="with all of these features")
     group.add_argument("--without", type=name_list, metavar="A,B", help="without any of these features")
     add_search(parser, gap=False)
