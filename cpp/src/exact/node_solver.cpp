@@ -99,8 +99,9 @@ bool NodeSolver::collect(Outcome& out) {
     // What features cost is part of a bound: it says what they gain only if that is nothing.
     if (!decided && (setting_.options.lambda_0 > 0.0 || !region.clauses().empty() || uses_undecided())) return false;
     std::optional<Found> found = rounding_.find(region.in(), work_.relaxation);
-    if (!found) return decided;
-    if (!decided || !found->needs_all) {
+    if (!found && !decided) return false;
+    // The bound must be precise if there may be nothing to gain, or if the level fell below the support since it was computed.
+    if (!decided || !found || !found->needs_all) {
         work_.restart();
         const double precise = node_tolerances::precision * setting_.incumbent.size();
         work_.proof = pricing_.prove(work_.relaxation, work_.working, {precise, [] {

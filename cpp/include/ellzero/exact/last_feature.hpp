@@ -15,7 +15,7 @@ namespace ellzero {
 struct Leaf {
     int32_t column;  // the feature that is in; -1: none
     KeptPoint point;
-    double bound;  // minus infinity without a point
+    double bound;                // minus infinity without a point
     std::optional<Found> found;  // if all good supports are wanted, and this is one
 };
 
