@@ -12,7 +12,7 @@ from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.cli.output import note
-from ellzero.cli.preparation import MatrixPreparation, TablePreparation, learn_matrix, learn_table
+from ellzero.cli.preparation import Gap, MatrixPreparation, TablePreparation, learn_matrix, learn_table
 from ellzero.cli.tables import Columns, Matrix, Reading, Table, load_array, read_data
 from ellzero.tables.columns import as_numbers, check_presence, first_names, listed
 from ellzero.tables.optional import need
@@ -30,6 +30,7 @@ class Data:
     weight: NDArray[np.float64] | None
     target: str
     preparation: TablePreparation | MatrixPreparation
+    gaps: list[Gap] | None = None  # None: of a column store, which does not say what was filled when it was written
 
     def features_of(self, columns: list[str]) -> NDArray[np.int64]:
         """Return the indices of the features that columns (or features) of these names became."""
@@ -108,7 +109,7 @@ def from_table(table: Table, args: argparse.Namespace) -> Data:
     X = with_names(preparation, *preparation.apply(rest, source), args)
     target = frame[args.target]
     y = column_response(target, source, table.decimal) if args.regression else column_labels(target)
-    return Data(X, y, weight, args.target, preparation)
+    return Data(X, y, weight, args.target, preparation, preparation.gaps(rest))
 
 
 def without_row_numbers(frame: Any, source: str, args: argparse.Namespace) -> Any:
@@ -140,7 +141,7 @@ def from_matrix(matrix: Matrix, args: argparse.Namespace) -> Data:
     weight = None if args.weight is None else row_values(matrix, args.weight, "--weight")
     preparation = learn_matrix(matrix.X, matrix.first, impute=args.impute is not None)
     X = preparation.apply(matrix.X, matrix.source)
-    return Data(X, as_response(y, name) if args.regression else y, weight, name, preparation)
+    return Data(X, as_response(y, name) if args.regression else y, weight, name, preparation, preparation.gaps(matrix.X))
 
 
 def refuse_table_options(args: argparse.Namespace, source: str, reason: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +25,21 @@ from ellzero.tables.text import refuse_twice
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MatrixPreparation", "TablePreparation", "learn_matrix", "learn_table", "restore"]
+__all__ = ["Gap", "MatrixPreparation", "TablePreparation", "learn_matrix", "learn_table", "restore"]
 
 MISSING = "(missing)"
 ADVICE = "fill them with --impute median"
 UNKNOWN_MEDIANS = ", and the model was fitted without --impute median."
 DENSE_INDICATORS = 256  # with more indicator columns than this the matrix is a sparse one
 FEW = 20  # a column of text with more values than this, and nearly as many as rows, is an identifier or a date
+
+
+class Gap(NamedTuple):
+    """A column with missing values."""
+
+    column: str
+    rows: int
+    filled: float | str | None  # the number that replaces them, or the category that they become; None: they are refused
 
 
 @dataclass(frozen=True)
@@ -97,6 +105,18 @@ class TablePreparation:
         if indicators.shape[1] > DENSE_INDICATORS:
             return sparse.csc_matrix(sparse.hstack([sparse.csc_matrix(numbers), indicators])), notes
         return np.asfortranarray(np.hstack([numbers, indicators.toarray()])), notes
+
+    def gaps(self, frame: pd.DataFrame) -> list[Gap]:
+        """Return the columns of a table that have missing values, how many, and what becomes of them."""
+        places = {name: j for j, name in enumerate(self.numbers)}
+        found = []
+        for name in self.columns:
+            rows = int(frame[name].isna().sum())
+            if rows and name in places:
+                found.append(Gap(name, rows, None if self.medians is None else self.medians[places[name]]))
+            elif rows:
+                found.append(Gap(name, rows, MISSING))
+        return found
 
     def only(self, features: list[int]) -> TablePreparation:
         """Return the preparation of some features that are given as columns of numbers (a missing indicator is zero)."""
@@ -183,6 +203,22 @@ class MatrixPreparation:
 
         # scikit-learn refuses to fit on a sparse matrix with stored zeros, which medians may be: fit on an array.
         return SimpleImputer(strategy="median").fit(np.array([self.medians])).transform(X)
+
+    def gaps(self, X: Any) -> list[Gap]:
+        """Return the columns of a matrix that have missing values, how many, and what becomes of them."""
+        values = X.data if sparse.issparse(X) else X
+        if values.dtype.kind != "f" or not np.isnan(values).any():
+            return []
+        if sparse.issparse(X):
+            columns = X.tocsc()
+            owner = np.repeat(np.arange(columns.shape[1]), np.diff(columns.indptr))
+            rows = np.bincount(owner[np.isnan(columns.data)], minlength=columns.shape[1])
+        else:
+            rows = np.isnan(X).sum(axis=0)
+        return [
+            Gap(self.features[j], int(rows[j]), None if self.medians is None else self.medians[j])
+            for j in np.flatnonzero(rows)
+        ]
 
     def place(self, X: Any, test: Any) -> str:
         """Return the name of the first feature with a value that passes the test."""

@@ -38,6 +38,7 @@ def run(args: argparse.Namespace) -> int:
         source="data.csv" if args.data == "-" else args.data,
         arguments=data_arguments(args),
         notes=notes_on(data),
+        missing=data.gaps,
         date=datetime.date.today().isoformat(),
         algorithm=args.algorithm,
         **cross_validation_settings(args),
@@ -78,8 +79,6 @@ def notes_on(data: Data) -> list[str]:
     """Return sentences on how the features were made from the columns."""
     preparation: Any = data.preparation
     notes = []
-    if preparation.medians is not None:
-        notes.append("Missing numbers are replaced by the median of their column.")
     if isinstance(preparation, TablePreparation) and preparation.categories:
         several = len(preparation.categories) > 1
         columns = ", ".join(map(shown, preparation.categories))

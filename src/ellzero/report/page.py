@@ -64,6 +64,7 @@ def write_report(
     source: str = "data.csv",
     arguments: Sequence[str] = (),
     notes: Sequence[str] = (),
+    missing: Sequence[tuple[str, int, float | str | None]] | None = (),
     date: str = "",
     progress: bool = False,
     **settings: Any,
@@ -82,6 +83,8 @@ def write_report(
     sample_weight : (n,), optional
     source, arguments : the data file that the page's commands name, and what they need to read it, such as ``["--one-hot"]``
     notes : sentences about the data that the page shows with its summary
+    missing : values that were missing before X was made: column, number of rows, and what they were filled with (a number, or
+        the category that they became); None if that is not known
     date : shown at the end of the page; the page depends on nothing else that changes but the seconds of the search
     progress : show progress on standard error
     settings :
@@ -112,7 +115,15 @@ def write_report(
     proofs = None
     if time_limit is None or time_limit > 0.0:
         proofs = prove(estimator, X, y, sample_weight=sample_weight, time_limit=time_limit, progress=progress)
-    words = Words(target=target, title=title, source=source, arguments=tuple(arguments), notes=tuple(notes), date=date)
+    words = Words(
+        target=target,
+        title=title,
+        source=source,
+        arguments=tuple(arguments),
+        notes=tuple(notes),
+        missing=None if missing is None else tuple(missing),
+        date=date,
+    )
     summary = summarise(estimator, X, y, sample_weight=sample_weight, proofs=proofs, words=words)
     with replacing(path) as stream:
         stream.write(render_report(summary).encode())

@@ -20,7 +20,7 @@ from ellzero.report.data_summary import describe_classes, describe_features, des
 from ellzero.report.models import HeldOut, brief, brief_list, describe_fit, describe_models, shown_rows, tested_rows
 from ellzero.report.proof import Proof, describe_proofs
 from ellzero.report.snippets import code_blocks
-from ellzero.report.words import Words, headline, method_notes, name_score, named, selection_notes, why_no_proof
+from ellzero.report.words import Words, headline, method_notes, missing_words, name_score, named, selection_notes, why_no_proof
 
 __all__ = ["summarise"]
 
@@ -82,7 +82,12 @@ def summarise(
         "classes": [named(label) for label in labels],
         "positive": [named(label) for label in (labels[1:] if kind == "binary" else labels)],
         "shared": bool(getattr(estimator, "shared_support", False)),
-        "data": {**data, "weighted": sample_weight is not None, "notes": [safe_line(note) for note in words.notes]},
+        "data": {
+            **data,
+            "missing": missing_words(words.missing, design.shape[0]),
+            "weighted": sample_weight is not None,
+            "notes": [safe_line(note) for note in words.notes],
+        },
         "selection": describe_selection(results, loss, design.shape[1]),
         "features": [describe_feature(results.names, j, float(spread[j])) for j in used],
         "models": models,

@@ -227,13 +227,35 @@ function showData() {
       `${data.sparse ? "sparse" : "dense"}, ${percent(data.density, data.density < 0.01 ? 3 : 1)} of the values are not zero`,
     ),
   );
-  facts.push(fact("missing values", "none"));
+  facts.push(fact("missing values", data.missing.summary));
   const more = data.constant > data.constant_names.length ? ", …" : "";
   facts.push(
     fact("constant columns", data.constant ? `${whole(data.constant)}: ${data.constant_names.join(", ")}${more}` : "none"),
   );
   facts.push(fact("weights", data.weighted ? "rows are weighted" : "all rows count the same"));
   replace(byId("data"), facts.flat());
+  const gap = (column) =>
+    html(
+      "tr",
+      {},
+      html("th", { scope: "row", title: column.name }, column.name),
+      html("td", { class: "num" }, `${whole(column.rows)} (${percent(column.share)})`),
+      html("td", {}, column.filled),
+    );
+  const gapHead = html(
+    "thead",
+    {},
+    html(
+      "tr",
+      {},
+      html("th", { scope: "col" }, "column"),
+      html("th", { scope: "col", class: "num" }, "missing"),
+      html("th", { scope: "col" }, "filled with"),
+    ),
+  );
+  const { columns } = data.missing;
+  byId("gaps").hidden = !columns.length;
+  if (columns.length) replace(byId("gaps"), html("table", {}, gapHead, html("tbody", {}, columns.map(gap))));
   replace(
     byId("notes"),
     data.notes.map((note) => html("li", {}, note)),
