@@ -148,7 +148,6 @@ def test_usage(run, tmp_path):
     data, few = tmp_path / "data.csv", tmp_path / "few.csv"
     FRAME.head(6).to_csv(few, index=False)  # a plane separates the classes: nothing holds the coefficients
     for argv, expected in (
-        ([], "the following arguments are required: COMMAND"),
         (["dance"], "invalid choice: 'dance'"),
         (["path"], "the following arguments are required: data"),
         (["path", data], "--target must name the column of"),

@@ -9,7 +9,7 @@ from typing import Any
 from ellzero.base.quoting import LONGEST_PATH, shown
 from ellzero.cli.data import Data, load_data
 from ellzero.cli.files import check_output
-from ellzero.cli.output import print_result
+from ellzero.cli.output import exit_code, print_result
 from ellzero.cli.preparation import TablePreparation
 from ellzero.cli.solver_settings import check_loss, classifier_settings, cross_validation_settings, problem_settings
 from ellzero.report.page import write_report
@@ -57,7 +57,8 @@ def run(args: argparse.Namespace) -> int:
     }
     written = f"written: {shown(args.out, LONGEST_PATH)}"
     print_result(args, result, f"{summary['lead']} {summary['certificate']['sentence']}\n{written}")
-    return 0
+    interrupted = any(row["status"] == "interrupted" for row in summary["certificate"]["rows"])
+    return exit_code("interrupted" if interrupted else None, written=True)
 
 
 def data_arguments(args: argparse.Namespace) -> list[str]:
