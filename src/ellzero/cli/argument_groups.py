@@ -59,7 +59,9 @@ def add_reading(parser: argparse.ArgumentParser, formats: tuple[str, ...] = FORM
 def add_problem(parser: argparse.ArgumentParser, positive: bool = False, shrinkage: bool = True) -> None:
     """Add the loss, the penalties and the constraints: the problem that is solved."""
     group = parser.add_argument_group("model")
-    group.add_argument("--regression", action="store_true", help="the target is a number (squared error)")
+    kind = group.add_mutually_exclusive_group()
+    kind.add_argument("--regression", action="store_true", help="the target is a number (squared error)")
+    kind.add_argument("--classes", action="store_true", help="the target's values are classes, however many numbers they are")
     group.add_argument(
         "--loss", type=underscored, choices=LOSSES, metavar="NAME", help=f"{', '.join(LOSSES)} (default: logistic)"
     )

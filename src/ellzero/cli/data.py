@@ -57,7 +57,7 @@ def load_data(args: argparse.Namespace, *, classes: int | None = None) -> Data:
         return data
     positive = getattr(args, "positive", None)
     labels = data.y if positive is None else is_label(data.y, positive, data.target)
-    return replace(data, y=as_labels(labels, data.target, classes))
+    return replace(data, y=as_labels(labels, data.target, classes, insist=getattr(args, "classes", False)))
 
 
 def from_source(source: Table | Matrix | Columns, args: argparse.Namespace) -> Data:

@@ -215,6 +215,7 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     add_data(parser)
     parser.add_argument("--positive", metavar="LABEL", help="as it was given to certify")
     parser.add_argument("--regression", action="store_true", help="as it was given to certify")
+    parser.add_argument("--classes", action="store_true", help="as it was given to certify")
     parser.add_argument(
         "--expect",
         action="append",

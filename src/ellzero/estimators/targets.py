@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,12 @@ from ellzero.estimators.base import L0Estimator
 from ellzero.estimators.calibration import platt_scaling
 from ellzero.estimators.training import Training
 from ellzero.problem.model import Model
+from ellzero.tables.target import MANY_WHOLE
 
 __all__ = ["L0ClassifierBase", "L0RegressorBase", "class_probabilities"]
 
 Array = NDArray[np.float64]
+FEW_ROWS = 10  # many classes with fewer rows each than this look like the numbers of a regression
 
 
 def has_probabilities(estimator: Any) -> bool:
@@ -43,6 +46,27 @@ def class_probabilities(log_odds: Array) -> Array:
     return np.where(total > 0.0, share / np.where(total > 0.0, total, 1.0), 1.0 / share.shape[1])
 
 
+def check_classes(y: NDArray[Any]) -> None:
+    """Refuse a target that cannot be classes; numbers with fractions belong to a regression."""
+    try:
+        check_classification_targets(y)
+    except ValueError as error:
+        if "continuous" not in str(error):
+            raise
+        raise InvalidInputError(
+            "Unknown label type: y holds numbers with fractions, and a classifier needs classes; L0Regressor predicts numbers."
+        ) from None
+
+
+def warn_of_numbers(classes: NDArray[Any], rows: int) -> None:
+    """Warn if labels look like the numbers of a regression: each becomes a class with a model of its own."""
+    if classes.dtype.kind in "iuf" and len(classes) > MANY_WHOLE and FEW_ROWS * len(classes) > rows:
+        warnings.warn(
+            f"y has {len(classes)} different numbers in {rows} rows, and each becomes a class; L0Regressor predicts numbers.",
+            stacklevel=7,  # the user's code that calls `fit`
+        )
+
+
 class L0ClassifierBase(ClassifierMixin, L0Estimator):
     """The base of classifiers; with more than two classes, each has a problem of its own, that class against the rest."""
 
@@ -56,12 +80,13 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
         try:
             if y.dtype == object and any(label is None for label in y):
                 raise TypeError("a row has no label")
-            check_classification_targets(y)
+            check_classes(y)
             self.classes_ = np.unique(y[counted])
         except TypeError as error:  # also labels that have no order
             if "bytes" in str(error):
                 raise
             raise InvalidInputError("y must hold labels of one type, and no row may lack one.") from None
+        warn_of_numbers(self.classes_, int(counted.sum()))
         if len(self.classes_) < 2:
             raise InvalidInputError(f"y must have at least two classes, got {len(self.classes_)} class.")
         code = np.searchsorted(self.classes_, np.where(counted, y, self.classes_[0]))
