@@ -3,9 +3,9 @@
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
-from support.command_line import species, table
+from scipy import sparse
+from support.command_line import table
 
 import ellzero as ez
 
@@ -42,3 +42,54 @@ def test_estimators_say_what_predicts_numbers():
         ez.L0Classifier(k=1).fit(X, np.arange(60) % 30)
     assert seen[0].filename == __file__
     ez.L0Classifier(k=1).fit(X, np.array([f"n{j % 30:02d}" for j in range(60)]))  # text is never a number
+
+
+@pytest.mark.filterwarnings("always")
+def test_a_column_that_looks_like_an_identifier_is_named(run, tmp_path):
+    frame = table()
+    frame.insert(0, "patient id", np.arange(120) + 1000)
+    frame.insert(1, "age", np.arange(120) % 60)  # whole numbers, but some are the same
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    argv = ["fit", tmp_path / "data.csv", "--target", "label", "--k", "2", "--quiet"]
+    code, _, err = run(*argv)
+    assert code == 0
+    assert err == (
+        "ellzero: warning: column 'patient id' holds a different whole number in each of the 120 rows, as identifiers do; if it is "
+        "no measurement, add --ignore 'patient id'.\n"
+    )
+    assert run(*argv, "--ignore", "patient id")[2] == ""
+    page = tmp_path / "page.html"
+    assert run("report", *argv[1:4], "--time-limit", "0", "--out", page)[0] == 0
+    assert "Column patient id holds a different whole number in every row" in page.read_text()
+
+
+def test_rows_without_a_target_are_left_out_when_asked(run, tmp_path):
+    frame = table()
+    frame.loc[[3, 5, 9], "label"] = None
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    frame.dropna().to_csv(tmp_path / "rest.csv", index=False)
+    argv = ["--target", "label", "--k", "2"]
+    assert run.error("fit", tmp_path / "data.csv", *argv).endswith("leave them out with --drop-unlabelled.")
+    for command in ("fit", "certify"):
+        kept = run.json(command, tmp_path / "data.csv", *argv, "--drop-unlabelled")
+        assert kept["objective"] == run.json(command, tmp_path / "rest.csv", *argv)["objective"]
+    assert "3 of 120 rows have no target and are left out" in run("fit", tmp_path / "data.csv", *argv, "--drop-unlabelled")[2]
+    page = tmp_path / "page.html"
+    run.ok("report", tmp_path / "data.csv", *argv[:2], "--drop-unlabelled", "--time-limit", "0", "--out", page)
+    assert "3 rows without a target are left out." in page.read_text()
+    assert "--drop-unlabelled" in page.read_text()
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_rows_of_a_matrix_without_a_target(run, tmp_path, form):
+    X, y, _ = ez.datasets.make_classification(60, 5, 2, s=2.0, random_state=0)
+    y = y.astype(float)
+    y[[2, 7]] = np.nan
+    np.save(tmp_path / "y.npy", y)
+    if form is np.asarray:
+        np.savez(tmp_path / "data.npz", X=X)
+    else:
+        sparse.save_npz(tmp_path / "data.npz", form(X))
+    argv = ["fit", tmp_path / "data.npz", "--target", tmp_path / "y.npy", "--k", "2"]
+    assert "is missing in 2 of 60 rows" in run.error(*argv)
+    assert run.json(*argv, "--drop-unlabelled")["rows"] == 58

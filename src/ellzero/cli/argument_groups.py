@@ -33,8 +33,15 @@ def add_data(parser: argparse.ArgumentParser) -> None:
         help="what to predict; in npz files an array's name (default y) or a .npy file; column stores have their own",
     )
     group.add_argument(
-        "--drop", type=name_list, action="extend", default=[], metavar="A,B", help="columns to leave out (ids, dates)"
+        "--drop",
+        "--ignore",
+        type=name_list,
+        action="extend",
+        default=[],
+        metavar="A,B",
+        help="columns to leave out (identifiers, dates)",
     )
+    group.add_argument("--drop-unlabelled", action="store_true", help="leave out rows without a target")
     group.add_argument("--weight", metavar="COLUMN", help="weights of the rows")
     group.add_argument("--impute", choices=("median",), help="fill missing numbers")
     group.add_argument("--one-hot", action="store_true", help="code columns of text by an indicator for each category")

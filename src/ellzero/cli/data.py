@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass, replace
+import shlex
+import warnings
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,9 @@ from ellzero.tables.columns import as_numbers, check_presence, first_names, list
 from ellzero.tables.optional import need
 from ellzero.tables.target import as_labels, as_response, column_labels, column_response, is_label
 
-__all__ = ["Data", "load_data", "load_new_data", "make_reading"]
+__all__ = ["Data", "load_data", "load_new_data", "make_reading", "quoted_name"]
+
+FEWEST_ROWS = 20  # of fewer, a measurement is often different in every one
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,8 @@ class Data:
     weight: NDArray[np.float64] | None
     target: str
     preparation: TablePreparation | MatrixPreparation
+    identifiers: list[str] = field(default_factory=list)  # columns of whole numbers that are different in every row
+    unlabelled: int = 0  # rows without a target, which were left out
     gaps: list[Gap] | None = None  # None: of a column store, which does not say what was filled when it was written
 
     def features_of(self, columns: list[str]) -> NDArray[np.int64]:
@@ -85,12 +91,13 @@ def make_reading(args: argparse.Namespace, **known: Any) -> Reading:
 
 def from_table(table: Table, args: argparse.Namespace) -> Data:
     """Return the data of a table, whose columns are found by name."""
-    frame, source = table.frame, table.source
+    source = table.source
     if args.target is None:
         raise InvalidInputError(
-            f"--target must name the column of {source} to predict; its columns are {first_names(frame.columns)}."
+            f"--target must name the column of {source} to predict; its columns are {first_names(table.frame.columns)}."
         )
-    check_presence(frame, [args.target], source, "--target: ")
+    check_presence(table.frame, [args.target], source, "--target: ")
+    frame = labelled_rows(table.frame, table.frame[args.target].isna().to_numpy(), args)
     check_presence(frame, args.drop, source, "--drop: ")
     weight = None
     if args.weight is not None:
@@ -109,7 +116,43 @@ def from_table(table: Table, args: argparse.Namespace) -> Data:
     X = with_names(preparation, *preparation.apply(rest, source), args)
     target = frame[args.target]
     y = column_response(target, source, table.decimal) if args.regression else column_labels(target)
-    return Data(X, y, weight, args.target, preparation, preparation.gaps(rest))
+    identifiers = likely_identifiers(rest, preparation)
+    unlabelled = len(table.frame) - len(frame)
+    return Data(X, y, weight, args.target, preparation, identifiers, unlabelled, preparation.gaps(rest))
+
+
+def labelled_rows(rows: Any, missing: NDArray[np.bool_], args: argparse.Namespace) -> Any:
+    """Return the rows that have a target if --drop-unlabelled was given, otherwise all of them."""
+    if not args.drop_unlabelled or not missing.any():
+        return rows
+    if missing.all():
+        raise InvalidInputError(f"target {args.target or 'y'!r} is missing in all {len(missing)} rows.")
+    note(args, f"{int(missing.sum())} of {len(missing)} rows have no target and are left out.")
+    return rows[~missing].reset_index(drop=True) if hasattr(rows, "reset_index") else rows[~missing]
+
+
+def likely_identifiers(frame: Any, preparation: TablePreparation) -> list[str]:
+    """Return the columns of whole numbers that are different in every row, and warn of them: few features are like that."""
+    rows = len(frame)
+    if rows < FEWEST_ROWS:
+        return []
+    kinds = dict(zip(frame.columns, frame.dtypes, strict=True))
+    whole = [name for name in preparation.numbers if getattr(kinds[name], "kind", "") in "iu"]
+    found = [name for name in whole if frame[name].nunique(dropna=False) == rows]
+    if found:
+        several = len(found) > 1
+        warnings.warn(
+            f"{listed(found)} {'hold' if several else 'holds'} a different whole number in each of the {rows} rows, as "
+            f"identifiers do; if {'they are' if several else 'it is'} no measurement{'s' * several}, add --ignore "
+            f"{shlex.quote(','.join(map(quoted_name, found)))}.",
+            stacklevel=2,
+        )
+    return found
+
+
+def quoted_name(name: str) -> str:
+    """Return a column's name as it is written in a list of names."""
+    return '"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name
 
 
 def without_row_numbers(frame: Any, source: str, args: argparse.Namespace) -> Any:
@@ -139,9 +182,15 @@ def from_matrix(matrix: Matrix, args: argparse.Namespace) -> Data:
     name = args.target or "y"
     y = row_values(matrix, name, "--target")
     weight = None if args.weight is None else row_values(matrix, args.weight, "--weight")
-    preparation = learn_matrix(matrix.X, matrix.first, impute=args.impute is not None)
-    X = preparation.apply(matrix.X, matrix.source)
-    return Data(X, as_response(y, name) if args.regression else y, weight, name, preparation, preparation.gaps(matrix.X))
+    missing = np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), dtype=bool)
+    raw = labelled_rows(matrix.X.tocsr() if sparse.issparse(matrix.X) and missing.any() else matrix.X, missing, args)
+    unlabelled = len(y) - raw.shape[0]
+    if unlabelled:
+        y, weight = y[~missing], None if weight is None else weight[~missing]
+    preparation = learn_matrix(raw, matrix.first, impute=args.impute is not None)
+    X = preparation.apply(raw, matrix.source)
+    y = as_response(y, name) if args.regression else y
+    return Data(X, y, weight, name, preparation, unlabelled=unlabelled, gaps=preparation.gaps(raw))
 
 
 def refuse_table_options(args: argparse.Namespace, source: str, reason: str) -> None:
@@ -160,6 +209,10 @@ def from_columns(columns: Columns, args: argparse.Namespace) -> Data:
     if args.impute is not None:
         raise InvalidInputError(
             f"--impute is for data that is read into memory; {source} is used as 'ellzero convert' wrote it."
+        )
+    if args.drop_unlabelled:
+        raise InvalidInputError(
+            f"--drop-unlabelled is for data that is read into memory; 'ellzero convert --drop-unlabelled' writes {source} without."
         )
     arrays = {} if X.y is None else {X.target or "y": X.y}
     target = args.target or next(iter(arrays), "")

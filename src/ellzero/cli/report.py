@@ -7,7 +7,7 @@ import datetime
 from typing import Any
 
 from ellzero.base.quoting import LONGEST_PATH, shown
-from ellzero.cli.data import Data, load_data
+from ellzero.cli.data import Data, load_data, quoted_name
 from ellzero.cli.files import check_output
 from ellzero.cli.output import exit_code, print_result
 from ellzero.cli.preparation import TablePreparation
@@ -63,23 +63,23 @@ def run(args: argparse.Namespace) -> int:
 
 def data_arguments(args: argparse.Namespace) -> list[str]:
     """Return the arguments that other commands need to read the data in the same way; the page shows them."""
-    lists = {"drop": map(quoted, args.drop), "categorical": map(quoted, args.categorical), "missing": args.missing}
+    lists = {"drop": map(quoted_name, args.drop), "categorical": map(quoted_name, args.categorical), "missing": args.missing}
     words = [word for option, values in lists.items() for value in values for word in (f"--{option}", value)]
     for option, usual in READING.items():
         if getattr(args, option) != usual:
             words += [f"--{option}", getattr(args, option)]
-    return words + ["--one-hot"] * args.one_hot
-
-
-def quoted(name: str) -> str:
-    """Return a column's name as it is written in a list of names."""
-    return '"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name
+    return words + ["--one-hot"] * args.one_hot + ["--drop-unlabelled"] * args.drop_unlabelled
 
 
 def notes_on(data: Data) -> list[str]:
     """Return sentences on how the features were made from the columns."""
     preparation: Any = data.preparation
     notes = []
+    if data.unlabelled:
+        one = data.unlabelled == 1
+        notes.append(f"{data.unlabelled:,} row{'' if one else 's'} without a target {'is' if one else 'are'} left out.")
+    for name in data.identifiers:
+        notes.append(f"Column {shown(name)} holds a different whole number in every row, as an identifier does: is it a feature?")
     if isinstance(preparation, TablePreparation) and preparation.categories:
         several = len(preparation.categories) > 1
         columns = ", ".join(map(shown, preparation.categories))

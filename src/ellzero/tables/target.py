@@ -129,5 +129,6 @@ def refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
     if missing.any():
         first = int(np.argmax(missing)) + 1
         raise InvalidInputError(
-            f"target {name!r} is missing in {int(missing.sum())} of {len(missing)} rows (first in row {first}); leave them out."
+            f"target {name!r} is missing in {int(missing.sum())} of {len(missing)} rows (first in row {first}); "
+            "leave them out with --drop-unlabelled."
         )
