@@ -38,7 +38,7 @@ TABLES = {
         text(FRAME.assign(city="Rome")),
         "column 'city' holds text (such as 'Rome'); code it as categories with --one-hot",
     ),
-    "texts": (text(FRAME.assign(u="p", v="q", w="r", x="s")), "columns 'u', 'v', 'w' and 1 more hold text (such as 'p')"),
+    "texts": (text(FRAME.assign(u="p", v="q", w="r", x="s")), "columns 'u', 'v', 'w' and 'x' hold text (such as 'p')"),
     "mark": (
         text(with_value("b", "?")),
         "holds text (such as '?') among numbers; if that means a missing value, add --missing '?'",

@@ -183,6 +183,7 @@ def test_drop_weight_and_always(run, tmp_path):
     same_as(result, expected, list("abcde"))
 
 
+@pytest.mark.filterwarnings("ignore:column 'Unnamed. 0' holds a different whole number")
 def test_row_numbers_without_a_name_are_no_feature(run, tmp_path):
     FRAME.to_csv(tmp_path / "data.csv")
     _, _, err = run("path", tmp_path / "data.csv", "--target", "label", "--max-support", 4)

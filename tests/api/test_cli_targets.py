@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from support.command_line import table
@@ -93,3 +94,54 @@ def test_rows_of_a_matrix_without_a_target(run, tmp_path, form):
     argv = ["fit", tmp_path / "data.npz", "--target", tmp_path / "y.npy", "--k", "2"]
     assert "is missing in 2 of 60 rows" in run.error(*argv)
     assert run.json(*argv, "--drop-unlabelled")["rows"] == 58
+
+
+def test_all_bad_columns_are_named_in_one_run(run, tmp_path):
+    frame = table()
+    frame.insert(0, "town", "Rome")
+    frame.insert(1, "note", [f"text {row}" for row in range(120)])
+    frame.insert(2, "nothing", np.nan)
+    frame.loc[3, "a"] = np.nan
+    frame.loc[4, "c"] = np.nan
+    frame.loc[5, "b"] = np.inf
+    frame["d"] = frame["d"].astype(object)
+    frame.loc[6, "d"] = "?"
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    said = run.error("fit", tmp_path / "data.csv", "--target", "label", "--k", "1")
+    for part in (
+        "column 'nothing' has no values at all",
+        "column 'town' holds text (such as 'Rome'); code it as categories with --one-hot",
+        "column 'note' has 120 different values in 120 rows (such as 'text 0'), too many for categories",
+        "column 'd' holds text (such as '?') among numbers; if that means a missing value, add --missing '?'",
+        "column 'b' in ",
+        "infinite values; leave out with --drop, or read them as missing with --missing inf",
+        "columns 'a' and 'c' have missing values; fill them with --impute median",
+    ):
+        assert part in said
+    remedy = ["--drop", "nothing,note", "--one-hot", "--impute", "median", "--missing", "inf", "--missing", "?"]
+    run.ok("fit", tmp_path / "data.csv", "--target", "label", "--k", "1", *remedy)
+
+
+def test_all_bad_columns_of_a_frame_are_named():
+    frame = table()
+    y = frame.pop("label")
+    frame["town"], frame["when"] = "Rome", pd.Timestamp("2024-01-01")
+    frame.loc[3, "a"], frame.loc[4, "c"], frame.loc[5, "b"] = np.nan, np.nan, np.inf
+    expected = (
+        "X must hold real numbers, got 'Rome' in column 'town', Timestamp('2024-01-01 00:00:00') in column 'when'; X contains NaN "
+        "in columns 'a' and 'c', infinity in column 'b'; fill, code or drop them first."
+    )
+    for fit in (ez.fit_path, ez.L0Classifier(k=1).fit, ez.L0ClassifierCV().fit):
+        with pytest.raises(ez.InvalidInputError) as caught:
+            fit(frame, y)
+        assert str(caught.value) == expected
+    numbers = frame[list("abcdef")]
+    with pytest.raises(ez.InvalidInputError, match=r"NaN or infinity \(columns 'a', 'b' and 'c'\)"):
+        ez.fit_path(numbers, y)
+    with pytest.raises(ez.InvalidInputError, match="X contains NaN in columns 'a' and 'c', infinity in column 'b'; fill"):
+        ez.L0Classifier(k=1).fit(numbers, y)
+    model = ez.L0Classifier(k=1).fit(table()[list("abcdef")], y)
+    with pytest.raises(ez.InvalidInputError, match="X contains NaN in columns 'a' and 'c', infinity in column 'b'; fill"):
+        model.predict(numbers)
+    with pytest.raises(ez.InvalidInputError, match=r"X contains NaN or infinity \(column 1\)"):
+        ez.L0Classifier(k=1).fit(sparse.csr_matrix([[1.0, np.nan], [0.0, 1.0]]), [0, 1])

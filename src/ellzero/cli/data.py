@@ -16,12 +16,13 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.cli.output import note
 from ellzero.cli.preparation import Gap, MatrixPreparation, TablePreparation, learn_matrix, learn_table
 from ellzero.cli.tables import Columns, Matrix, Reading, Table, load_array, read_data
-from ellzero.tables.columns import as_numbers, check_presence, first_names, listed
+from ellzero.tables.columns import as_numbers, check_presence, first_names, is_plain, listed
 from ellzero.tables.optional import need
 from ellzero.tables.target import as_labels, as_response, column_labels, column_response, is_label
 
 __all__ = ["Data", "load_data", "load_new_data", "make_reading", "quoted_name"]
 
+FIRST_ROWS = 1000
 FEWEST_ROWS = 20  # of fewer, a measurement is often different in every one
 
 
@@ -137,8 +138,10 @@ def likely_identifiers(frame: Any, preparation: TablePreparation) -> list[str]:
     if rows < FEWEST_ROWS:
         return []
     kinds = dict(zip(frame.columns, frame.dtypes, strict=True))
-    whole = [name for name in preparation.numbers if getattr(kinds[name], "kind", "") in "iu"]
-    found = [name for name in whole if frame[name].nunique(dropna=False) == rows]
+    whole = [name for name in preparation.numbers if is_plain(kinds[name]) and kinds[name].kind in "iu"]
+    few = np.sort(frame[whole].head(FIRST_ROWS).to_numpy(), axis=0)  # rules out nearly all of them
+    whole = [name for name, different in zip(whole, (np.diff(few, axis=0) > 0).all(axis=0), strict=True) if different]
+    found = [name for name in whole if len(np.unique(frame[name].to_numpy())) == rows]
     if found:
         several = len(found) > 1
         warnings.warn(

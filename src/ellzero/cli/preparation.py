@@ -7,7 +7,9 @@ SimpleImputer and OneHotEncoder. A column of two categories becomes one feature:
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -132,9 +134,7 @@ class TablePreparation:
         if not absent.any():
             return numbers
         if self.medians is None:
-            names = [self.numbers[j] for j in np.flatnonzero(absent)]
-            what = f"{listed(names)} {'has' if len(names) == 1 else 'have'} missing values"
-            raise InvalidInputError(f"{what}{UNKNOWN_MEDIANS}" if new else f"{what}; {ADVICE}, or leave out with --drop.")
+            refuse_missing([self.numbers[j] for j in np.flatnonzero(absent)], new)
         with whole_imports():
             from sklearn.impute import SimpleImputer  # slow to import
 
@@ -237,17 +237,48 @@ class MatrixPreparation:
 def learn_table(frame: pd.DataFrame, source: str, *, impute: bool, one_hot: bool, categorical: set[str]) -> TablePreparation:
     """Learn the preparation of a table; columns that need an option that was not given are refused by name."""
     kinds = {**kinds_of(frame), **dict.fromkeys(categorical, "text")}
-    refuse_dates([name for name, kind in kinds.items() if kind == "date"])
-    refuse_empty(frame, source)
-    text = [name for name, kind in kinds.items() if kind == "text"]
-    if not one_hot:
-        refuse_text(frame, [name for name in text if name not in categorical])
-    numbers = [name for name, kind in kinds.items() if kind == "number"]
+    numbers, text, dates = ([name for name, kind in kinds.items() if kind == wanted] for wanted in ("number", "text", "date"))
+    empty = empty_columns(frame)
+    full = [name for name in text if name not in empty]
+    full_numbers = [name for name in numbers if name not in empty]
+    coded = full if one_hot else [name for name in full if name in categorical]
+    refuse_together(
+        source,
+        [
+            lambda: refuse_dates(dates),
+            lambda: refuse_empty(empty, source),
+            *(partial(refuse_text, frame, names) for names in alike(frame, [name for name in full if name not in coded])),
+            *(partial(learn_categories, frame[name]) for name in coded),
+            lambda: number_matrix(frame, full_numbers, source),  # infinite numbers, and those that are too large
+            lambda: None if impute else refuse_missing([name for name in full_numbers if frame[name].isna().any()]),
+        ],
+    )
     categories = {name: learn_categories(frame[name]) for name in text}
     medians = learn_medians(frame, numbers, source) if impute else None
     preparation = TablePreparation(tuple(numbers), medians, categories)
     refuse_twice(source, preparation.features)  # a column may have the very name of an indicator of another
     return preparation
+
+
+def refuse_together(source: str, checks: list[Callable[[], object]]) -> None:
+    """Run all checks, and raise what they complain of as one error, so that nobody meets bad columns one run at a time."""
+    found = []
+    for check in checks:
+        try:
+            check()
+        except InvalidInputError as error:
+            found.append(str(error).removesuffix("."))
+    if len(found) == 1:
+        raise InvalidInputError(f"{found[0]}.")
+    if found:
+        raise InvalidInputError(f"{source} has columns that need care: {'; '.join(f'({i + 1}) {t}' for i, t in enumerate(found))}.")
+
+
+def refuse_missing(names: list[str], new: bool = False) -> None:
+    """Refuse columns with missing values, in the data of a fit or in new data, for which there are no medians."""
+    if names:
+        what = f"{listed(names)} {'has' if len(names) == 1 else 'have'} missing values"
+        raise InvalidInputError(f"{what}{UNKNOWN_MEDIANS}" if new else f"{what}; {ADVICE}, or leave out with --drop.")
 
 
 def learn_matrix(X: Any, first: int, *, impute: bool) -> MatrixPreparation:
@@ -292,19 +323,33 @@ def refuse_dates(dates: list[str]) -> None:
         )
 
 
-def refuse_empty(frame: pd.DataFrame, source: str) -> None:
+def empty_columns(frame: pd.DataFrame) -> list[str]:
+    """Return the columns without a single value."""
+    return frame.columns[frame.isna().all().to_numpy()].tolist()
+
+
+def refuse_empty(empty: list[str], source: str) -> None:
     """Refuse columns without a single value, which have no median."""
-    empty = frame.columns[frame.isna().all().to_numpy()].tolist()
     if empty:
         raise InvalidInputError(
             f"{listed(empty)} {'has' if len(empty) == 1 else 'have'} no values at all in {source}; leave out with --drop."
         )
 
 
+def alike(frame: pd.DataFrame, text: list[str]) -> list[list[str]]:
+    """Return columns of text in groups of which `refuse_text` would say the same."""
+    groups: dict[str, list[str]] = {}
+    for name in text:
+        try:
+            refuse_text(frame, [name])
+        except InvalidInputError as error:
+            advice = str(error).rpartition(";")[2]
+            groups.setdefault(name if "too many for categories" in str(error) else advice, []).append(name)
+    return list(groups.values())
+
+
 def refuse_text(frame: pd.DataFrame, text: list[str]) -> None:
     """Refuse text without --one-hot, and guess its meaning: categories, marks of missing values, or a decimal comma."""
-    if not text:
-        return
     pandas = need("pandas")
     values = frame[text[0]].dropna().astype(str)
     numeric = pandas.to_numeric(values, errors="coerce")

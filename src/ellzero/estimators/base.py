@@ -109,7 +109,7 @@ class L0Estimator(BaseEstimator):
         """Return X and y after scikit-learn's checks; an X that is not in memory stays where it is."""
         if is_stored(X):
             return check_training_data(self, X, y)
-        with quoting_safely():
+        with quoting_safely(X):
             X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", y_numeric=is_regressor(self))
         names = getattr(self, "feature_names_in_", None)
         return as_design(X, None if names is None else names.tolist()), np.asarray(y)
@@ -193,7 +193,7 @@ class L0Estimator(BaseEstimator):
         if stored is not None:
             check_features(self, stored)
         else:
-            with quoting_safely():
+            with quoting_safely(X):
                 X = validate_data(self, X, accept_sparse=["csr", "csc"], dtype="numeric", reset=False)
         if sparse.issparse(self.coef_):
             used = np.unique(self.coef_.indices).astype(np.int64)

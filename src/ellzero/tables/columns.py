@@ -17,9 +17,19 @@ from ellzero.tables.optional import need
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["as_numbers", "as_text", "check_names", "check_presence", "first_names", "kinds_of", "listed", "number_matrix"]
+__all__ = [
+    "as_numbers",
+    "as_text",
+    "check_names",
+    "check_presence",
+    "first_names",
+    "is_plain",
+    "kinds_of",
+    "listed",
+    "number_matrix",
+]
 
-SHOWN = 3
+SHOWN = 20
 MOST_COMPARED, LONGEST_COMPARED = 10_000, 60  # names of columns among which a misspelt one is looked for
 
 
@@ -79,8 +89,12 @@ def number_matrix(frame: pd.DataFrame, names: Sequence[str], source: str) -> NDA
     out[:, [place[name] for name in plain]] = frame[plain].to_numpy(dtype=np.float64)
     for name in [name for name in names if not is_plain(types[name])]:
         out[:, place[name]] = as_numbers(frame[name], source)
-    for j in np.flatnonzero(np.isinf(out).any(axis=0)):
-        refuse_infinite(out[:, j], names[int(j)], source)
+    infinite = [names[int(j)] for j in np.flatnonzero(np.isinf(out).any(axis=0))]
+    if infinite:
+        raise InvalidInputError(
+            f"{listed(infinite)} in {source} {'holds' if len(infinite) == 1 else 'hold'} infinite values; leave out with --drop, or "
+            "read them as missing with --missing inf."
+        )
     return out
 
 
@@ -127,7 +141,7 @@ def first_names(columns: Sequence[object]) -> str:
 
 
 def listed(names: list[str]) -> str:
-    """Return a few names in words: column 'a', columns 'a' and 'b', columns 'a', 'b', 'c' and 4 more."""
+    """Return a few names in words: column 'a', columns 'a' and 'b', columns 'a', ..., 't' and 4 more."""
     if len(names) == 1:
         return f"column {quoted(names[0])}"
     shown = [quoted(name) for name in names[:SHOWN]]
