@@ -61,7 +61,10 @@ TABLES = {
         "target 'label' has 3 classes (ant, bee, cat), this command takes two; --positive ant tells one of them from the rest",
     ),
     "numbers": (text(FRAME.assign(label=FRAME.a)), "120 different numbers in 120 rows (-2."),
-    "names": (text(FRAME.assign(label=[f"n{k}" for k in range(120)])), "120 different values in 120 rows (n0, n1, n10, ...); is it the right"),
+    "names": (
+        text(FRAME.assign(label=[f"n{k}" for k in range(120)])),
+        "120 different values in 120 rows (n0, n1, n10, ...); is it the right",
+    ),
     "only the target": (text(FRAME[["label"]]), "has no columns beside the target"),
 }
 

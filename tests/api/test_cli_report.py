@@ -97,5 +97,7 @@ def test_missing_values_are_counted_by_column(run, tmp_path):
         "city, now": (2, "category (missing)"),
     }
     table().to_csv(tmp_path / "data.csv", index=False)
-    run.ok("report", tmp_path / "data.csv", "--target", "label", "--time-limit", "0", "--quiet", "--out", tmp_path / "page.html")
+    run.ok(
+        "report", tmp_path / "data.csv", "--target", "label", "--time-limit", "0", "--quiet", "--out", tmp_path / "page.html"
+    )
     assert content(tmp_path / "page.html")["data"]["missing"] == {"summary": "none", "columns": []}

@@ -63,7 +63,7 @@ def add_reading(parser: argparse.ArgumentParser, formats: tuple[str, ...] = FORM
     )
 
 
-def add_problem(parser: argparse.ArgumentParser, positive: bool = False, shrinkage: bool = True) -> None:
+def add_problem(parser: argparse.ArgumentParser, shrinkage: bool = True) -> None:
     """Add the loss, the penalties and the constraints: the problem that is solved."""
     group = parser.add_argument_group("model")
     kind = group.add_mutually_exclusive_group()
@@ -92,8 +92,9 @@ def add_problem(parser: argparse.ArgumentParser, positive: bool = False, shrinka
         help="columns that are always in, free of charge",
     )
     group.add_argument("--n-jobs", type=int, metavar="N", help="threads (default: 1; -1: all cores)")
-    if positive:
-        group.add_argument("--positive", metavar="LABEL", help="tell this class from all others (needed with more than two)")
+    group.add_argument(
+        "--positive", metavar="LABEL", help="the class that coefficients speak for; of more than two, against the rest"
+    )
 
 
 def add_cross_validation(parser: argparse.ArgumentParser) -> Any:

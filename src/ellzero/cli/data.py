@@ -37,6 +37,7 @@ class Data:
     preparation: TablePreparation | MatrixPreparation
     identifiers: list[str] = field(default_factory=list)  # columns of whole numbers that are different in every row
     unlabelled: int = 0  # rows without a target, which were left out
+    positive: Any = None  # the label that --positive names, as the target has it
     gaps: list[Gap] | None = None  # None: of a column store, which does not say what was filled when it was written
 
     def features_of(self, columns: list[str]) -> NDArray[np.int64]:
@@ -53,18 +54,32 @@ class Data:
         return np.array(sorted(set(found)), dtype=np.int64)
 
 
-def load_data(args: argparse.Namespace, *, classes: int | None = None) -> Data:
+def load_data(args: argparse.Namespace, *, classes: int | None = None, keep_labels: bool = False) -> Data:
     """Read the data of a fit.
 
-    There may be at most `classes` classes, any number if it is None; --positive tells one class from all others.
+    There may be at most `classes` classes, any number if it is None; --positive tells one class from all others. The target is
+    then a mask or, with `keep_labels`, has the user's two labels; of more, all but the positive one become "not LABEL".
     """
+    positive = getattr(args, "positive", None)
+    if args.regression and positive is not None:
+        raise InvalidInputError("--positive is for classes, not for --regression.")
     source = read_data(args.data, make_reading(args))
     data = from_source(source, args)
     if args.regression:
         return data
-    positive = getattr(args, "positive", None)
-    labels = data.y if positive is None else is_label(data.y, positive, data.target)
+    if positive is None:
+        labels = data.y
+    else:
+        mask = is_label(data.y, positive, data.target)
+        labels = mask if not keep_labels else data.y if len(np.unique(data.y)) <= 2 else one_against_rest(data.y, mask)
+        data = replace(data, positive=labels[mask][0].item())
     return replace(data, y=as_labels(labels, data.target, classes, insist=getattr(args, "classes", False)))
+
+
+def one_against_rest(y: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return the label of some rows as text, and its negation for all others."""
+    label = str(y[mask][0])
+    return np.where(mask, label, f"not {label}")
 
 
 def from_source(source: Table | Matrix | Columns, args: argparse.Namespace) -> Data:
@@ -119,7 +134,8 @@ def from_table(table: Table, args: argparse.Namespace) -> Data:
     y = column_response(target, source, table.decimal) if args.regression else column_labels(target)
     identifiers = likely_identifiers(rest, preparation)
     unlabelled = len(table.frame) - len(frame)
-    return Data(X, y, weight, args.target, preparation, identifiers, unlabelled, preparation.gaps(rest))
+    gaps = preparation.gaps(rest)
+    return Data(X, y, weight, args.target, preparation, identifiers=identifiers, unlabelled=unlabelled, gaps=gaps)
 
 
 def labelled_rows(rows: Any, missing: NDArray[np.bool_], args: argparse.Namespace) -> Any:
@@ -215,7 +231,7 @@ def from_columns(columns: Columns, args: argparse.Namespace) -> Data:
         )
     if args.drop_unlabelled:
         raise InvalidInputError(
-            f"--drop-unlabelled is for data that is read into memory; 'ellzero convert --drop-unlabelled' writes {source} without."
+            f"--drop-unlabelled is for data that is read into memory; convert {source} anew with --drop-unlabelled."
         )
     arrays = {} if X.y is None else {X.target or "y": X.y}
     target = args.target or next(iter(arrays), "")

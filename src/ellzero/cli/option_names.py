@@ -14,6 +14,7 @@ RENAMED = {
     "fit_intercept": "--no-intercept",
     "standardize": "--no-standardize",
     "unpenalized": "--always",
+    "pos_label": "--positive",
 }
 ARGUMENT = re.compile(r"(?<![\w'\"./-])([a-z]\w*)(?=[ =,;:)]|\.$)")
 

@@ -164,7 +164,7 @@ def add_predict(parser: argparse.ArgumentParser) -> None:
 def add_path(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of path."""
     add_data(parser)
-    add_problem(parser, positive=True)
+    add_problem(parser)
     group = parser.add_argument_group("path")
     group.add_argument("--lambda-0", type=number_list, metavar="A,B", help="decreasing prices of a feature (default: chosen)")
     group.add_argument("--n-lambda", type=int, default=100, metavar="N", help="at most N points (default: 100)")
@@ -194,7 +194,7 @@ def add_cv(parser: argparse.ArgumentParser) -> None:
 def add_certify(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of certify."""
     add_data(parser)
-    add_problem(parser, positive=True)
+    add_problem(parser)
     group = parser.add_argument_group("how many features (one of both is needed)")
     group.add_argument("--k", type=int, metavar="N", help="at most N features")
     group.add_argument("--lambda-0", type=float, metavar="V", help="price of a feature")

@@ -216,8 +216,7 @@ class MatrixPreparation:
         else:
             rows = np.isnan(X).sum(axis=0)
         return [
-            Gap(self.features[j], int(rows[j]), None if self.medians is None else self.medians[j])
-            for j in np.flatnonzero(rows)
+            Gap(self.features[j], int(rows[j]), None if self.medians is None else self.medians[j]) for j in np.flatnonzero(rows)
         ]
 
     def place(self, X: Any, test: Any) -> str:
@@ -271,7 +270,9 @@ def refuse_together(source: str, checks: list[Callable[[], object]]) -> None:
     if len(found) == 1:
         raise InvalidInputError(f"{found[0]}.")
     if found:
-        raise InvalidInputError(f"{source} has columns that need care: {'; '.join(f'({i + 1}) {t}' for i, t in enumerate(found))}.")
+        raise InvalidInputError(
+            f"{source} has columns that need care: {'; '.join(f'({i + 1}) {t}' for i, t in enumerate(found))}."
+        )
 
 
 def refuse_missing(names: list[str], new: bool = False) -> None:

@@ -17,7 +17,15 @@ from ellzero.report.page import write_report
 __all__ = ["run"]
 
 # Options for reading the data that take a value, with their defaults.
-READING = {"weight": None, "impute": None, "format": None, "separator": None, "decimal": ".", "encoding": "utf-8"}
+READING = {
+    "positive": None,
+    "weight": None,
+    "impute": None,
+    "format": None,
+    "separator": None,
+    "decimal": ".",
+    "encoding": "utf-8",
+}
 
 
 def run(args: argparse.Namespace) -> int:
@@ -25,7 +33,8 @@ def run(args: argparse.Namespace) -> int:
     check_output(args.out, inputs=(args.data,))
     check_loss(args)  # before the data is read, which may take long
     for_classes = classifier_settings(args)
-    data = load_data(args)
+    data = load_data(args, keep_labels=True)
+    for_classes |= {} if args.regression else {"pos_label": data.positive}
     summary = write_report(
         args.out,
         data.X,
@@ -79,7 +88,9 @@ def notes_on(data: Data) -> list[str]:
         one = data.unlabelled == 1
         notes.append(f"{data.unlabelled:,} row{'' if one else 's'} without a target {'is' if one else 'are'} left out.")
     for name in data.identifiers:
-        notes.append(f"Column {shown(name)} holds a different whole number in every row, as an identifier does: is it a feature?")
+        notes.append(
+            f"Column {shown(name)} holds a different whole number in every row, as an identifier does: is it a feature?"
+        )
     if isinstance(preparation, TablePreparation) and preparation.categories:
         several = len(preparation.categories) > 1
         columns = ", ".join(map(shown, preparation.categories))

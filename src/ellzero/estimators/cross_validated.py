@@ -63,7 +63,9 @@ class CrossValidatedFit(L0Estimator):
         progress = as_progress(self.progress)
         plan = self._plan(training, options)
         name = self.scoring if isinstance(self.scoring, str) else None
-        score = HeldOutScore(scorer, labels, routed.scorer.score, FAST_SCORES.get(name or ""), name)
+        score = HeldOutScore(
+            scorer, labels, routed.scorer.score, FAST_SCORES.get(name or ""), name, getattr(self, "pos_label", None)
+        )
         results, full = cross_validate(training, plan, splits, score, options, self.n_jobs, progress)
         column, point = results.best
         chosen, fits = results.columns[column], full[column]
@@ -185,8 +187,8 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
         Seed of the folds.
     progress : bool or function
         True reports to standard error.
-    shared_support, probability, class_weight, fit_intercept, standardize, lower, upper, unpenalized, bound, gap, time_limit,
-    tol :
+    shared_support, probability, class_weight, pos_label, fit_intercept, standardize, lower, upper, unpenalized, bound, gap,
+    time_limit, tol :
         As in :class:`ellzero.L0Classifier`.
 
     Attributes
@@ -229,6 +231,7 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
         shared_support: bool = False,
         probability: bool = False,
         class_weight: Any = None,
+        pos_label: Any = None,
         fit_intercept: bool = True,
         standardize: bool = True,
         lower: Any = None,
@@ -259,6 +262,7 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
         self.shared_support = shared_support
         self.probability = probability
         self.class_weight = class_weight
+        self.pos_label = pos_label
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.lower = lower

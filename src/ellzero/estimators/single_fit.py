@@ -89,6 +89,9 @@ class L0Classifier(SingleFit, L0ClassifierBase):
     class_weight : dict, "balanced" or None
         Factors of the rows' weights by class; "balanced" gives all classes the same total weight. Probabilities follow these
         weights, too.
+    pos_label : label, optional
+        With two classes: the one that is meant by "positive", the second of `classes_`. Coefficients, scores of
+        `decision_function` and scorers such as "f1" are about it. Without it, the second in sorted order has that place.
     fit_intercept : bool
     standardize : bool
         Columns are centred and scaled on the fly, and the penalties apply to the standardised coefficients. `coef_` is always
@@ -152,6 +155,7 @@ class L0Classifier(SingleFit, L0ClassifierBase):
         shared_support: bool = False,
         probability: bool = False,
         class_weight: Any = None,
+        pos_label: Any = None,
         fit_intercept: bool = True,
         standardize: bool = True,
         lower: Any = None,
@@ -176,6 +180,7 @@ class L0Classifier(SingleFit, L0ClassifierBase):
         self.shared_support = shared_support
         self.probability = probability
         self.class_weight = class_weight
+        self.pos_label = pos_label
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.lower = lower

@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import quoted
 from ellzero.base.validation import as_vector
 from ellzero.estimators.base import L0Estimator
 from ellzero.estimators.calibration import platt_scaling
@@ -67,6 +68,16 @@ def warn_of_numbers(classes: NDArray[Any], rows: int) -> None:
         )
 
 
+def is_first(label: Any, classes: NDArray[Any]) -> bool:
+    """Return whether the positive label is the first of two classes; refuse one that is neither of them."""
+    if len(classes) != 2:
+        raise InvalidInputError(f"pos_label is for two classes, y has {len(classes)}.")
+    if label not in classes.tolist():
+        first, second = map(quoted, classes.tolist())
+        raise InvalidInputError(f"pos_label must be a label of y, {first} or {second}, got {quoted(label)}.")
+    return bool(label == classes[0])
+
+
 class L0ClassifierBase(ClassifierMixin, L0Estimator):
     """The base of classifiers; with more than two classes, each has a problem of its own, that class against the rest."""
 
@@ -90,6 +101,8 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
         if len(self.classes_) < 2:
             raise InvalidInputError(f"y must have at least two classes, got {len(self.classes_)} class.")
         code = np.searchsorted(self.classes_, np.where(counted, y, self.classes_[0]))
+        if self.pos_label is not None and is_first(self.pos_label, self.classes_):
+            self.classes_, code = self.classes_[::-1].copy(), 1 - code
         if self.class_weight is not None:
             weight = weight * self._class_weights(y[counted], weight[counted])[code]
         positive = [1] if len(self.classes_) == 2 else range(len(self.classes_))

@@ -15,7 +15,18 @@ from ellzero.report.words import Words
 
 __all__ = ["code_blocks"]
 
-SHOWN = ("loss", "algorithm", "fit_intercept", "standardize", "class_weight", "shared_support", "lower", "upper", "unpenalized")
+SHOWN = (
+    "loss",
+    "algorithm",
+    "fit_intercept",
+    "standardize",
+    "class_weight",
+    "pos_label",
+    "shared_support",
+    "lower",
+    "upper",
+    "unpenalized",
+)
 LONGEST = 60
 """Of a setting that is written in more characters, the code shows the name only."""
 

@@ -104,8 +104,8 @@ def load(certificate: Any) -> tuple[Header, Arrays]:
     except Exception as error:  # of an object that is no certificate, many
         if is_path and is_model_file(certificate):
             raise InvalidInputError(
-                f"certificate must be a file of proofs, but {os.fspath(certificate)} is a model file: it has coefficients and no "
-                "proof; 'ellzero certify --out' and solution.certificate.save write proofs."
+                f"certificate must be a file of proofs, but {os.fspath(certificate)} is a model file: it has coefficients and "
+                "no proof; 'ellzero certify --out' and solution.certificate.save write proofs."
             ) from None
         raise Refused(f"this cannot be read as a certificate: {one_line(error)}.") from None
 
