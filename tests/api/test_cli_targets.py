@@ -55,8 +55,8 @@ def test_a_column_that_looks_like_an_identifier_is_named(run, tmp_path):
     code, _, err = run(*argv)
     assert code == 0
     assert err == (
-        "ellzero: warning: column 'patient id' holds a different whole number in each of the 120 rows, as identifiers do; if it "
-        "is no measurement, add --ignore 'patient id'.\n"
+        "ellzero: warning: column 'patient id' holds a different whole number in each of the 120 rows, as identifiers do; if "
+        "it is no measurement, add --ignore 'patient id'.\n"
     )
     assert run(*argv, "--ignore", "patient id")[2] == ""
     page = tmp_path / "page.html"

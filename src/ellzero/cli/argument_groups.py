@@ -19,7 +19,7 @@ __all__ = [
     "number_list",
 ]
 
-FORMATS = ("csv", "tsv", "parquet", "svmlight", "npz", "columns")
+FORMATS = ("csv", "tsv", "parquet", "excel", "svmlight", "npz", "columns")
 LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error")
 
 

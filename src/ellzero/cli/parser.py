@@ -27,7 +27,7 @@ __all__ = ["make_parser"]
 
 DESCRIPTION = """Linear models with few features, chosen by L0 regularisation, and proofs of how good they are.
 
-Data files are tables with named columns (CSV, Parquet), svmlight/libsvm files or npz files; '-' reads CSV from standard
+Data files are tables with named columns (CSV, Parquet, Excel), svmlight/libsvm files or npz files; '-' reads CSV from standard
 input. Columns of text and missing values need --one-hot and --impute median."""
 
 EXAMPLES = {

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.imports import whole_imports
 from ellzero.base.progress import ProgressCallback
 from ellzero.base.quoting import shown
 from ellzero.estimators.resampling import Split, fold_trainings, run_tasks, task_progress
@@ -18,6 +17,7 @@ from ellzero.estimators.scoring import HeldOutScore
 from ellzero.estimators.training import FittedPoints, Training, fit_lambda_grid, fit_size_grid
 from ellzero.plots import FoldSupports, ScoreLine, plot_scores, plot_supports
 from ellzero.solvers.paths import PathOptions
+from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,8 +102,7 @@ class CrossValidation:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each point of each column, as a pandas data frame."""
-        with whole_imports():
-            import pandas as pd  # optional, and slow to import
+        pandas = need("pandas", "frame")
 
         frames = []
         for number, column in enumerate(self.columns):
@@ -118,8 +117,8 @@ class CrossValidation:
                 "chosen": (points == self.best[1]) & (number == self.best[0]),
             }
             folds = {f"fold_{fold + 1}": column.scores[:, fold] for fold in range(column.scores.shape[1])}
-            frames.append(pd.DataFrame(frame | folds))
-        return pd.concat(frames, ignore_index=True)
+            frames.append(pandas.DataFrame(frame | folds))
+        return pandas.concat(frames, ignore_index=True)
 
     def plot(self, ax: Axes | None = None, *, against: str = "size") -> Axes:
         """Draw the score against "size" or "lambda_0", with error bars and the chosen point (needs matplotlib)."""

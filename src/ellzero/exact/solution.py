@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.base.imports import whole_imports
 from ellzero.exact.certificate import Certificate
 from ellzero.exact.search_log import SearchProgress
 from ellzero.exact.status import Status
 from ellzero.plots import SearchState, plot_bounds
 from ellzero.problem.model import Model
+from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,10 +121,11 @@ class ExactSolution:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the history, one row per report, with the columns of ``SearchProgress``, as a pandas data frame."""
-        with whole_imports():
-            import pandas as pd
+        pandas = need("pandas", "frame")
 
-        return pd.DataFrame([asdict(row) for row in self.history], columns=[column.name for column in fields(SearchProgress)])
+        return pandas.DataFrame(
+            [asdict(row) for row in self.history], columns=[column.name for column in fields(SearchProgress)]
+        )
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot objective and lower bound over time (needs matplotlib)."""

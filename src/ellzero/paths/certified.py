@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.imports import whole_imports
 from ellzero.exact.branch_and_bound import branch_and_bound
 from ellzero.exact.incumbent import as_start
 from ellzero.exact.options import SearchOptions, search_options
@@ -19,6 +18,7 @@ from ellzero.paths.path import Path
 from ellzero.paths.sizes import Sizes
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
+from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,8 +82,7 @@ class CertifiedPath:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per point, as a pandas data frame."""
-        with whole_imports():
-            import pandas as pd
+        pandas = need("pandas", "frame")
 
         columns: dict[str, Any] = {
             "lambda_0": self.lambda_0,
@@ -96,7 +95,7 @@ class CertifiedPath:
             "nodes": [solution.nodes for solution in self.solutions],
             "seconds": [solution.seconds for solution in self.solutions],
         }
-        return pd.DataFrame(columns)
+        return pandas.DataFrame(columns)
 
     def __repr__(self) -> str:
         lines = [f"{'point':>12} {'features':>8} {'objective':>14} {'lower bound':>14} {'gap':>9}  status"]

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.imports import whole_imports
 from ellzero.base.progress import ProgressCallback
 from ellzero.base.signatures import arguments_of, passes_on
 from ellzero.base.validation import as_grid
@@ -21,6 +20,7 @@ from ellzero.problem.making import DataSettings, make_problem
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions, solve_path
 from ellzero.solvers.scales import to_user_scale
+from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,11 +57,10 @@ class PathGrid:
 
     def to_frame(self) -> pd.DataFrame:
         """Return all points of all paths, as a pandas data frame."""
-        with whole_imports():
-            import pandas as pd
+        pandas = need("pandas", "frame")
 
         frames = [path.to_frame().assign(**{self.name: value}) for value, path in zip(self.values, self.paths, strict=True)]
-        return pd.concat(frames, ignore_index=True)
+        return pandas.concat(frames, ignore_index=True)
 
     def __repr__(self) -> str:
         lines = [f"grid of {len(self)} paths over {self.name}", f"{self.name:>12} {'points':>7} {'features':>9}"]

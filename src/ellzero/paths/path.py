@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero import _core
-from ellzero.base.imports import whole_imports
 from ellzero.base.validation import as_count
 from ellzero.paths.by_size import ModelsBySize
 from ellzero.plots import plot_path
@@ -20,6 +19,7 @@ from ellzero.problem.problem import Problem
 from ellzero.problem.stationarity import SMALL
 from ellzero.solvers.paths import PathOptions
 from ellzero.solvers.scales import to_user_scale
+from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,10 +119,9 @@ class Path:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per lambda_0, as a pandas data frame."""
-        with whole_imports():
-            import pandas as pd
+        pandas = need("pandas", "frame")
 
-        return pd.DataFrame(
+        return pandas.DataFrame(
             {
                 "lambda_0": self.lambda_0,
                 "support_size": self.support_size,

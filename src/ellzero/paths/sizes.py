@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.imports import whole_imports
 from ellzero.base.signatures import arguments_of, passes_on
 from ellzero.base.validation import as_count, as_nonnegative
 from ellzero.paths.by_size import best_by_size
@@ -22,6 +21,7 @@ from ellzero.problem.making import make_problem
 from ellzero.problem.model import Model, coefficient_rows
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions, solve_path
+from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,10 +97,9 @@ class Sizes:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per size, as a pandas data frame."""
-        with whole_imports():
-            import pandas as pd
+        pandas = need("pandas", "frame")
 
-        return pd.DataFrame(
+        return pandas.DataFrame(
             {
                 "size": self.sizes,
                 "support_size": self.support_size,

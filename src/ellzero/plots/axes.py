@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ellzero.base.imports import whole_imports
 from ellzero.base.quoting import shown
 from ellzero.problem.model import feature_name
+from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,10 +21,9 @@ LONGEST_LABEL = 40
 
 def axes_for(ax: Axes | None, width: float = 8.0, height: float = 4.5) -> Axes:
     """Return the given axes, or those of a new figure of that size in inches."""
-    with whole_imports():
-        import matplotlib.pyplot as plt  # optional, and slow to import
-
-    return plt.subplots(figsize=(width, height), layout="constrained")[1] if ax is None else ax
+    if ax is not None:
+        return ax
+    return need("matplotlib.pyplot", "plot").subplots(figsize=(width, height), layout="constrained")[1]
 
 
 def log_axis(ax: Axes) -> None:

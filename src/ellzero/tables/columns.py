@@ -92,8 +92,8 @@ def number_matrix(frame: pd.DataFrame, names: Sequence[str], source: str) -> NDA
     infinite = [names[int(j)] for j in np.flatnonzero(np.isinf(out).any(axis=0))]
     if infinite:
         raise InvalidInputError(
-            f"{listed(infinite)} in {source} {'holds' if len(infinite) == 1 else 'hold'} infinite values; leave out with --drop, "
-            "or read them as missing with --missing inf."
+            f"{listed(infinite)} in {source} {'holds' if len(infinite) == 1 else 'hold'} infinite values; leave out with "
+            "--drop, or read them as missing with --missing inf."
         )
     return out
 
