@@ -110,8 +110,9 @@ class Path:
         return (self[index] for index in range(len(self)))
 
     def at_support(self, k: int) -> Model:
-        """Return the best model with exactly k features (not counting unpenalized ones).
+        """Return the best model known with exactly k features (not counting unpenalized ones).
 
+        Unless X is very large, or not in memory, local search tries to improve on the one that coordinate descent met.
         Sizes between those of ``support_size`` are known too: the sweeps pass through them. Larger ones are fitted when
         asked for, from the path's models and by the path's algorithm; :func:`fit_sizes` does that for many sizes at once.
         """
