@@ -10,7 +10,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from ellzero import datasets, metrics
-from ellzero.base.errors import ClusterError, DatasetError, EllzeroError, InvalidInputError
+from ellzero.base.errors import ClusterError, DatasetError, EllzeroError, FragileModelWarning, InvalidInputError
 from ellzero.base.imports import import_whole
 from ellzero.design.column_store import ColumnStore, open_columns
 from ellzero.design.device_array import DeviceStore, to_device
@@ -76,6 +76,7 @@ __all__ = [
     "DeviceStore",
     "EllzeroError",
     "ExactSolution",
+    "FragileModelWarning",
     "InvalidInputError",
     "L0Classifier",
     "L0ClassifierCV",

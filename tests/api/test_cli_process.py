@@ -165,7 +165,7 @@ def test_ctrl_c_in_the_proof_of_a_report_shows_in_its_exit_code(tmp_path):
     out, err, code = interrupted([*argv, "--time-limit", "100"], "incumbent")
     assert code == 130
     assert err.splitlines()[-1] == "ellzero: interrupted; what was found is written"
-    assert "in a search that ended after" in out or "Nothing is proved so far" in out
+    assert "about the search, which ended after" in out or "Nothing is proved so far" in out
     assert (tmp_path / "page.html").exists()
 
 

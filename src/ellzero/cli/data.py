@@ -155,8 +155,9 @@ def likely_identifiers(frame: Any, preparation: TablePreparation) -> list[str]:
         return []
     kinds = dict(zip(frame.columns, frame.dtypes, strict=True))
     whole = [name for name in preparation.numbers if is_plain(kinds[name]) and kinds[name].kind in "iu"]
-    few = np.sort(frame[whole].head(FIRST_ROWS).to_numpy(), axis=0)  # rules out nearly all of them
-    whole = [name for name, different in zip(whole, (np.diff(few, axis=0) > 0).all(axis=0), strict=True) if different]
+    few = np.sort(frame[whole].head(FIRST_ROWS).to_numpy(), axis=0)
+    repeated = (np.diff(few, axis=0) == 0).any(axis=0).tolist()  # rules out nearly all of them
+    whole = [name for name, again in zip(whole, repeated, strict=True) if not again]
     found = [name for name in whole if len(np.unique(frame[name].to_numpy())) == rows]
     if found:
         several = len(found) > 1

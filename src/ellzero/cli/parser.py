@@ -231,7 +231,9 @@ def add_report(parser: argparse.ArgumentParser) -> None:
     add_data(parser)
     add_problem(parser, shrinkage=False)
     group = add_cross_validation(parser)
-    group.add_argument("--algorithm", choices=("cd", "local_search"), default="cd", help="default: cd, the fastest")
+    group.add_argument(
+        "--algorithm", choices=("cd", "local_search"), help="default: local_search; cd, which is faster, if the data is large"
+    )
     add_classifier(parser)
     group = add_output(parser, "HTML file to write (default: report.html)")
     parser.set_defaults(out="report.html")

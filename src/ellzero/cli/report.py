@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
         notes=notes_on(data),
         missing=data.gaps,
         date=datetime.date.today().isoformat(),
-        algorithm=args.algorithm,
+        **({} if args.algorithm is None else {"algorithm": args.algorithm}),
         **cross_validation_settings(args),
         **problem_settings(args, data),
         **for_classes,

@@ -16,6 +16,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import check_progress
 from ellzero.base.validation import as_choice, as_flag, as_vector, as_weights, refuse_masked
 from ellzero.design import Design, as_design, is_stored
+from ellzero.estimators.cautions import warn_of_cautions
 from ellzero.estimators.model_choice import ModelChoice, held_out_decision
 from ellzero.estimators.model_content import write_model
 from ellzero.estimators.refit import refit
@@ -154,6 +155,8 @@ class L0Estimator(BaseEstimator):
             for problem, model in zip(training.problems, models, strict=True)
         ]
         self._set_coefficients(models)
+        # Level 6 is the user's code that calls `fit`.
+        self.cautions_ = warn_of_cautions(training.problems, models, training.classes, 6)
         self.path_ = one_or_list(searched)
         if getattr(self, "probability", False) and self._loss_name() != "logistic":
             self._calibrate(training, self._held_out_decisions(training, choice, y))

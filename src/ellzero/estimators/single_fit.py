@@ -119,6 +119,7 @@ class L0Classifier(SingleFit, L0ClassifierBase):
     support_ : indices of the features that the model uses
     path_ : Path or, with ``k``, Sizes: the models that were found on the way
     objective_ : what was minimised
+    cautions_ : sentences on how far the data carries the model, which were warnings of `fit`, too
     criterion_ : value of the criterion, if it chose
     solution_, certificate_ : of ``algorithm="exact"``: an ExactSolution and its proof
     n_iter_ : how many models the path has, or how many nodes were searched

@@ -19,7 +19,7 @@ from ellzero.problem.model import Model, coefficient_rows
 from ellzero.problem.problem import Problem, reweighted
 from ellzero.solvers.paths import PathOptions
 
-__all__ = ["FittedPoints", "Training", "fit_lambda_grid", "fit_size_grid", "largest_size", "warn_at_limit"]
+__all__ = ["MOST_FEATURES", "FittedPoints", "Training", "fit_lambda_grid", "fit_size_grid", "largest_size", "warn_at_limit"]
 
 Array = NDArray[np.float64]
 MOST_FEATURES = 50  # unless the user says otherwise

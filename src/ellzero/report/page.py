@@ -13,8 +13,10 @@ from numpy.typing import ArrayLike
 
 from ellzero.base.files import replacing
 from ellzero.base.quoting import json_text, safe_lines
+from ellzero.design import as_design
 from ellzero.estimators.cross_validated import L0ClassifierCV, L0RegressorCV
-from ellzero.report.proof import prove
+from ellzero.estimators.training import MOST_FEATURES
+from ellzero.report.proof import adopt, prove
 from ellzero.report.summary import summarise
 from ellzero.report.words import Words
 
@@ -22,6 +24,9 @@ __all__ = ["render_report", "write_report"]
 
 TEMPLATE = Path(__file__).with_name("template")
 STYLES = ("theme.css", "layout.css", "parts.css", "devices.css")
+QUICK = 10**8
+"""Entries of X times features of the largest model: up to here, local search in all folds takes half a minute at most."""
+
 SCRIPTS = ("draw.js", "charts.js", "tables.js", "page.js")
 
 # Inside a script element only "</script" and "<!--" have a meaning; neither can appear if "<" is escaped.
@@ -89,7 +94,7 @@ def write_report(
     progress : show progress on standard error
     settings :
         Of :class:`ellzero.L0ClassifierCV` or :class:`ellzero.L0RegressorCV`: ``loss``, ``max_support``, ``cv``, ``rule``,
-        ``n_jobs`` and so on; ``algorithm`` is "local_search" unless it is given ("cd" is faster).
+        ``n_jobs`` and so on; ``algorithm`` is "local_search" unless it is given, or X is so large that "cd" is needed.
 
     Returns
     -------
@@ -108,13 +113,13 @@ def write_report(
 
     """
     kind = L0RegressorCV if regression else L0ClassifierCV
-    # The proof is about the best model that was found. Local search finds better ones where features are correlated.
-    settings = {"algorithm": "local_search", **settings}
+    settings = {"algorithm": default_algorithm(X, settings.get("max_support")), **settings}
     estimator = kind(**{**settings, "select": "size", "keep_predictions": True, "progress": progress})
     estimator.fit(X, y, sample_weight=sample_weight)
     proofs = None
     if time_limit is None or time_limit > 0.0:
-        proofs = prove(estimator, X, y, sample_weight=sample_weight, time_limit=time_limit, progress=progress)
+        found = prove(estimator, X, y, sample_weight=sample_weight, time_limit=time_limit, progress=progress)
+        proofs = adopt(estimator, found)
     words = Words(
         target=target,
         title=title,
@@ -128,3 +133,10 @@ def write_report(
     with replacing(path) as stream:
         stream.write(render_report(summary).encode())
     return summary
+
+
+def default_algorithm(X: object, max_support: int | None) -> str:
+    """Return local search, which finds better models where features are correlated, unless its folds would take minutes."""
+    rows, columns = as_design(X).shape
+    largest = min(columns, MOST_FEATURES if max_support is None else max_support)
+    return "local_search" if rows * columns * largest <= QUICK else "cd"

@@ -49,10 +49,25 @@ function showHeadline() {
     tiles.push(tile("held-out accuracy", percent(model.accuracy), `always the largest class: ${percent(report.baseline)}`));
   else tiles.push(tile("held-out RMSE", number(model.rmse), `standard deviation ${number(report.data.response.sd)}`));
   const { short, complete } = report.certificate;
-  if (short) tiles.push(tile("gap to the best possible", tied(short), complete ? "at most; proved" : "at most; proved so far"));
+  if (short) {
+    const proved = complete ? "at most; proved about the search" : "at most; proved so far about the search";
+    tiles.push(tile("gap of the fit to the best one", tied(short), proved));
+  }
+  showCautions(byId("cautions"), model);
   replace(byId("tiles"), tiles);
   byId("verdict").textContent = tied(report.certificate.sentence);
   byId("verdict").classList.toggle("proved", report.certificate.proved);
+}
+
+// What the data hardly carries, in amber: a proof of the search does not make up for it.
+function showCautions(place, model) {
+  const cautions = model.cautions || [];
+  place.hidden = !cautions.length;
+  replace(
+    place,
+    html("b", {}, "Be careful. "),
+    cautions.map((text) => html("p", {}, text)),
+  );
 }
 
 function showCoefficients(model, c) {
@@ -104,6 +119,7 @@ function showCoefficients(model, c) {
       html("tr", { class: "muted" }, intercept),
     ),
   );
+  showCautions(byId("model-cautions"), model);
   const what = report.kind === "regression" ? `raises the prediction of ${report.target}` : `speaks for ${report.positive[c]}`;
   byId("coef-note").textContent = rows.length
     ? `${sizeWords(model)}, fitted on all rows. A positive coefficient ${what}; ` +
