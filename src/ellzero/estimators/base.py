@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,7 @@ from ellzero.estimators.model_choice import ModelChoice, held_out_decision
 from ellzero.estimators.model_content import write_model
 from ellzero.estimators.refit import refit
 from ellzero.estimators.resampling import Split, make_splits, run_tasks
+from ellzero.estimators.showing import as_html, as_text, linear_functions
 from ellzero.estimators.stored_input import check_features, check_training_data, quoting_safely, read_columns
 from ellzero.estimators.training import Training
 from ellzero.exact.methods import run_method
@@ -33,6 +34,10 @@ from ellzero.problem.making import make_problem
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions
+from ellzero.tables.optional import need
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["ALGORITHMS", "L0Estimator"]
 
@@ -237,6 +242,49 @@ class L0Estimator(BaseEstimator):
     def _coef_shape(self) -> tuple[int, ...]:
         """Return the shape of a dense `coef_`."""
         return (*np.atleast_1d(self.intercept_).shape, self.n_features_in_)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row for each coefficient, the largest first, and the intercept, as a pandas data frame.
+
+        Its columns are ``class`` (with more than two classes), ``feature`` (the index, -1 for the intercept), ``name`` and
+        ``coefficient``.
+
+        Examples
+        --------
+        >>> import ellzero as ez
+        >>> X, y, _ = ez.datasets.make_classification(200, 50, 2, s=3.0, random_state=0)
+        >>> ez.L0Classifier(k=2).fit(X, y).to_frame()["name"].tolist()
+        ['x0', 'x25', '(intercept)']
+
+        """
+        check_is_fitted(self)
+        pandas = need("pandas", "frame")
+        functions = linear_functions(self)
+        frames = []
+        for function in functions:
+            frame = pandas.DataFrame(
+                {
+                    "feature": [*function.features.tolist(), -1],
+                    "name": [*function.names, "(intercept)"],
+                    "coefficient": [*function.values, function.intercept],
+                }
+            )
+            if len(functions) > 1:
+                frame.insert(0, "class", function.label)
+            frames.append(frame)
+        return pandas.concat(frames, ignore_index=True)
+
+    def __str__(self) -> str:
+        return as_text(self) if hasattr(self, "coef_") else repr(self)
+
+    def _repr_html_inner(self) -> str:
+        return super()._repr_html_inner() + (as_html(self) if hasattr(self, "coef_") else "")
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if hasattr(self, "coef_") and "text/html" in bundle:
+            bundle["text/html"] += as_html(self)
+        return bundle
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model as JSON; :func:`ellzero.load` reads it."""

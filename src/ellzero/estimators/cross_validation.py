@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.notebook import html_table
 from ellzero.base.progress import ProgressCallback
 from ellzero.base.quoting import shown
 from ellzero.estimators.resampling import Split, fold_trainings, run_tasks, task_progress
@@ -146,6 +147,14 @@ class CrossValidation:
             lines.append(f"{size:9d} {mean:12.6g} {error:10.2g}")
         lines[3 + point] += "  <"
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        column, point = self.chosen, self.best[1]
+        title, chosen, *_ = repr(self).splitlines()
+        figures = zip(column.size, column.mean, column.standard_error, strict=True)
+        rows = [[f"{size}", f"{mean:.6g}", f"{error:.2g}", ""] for size, mean, error in figures]
+        rows[point][-1] = "chosen"
+        return html_table(title, ["features", "score", "standard error", ""], rows, [chosen])
 
 
 @dataclass(frozen=True, kw_only=True)

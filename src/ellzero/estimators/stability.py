@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.notebook import html_table
 from ellzero.base.progress import ProgressCallback, as_progress
 from ellzero.base.quoting import shown
 from ellzero.base.validation import as_count, as_generator, as_nonnegative
@@ -88,6 +89,11 @@ class Stability:
         lines = [f"stability over {self.n_subsamples} subsamples, models of {self.mean_size:.1f} features on average"]
         shares = [f"{100.0 * self.frequency[j]:5.1f} %" for j in order]
         return "\n".join(lines + [f"  {name:<{width}}  {share}" for name, share in zip(names, shares, strict=True)])
+
+    def _repr_html_(self) -> str:
+        order = [int(j) for j in np.argsort(-self.frequency, kind="stable") if self.frequency[j] > 0.0]
+        rows = [[shown(self.name(j)), f"{100.0 * self.frequency[j]:.1f} %"] for j in order]
+        return html_table(repr(self).splitlines()[0], ["feature", "chosen by"], rows)
 
 
 def as_threshold(threshold: float) -> float:

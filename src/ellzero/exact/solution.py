@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.base.notebook import html_table
 from ellzero.exact.certificate import Certificate
 from ellzero.exact.search_log import SearchProgress
 from ellzero.exact.status import Status
@@ -125,6 +126,12 @@ class ExactSolution:
 
         return pandas.DataFrame(
             [asdict(row) for row in self.history], columns=[column.name for column in fields(SearchProgress)]
+        )
+
+    def _repr_html_(self) -> str:
+        first, second, *rest = repr(self).splitlines()
+        return html_table(first, [], [], [second, *(line for line in rest if line.startswith("the bound"))]) + (
+            self.model._repr_html_()
         )
 
     def plot(self, ax: Axes | None = None) -> Axes:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.notebook import html_table
 from ellzero.exact.branch_and_bound import branch_and_bound
 from ellzero.exact.incumbent import as_start
 from ellzero.exact.options import SearchOptions, search_options
@@ -97,11 +98,30 @@ class CertifiedPath:
         }
         return pandas.DataFrame(columns)
 
+    def _points(self) -> list[tuple[str, ExactSolution]]:
+        """Return what each point was solved for, in words, and its solution."""
+        claims = [solution.certificate.claim for solution in self.solutions]
+        words = [f"k = {claim.k}" if claim.k is not None else f"{claim.lambda_0:.6g}" for claim in claims]
+        return list(zip(words, self.solutions, strict=True))
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [
+                point,
+                str(len(solution.support)),
+                f"{solution.objective:.8g}",
+                f"{solution.lower_bound:.8g}",
+                f"{solution.gap:.2e}",
+                solution.status,
+            ]
+            for point, solution in self._points()
+        ]
+        header = ["size" if (self.k >= 0).all() else "lambda_0", "features", "objective", "lower bound", "gap", "status"]
+        return html_table(f"certified path of {len(self)} points", header, rows)
+
     def __repr__(self) -> str:
         lines = [f"{'point':>12} {'features':>8} {'objective':>14} {'lower bound':>14} {'gap':>9}  status"]
-        for solution in self.solutions:
-            claim = solution.certificate.claim
-            point = f"k = {claim.k}" if claim.k is not None else f"{claim.lambda_0:.6g}"
+        for point, solution in self._points():
             lines.append(
                 f"{point:>12} {len(solution.support):8d} {solution.objective:14.8g} {solution.lower_bound:14.8g} "
                 f"{solution.gap:9.2e}  {solution.status}"

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.notebook import html_table
 from ellzero.base.progress import ProgressCallback
 from ellzero.base.signatures import arguments_of, passes_on
 from ellzero.base.validation import as_grid
@@ -67,6 +68,11 @@ class PathGrid:
         for value, path in zip(self.values, self.paths, strict=True):
             lines.append(f"{value:12.6g} {len(path):7d} {path.support_size.max(initial=0):9d}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        paths = zip(self.values, self.paths, strict=True)
+        rows = [[f"{value:.6g}", str(len(path)), str(path.support_size.max(initial=0))] for value, path in paths]
+        return html_table(f"grid of {len(self)} paths over {self.name}", [self.name, "points", "features"], rows)
 
 
 @passes_on(GridSettings, make_problem, path_options)

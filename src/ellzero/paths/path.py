@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero import _core
+from ellzero.base.notebook import html_table
 from ellzero.base.validation import as_count
 from ellzero.paths.by_size import ModelsBySize
 from ellzero.plots import plot_path
@@ -136,13 +137,24 @@ class Path:
         """Plot the coefficients against lambda_0, with the model size above (needs matplotlib)."""
         return plot_path(self.lambda_0, self.coef, self.support_size, self.problem.design.names, ax)
 
+    def _heading(self) -> str:
+        """Return the path in a line."""
+        return (
+            f"{self.problem.loss.name} path: {len(self)} points, {self.problem.design.shape[0]} rows, "
+            f"{self.problem.design.shape[1]} features, lambda_1 = {self.lambda_1:g}, lambda_2 = {self.lambda_2:g}"
+        )
+
+    def _repr_html_(self) -> str:
+        points = zip(self.lambda_0, self.support_size, self.objective, self.converged, strict=True)
+        rows = [
+            [f"{price:.6g}", str(size), f"{value:.8g}", "yes" if converged else "no"]
+            for price, size, value, converged in points
+        ]
+        return html_table(self._heading(), ["lambda_0", "features", "objective", "converged"], rows)
+
     def __repr__(self) -> str:
         shown = range(len(self)) if len(self) <= 12 else [*range(6), -1, *range(len(self) - 5, len(self))]
-        lines = [
-            f"{self.problem.loss.name} path: {len(self)} points, {self.problem.design.shape[0]} rows, "
-            f"{self.problem.design.shape[1]} features, lambda_1 = {self.lambda_1:g}, lambda_2 = {self.lambda_2:g}",
-            f"{'lambda_0':>12} {'features':>9} {'objective':>14}",
-        ]
+        lines = [self._heading(), f"{'lambda_0':>12} {'features':>9} {'objective':>14}"]
         for k in shown:
             lines.append(
                 f"{'...':>12}"

@@ -119,6 +119,11 @@ class Problem:
         support = np.flatnonzero(vector).astype(np.int32)
         return support, vector[support]
 
+    def column_spread(self, columns: NDArray[np.int32]) -> Array:
+        """Return the standard deviations of some columns (without an intercept, the roots of their mean squares)."""
+        scale = 1.0 if self.spread is None else self.spread[columns]
+        return np.sqrt(self.square[columns]) * self.column_unit * scale
+
     def eta(self, support: NDArray[np.int32], coef: Array, intercept: float) -> Array:
         """Return eta = X coef + intercept."""
         return self.design.matvec(support, coef) + intercept
