@@ -3,9 +3,9 @@
 from html.parser import HTMLParser
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -119,6 +119,54 @@ def test_estimators_of_several_classes():
     wide = ez.L0Regressor(lambda_0=0.0).fit(np.random.default_rng(0).standard_normal((200, 90)), np.arange(200.0))
     assert len(str(wide).splitlines()) == 43
     assert "  ..." in str(wide)
+
+
+def test_names_for_columns_that_have_none(tmp_path):
+    texts = ["good film", "bad film", "good plot", "bad plot", "good bad film", "very good", "very bad"] * 10
+    words = CountVectorizer()
+    counts, y = words.fit_transform(texts), ["good" in text and "bad" not in text for text in texts]
+    names = words.get_feature_names_out()
+    path = ez.fit_path(counts, y, lambda_2=1e-3, max_support=2, feature_names=names)
+    assert {"bad", "good"} == {path[-1].feature_name(j) for j in path[-1].support}
+    assert {"bad", "good", "(intercept)"} == set(path[-1].to_frame().name)
+    assert "bad" in str(ez.solve(counts, y, k=2, lambda_2=0.01, feature_names=names))
+    assert "bad" in str(ez.fit_sizes(counts, y, [2], lambda_2=0.01, feature_names=names)[2])
+    assert ez.fit_path(counts, y, lambda_2=1e-3, max_support=2, feature_names=names, unpenalized=["plot"]).support_size[0] == 0
+    for estimator in (ez.L0Classifier(k=2, feature_names=names), ez.L0ClassifierCV(cv=3, rule="one_se", feature_names=names)):
+        model = estimator.fit(counts, y)
+        assert "bad" in str(model)
+        assert not hasattr(model, "feature_names_in_")  # new data needs no names
+        model.predict(counts)
+        model.save(tmp_path / "model.json")
+        again = ez.load(tmp_path / "model.json")
+        assert str(again).splitlines()[1:] == str(model).splitlines()[1:]
+        np.testing.assert_array_equal(again.predict(counts), model.predict(counts))
+    message = r"feature_names must have one name for each of the 5 columns of X, got 2"
+    for fit in (lambda X: ez.fit_path(X, y, feature_names=["a", "b"]), ez.L0Classifier(k=1, feature_names=["a", "b"]).fit):
+        with pytest.raises(ez.InvalidInputError, match=message):
+            fit(counts) if fit.__name__ == "<lambda>" else fit(counts, y)
+    with pytest.raises(ez.InvalidInputError, match="feature_names is for an X without names"):
+        ez.fit_path(X, Y, feature_names=[f"f{j}" for j in range(30)])
+
+
+def test_models_are_taken_wherever_coefficients_are():
+    settings = {"lambda_2": 1e-2, "standardize": True}
+    path = ez.fit_path(X, Y, loss="squared_hinge", lambda_0=[0.05, 0.02], **settings)
+    model = path[1]
+    value = ez.objective(X, Y, model.coef, model.intercept, loss="squared_hinge", lambda_0=0.02, **settings)
+    assert ez.objective(X, Y, model, lambda_0=0.02, **settings) == value == pytest.approx(model.objective)
+    assert ez.check_stationarity(X, Y, model, **settings)
+    solution = ez.solve(X, Y, k=2, **settings)
+    assert ez.objective(X, Y, solution, **settings) == pytest.approx(solution.objective)
+    estimator = ez.L0Classifier(k=2, lambda_2=1e-2).fit(X, Y)
+    assert ez.objective(X, Y, estimator, **settings) == pytest.approx(estimator.objective_)
+    assert ez.check_stationarity(X, Y, estimator, lambda_0=1e-3, **settings).objective > estimator.objective_
+    for start in (solution, estimator, solution.model):
+        better = ez.improve(X, Y, start, swap_size=1, lambda_0=0.02, **settings)
+        assert better.objective <= ez.objective(X, Y, start, lambda_0=0.02, **settings) * (1.0 + 1e-9)
+    several = ez.L0Classifier(k=1).fit(X, np.arange(len(Y)) % 3)
+    with pytest.raises(ez.InvalidInputError, match="coef must be one model, got an estimator of several classes"):
+        ez.objective(X, Y, several)
 
 
 def test_models_score_as_estimators_do():

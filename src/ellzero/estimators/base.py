@@ -30,7 +30,7 @@ from ellzero.exact.solution import ExactSolution
 from ellzero.paths.options import path_options
 from ellzero.paths.path import Path
 from ellzero.paths.sizes import Sizes
-from ellzero.problem.making import make_problem
+from ellzero.problem.making import as_names, make_problem
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions
@@ -77,6 +77,11 @@ class L0Estimator(BaseEstimator):
         self._settings = settings
         self._learnt = frozenset({*vars(self), "_learnt"} - set(settings))
 
+    def _feature_names(self) -> list[str] | None:
+        """Return the names of the columns of the fit: their own, or those that the user gave them."""
+        names = getattr(self, "feature_names_in_", self._as_fitted("feature_names"))
+        return None if names is None else [str(name) for name in names]
+
     def _as_fitted(self, name: str) -> Any:
         """Return a setting as the model was fitted with it: the user may have changed it since."""
         return vars(self).get("_settings", {}).get(name, getattr(self, name, None))
@@ -113,12 +118,14 @@ class L0Estimator(BaseEstimator):
 
     def _data(self, X: Any, y: ArrayLike) -> tuple[Design, NDArray[Any]]:
         """Return X and y after scikit-learn's checks; an X that is not in memory stays where it is."""
+        given = None if self.feature_names is None else as_names(self.feature_names, X)
         if is_stored(X):
-            return check_training_data(self, X, y)
+            design, y = check_training_data(self, X, y)
+            return design if given is None or design.names is not None else as_design(X, given), y
         with quoting_safely(X):
             X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", y_numeric=is_regressor(self))
         names = getattr(self, "feature_names_in_", None)
-        return as_design(X, None if names is None else names.tolist()), np.asarray(y)
+        return as_design(X, given if names is None else names.tolist()), np.asarray(y)
 
     def _path_options(self, **more: Any) -> PathOptions:
         """Return the options of paths and sizes; an exact search starts from the models of local search."""

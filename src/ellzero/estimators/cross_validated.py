@@ -187,8 +187,8 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
         Seed of the folds.
     progress : bool or function
         True reports to standard error.
-    shared_support, probability, class_weight, pos_label, fit_intercept, standardize, lower, upper, unpenalized, bound, gap,
-    time_limit, tol :
+    shared_support, probability, class_weight, pos_label, fit_intercept, standardize, lower, upper, unpenalized, feature_names,
+    bound, gap, time_limit, tol :
         As in :class:`ellzero.L0Classifier`.
 
     Attributes
@@ -237,6 +237,7 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
         lower: Any = None,
         upper: Any = None,
         unpenalized: Any = None,
+        feature_names: Any = None,
         bound: Any = None,
         gap: float = 1e-4,
         time_limit: float | None = None,
@@ -268,6 +269,7 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
         self.lower = lower
         self.upper = upper
         self.unpenalized = unpenalized
+        self.feature_names = feature_names
         self.bound = bound
         self.gap = gap
         self.time_limit = time_limit
@@ -283,8 +285,8 @@ class L0RegressorCV(CrossValidatedFit, L0RegressorBase):
     Parameters
     ----------
     penalty, lambda_0, n_lambda, lambda_min_ratio, shrinkage, n_shrinkage, cv, scoring, select, rule, max_support, algorithm,
-    keep_predictions, fit_intercept, standardize, lower, upper, unpenalized, bound, gap, time_limit, tol, n_jobs, random_state,
-    progress :
+    keep_predictions, fit_intercept, standardize, lower, upper, unpenalized, feature_names, bound, gap, time_limit, tol, n_jobs,
+    random_state, progress :
         As in :class:`ellzero.L0ClassifierCV`; folds are shuffled.
 
     Attributes
@@ -328,6 +330,7 @@ class L0RegressorCV(CrossValidatedFit, L0RegressorBase):
         lower: Any = None,
         upper: Any = None,
         unpenalized: Any = None,
+        feature_names: Any = None,
         bound: Any = None,
         gap: float = 1e-4,
         time_limit: float | None = None,
@@ -354,6 +357,7 @@ class L0RegressorCV(CrossValidatedFit, L0RegressorBase):
         self.lower = lower
         self.upper = upper
         self.unpenalized = unpenalized
+        self.feature_names = feature_names
         self.bound = bound
         self.gap = gap
         self.time_limit = time_limit

@@ -17,13 +17,14 @@ __all__ = ["write_model"]
 def write_model(path: str | os.PathLike[str], estimator: Any, preparation: dict[str, Any] | None = None) -> None:
     """Write a fitted estimator; `preparation` says how the command line made its columns from raw data."""
     check_is_fitted(estimator)
-    names = getattr(estimator, "feature_names_in_", None)
+    names = estimator._feature_names()
     content = ModelContent(
         loss=estimator._loss_name(),
         coef=sparse.csr_matrix(estimator.coef_),
         intercept=np.atleast_1d(estimator.intercept_),
         classes=getattr(estimator, "classes_", None),
-        names=None if names is None else names.tolist(),
+        names=names,
+        names_given=names is not None and not hasattr(estimator, "feature_names_in_"),
         settings=FitSettings(
             k=chosen_or_given(estimator, "k"),
             lambda_0=chosen_or_given(estimator, "lambda_0"),

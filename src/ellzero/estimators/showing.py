@@ -36,7 +36,7 @@ def linear_functions(estimator: Any) -> list[LinearFunction]:
     intercept = np.atleast_1d(estimator.intercept_)
     classes = getattr(estimator, "classes_", None)
     labels = [None] if classes is None else classes[1:].tolist() if coef.shape[0] == 1 else classes.tolist()
-    known = getattr(estimator, "feature_names_in_", None)
+    known = estimator._feature_names()
     out = []
     for row, label in enumerate(labels):
         start, stop = coef.indptr[row : row + 2]

@@ -100,6 +100,8 @@ class L0Classifier(SingleFit, L0ClassifierBase):
         Bounds on the coefficients.
     unpenalized : mask, indices or column names, optional
         Features that are always in the model.
+    feature_names : p names, optional
+        For an X without names, such as those of a ``CountVectorizer``; tables, plots and model files show them.
     bound, gap, time_limit :
         Of ``algorithm="exact"``, as in :func:`ellzero.solve`.
     tol : float
@@ -162,6 +164,7 @@ class L0Classifier(SingleFit, L0ClassifierBase):
         lower: Any = None,
         upper: Any = None,
         unpenalized: Any = None,
+        feature_names: Any = None,
         bound: Any = None,
         gap: float = 1e-4,
         time_limit: float | None = None,
@@ -187,6 +190,7 @@ class L0Classifier(SingleFit, L0ClassifierBase):
         self.lower = lower
         self.upper = upper
         self.unpenalized = unpenalized
+        self.feature_names = feature_names
         self.bound = bound
         self.gap = gap
         self.time_limit = time_limit
@@ -205,7 +209,7 @@ class L0Regressor(SingleFit, L0RegressorBase):
     Parameters
     ----------
     k, lambda_0, lambda_1, lambda_2, algorithm, criterion, max_support, fit_intercept, standardize, lower, upper, unpenalized,
-    bound, gap, time_limit, tol, n_jobs, progress :
+    feature_names, bound, gap, time_limit, tol, n_jobs, progress :
         As in :class:`ellzero.L0Classifier`.
 
     Attributes
@@ -242,6 +246,7 @@ class L0Regressor(SingleFit, L0RegressorBase):
         lower: Any = None,
         upper: Any = None,
         unpenalized: Any = None,
+        feature_names: Any = None,
         bound: Any = None,
         gap: float = 1e-4,
         time_limit: float | None = None,
@@ -261,6 +266,7 @@ class L0Regressor(SingleFit, L0RegressorBase):
         self.lower = lower
         self.upper = upper
         self.unpenalized = unpenalized
+        self.feature_names = feature_names
         self.bound = bound
         self.gap = gap
         self.time_limit = time_limit

@@ -40,7 +40,8 @@ def solve(
 
     Parameters
     ----------
-    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized :
+    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized,
+    feature_names :
         The problem, as in :func:`fit_path`.
     lambda_0 : float
         What each feature costs.

@@ -154,7 +154,8 @@ def fit_sizes(
 
     Parameters
     ----------
-    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized :
+    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized,
+    feature_names :
         The problem, as in :func:`fit_path`.
     sizes : integers of at least 0
         Numbers of features, not counting unpenalized ones.

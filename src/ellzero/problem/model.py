@@ -24,7 +24,7 @@ from ellzero.tables.optional import need
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Coefficients", "Model", "coefficient_rows", "evaluate", "feature_name", "make_model"]
+__all__ = ["Coefficients", "Model", "coefficient_rows", "evaluate", "feature_name", "make_model", "parts_of"]
 
 Array = NDArray[np.float64]
 
@@ -197,6 +197,22 @@ class Model:
             for k in order
         ]
         return html_table(self._heading(), ["feature", "coefficient", "per standard deviation"], rows)
+
+
+def parts_of(fitted: Any, intercept: float = 0.0) -> tuple[Any, float, str | None]:
+    """Return coefficients, intercept and loss of what users have fitted: a model, an exact solution or an estimator.
+
+    Coefficients alone come back with the given intercept, and no loss.
+    """
+    model = fitted if isinstance(fitted, Model) else getattr(fitted, "model", None)
+    if isinstance(model, Model):
+        return coefficient_rows([model.coefficients], model.n_features), model.intercept, model.loss
+    if not hasattr(fitted, "coef_"):
+        return fitted, intercept, None
+    found = np.atleast_1d(fitted.intercept_)
+    if len(found) > 1:
+        raise InvalidInputError("coef must be one model, got an estimator of several classes; take a row of its coef_.")
+    return fitted.coef_, float(found[0]), fitted._loss_name() if hasattr(fitted, "_loss_name") else None
 
 
 def number(value: float) -> str:
