@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ellzero.estimators.cross_validated import L0ClassifierCV, L0RegressorCV
     from ellzero.estimators.cross_validation import CrossValidation
     from ellzero.estimators.model_file import load
+    from ellzero.estimators.selector import L0Selector
     from ellzero.estimators.single_fit import L0Classifier, L0Regressor
     from ellzero.estimators.stability import Stability, stability_selection
 
@@ -49,6 +50,7 @@ LATER = {
     "L0ClassifierCV": "estimators.cross_validated",
     "L0Regressor": "estimators.single_fit",
     "L0RegressorCV": "estimators.cross_validated",
+    "L0Selector": "estimators.selector",
     "Stability": "estimators.stability",
     "load": "estimators.model_file",
     "stability_selection": "estimators.stability",
@@ -82,6 +84,7 @@ __all__ = [
     "L0ClassifierCV",
     "L0Regressor",
     "L0RegressorCV",
+    "L0Selector",
     "Model",
     "Path",
     "PathGrid",

@@ -41,7 +41,7 @@ def quoting_safely(X: Any = None) -> Iterator[None]:
         if type(error).__name__ == "DTypePromotionError":
             refuse_bad_columns(X, feature_names(X))
             raise InvalidInputError("X must hold real numbers in every column, got dates or the like.") from None
-        if isinstance(error, ValueError) and len(getattr(X, "shape", ())) == 2:
+        if isinstance(error, ValueError) and "Complex" not in message and len(getattr(X, "shape", ())) == 2:
             refuse_bad_columns(X, feature_names(X))
         if type(error) not in (TypeError, ValueError):  # of pandas or narwhals, which do not know that this is X
             raise InvalidInputError(f"X cannot be used: {one_line(error)}.") from None
