@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ellzero.conversion import ColumnWriter, SparseColumnWriter, convert
     from ellzero.estimators.cross_validated import L0ClassifierCV, L0RegressorCV
     from ellzero.estimators.cross_validation import CrossValidation
+    from ellzero.estimators.inference import Inference, inference
     from ellzero.estimators.model_file import load
     from ellzero.estimators.selector import L0Selector
     from ellzero.estimators.single_fit import L0Classifier, L0Regressor
@@ -46,12 +47,14 @@ LATER = {
     "SparseColumnWriter": "conversion",
     "convert": "conversion",
     "CrossValidation": "estimators.cross_validation",
+    "Inference": "estimators.inference",
     "L0Classifier": "estimators.single_fit",
     "L0ClassifierCV": "estimators.cross_validated",
     "L0Regressor": "estimators.single_fit",
     "L0RegressorCV": "estimators.cross_validated",
     "L0Selector": "estimators.selector",
     "Stability": "estimators.stability",
+    "inference": "estimators.inference",
     "load": "estimators.model_file",
     "stability_selection": "estimators.stability",
 }
@@ -79,6 +82,7 @@ __all__ = [
     "EllzeroError",
     "ExactSolution",
     "FragileModelWarning",
+    "Inference",
     "InvalidInputError",
     "L0Classifier",
     "L0ClassifierCV",
@@ -101,6 +105,7 @@ __all__ = [
     "fit_path",
     "fit_sizes",
     "improve",
+    "inference",
     "lambda_grid",
     "load",
     "metrics",

@@ -181,3 +181,26 @@ def test_models_score_as_estimators_do():
         assert model.score(X, y, weight) == pytest.approx(fitted.score(X, y, weight))
         with pytest.raises(ez.InvalidInputError, match="y must have shape"):
             model.score(X, y[:5])
+
+
+def test_summaries_for_readers(tmp_path):
+    model = ez.L0Classifier(k=2).fit(X, Y)
+    frame = model.summary().to_frame()
+    spread = X.to_numpy()[:, model.to_frame().feature[:-1]].std(axis=0)
+    np.testing.assert_allclose(frame.per_sd[:-1], frame.coefficient[:-1] * spread, rtol=1e-9)
+    np.testing.assert_allclose(frame.odds_ratio_per_sd[:-1], np.exp(frame.per_sd[:-1]))
+    text = str(model.summary())
+    assert text.startswith("L0Classifier: logistic model with 2 of 30 features of malignant against benign\nfeature ")
+    assert "No standard errors and no p-values" in text
+    assert "ez.inference(X, y, k=2)" in text
+    page = Reader(model.summary()._repr_html_())
+    assert EVIL in page.text
+    model.save(tmp_path / "model.json")
+    assert ez.load(tmp_path / "model.json").summary().to_frame().per_sd.isna().all()  # the file does not know
+    assert "odds" not in str(ez.L0Regressor(k=2).fit(X, DATA.target).summary())
+    assert "odds" not in str(ez.L0Classifier("hinge", k=2).fit(X, Y).summary())
+    several = ez.L0Classifier(k=1).fit(X, np.arange(len(Y)) % 3).summary()
+    assert str(several).count("against the rest") == 3
+    assert several.to_frame()["class"].nunique() == 3
+    path = ez.fit_path(X, Y, lambda_2=1e-3, standardize=True, max_support=2)
+    assert str(path.at_support(2).summary()).startswith("logistic model of malignant against benign with 2 of 30 features")

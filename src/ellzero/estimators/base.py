@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import check_progress
+from ellzero.base.quoting import shown
 from ellzero.base.validation import as_choice, as_flag, as_vector, as_weights, refuse_masked
 from ellzero.design import Design, as_design, is_stored
 from ellzero.estimators.cautions import warn_of_cautions
@@ -21,7 +22,7 @@ from ellzero.estimators.model_choice import ModelChoice, held_out_decision
 from ellzero.estimators.model_content import write_model
 from ellzero.estimators.refit import refit
 from ellzero.estimators.resampling import Split, make_splits, run_tasks
-from ellzero.estimators.showing import as_html, as_text, linear_functions
+from ellzero.estimators.showing import as_html, as_text, heading, linear_functions
 from ellzero.estimators.stored_input import check_features, check_training_data, quoting_safely, read_columns
 from ellzero.estimators.training import Training
 from ellzero.exact.methods import run_method
@@ -33,6 +34,7 @@ from ellzero.paths.sizes import Sizes
 from ellzero.problem.making import as_names, make_problem
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
+from ellzero.problem.summary import Effects, Summary
 from ellzero.solvers.paths import PathOptions
 from ellzero.tables.optional import need
 
@@ -147,6 +149,12 @@ class L0Estimator(BaseEstimator):
         self.intercept_ = np.array([model.intercept for model in models])
         self.support_ = np.flatnonzero((self.coef_ != 0.0).any(axis=0))
         self.objective_ = one_or_list([model.objective for model in models])
+        self._spread = {
+            int(j): float(spread)
+            for model in models
+            if model.spread is not None
+            for j, spread in zip(model.support, model.spread, strict=True)
+        }
 
     def _set_results(
         self, training: Training, choice: ModelChoice, models: list[Model], searched: list[Path | Sizes], y: NDArray[Any]
@@ -280,6 +288,31 @@ class L0Estimator(BaseEstimator):
                 frame.insert(0, "class", function.label)
             frames.append(frame)
         return pandas.concat(frames, ignore_index=True)
+
+    def summary(self) -> Summary:
+        """Return coefficients, effects of one standard deviation and odds ratios, with a word on what may be said of them.
+
+        Returns
+        -------
+        Summary
+            Prints itself; ``to_frame()`` has the figures. Standard deviations are those of the fit; a loaded model has none.
+
+        """
+        check_is_fitted(self)
+        spread = getattr(self, "_spread", {})
+        parts = [
+            Effects(
+                function.label,
+                function.names,
+                function.values,
+                np.array([spread.get(j, np.nan) for j in function.features.tolist()]),
+                function.intercept,
+            )
+            for function in linear_functions(self)
+        ]
+        classes = list(getattr(self, "classes_", []))
+        about = f" of {shown(classes[1])} against {shown(classes[0])}" if len(classes) == 2 else ""
+        return Summary(f"{heading(self)}{about}", parts, self._loss_name() == "logistic")
 
     def __str__(self) -> str:
         return as_text(self) if hasattr(self, "coef_") else repr(self)

@@ -28,8 +28,8 @@ class L0Selector(SelectorMixin, BaseEstimator):
         The largest number of features; all classes share them. With neither ``k`` nor ``lambda_0``, ``criterion`` chooses.
     regression : bool
         The target holds numbers, otherwise labels.
-    loss, lambda_0, lambda_1, lambda_2, algorithm, criterion, max_support, class_weight, fit_intercept, standardize, lower, upper,
-    unpenalized, tol, n_jobs :
+    loss, lambda_0, lambda_1, lambda_2, algorithm, criterion, max_support, class_weight, fit_intercept, standardize, lower,
+    upper, unpenalized, tol, n_jobs :
         As in :class:`ellzero.L0Classifier`; ``loss`` and ``class_weight`` are for labels.
 
     Attributes

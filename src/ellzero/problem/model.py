@@ -19,6 +19,7 @@ from ellzero.base.validation import as_vector, as_weights
 from ellzero.design import Design, as_design
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
 from ellzero.problem.problem import Problem
+from ellzero.problem.summary import Effects, Summary, figure
 from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
@@ -174,6 +175,25 @@ class Model:
             }
         )
 
+    def summary(self) -> Summary:
+        """Return coefficients, effects of one standard deviation and odds ratios, with a word on what may be said of them.
+
+        Examples
+        --------
+        >>> import ellzero as ez
+        >>> X, y, _ = ez.datasets.make_classification(200, 50, 2, s=3.0, random_state=0)
+        >>> frame = ez.fit_path(X, y, max_support=2).at_support(2).summary().to_frame()
+        >>> frame.columns.tolist()
+        ['name', 'coefficient', 'per_sd', 'odds_ratio', 'odds_ratio_per_sd']
+
+        """
+        order = np.argsort(-np.abs(self.values), kind="stable")
+        spread = np.full(len(order), np.nan) if self.spread is None else self.spread[order]
+        names = [self.feature_name(int(j)) for j in self.support[order]]
+        label = None if self.classes is None else self.classes[1]
+        part = Effects(label, names, self.values[order], spread, self.intercept)
+        return Summary(self._heading(), [part], self.loss == "logistic")
+
     def _heading(self) -> str:
         """Return the model in a line; the positive class is said, not left to be guessed."""
         about = "" if self.classes is None else f" of {shown(self.classes[1])} against {shown(self.classes[0])}"
@@ -193,7 +213,7 @@ class Model:
         order = np.argsort(-np.abs(self.values))
         spread = np.full(len(order), np.nan) if self.spread is None else self.spread
         rows = [
-            [shown(self.feature_name(int(self.support[k]))), f"{self.values[k]:.6g}", number(self.values[k] * spread[k])]
+            [shown(self.feature_name(int(self.support[k]))), f"{self.values[k]:.6g}", figure(self.values[k] * spread[k])]
             for k in order
         ]
         return html_table(self._heading(), ["feature", "coefficient", "per standard deviation"], rows)
@@ -213,11 +233,6 @@ def parts_of(fitted: Any, intercept: float = 0.0) -> tuple[Any, float, str | Non
     if len(found) > 1:
         raise InvalidInputError("coef must be one model, got an estimator of several classes; take a row of its coef_.")
     return fitted.coef_, float(found[0]), fitted._loss_name() if hasattr(fitted, "_loss_name") else None
-
-
-def number(value: float) -> str:
-    """Return a number of four digits, or nothing if it is not known."""
-    return "" if np.isnan(value) else f"{value:.4g}"
 
 
 def refuse_columns(model: Model, design: Design) -> None:
