@@ -55,8 +55,8 @@ TEXT = """# Intervals after selection
 `ez.inference` chooses features on half of the rows, and measures them on the other half. The table says how often its 95 %
 intervals cover the coefficient of the best linear model of the chosen features (found on {many:,} rows), over {repetitions}
 data sets for each setting, all chosen features counted. "Naive" are the intervals that a textbook gives when the same rows
-choose the features and measure them. In the second and third setting the choice often misses features that matter, so that no chosen
-model is the true one; the noise of the third depends on a column. In the fourth all truths are zero, but for chance.
+choose the features and measure them. In the second and third setting the choice often misses features that matter, so that
+no chosen model is the true one; the noise of the third depends on a column. In the fourth all truths are zero, but for chance.
 
 `python -m benchmarks.inference` on {date}, ellzero {version}, {processor}; it took {seconds:.0f} s.
 

@@ -17,12 +17,14 @@ from ellzero.exact.search_log import SearchCallback
 from ellzero.exact.solution import ExactSolution
 from ellzero.paths.path import Path
 from ellzero.paths.sizes import Sizes
+from ellzero.plots import plot_certified
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
 from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 __all__ = ["CertifiedPath", "certify_path"]
 
@@ -97,6 +99,13 @@ class CertifiedPath:
             "seconds": [solution.seconds for solution in self.solutions],
         }
         return pandas.DataFrame(columns)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Plot objective and proved lower bound of every point (needs matplotlib)."""
+        by_size = bool((self.k >= 0).all())
+        places = self.k.astype(np.float64) if by_size else self.lambda_0
+        proved = np.array([status in ("optimal", "precision") for status in self.status], dtype=bool)
+        return plot_certified(places, self.objective, self.lower_bound, proved, ax, by_size=by_size)
 
     def _points(self) -> list[tuple[str, ExactSolution]]:
         """Return what each point was solved for, in words, and its solution."""

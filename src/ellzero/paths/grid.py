@@ -17,6 +17,7 @@ from ellzero.base.signatures import arguments_of, passes_on
 from ellzero.base.validation import as_grid
 from ellzero.paths.options import SolverSettings, path_options
 from ellzero.paths.path import Path, make_path
+from ellzero.plots import plot_grid
 from ellzero.problem.making import DataSettings, make_problem
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions, solve_path
@@ -25,6 +26,7 @@ from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from typing_extensions import Unpack
 
 __all__ = ["PathGrid", "fit_grid"]
@@ -62,6 +64,11 @@ class PathGrid:
 
         frames = [path.to_frame().assign(**{self.name: value}) for value, path in zip(self.values, self.paths, strict=True)]
         return pandas.concat(frames, ignore_index=True)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Plot the loss and shrinkage of all models against their sizes, a line for each path (needs matplotlib)."""
+        sizes, costs = [path.support_size for path in self.paths], [path.cost for path in self.paths]
+        return plot_grid(self.name, self.values, sizes, costs, ax)
 
     def __repr__(self) -> str:
         lines = [f"grid of {len(self)} paths over {self.name}", f"{self.name:>12} {'points':>7} {'features':>9}"]

@@ -133,9 +133,18 @@ class Path:
             }
         )
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Plot the coefficients against lambda_0, with the model size above (needs matplotlib)."""
-        return plot_path(self.lambda_0, self.coef, self.support_size, self.problem.design.names, ax)
+    def plot(self, ax: Axes | None = None, *, standardized: bool = True) -> Axes:
+        """Plot the coefficients against lambda_0, with the model size above (needs matplotlib).
+
+        They are those of the standardised features, the effects of one standard deviation, so that they can be compared
+        whatever the units of the columns; ``standardized=False`` shows them on the scale of X.
+        """
+        coef, quantity = self.coef, "coefficient"
+        if standardized:
+            coef = coef @ sparse.diags(self.problem.column_spread(np.arange(coef.shape[1], dtype=np.int32)))
+            quantity = "effect of one standard deviation"
+        names = self.problem.design.names
+        return plot_path(self.lambda_0, coef.tocsr(), self.support_size, names, ax, quantity=quantity)
 
     def _heading(self) -> str:
         """Return the path in a line."""

@@ -1,7 +1,7 @@
 """Pictures of results, drawn from plain numbers: the functions know no result class, and results pass their own numbers."""
 
-from ellzero.plots.bounds import SearchState, plot_bounds
-from ellzero.plots.path import plot_path, plot_sizes
+from ellzero.plots.bounds import SearchState, plot_bounds, plot_certified
+from ellzero.plots.path import plot_grid, plot_path, plot_sizes
 from ellzero.plots.scores import ScoreLine, plot_scores
 from ellzero.plots.stability import plot_stability
 from ellzero.plots.supports import FoldSupports, plot_supports
@@ -11,6 +11,8 @@ __all__ = [
     "ScoreLine",
     "SearchState",
     "plot_bounds",
+    "plot_certified",
+    "plot_grid",
     "plot_path",
     "plot_scores",
     "plot_sizes",
