@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BUILD := build/dev
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test check lint style types tidy docs bench bench-search bench-certified bench-exact bench-mip bench-cv bench-out-of-core bench-cluster fuzz fuzz-table soak sanitize sanitize-threads stubs clean
+.PHONY: demo test check lint style types tidy docs bench bench-search bench-certified bench-exact bench-mip bench-cv bench-inference bench-out-of-core bench-cluster fuzz fuzz-table soak sanitize sanitize-threads stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
@@ -65,6 +65,9 @@ bench-mip: $(VENV)/.built
 # Cross-validated classifiers on real data; ELLZERO_DATA names the folder with it.
 bench-cv: $(VENV)/.built $(VENV)/.peers
 	$(BIN)/python -m benchmarks.cross_validation $(BENCH)
+
+bench-inference: $(VENV)/.built
+	$(BIN)/python -m benchmarks.inference $(BENCH)
 
 # Files of 20 GB, one after the other; BENCH="--folder DIR" says where they go.
 bench-out-of-core: $(VENV)/.built

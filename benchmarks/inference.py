@@ -58,7 +58,7 @@ data sets for each setting, all chosen features counted. "Naive" are the interva
 choose the features and measure them. In the second and third setting the choice often misses features that matter, so that
 no chosen model is the true one; the noise of the third depends on a column. In the fourth all truths are zero, but for chance.
 
-`python -m benchmarks.inference` on {date}, ellzero {version}, {processor}; it took {seconds:.0f} s.
+`make bench-inference` on {date}, ellzero {version}, {processor}; it took {seconds:.0f} s.
 
 {table}
 """

@@ -49,7 +49,7 @@ def refuse_bad_columns(X: Any, names: list[str] | None) -> None:
     if missing and infinite:
         faults.append(f"X contains NaN in {listed_columns(missing)}, infinity in {listed_columns(infinite)}")
     elif missing or infinite:
-        faults.append(f"X contains NaN or infinity ({listed_columns(missing or infinite)})")
+        faults.append(f"X contains {'NaN' if missing else 'infinity'} ({listed_columns(missing or infinite)})")
     if faults:
         raise InvalidInputError(f"{'; '.join(faults)}; fill, code or drop them first.")
 

@@ -269,7 +269,7 @@ class L0Estimator(BaseEstimator):
         >>> import ellzero as ez
         >>> X, y, _ = ez.datasets.make_classification(200, 50, 2, s=3.0, random_state=0)
         >>> ez.L0Classifier(k=2).fit(X, y).to_frame()["name"].tolist()
-        ['x0', 'x25', '(intercept)']
+        ['x25', 'x0', '(intercept)']
 
         """
         check_is_fitted(self)

@@ -140,7 +140,7 @@ class Model:
         >>> import ellzero as ez
         >>> X, y, _ = ez.datasets.make_classification(200, 50, 2, s=3.0, random_state=0)
         >>> model = ez.fit_path(X, y, max_support=2).at_support(2)
-        >>> bool(model.score(X, y) == (model.predict(X) == y).mean())
+        >>> bool(abs(model.score(X, y) - (model.predict(X) == y).mean()) < 1e-12)
         True
 
         """
