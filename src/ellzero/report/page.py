@@ -38,9 +38,10 @@ def render_report(summary: Mapping[str, Any]) -> str:
     data = json_text(json.dumps(summary, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
     for character, code in HARMLESS.items():
         data = data.replace(character, code)
+    cautions = summary["models"][summary["selection"]["chosen"]].get("cautions", [])
     parts = {
         "title": escape(safe_lines(summary["title"])),
-        "sentence": escape(safe_lines(f"{summary['lead']} {summary['certificate']['sentence']}")),
+        "sentence": escape(safe_lines(" ".join([summary["lead"], *cautions, summary["certificate"]["sentence"]]))),
         "style": joined(STYLES),
         "script": f'(() => {{\n"use strict";\n{joined(SCRIPTS)}}})();',
         "data": data,

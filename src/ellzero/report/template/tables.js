@@ -51,7 +51,7 @@ function showHeadline() {
   const { short, complete } = report.certificate;
   if (short) {
     const proved = complete ? "at most; proved about the search" : "at most; proved so far about the search";
-    tiles.push(tile("gap of the fit to the best one", tied(short), proved));
+    tiles.push(tile("gap of the fit", tied(short), proved));
   }
   showCautions(byId("cautions"), model);
   replace(byId("tiles"), tiles);
