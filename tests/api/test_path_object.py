@@ -145,7 +145,7 @@ def test_reprs_are_readable():
     path = ez.fit_path(X, LABELS, lambda_2=0.01)
     assert "logistic path" in repr(path)
     assert "features" in repr(path)
-    assert repr(path[2]).startswith("logistic model with")
+    assert repr(path[2]).startswith("logistic model of 1 against -1 with")
     assert "grid of 2 paths" in repr(ez.fit_grid(X, LABELS, lambda_2=[0.1, 0.01], n_lambda=5))
 
 

@@ -190,7 +190,7 @@ def test_summaries_for_readers(tmp_path):
     np.testing.assert_allclose(frame.per_sd[:-1], frame.coefficient[:-1] * spread, rtol=1e-9)
     np.testing.assert_allclose(frame.odds_ratio_per_sd[:-1], np.exp(frame.per_sd[:-1]))
     text = str(model.summary())
-    assert text.startswith("L0Classifier: logistic model with 2 of 30 features of malignant against benign\nfeature ")
+    assert text.startswith("L0Classifier: logistic model of malignant against benign with 2 of 30 features\nfeature ")
     assert "No standard errors and no p-values" in text
     assert "ez.inference(X, y, k=2)" in text
     page = Reader(model.summary()._repr_html_())

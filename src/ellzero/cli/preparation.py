@@ -31,6 +31,7 @@ __all__ = ["Gap", "MatrixPreparation", "TablePreparation", "learn_matrix", "lear
 
 MISSING = "(missing)"
 ADVICE = "fill them with --impute median"
+FINITE = "; leave out with --drop, or read them as missing with --missing inf"
 UNKNOWN_MEDIANS = ", and the model was fitted without --impute median."
 DENSE_INDICATORS = 256  # with more indicator columns than this the matrix is a sparse one
 FEW = 20  # a column of text with more values than this, and nearly as many as rows, is an identifier or a date
@@ -248,7 +249,7 @@ def learn_table(frame: pd.DataFrame, source: str, *, impute: bool, one_hot: bool
             lambda: refuse_empty(empty, source),
             *(partial(refuse_text, frame, names) for names in alike(frame, [name for name in full if name not in coded])),
             *(partial(learn_categories, frame[name]) for name in coded),
-            lambda: number_matrix(frame, full_numbers, source),  # infinite numbers, and those that are too large
+            lambda: number_matrix(frame, full_numbers, source, FINITE),
             lambda: None if impute else refuse_missing([name for name in full_numbers if frame[name].isna().any()]),
         ],
     )

@@ -312,7 +312,7 @@ class L0Estimator(BaseEstimator):
         ]
         classes = list(getattr(self, "classes_", []))
         about = f" of {shown(classes[1])} against {shown(classes[0])}" if len(classes) == 2 else ""
-        return Summary(f"{heading(self)}{about}", parts, self._loss_name() == "logistic")
+        return Summary(heading(self, about), parts, self._loss_name() == "logistic")
 
     def __str__(self) -> str:
         return as_text(self) if hasattr(self, "coef_") else repr(self)

@@ -48,10 +48,10 @@ def linear_functions(estimator: Any) -> list[LinearFunction]:
     return out
 
 
-def heading(estimator: Any) -> str:
-    """Return a fitted estimator in a line."""
+def heading(estimator: Any, about: str = "") -> str:
+    """Return a fitted estimator in a line; `about` says what it is a model of."""
     used, p = len(estimator.support_), estimator.n_features_in_
-    return f"{type(estimator).__name__}: {estimator._loss_name()} model with {used} of {p} features"
+    return f"{type(estimator).__name__}: {estimator._loss_name()} model{about} with {used} of {p} features"
 
 
 def about(function: LinearFunction, classes: list[Any]) -> str:

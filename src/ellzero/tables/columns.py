@@ -80,8 +80,8 @@ def refuse_infinite(values: NDArray[np.float64], name: str, source: str) -> None
         raise InvalidInputError(f"column {quoted(name)} in {source} holds infinite values.")
 
 
-def number_matrix(frame: pd.DataFrame, names: Sequence[str], source: str) -> NDArray[np.float64]:
-    """Return some columns of numbers as a column-major array."""
+def number_matrix(frame: pd.DataFrame, names: Sequence[str], source: str, advice: str = "") -> NDArray[np.float64]:
+    """Return some columns of numbers as a column-major array; infinite ones are refused, with advice on what to do."""
     types = dict(zip(frame.columns, frame.dtypes, strict=True))
     plain = [name for name in names if is_plain(types[name])]  # converted together: one by one, many columns take long
     place = {name: j for j, name in enumerate(names)}
@@ -91,10 +91,8 @@ def number_matrix(frame: pd.DataFrame, names: Sequence[str], source: str) -> NDA
         out[:, place[name]] = as_numbers(frame[name], source)
     infinite = [names[int(j)] for j in np.flatnonzero(np.isinf(out).any(axis=0))]
     if infinite:
-        raise InvalidInputError(
-            f"{listed(infinite)} in {source} {'holds' if len(infinite) == 1 else 'hold'} infinite values; leave out with "
-            "--drop, or read them as missing with --missing inf."
-        )
+        hold = "holds" if len(infinite) == 1 else "hold"
+        raise InvalidInputError(f"{listed(infinite)} in {source} {hold} infinite values{advice}.")
     return out
 
 
