@@ -60,6 +60,9 @@ def test_the_command_line_and_the_page_say_it_once(run, tmp_path):
     pd.DataFrame(X, columns=[f"m{j}" for j in range(15)]).assign(state=y).to_csv(tmp_path / "data.csv", index=False)
     _, _, err = run("fit", tmp_path / "data.csv", "--target", "state", "--k", "3", "--quiet")
     assert err.startswith("ellzero: warning: there are only 6 rows of class ill for 3 features")
+    argv = ["certify", tmp_path / "data.csv", "--target", "state", "--k", "3", "--lambda-2", "0.01", "--quiet"]
+    assert "there are only 6 rows of class ill for 3 features" in run(*argv)[2]
+    assert "only 6 rows of class ill for 3 features" in run(*argv, "--positive", "ill")[2]
     page = tmp_path / "page.html"
     code, out, err = run("report", tmp_path / "data.csv", "--target", "state", "--max-support", "4", "--quiet", "--out", page)
     assert code == 0
