@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BUILD := build/dev
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test check lint style types tidy docs bench bench-search bench-alternatives bench-certified bench-exact bench-mip bench-cv bench-choice bench-out-of-core bench-cluster fuzz fuzz-table soak sanitize sanitize-threads stubs clean
+.PHONY: demo test check lint style types tidy docs bench bench-search bench-alternatives bench-certified bench-exact bench-mip bench-cv bench-choice bench-inference bench-out-of-core bench-cluster fuzz fuzz-table soak sanitize sanitize-threads stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
@@ -73,6 +73,9 @@ bench-cv: $(VENV)/.built $(VENV)/.peers
 # What cross-validation chooses with nothing set, beside l1. Fits are recorded in build/choice: an interrupted run goes on.
 bench-choice: $(VENV)/.built
 	$(BIN)/python -m benchmarks.choice $(BENCH)
+
+bench-inference: $(VENV)/.built
+	$(BIN)/python -m benchmarks.inference $(BENCH)
 
 # Files of 20 GB, one after the other; BENCH="--folder DIR" says where they go.
 bench-out-of-core: $(VENV)/.built

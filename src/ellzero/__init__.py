@@ -10,7 +10,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from ellzero import datasets, metrics
-from ellzero.base.errors import ClusterError, DatasetError, EllzeroError, InvalidInputError
+from ellzero.base.errors import ClusterError, DatasetError, EllzeroError, FragileModelWarning, InvalidInputError
 from ellzero.base.imports import import_whole
 from ellzero.design.column_store import ColumnStore, open_columns
 from ellzero.design.device_array import DeviceStore, to_device
@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from ellzero.estimators.choice import Choice
     from ellzero.estimators.cross_validated import L0ClassifierCV, L0RegressorCV
     from ellzero.estimators.cross_validation import CrossValidation
+    from ellzero.estimators.inference import Inference, inference
     from ellzero.estimators.model_file import load
+    from ellzero.estimators.selector import L0Selector
     from ellzero.estimators.single_fit import L0Classifier, L0Regressor
     from ellzero.estimators.stability import Stability, stability_selection
 
@@ -50,11 +52,14 @@ LATER = {
     "convert": "conversion",
     "Choice": "estimators.choice",
     "CrossValidation": "estimators.cross_validation",
+    "Inference": "estimators.inference",
     "L0Classifier": "estimators.single_fit",
     "L0ClassifierCV": "estimators.cross_validated",
     "L0Regressor": "estimators.single_fit",
     "L0RegressorCV": "estimators.cross_validated",
+    "L0Selector": "estimators.selector",
     "Stability": "estimators.stability",
+    "inference": "estimators.inference",
     "load": "estimators.model_file",
     "stability_selection": "estimators.stability",
 }
@@ -84,11 +89,14 @@ __all__ = [
     "DeviceStore",
     "EllzeroError",
     "ExactSolution",
+    "FragileModelWarning",
+    "Inference",
     "InvalidInputError",
     "L0Classifier",
     "L0ClassifierCV",
     "L0Regressor",
     "L0RegressorCV",
+    "L0Selector",
     "Model",
     "Path",
     "PathGrid",
@@ -107,6 +115,7 @@ __all__ = [
     "fit_path",
     "fit_sizes",
     "improve",
+    "inference",
     "lambda_grid",
     "load",
     "metrics",

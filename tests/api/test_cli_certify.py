@@ -194,3 +194,11 @@ def test_an_old_file_stays_until_a_new_one_is_whole(run, data, tmp_path, monkeyp
     assert "No space left on device" in run.error("certify", data, "--target", "label", "--k", "3", "--out", proof)
     assert proof.read_bytes() == before
     assert sorted(file.name for file in tmp_path.iterdir()) == ["data.csv", "proof.npz"]
+
+
+def test_a_model_file_is_no_certificate(run, data, tmp_path):
+    run.ok("fit", data, "--target", "label", "--k", "2", "--out", tmp_path / "model.json", "--quiet")
+    said = run.error("verify", tmp_path / "model.json", data, "--target", "label")
+    assert "model.json is a model file: it has coefficients and no proof; 'ellzero certify --out'" in said
+    with pytest.raises(ez.InvalidInputError, match="is a model file"):
+        ez.verify(tmp_path / "model.json", np.ones((3, 2)), [0, 1, 0])

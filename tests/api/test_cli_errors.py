@@ -38,7 +38,7 @@ TABLES = {
         text(FRAME.assign(city="Rome")),
         "column 'city' holds text (such as 'Rome'); code it as categories with --one-hot",
     ),
-    "texts": (text(FRAME.assign(u="p", v="q", w="r", x="s")), "columns 'u', 'v', 'w' and 1 more hold text (such as 'p')"),
+    "texts": (text(FRAME.assign(u="p", v="q", w="r", x="s")), "columns 'u', 'v', 'w' and 'x' hold text (such as 'p')"),
     "mark": (
         text(with_value("b", "?")),
         "holds text (such as '?') among numbers; if that means a missing value, add --missing '?'",
@@ -60,8 +60,11 @@ TABLES = {
         text(species().rename(columns={"species": "label"})),
         "target 'label' has 3 classes (ant, bee, cat), this command takes two; --positive ant tells one of them from the rest",
     ),
-    "numbers": (text(FRAME.assign(label=FRAME.a)), "has 120 different values in 120 rows; add --regression"),
-    "names": (text(FRAME.assign(label=[f"n{k}" for k in range(120)])), "has 120 different values in 120 rows; is it the right"),
+    "numbers": (text(FRAME.assign(label=FRAME.a)), "120 different numbers in 120 rows (-2."),
+    "names": (
+        text(FRAME.assign(label=[f"n{k}" for k in range(120)])),
+        "120 different values in 120 rows (n0, n1, n10, ...); is it the right",
+    ),
     "only the target": (text(FRAME[["label"]]), "has no columns beside the target"),
 }
 
@@ -148,7 +151,6 @@ def test_usage(run, tmp_path):
     data, few = tmp_path / "data.csv", tmp_path / "few.csv"
     FRAME.head(6).to_csv(few, index=False)  # a plane separates the classes: nothing holds the coefficients
     for argv, expected in (
-        ([], "the following arguments are required: COMMAND"),
         (["dance"], "invalid choice: 'dance'"),
         (["path"], "the following arguments are required: data"),
         (["path", data], "--target must name the column of"),

@@ -32,6 +32,13 @@ print([module for module in {HEAVY} if module in sys.modules], code)
     assert out.splitlines()[-1] == "[] 0"
 
 
+def test_no_arguments_show_the_help():
+    bare = program()
+    assert bare.returncode == 0
+    assert bare.stdout == program("--help").stdout
+    assert bare.stderr == ""
+
+
 def test_help_of_every_command_ends_with_examples():
     out = program("--help").stdout
     commands = [line.split()[0] for line in out.splitlines() if line.startswith("    ") and line[4:5].strip()]
@@ -150,11 +157,24 @@ def test_ctrl_c_elsewhere_leaves_nothing(tmp_path):
     assert not (tmp_path / "path.csv").exists()
 
 
-def interrupted(argv):
-    """What a program says that gets Ctrl-C after its first sign of progress."""
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_ctrl_c_in_the_proof_of_a_report_shows_in_its_exit_code(tmp_path):
+    X, y, _ = ez.datasets.make_classification(300, 600, 20, s=1.0, random_state=0)
+    np.savez(tmp_path / "hard.npz", X=X, y=y)
+    argv = ["report", tmp_path / "hard.npz", "--shrinkage", "1e-3", "--max-support", "12", "--out", tmp_path / "page.html"]
+    out, err, code = interrupted([*argv, "--time-limit", "100"], "incumbent")
+    assert code == 130
+    assert err.splitlines()[-1] == "ellzero: interrupted; what was found is written"
+    assert "about the search, which ended after" in out or "Nothing is proved so far" in out
+    assert (tmp_path / "page.html").exists()
+
+
+def interrupted(argv, sign=""):
+    """What a program says that gets Ctrl-C after its first sign of progress, or the first that contains a word."""
     with subprocess.Popen(listening(argv), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
         assert child.stderr is not None
-        first = child.stderr.readline()
+        while sign not in (first := child.stderr.readline()):
+            assert first.startswith("ellzero: ")
         assert first.startswith("ellzero: ")
         time.sleep(0.5)
         child.send_signal(signal.SIGINT)

@@ -20,6 +20,11 @@ def messy():
     return frame
 
 
+def content(page):
+    """The data of a page."""
+    return json.loads(re.search(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', page.read_text(), re.DOTALL)[1])
+
+
 def test_report(run, tmp_path):
     messy().to_csv(tmp_path / "data.csv", index=False, sep=";")
     argv = [tmp_path / "data.csv", "--target", "label", "--separator", ";", "--drop", "id", "--one-hot", "--impute", "median"]
@@ -28,7 +33,7 @@ def test_report(run, tmp_path):
     assert result["out"] == str(out)
     page = out.read_text()
     assert "Who &lt;will&gt; pay?" in page
-    assert "Missing numbers are replaced by the median of their column." in page
+    assert "1 value in 1 column, filled" in page
     assert "coded by an indicator for each category" in page
     text = run.ok("report", *argv, "--out", out, "--time-limit", "0")
     assert text.endswith(f"written: {out}\n")
@@ -48,9 +53,7 @@ def test_commands_of_the_page_work(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     messy().to_csv("data.csv", index=False)
     run.ok("report", "data.csv", "--target", "label", "--drop", "id", "--one-hot", "--impute", "median")
-    page = (tmp_path / "report.html").read_text()
-    shown = json.loads(re.search(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
-    blocks = [block for block in shown["code"]["blocks"] if block["title"] != "Python"]
+    blocks = [block for block in content(tmp_path / "report.html")["code"]["blocks"] if block["title"] != "Python"]
     assert len(blocks) == 2
     (tmp_path / "new.csv").write_text((tmp_path / "data.csv").read_text())
     for block in blocks:
@@ -76,3 +79,25 @@ def test_picture_of_scores(run, tmp_path, name):
     result = run.json("cv", tmp_path / "data.csv", "--target", "label", "--cv", "3", "--plot", tmp_path / name)
     assert result["plot"] == str(tmp_path / name)
     assert (tmp_path / name).stat().st_size > 5000
+
+
+def test_missing_values_are_counted_by_column(run, tmp_path):
+    frame = messy()
+    frame.loc[5:9, "b"] = np.nan
+    frame.loc[40:41, "city, now"] = np.nan
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    argv = [tmp_path / "data.csv", "--target", "label", "--drop", "id", "--one-hot", "--impute", "median", "--time-limit", "0"]
+    run.ok("report", *argv, "--quiet", "--out", tmp_path / "page.html")
+    missing = content(tmp_path / "page.html")["data"]["missing"]
+    assert missing["summary"].startswith("8 values in 3 columns, filled")
+    lines = {line["name"]: (line["rows"], line["filled"]) for line in missing["columns"]}
+    assert lines == {
+        "a": (1, f"median {frame.a.median():.6g}"),
+        "b": (5, f"median {frame.b.median():.6g}"),
+        "city, now": (2, "category (missing)"),
+    }
+    table().to_csv(tmp_path / "data.csv", index=False)
+    run.ok(
+        "report", tmp_path / "data.csv", "--target", "label", "--time-limit", "0", "--quiet", "--out", tmp_path / "page.html"
+    )
+    assert content(tmp_path / "page.html")["data"]["missing"] == {"summary": "none", "columns": []}

@@ -183,6 +183,7 @@ def test_drop_weight_and_always(run, tmp_path):
     same_as(result, expected, list("abcde"))
 
 
+@pytest.mark.filterwarnings("ignore:column 'Unnamed. 0' holds a different whole number")
 def test_row_numbers_without_a_name_are_no_feature(run, tmp_path):
     FRAME.to_csv(tmp_path / "data.csv")
     _, _, err = run("path", tmp_path / "data.csv", "--target", "label", "--max-support", 4)
@@ -201,3 +202,43 @@ def test_a_table_of_many_columns_takes_seconds(run, tmp_path):
     result = run.json("fit", tmp_path / "wide.csv", "--target", "label", "--k", "1", "--out", tmp_path / "model.json")
     assert len(result["features"]) == 1
     assert time.process_time() - begin < 25.0
+
+
+@pytest.mark.parametrize("ending", ["\r", "\r\n"])
+def test_line_ends_of_other_systems(run, tmp_path, ending):
+    FRAME.to_csv(tmp_path / "data.csv", index=False, lineterminator="\n")
+    (tmp_path / "other.csv").write_bytes((tmp_path / "data.csv").read_bytes().replace(b"\n", ending.encode()))
+    assert path_of(run, tmp_path / "other.csv", "--target", "label") == path_of(run, tmp_path / "data.csv", "--target", "label")
+    run.ok("convert", tmp_path / "other.csv", "--target", "label", "--out", tmp_path / "other.columns")
+    assert path_of(run, tmp_path / "other.columns")["rows"] == len(FRAME)
+
+
+@pytest.mark.parametrize(("kind", "separator"), [("csv", ","), ("tsv", "\t")])
+def test_text_files_are_what_their_first_line_says(run, tmp_path, kind, separator):
+    FRAME.to_csv(tmp_path / "data.csv", index=False)
+    FRAME.to_csv(tmp_path / "data.txt", index=False, sep=separator)
+    FRAME.to_csv(tmp_path / "data.txt.gz", index=False, sep=separator)
+    expected = path_of(run, tmp_path / "data.csv", "--target", "label")
+    assert path_of(run, tmp_path / "data.txt", "--target", "label") == expected
+    assert path_of(run, tmp_path / "data.txt.gz", "--target", "label") == expected
+    run.ok("convert", tmp_path / "data.txt", "--target", "label", "--out", tmp_path / "data.columns")
+    (tmp_path / "sparse.txt").write_text("# by hand\n1 1:0.5 3:2\n0 2:1\n" * 30)
+    assert path_of(run, tmp_path / "sparse.txt")["n_features"] == 3
+    (tmp_path / "plain.txt").write_text("1\n0 2:1\n1 1:3\n" * 30)
+    assert path_of(run, tmp_path / "plain.txt")["n_features"] == 2
+
+
+def test_excel(run, tmp_path):
+    pytest.importorskip("openpyxl")
+    frame = FRAME.round(4).assign(code=np.arange(len(FRAME)) % 2)
+    frame.loc[3, "a"] = np.nan
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    frame.to_excel(tmp_path / "data.xlsx", index=False)
+    argv = ["--target", "label", "--impute", "median"]
+    assert path_of(run, tmp_path / "data.xlsx", *argv) == path_of(run, tmp_path / "data.csv", *argv)
+    argv = ["--target", "code", "--impute", "median", "--drop", "label"]
+    assert path_of(run, tmp_path / "data.xlsx", *argv) == path_of(run, tmp_path / "data.csv", *argv)
+    frame.rename(columns={"b": "a"}).to_excel(tmp_path / "twice.xlsx", index=False)
+    assert "has more than one column named 'a'" in run.error("path", tmp_path / "twice.xlsx", *argv)
+    (tmp_path / "no.xlsx").write_text("no archive")
+    assert "cannot be read as Excel (.xlsx): File is not a zip file" in run.error("path", tmp_path / "no.xlsx", *argv)

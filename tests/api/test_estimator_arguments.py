@@ -168,7 +168,7 @@ def test_data(make, data, y, message):
 
 
 def test_targets():
-    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+    with pytest.raises(ValueError, match="Unknown label type: y holds numbers with fractions"):
         ez.L0Classifier().fit(X, Y)
     with pytest.raises(ValueError, match="Unknown label type"):
         ez.L0Classifier().fit(X, np.array([1, "a"] * 20, dtype=object))
@@ -204,7 +204,7 @@ def test_masked_targets(make):
 def test_frames_that_are_no_matrix_of_numbers():
     named = pd.DataFrame(X, columns=list("abcdef"))
     for frame, message in (
-        (named.assign(b=pd.date_range("2020", periods=40)), "X must hold real numbers in every column, got dates"),
+        (named.assign(b=pd.date_range("2020", periods=40)), "X must hold real numbers, got "),
         (named.assign(b="text"), "X must hold real numbers, got 'text' in column 'b'|could not convert string to float"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -251,7 +251,7 @@ def test_scores_of_classifiers_are_not_for_regressions(scoring, message):
 
 
 def test_a_score_that_needs_other_labels():
-    with pytest.raises(ez.InvalidInputError, match="scoring='f1' cannot rate these models: pos_label=1 is not a valid label"):
+    with pytest.raises(ez.InvalidInputError, match="scoring='f1' asks which class is the positive one: pos_label='yes'"):
         ez.L0ClassifierCV(scoring="f1", cv=2).fit(X, np.where(LABELS > 0, "yes", "no"))
 
 

@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.datasets import load_breast_cancer
 from support.problems import random_problem, target
 
 import ellzero as ez
@@ -144,7 +145,7 @@ def test_reprs_are_readable():
     path = ez.fit_path(X, LABELS, lambda_2=0.01)
     assert "logistic path" in repr(path)
     assert "features" in repr(path)
-    assert repr(path[2]).startswith("logistic model with")
+    assert repr(path[2]).startswith("logistic model of 1 against -1 with")
     assert "grid of 2 paths" in repr(ez.fit_grid(X, LABELS, lambda_2=[0.1, 0.01], n_lambda=5))
 
 
@@ -208,3 +209,15 @@ def test_make_classification_is_the_papers_design():
     for bad in ({"k": 6}, {"rho": 1.0}, {"correlation": "x"}, {"n": 0}):
         with pytest.raises(ez.InvalidInputError):
             ez.datasets.make_classification(**{"n": 5, "p": 5, "k": 1, **bad})
+
+
+def test_a_model_asked_for_by_its_size_is_that_of_local_search():
+    """Coordinate descent ends at a worse model of ten features of these."""
+    data = load_breast_cancer()
+    settings = {"lambda_2": 1e-3, "standardize": True}
+    path = ez.fit_path(data.data, data.target, max_support=15, **settings)
+    met = path.sized[10].cost
+    best = ez.fit_sizes(data.data, data.target, [10], algorithm="local_search", **settings).objective[0]
+    assert best < met * (1.0 - 1e-4)
+    assert path.at_support(10).cost == pytest.approx(best, rel=1e-6)
+    assert path.at_support(10) is path.at_support(10)

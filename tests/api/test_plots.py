@@ -5,6 +5,7 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 from matplotlib.container import ErrorbarContainer
 from scipy import sparse
 
@@ -243,3 +244,70 @@ def test_plots_take_plain_numbers():
     ax = plot_supports(FoldSupports(folds, np.array([1, 2]), 0, np.array([1])))
     assert [label.get_text() for label in ax.get_yticklabels()] == ["x1", "x0"]
     assert [label.get_text() for label in plot_stability(np.array([0.2, 0.9])).get_yticklabels()] == ["x1", "x0"]
+
+
+def test_effects_of_a_standard_deviation_are_the_default():
+    X, y, _ = ez.datasets.make_classification(200, 10, 2, s=3.0, random_state=0)
+    X = X * np.array([1000.0] + 9 * [1.0])  # in other units the coefficient of this column is next to nothing
+    path = ez.fit_path(X, y, lambda_2=1e-4, standardize=True, max_support=2)
+    ax = path.plot()
+    assert ax.get_ylabel() == "effect of one standard deviation"
+    drawn = {line.get_label(): line.get_ydata()[-1] for line in ax.get_lines()}
+    last = path[-1]
+    assert drawn["x0"] == pytest.approx(last.coef[0] * X[:, 0].std(), rel=1e-9)
+    plain = path.plot(standardized=False)
+    assert plain.get_ylabel() == "coefficient"
+    assert next(line for line in plain.get_lines() if line.get_label() == "x0").get_ydata()[-1] == last.coef[0]
+    plt.close("all")
+
+
+@pytest.mark.parametrize("background", ["default", "dark_background"])
+def test_legends_lie_beside_the_lines(background):
+    X, y, _ = ez.datasets.make_classification(120, 10, 2, s=2.0, random_state=0)
+    sizes = ez.fit_sizes(X, y, range(4), lambda_2=1e-2)
+    grid = ez.fit_grid(X, y, lambda_2=[1.0, 0.1, 0.01], max_support=3)
+    stable = ez.stability_selection(X, y, k=2, n_subsamples=4)
+    scores = ez.L0ClassifierCV(cv=3, rule="one_se").fit(X, y).cv_results_
+    solution = ez.solve(X, y, k=2, lambda_2=1e-2)
+    with plt.style.context(background):
+        plots = (grid.plot, ez.certify_path(sizes).plot, stable.plot, scores.plot, solution.plot, ez.fit_path(X, y).plot)
+        for plot in plots:
+            ax = plot()
+            ax.figure.canvas.draw()
+            legend, inside = ax.get_legend().get_window_extent(), ax.get_window_extent()
+            assert legend.x0 >= inside.x1 - 1.0
+            ground = np.array(to_rgb(ax.get_facecolor()))
+            lines = [line for line in ax.get_lines() if line.get_linestyle() != "None" and len(line.get_xdata()) > 2]
+            for line in lines:
+                assert np.abs(np.array(to_rgb(line.get_color())) - ground).max() > 0.2
+    plt.close("all")
+
+
+def test_a_search_that_ended_at_its_root_has_something_to_show():
+    X, y, _ = ez.datasets.make_classification(100, 8, 2, s=3.0, random_state=0)
+    solution = ez.solve(X, y, k=1, lambda_2=0.1)
+    assert len(solution.history) < 2
+    ax = solution.plot()
+    for line in ax.get_lines():
+        assert line.get_xdata()[0] == 0.0
+        assert line.get_xdata()[-1] == solution.seconds
+    low, high = ax.get_ylim()
+    assert low < solution.lower_bound <= solution.objective < high
+    assert f"between {solution.lower_bound:.8g} and {solution.objective:.8g}" in ax.texts[0].get_text()
+    plt.close("all")
+
+
+def test_grids_and_certified_paths():
+    X, y, _ = ez.datasets.make_classification(120, 10, 2, s=2.0, random_state=0)
+    grid = ez.fit_grid(X, y, lambda_2=[1.0, 0.1], max_support=3)
+    lines = grid.plot().get_lines()
+    for line, path in zip(lines, grid, strict=True):
+        np.testing.assert_array_equal(line.get_ydata(), path.cost)
+    path = ez.fit_path(X, y, lambda_2=1e-2, max_support=3)
+    certified = ez.certify_path(path, node_limit=1)
+    drawn = {line.get_label(): line for line in certified.plot().get_lines()}
+    np.testing.assert_array_equal(np.sort(drawn["proved lower bound"].get_ydata()), np.sort(certified.lower_bound))
+    hollow = len(drawn["the search ended early"].get_xdata()) if "the search ended early" in drawn else 0
+    assert hollow == sum(status == "node_limit" for status in certified.status)
+    assert ez.certify_path(ez.fit_sizes(X, y, range(3), lambda_2=1e-2)).plot().get_xlabel() == "features in the model"
+    plt.close("all")

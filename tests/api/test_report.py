@@ -12,6 +12,7 @@ import pytest
 from scipy import sparse
 from scipy.special import expit
 from sklearn.calibration import calibration_curve
+from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import accuracy_score, brier_score_loss, confusion_matrix, r2_score, roc_auc_score, roc_curve
 
 import ellzero as ez
@@ -19,7 +20,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.cli import main
 from ellzero.report.held_out import ROC_POINTS, calibration, confusion, roc, spread_out
 from ellzero.report.models import SCATTER_POINTS
-from ellzero.report.page import render_report, write_report
+from ellzero.report.page import default_algorithm, render_report, write_report
 from ellzero.report.proof import Proof, describe_proofs, percent_above
 from ellzero.report.summary import summarise
 from ellzero.report.words import Words, named
@@ -298,7 +299,9 @@ def test_the_certificate_is_that_of_solve(kind):
     assert row["gap"] == pytest.approx((row["objective"] - row["lower_bound"]) / row["objective"])
     assert row["gap"] <= 1e-4
     assert certificate["proved"]
-    assert certificate["sentence"].startswith(f"Proved: no model with at most {chosen['k']} features is better by more than")
+    assert certificate["sentence"].startswith(
+        f"Proved about the search, not about new rows: no model with at most {chosen['k']} features fits these rows better by"
+    )
     assert float(certificate["short"].removesuffix(" %")) / 100.0 >= row["gap"]
 
 
@@ -323,7 +326,8 @@ def test_each_class_has_a_certificate():
     k = summary["selection"]["chosen"]
     rows = summary["certificate"]["rows"]
     assert [row["label"] for row in rows] == summary["classes"]
-    assert f"for each class against the rest: no model with at most {k} features" in summary["certificate"]["sentence"]
+    sentence = summary["certificate"]["sentence"]
+    assert f"for each class against the rest, not about new rows: no model with at most {k} features" in sentence
     for row, label in zip(rows, summary["classes"], strict=True):
         solution = ez.solve(X, y == label, k=k, lambda_2=1e-2, standardize=True)
         assert row["lower_bound"] <= solution.objective <= row["objective"] * (1.0 + 1e-9)
@@ -339,7 +343,7 @@ def test_a_proof_that_was_cut_short_says_so():
     certificate = describe_proofs([Proof(solution.objective, solution.support, solution)], 6, ["y"], "")
     assert not certificate["proved"]
     assert not certificate["complete"]
-    assert certificate["sentence"].startswith("Proved so far, in a search that ended after")
+    assert certificate["sentence"].startswith("Proved so far about the search, which ended after")
     assert certificate["short"] in certificate["sentence"]
     nothing = Proof(solution.objective + 1e9, solution.support, solution)
     assert describe_proofs([nothing], 6, ["y"], "")["sentence"].startswith("Nothing is proved so far")
@@ -464,3 +468,32 @@ def test_the_page_is_made_of_the_template_alone():
     assert "{{" not in page.split("report-data")[0]
     assert page.startswith("<!doctype html>")
     assert page.rstrip().endswith("</html>")
+
+
+def test_the_page_shows_the_best_model_known(tmp_path):
+    """Coordinate descent ends at a worse model of seven features of these; the exact search finds a better one."""
+    data = load_breast_cancer(as_frame=True)
+    settings = {"max_support": 7, "shrinkage": [1e-3], "random_state": 0}
+    summary = write_report(tmp_path / "page.html", data.data, data.target, algorithm="cd", **settings)
+    certificate, chosen = summary["certificate"], summary["models"][summary["selection"]["chosen"]]
+    assert chosen["k"] == 7
+    assert certificate["gained"] > 1e-3
+    assert (
+        "The exact search found the model on this page; the faster one, which all held-out figures are of"
+        in (certificate["sentence"])
+    )
+    coef = np.zeros(30)
+    for feature, value in chosen["coef"][0]:
+        coef[data.data.columns.get_loc(summary["features"][feature]["name"])] = value
+    value = ez.objective(data.data, data.target, coef, chosen["intercept"][0], lambda_2=1e-3, standardize=True)
+    assert value == pytest.approx(certificate["rows"][0]["objective"], rel=1e-5)
+    assert value <= ez.fit_sizes(data.data, data.target, [7], lambda_2=1e-3, standardize=True).objective[0] * (1 + 1e-5)
+    assert "algorithm='exact'" in summary["code"]["blocks"][0]["parts"][1]
+    local = write_report(tmp_path / "page.html", data.data, data.target, time_limit=0, **settings)
+    assert "algorithm" not in local["code"]["blocks"][0]["parts"][1]  # local search is the default, of the page's code, too
+
+
+def test_local_search_is_the_default_unless_the_data_is_large():
+    assert default_algorithm(np.zeros((500, 30)), None) == "local_search"
+    assert default_algorithm(sparse.csr_matrix((20_000, 10_000)), None) == "cd"
+    assert default_algorithm(sparse.csr_matrix((20_000, 1000)), 2) == "local_search"

@@ -255,6 +255,51 @@ def test_headline_data_and_certificate(show, kind):
     assert shown.page.locator("img").count() == 0
 
 
+@pytest.fixture(scope="module")
+def fragile(tmp_path_factory):
+    """A page about eight rows of a class, which a few features tell from the others, with values that were missing."""
+    X, _ = make_data("binary")
+    y = np.full(120, "well")
+    y[np.argsort(-(X.iloc[:, 2] / 3.0 + X.iloc[:, 3] / 4.0).to_numpy())[:8]] = "ill"
+    path = tmp_path_factory.mktemp("fragile") / "report.html"
+    missing = [(EVIL, 5, 1.25), ("town", 2, "(missing)")]
+    return path.as_uri(), write_report(path, X, y, max_support=6, shrinkage=[1e-3], cv=3, missing=missing)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_cautions_and_gaps_are_shown(browser, fragile, scheme):
+    address, summary = fragile
+    shown = Shown(browser, address, color_scheme=scheme, viewport={"width": 360, "height": 740})
+    chosen = summary["models"][summary["selection"]["chosen"]]
+    assert chosen["cautions"]
+    for text in chosen["cautions"]:
+        assert text in shown.text("#cautions")
+    style = "node => [getComputedStyle(node).color, getComputedStyle(node).backgroundColor]"
+    low, high = sorted(map(luminance, shown.page.locator("#cautions").evaluate(style)))
+    assert (high + 0.05) / (low + 0.05) >= 4.5
+    for at, model in enumerate(summary["models"]):
+        shown.page.locator("#size").fill(str(at))
+        assert shown.page.locator("#model-cautions").is_visible() == bool(model["cautions"])
+        if model["cautions"]:
+            assert shown.text("#model-cautions").endswith(model["cautions"][-1])
+        assert shown.overflow() <= 0
+    assert [bool(model["cautions"]) for model in summary["models"]][:2] == [False, False]
+    assert "7 values in 2 columns, filled before the fit" in shown.text("#data")
+    gaps = [[cell.replace("\u00a0", " ") for cell in row] for row in shown.rows("#gaps")]
+    assert gaps == [[EVIL, "5 (4.2 %)", "median 1.25"], ["town", "2 (1.7 %)", "category (missing)"]]
+    # The words of the proof say first what it is not about, and its box is not green.
+    assert shown.text("#verdict").startswith("Proved about the search, not about new rows:")
+    border, green = shown.page.evaluate(
+        "() => [getComputedStyle(document.getElementById('verdict')).borderLeftColor,"
+        " getComputedStyle(document.documentElement).getPropertyValue('--good')]"
+    )
+    assert border != "rgb({}, {}, {})".format(*(int(green.strip()[k : k + 2], 16) for k in (1, 3, 5)))
+    shown.close()
+    blind = Shown(browser, address, java_script_enabled=False)
+    assert chosen["cautions"][0] in blind.text("noscript")
+    blind.context.close()
+
+
 def test_code_follows_the_slider(show):
     shown, summary = show("binary")
     shown.page.focus("#size")

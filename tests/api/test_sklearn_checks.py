@@ -22,6 +22,8 @@ ESTIMATORS = [
     ez.L0Classifier(shared_support=True),
     ez.L0ClassifierCV(select="size", penalty="l0l1", n_shrinkage=2),
     ez.L0Regressor(algorithm="exact", k=3),
+    ez.L0Selector(k=3),
+    ez.L0Selector(k=3, regression=True),
 ]
 
 

@@ -147,7 +147,7 @@ def test_unpenalized_features_by_name(estimator, y):
 def test_duplicate_and_missing_values_in_frames():
     with pytest.raises(ValueError, match="NaN"):
         ez.L0Classifier().fit(FRAME.where(FRAME > -1.0), LABELS)
-    with pytest.raises(ValueError, match="could not convert string to float"):
+    with pytest.raises(ValueError, match="X must hold real numbers, got 'Bonn' in column 'town'"):
         ez.L0Classifier().fit(FRAME.assign(town="Bonn"), LABELS)
 
 

@@ -1,8 +1,8 @@
-"""The exception types of ellzero; their messages are lines that can be shown, whatever they quote."""
+"""The exception types of ellzero, and its warning; their messages are lines that can be shown, whatever they quote."""
 
 from ellzero.base.quoting import safe_line
 
-__all__ = ["ClusterError", "DatasetError", "EllzeroError", "InvalidInputError"]
+__all__ = ["ClusterError", "DatasetError", "EllzeroError", "FragileModelWarning", "InvalidInputError"]
 
 
 class EllzeroError(Exception):
@@ -22,3 +22,7 @@ class DatasetError(EllzeroError, OSError):
 
 class ClusterError(EllzeroError, RuntimeError):
     """Error about the workers of a cluster that are missing or cannot do their part; the message says which and why."""
+
+
+class FragileModelWarning(UserWarning):
+    """Warning about a fitted classifier that its data hardly carries: few rows of a class, or classes told apart completely."""

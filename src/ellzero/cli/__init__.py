@@ -32,8 +32,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def run_command(argv: Sequence[str] | None) -> int:
     """Parse the arguments, run the command they name, and print errors in a sentence."""
+    parser = make_parser()
+    if not (sys.argv[1:] if argv is None else argv):
+        parser.print_help()
+        return 0
     try:
-        args = make_parser().parse_args(argv)
+        args = parser.parse_args(argv)
     except SystemExit as end:  # after --help, or after the parser's own sentence on a mistake
         return int(end.code or 0)
     try:

@@ -19,7 +19,7 @@ __all__ = [
     "number_list",
 ]
 
-FORMATS = ("csv", "tsv", "parquet", "svmlight", "npz", "columns")
+FORMATS = ("csv", "tsv", "parquet", "excel", "svmlight", "npz", "columns")
 LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error")
 
 
@@ -33,8 +33,15 @@ def add_data(parser: argparse.ArgumentParser) -> None:
         help="what to predict; in npz files an array's name (default y) or a .npy file; column stores have their own",
     )
     group.add_argument(
-        "--drop", type=name_list, action="extend", default=[], metavar="A,B", help="columns to leave out (ids, dates)"
+        "--drop",
+        "--ignore",
+        type=name_list,
+        action="extend",
+        default=[],
+        metavar="A,B",
+        help="columns to leave out (identifiers, dates)",
     )
+    group.add_argument("--drop-unlabelled", action="store_true", help="leave out rows without a target")
     group.add_argument("--weight", metavar="COLUMN", help="weights of the rows")
     group.add_argument("--impute", choices=("median",), help="fill missing numbers")
     group.add_argument("--one-hot", action="store_true", help="code columns of text by an indicator for each category")
@@ -56,10 +63,12 @@ def add_reading(parser: argparse.ArgumentParser, formats: tuple[str, ...] = FORM
     )
 
 
-def add_problem(parser: argparse.ArgumentParser, positive: bool = False, shrinkage: bool = True) -> None:
+def add_problem(parser: argparse.ArgumentParser, shrinkage: bool = True) -> None:
     """Add the loss, the penalties and the constraints: the problem that is solved."""
     group = parser.add_argument_group("model")
-    group.add_argument("--regression", action="store_true", help="the target is a number (squared error)")
+    kind = group.add_mutually_exclusive_group()
+    kind.add_argument("--regression", action="store_true", help="the target is a number (squared error)")
+    kind.add_argument("--classes", action="store_true", help="the target's values are classes, however many numbers they are")
     group.add_argument(
         "--loss", type=underscored, choices=LOSSES, metavar="NAME", help=f"{', '.join(LOSSES)} (default: logistic)"
     )
@@ -86,8 +95,9 @@ def add_problem(parser: argparse.ArgumentParser, positive: bool = False, shrinka
         "--costs", metavar="FILE", help="CSV file with a column and its cost in each line (default: each feature costs 1)"
     )
     group.add_argument("--n-jobs", type=int, metavar="N", help="threads (default: 1; -1: all cores)")
-    if positive:
-        group.add_argument("--positive", metavar="LABEL", help="tell this class from all others (needed with more than two)")
+    group.add_argument(
+        "--positive", metavar="LABEL", help="the class that coefficients speak for; of more than two, against the rest"
+    )
 
 
 def add_cross_validation(parser: argparse.ArgumentParser) -> Any:

@@ -16,12 +16,13 @@ from ellzero.cli.data import Data, load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.output import coefficient_lines, coefficients, exit_code, note, print_result
 from ellzero.cli.solver_settings import chosen_loss, encoded_target, problem_settings, search_settings, shrinkage_settings
+from ellzero.estimators.cautions import warn_of_cautions
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
 
 __all__ = ["run"]
 
 ENDINGS = {
-    "optimal": "proved: no model is better by more than the gap",
+    "optimal": "proved: no model fits these rows better by more than the gap",
     "time_limit": "the time limit came first: the best model found, and what is proved of it",
     "node_limit": "the node limit came first: the best model found, and what is proved of it",
     "interrupted": "interrupted: the best model found, and what is proved of it",
@@ -61,6 +62,9 @@ def run(args: argparse.Namespace) -> int:
         note(args, "the proof is not kept; --out proof.npz writes it.")
     if args.model is not None:
         write_model_file(args.model, model_content(args, solution, data))
+    if not args.regression:
+        labels = np.unique(data.y) if args.positive is None else np.array(["the rest", args.positive])
+        warn_of_cautions([solution.certificate.problem], [solution.model], labels, 2)
     result = json_result(args, solution, data)
     print_result(args, result, "\n".join(text_lines(args, solution, result)))
     return exit_code(solution.status, written=bool(args.out or args.model))

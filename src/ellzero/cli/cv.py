@@ -28,7 +28,8 @@ def run(args: argparse.Namespace) -> int:
     check_picture(args.plot)
     check_loss(args)  # before the data is read, which may take long
     for_classes = classifier_settings(args)
-    data = load_data(args)
+    data = load_data(args, keep_labels=True)
+    for_classes |= {} if args.regression else {"pos_label": data.positive}
     settings: dict[str, Any] = {
         "lambda_0": args.lambda_0,
         "select": args.select,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass, replace
+import shlex
+import warnings
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,13 +14,16 @@ from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.cli.output import note
-from ellzero.cli.preparation import MatrixPreparation, TablePreparation, learn_matrix, learn_table
+from ellzero.cli.preparation import Gap, MatrixPreparation, TablePreparation, learn_matrix, learn_table
 from ellzero.cli.tables import Columns, Matrix, Reading, Table, load_array, read_data
-from ellzero.tables.columns import as_numbers, check_presence, first_names, listed
+from ellzero.tables.columns import as_numbers, check_presence, first_names, is_plain, listed
 from ellzero.tables.optional import need
 from ellzero.tables.target import as_labels, as_response, column_labels, column_response, is_label
 
-__all__ = ["Data", "load_data", "load_new_data", "make_reading"]
+__all__ = ["Data", "load_data", "load_new_data", "make_reading", "quoted_name"]
+
+FIRST_ROWS = 1000
+FEWEST_ROWS = 20  # of fewer, a measurement is often different in every one
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,10 @@ class Data:
     weight: NDArray[np.float64] | None
     target: str
     preparation: TablePreparation | MatrixPreparation
+    identifiers: list[str] = field(default_factory=list)  # columns of whole numbers that are different in every row
+    unlabelled: int = 0  # rows without a target, which were left out
+    positive: Any = None  # the label that --positive names, as the target has it
+    gaps: list[Gap] | None = None  # None: of a column store, which does not say what was filled when it was written
 
     def features_of(self, columns: list[str], option: str = "--always") -> NDArray[np.int64]:
         """Return the indices of the features that columns (or features) of these names became; `option` names them."""
@@ -45,18 +54,32 @@ class Data:
         return np.array(sorted(set(found)), dtype=np.int64)
 
 
-def load_data(args: argparse.Namespace, *, classes: int | None = None) -> Data:
+def load_data(args: argparse.Namespace, *, classes: int | None = None, keep_labels: bool = False) -> Data:
     """Read the data of a fit.
 
-    There may be at most `classes` classes, any number if it is None; --positive tells one class from all others.
+    There may be at most `classes` classes, any number if it is None; --positive tells one class from all others. The target is
+    then a mask or, with `keep_labels`, has the user's two labels; of more, all but the positive one become "not LABEL".
     """
+    positive = getattr(args, "positive", None)
+    if args.regression and positive is not None:
+        raise InvalidInputError("--positive is for classes, not for --regression.")
     source = read_data(args.data, make_reading(args))
     data = from_source(source, args)
     if args.regression:
         return data
-    positive = getattr(args, "positive", None)
-    labels = data.y if positive is None else is_label(data.y, positive, data.target)
-    return replace(data, y=as_labels(labels, data.target, classes))
+    if positive is None:
+        labels = data.y
+    else:
+        mask = is_label(data.y, positive, data.target)
+        labels = mask if not keep_labels else data.y if len(np.unique(data.y)) <= 2 else one_against_rest(data.y, mask)
+        data = replace(data, positive=labels[mask][0].item())
+    return replace(data, y=as_labels(labels, data.target, classes, insist=getattr(args, "classes", False)))
+
+
+def one_against_rest(y: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return the label of some rows as text, and its negation for all others."""
+    label = str(y[mask][0])
+    return np.where(mask, label, f"not {label}")
 
 
 def from_source(source: Table | Matrix | Columns, args: argparse.Namespace) -> Data:
@@ -84,12 +107,13 @@ def make_reading(args: argparse.Namespace, **known: Any) -> Reading:
 
 def from_table(table: Table, args: argparse.Namespace) -> Data:
     """Return the data of a table, whose columns are found by name."""
-    frame, source = table.frame, table.source
+    source = table.source
     if args.target is None:
         raise InvalidInputError(
-            f"--target must name the column of {source} to predict; its columns are {first_names(frame.columns)}."
+            f"--target must name the column of {source} to predict; its columns are {first_names(table.frame.columns)}."
         )
-    check_presence(frame, [args.target], source, "--target: ")
+    check_presence(table.frame, [args.target], source, "--target: ")
+    frame = labelled_rows(table.frame, table.frame[args.target].isna().to_numpy(), args)
     check_presence(frame, args.drop, source, "--drop: ")
     weight = None
     if args.weight is not None:
@@ -108,7 +132,47 @@ def from_table(table: Table, args: argparse.Namespace) -> Data:
     X = with_names(preparation, *preparation.apply(rest, source), args)
     target = frame[args.target]
     y = column_response(target, source, table.decimal) if args.regression else column_labels(target)
-    return Data(X, y, weight, args.target, preparation)
+    identifiers = likely_identifiers(rest, preparation)
+    unlabelled = len(table.frame) - len(frame)
+    gaps = preparation.gaps(rest)
+    return Data(X, y, weight, args.target, preparation, identifiers=identifiers, unlabelled=unlabelled, gaps=gaps)
+
+
+def labelled_rows(rows: Any, missing: NDArray[np.bool_], args: argparse.Namespace) -> Any:
+    """Return the rows that have a target if --drop-unlabelled was given, otherwise all of them."""
+    if not args.drop_unlabelled or not missing.any():
+        return rows
+    if missing.all():
+        raise InvalidInputError(f"target {args.target or 'y'!r} is missing in all {len(missing)} rows.")
+    note(args, f"{int(missing.sum())} of {len(missing)} rows have no target and are left out.")
+    return rows[~missing].reset_index(drop=True) if hasattr(rows, "reset_index") else rows[~missing]
+
+
+def likely_identifiers(frame: Any, preparation: TablePreparation) -> list[str]:
+    """Return the columns of whole numbers that are different in every row, and warn of them: few features are like that."""
+    rows = len(frame)
+    if rows < FEWEST_ROWS:
+        return []
+    kinds = dict(zip(frame.columns, frame.dtypes, strict=True))
+    whole = [name for name in preparation.numbers if is_plain(kinds[name]) and kinds[name].kind in "iu"]
+    few = np.sort(frame[whole].head(FIRST_ROWS).to_numpy(), axis=0)
+    repeated = (np.diff(few, axis=0) == 0).any(axis=0).tolist()  # rules out nearly all of them
+    whole = [name for name, again in zip(whole, repeated, strict=True) if not again]
+    found = [name for name in whole if len(np.unique(frame[name].to_numpy())) == rows]
+    if found:
+        several = len(found) > 1
+        warnings.warn(
+            f"{listed(found)} {'hold' if several else 'holds'} a different whole number in each of the {rows} rows, as "
+            f"identifiers do; if {'they are' if several else 'it is'} no measurement{'s' * several}, add --ignore "
+            f"{shlex.quote(','.join(map(quoted_name, found)))}.",
+            stacklevel=2,
+        )
+    return found
+
+
+def quoted_name(name: str) -> str:
+    """Return a column's name as it is written in a list of names."""
+    return '"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name
 
 
 def without_row_numbers(frame: Any, source: str, args: argparse.Namespace) -> Any:
@@ -138,9 +202,15 @@ def from_matrix(matrix: Matrix, args: argparse.Namespace) -> Data:
     name = args.target or "y"
     y = row_values(matrix, name, "--target")
     weight = None if args.weight is None else row_values(matrix, args.weight, "--weight")
-    preparation = learn_matrix(matrix.X, matrix.first, impute=args.impute is not None)
-    X = preparation.apply(matrix.X, matrix.source)
-    return Data(X, as_response(y, name) if args.regression else y, weight, name, preparation)
+    missing = np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), dtype=bool)
+    raw = labelled_rows(matrix.X.tocsr() if sparse.issparse(matrix.X) and missing.any() else matrix.X, missing, args)
+    unlabelled = len(y) - raw.shape[0]
+    if unlabelled:
+        y, weight = y[~missing], None if weight is None else weight[~missing]
+    preparation = learn_matrix(raw, matrix.first, impute=args.impute is not None)
+    X = preparation.apply(raw, matrix.source)
+    y = as_response(y, name) if args.regression else y
+    return Data(X, y, weight, name, preparation, unlabelled=unlabelled, gaps=preparation.gaps(raw))
 
 
 def refuse_table_options(args: argparse.Namespace, source: str, reason: str) -> None:
@@ -159,6 +229,10 @@ def from_columns(columns: Columns, args: argparse.Namespace) -> Data:
     if args.impute is not None:
         raise InvalidInputError(
             f"--impute is for data that is read into memory; {source} is used as 'ellzero convert' wrote it."
+        )
+    if args.drop_unlabelled:
+        raise InvalidInputError(
+            f"--drop-unlabelled is for data that is read into memory; convert {source} anew with --drop-unlabelled."
         )
     arrays = {} if X.y is None else {X.target or "y": X.y}
     target = args.target or next(iter(arrays), "")

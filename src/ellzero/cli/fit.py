@@ -19,7 +19,8 @@ def run(args: argparse.Namespace) -> int:
     check_output(args.out, inputs=(args.data,))
     check_loss(args)  # before the data is read, which may take long
     for_classes = classifier_settings(args)
-    data = load_data(args)
+    data = load_data(args, keep_labels=True)
+    for_classes |= {} if args.regression else {"pos_label": data.positive}
     settings: dict[str, Any] = {
         "k": args.k,
         "budget": args.budget,

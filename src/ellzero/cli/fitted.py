@@ -11,6 +11,7 @@ from ellzero.base.quoting import LONGEST_PATH, shown
 from ellzero.cli.data import Data
 from ellzero.cli.output import coefficient_lines, coefficients, exit_code, note, print_result
 from ellzero.estimators.model_content import write_model
+from ellzero.estimators.showing import linear_functions
 
 __all__ = ["write_and_print"]
 
@@ -35,7 +36,15 @@ def write_and_print(
 def json_result(args: argparse.Namespace, estimator: Any, data: Data, chosen: dict[str, Any]) -> dict[str, Any]:
     """Return the result for --json; `chosen` says how the model was chosen."""
     names = data.preparation.features
-    outputs, proofs = linear_functions(estimator, names), proof_figures(estimator)
+    outputs = [
+        {
+            "label": function.label,
+            "intercept": function.intercept,
+            "features": coefficients(names, function.features.tolist(), function.values.tolist()),
+        }
+        for function in linear_functions(estimator)
+    ]
+    proofs = proof_figures(estimator)
     statuses = [proof["status"] for proof in proofs or []]
     score = float(estimator.score(data.X, data.y, sample_weight=data.weight))
     return {
@@ -82,21 +91,6 @@ def used_features(estimator: Any, names: list[str]) -> list[dict[str, Any]]:
     return [
         {"name": names[j], "index": int(j), "coefficient": coef[0, j] if len(coef) == 1 else coef[:, j]}
         for j in sorted(estimator.support_, key=lambda j: -np.abs(coef[:, j]).max())
-    ]
-
-
-def linear_functions(estimator: Any, names: list[str]) -> list[dict[str, Any]]:
-    """Return the linear functions: one of a regression, one of the second of two classes, or one for each class."""
-    coef, intercept = np.atleast_2d(estimator.coef_), np.atleast_1d(estimator.intercept_)
-    classes = getattr(estimator, "classes_", None)
-    labels = [None] if classes is None else classes[1:] if len(coef) == 1 else classes
-    return [
-        {
-            "label": label,
-            "intercept": float(b),
-            "features": coefficients(names, np.flatnonzero(row).tolist(), row[np.flatnonzero(row)].tolist()),
-        }
-        for label, row, b in zip(labels, coef, intercept, strict=True)
     ]
 
 

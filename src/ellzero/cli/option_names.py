@@ -15,6 +15,7 @@ RENAMED = {
     "standardize": "--no-standardize",
     "unpenalized": "--always",
     "feature_cost": "--costs",
+    "pos_label": "--positive",
 }
 ARGUMENT = re.compile(r"(?<![\w'\"./-])([a-z]\w*)(?=[ =,;:)]|\.$)")
 

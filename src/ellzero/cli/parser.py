@@ -27,7 +27,7 @@ __all__ = ["make_parser"]
 
 DESCRIPTION = """Linear models with few features, chosen by L0 regularisation, and proofs of how good they are.
 
-Data files are tables with named columns (CSV, Parquet), svmlight/libsvm files or npz files; '-' reads CSV from standard
+Data files are tables with named columns (CSV, Parquet, Excel), svmlight/libsvm files or npz files; '-' reads CSV from standard
 input. Columns of text and missing values need --one-hot and --impute median."""
 
 EXAMPLES = {
@@ -170,7 +170,7 @@ def add_predict(parser: argparse.ArgumentParser) -> None:
 def add_path(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of path."""
     add_data(parser)
-    add_problem(parser, positive=True)
+    add_problem(parser)
     group = parser.add_argument_group("path")
     group.add_argument("--lambda-0", type=number_list, metavar="A,B", help="decreasing prices of a feature (default: chosen)")
     group.add_argument("--n-lambda", type=int, default=100, metavar="N", help="at most N points (default: 100)")
@@ -200,7 +200,7 @@ def add_cv(parser: argparse.ArgumentParser) -> None:
 def add_certify(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of certify."""
     add_data(parser)
-    add_problem(parser, positive=True)
+    add_problem(parser)
     add_size(parser)
     add_search(parser)
     group = add_limits(parser)
@@ -230,7 +230,7 @@ def add_limits(parser: argparse.ArgumentParser) -> Any:
 def add_alternatives(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of alternatives."""
     add_data(parser)
-    add_problem(parser, positive=True)
+    add_problem(parser)
     add_size(parser)
     group = parser.add_argument_group("which models")
     group.add_argument("--within", type=float, metavar="V", help="at most this share above the best objective (default: 0.01)")
@@ -253,6 +253,7 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--positive", metavar="LABEL", help="as it was given to certify")
     parser.add_argument("--regression", action="store_true", help="as it was given to certify")
     parser.add_argument("--costs", metavar="FILE", help="costs of the features that you mean, as for certify")
+    parser.add_argument("--classes", action="store_true", help="as it was given to certify")
     parser.add_argument(
         "--expect",
         action="append",
@@ -268,7 +269,9 @@ def add_report(parser: argparse.ArgumentParser) -> None:
     add_data(parser)
     add_problem(parser, shrinkage=False)
     group = add_cross_validation(parser)
-    group.add_argument("--algorithm", choices=("cd", "local_search"), default="cd", help="default: cd, the fastest")
+    group.add_argument(
+        "--algorithm", choices=("cd", "local_search"), help="default: local_search; cd, which is faster, if the data is large"
+    )
     add_classifier(parser)
     group = add_output(parser, "HTML file to write (default: report.html)")
     parser.set_defaults(out="report.html")

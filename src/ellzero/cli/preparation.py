@@ -7,8 +7,10 @@ SimpleImputer and OneHotEncoder. A column of two categories becomes one feature:
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +27,22 @@ from ellzero.tables.text import refuse_twice
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MatrixPreparation", "TablePreparation", "learn_matrix", "learn_table", "restore"]
+__all__ = ["Gap", "MatrixPreparation", "TablePreparation", "learn_matrix", "learn_table", "restore"]
 
 MISSING = "(missing)"
 ADVICE = "fill them with --impute median"
+FINITE = "; leave out with --drop, or read them as missing with --missing inf"
 UNKNOWN_MEDIANS = ", and the model was fitted without --impute median."
 DENSE_INDICATORS = 256  # with more indicator columns than this the matrix is a sparse one
 FEW = 20  # a column of text with more values than this, and nearly as many as rows, is an identifier or a date
+
+
+class Gap(NamedTuple):
+    """A column with missing values."""
+
+    column: str
+    rows: int
+    filled: float | str | None  # the number that replaces them, or the category that they become; None: they are refused
 
 
 @dataclass(frozen=True)
@@ -98,6 +109,18 @@ class TablePreparation:
             return sparse.csc_matrix(sparse.hstack([sparse.csc_matrix(numbers), indicators])), notes
         return np.asfortranarray(np.hstack([numbers, indicators.toarray()])), notes
 
+    def gaps(self, frame: pd.DataFrame) -> list[Gap]:
+        """Return the columns of a table that have missing values, how many, and what becomes of them."""
+        places = {name: j for j, name in enumerate(self.numbers)}
+        found = []
+        for name in self.columns:
+            rows = int(frame[name].isna().sum())
+            if rows and name in places:
+                found.append(Gap(name, rows, None if self.medians is None else self.medians[places[name]]))
+            elif rows:
+                found.append(Gap(name, rows, MISSING))
+        return found
+
     def only(self, features: list[int]) -> TablePreparation:
         """Return the preparation of some features that are given as columns of numbers (a missing indicator is zero)."""
         names = self.features
@@ -112,9 +135,7 @@ class TablePreparation:
         if not absent.any():
             return numbers
         if self.medians is None:
-            names = [self.numbers[j] for j in np.flatnonzero(absent)]
-            what = f"{listed(names)} {'has' if len(names) == 1 else 'have'} missing values"
-            raise InvalidInputError(f"{what}{UNKNOWN_MEDIANS}" if new else f"{what}; {ADVICE}, or leave out with --drop.")
+            refuse_missing([self.numbers[j] for j in np.flatnonzero(absent)], new)
         with whole_imports():
             from sklearn.impute import SimpleImputer  # slow to import
 
@@ -184,6 +205,21 @@ class MatrixPreparation:
         # scikit-learn refuses to fit on a sparse matrix with stored zeros, which medians may be: fit on an array.
         return SimpleImputer(strategy="median").fit(np.array([self.medians])).transform(X)
 
+    def gaps(self, X: Any) -> list[Gap]:
+        """Return the columns of a matrix that have missing values, how many, and what becomes of them."""
+        values = X.data if sparse.issparse(X) else X
+        if values.dtype.kind != "f" or not np.isnan(values).any():
+            return []
+        if sparse.issparse(X):
+            columns = X.tocsc()
+            owner = np.repeat(np.arange(columns.shape[1]), np.diff(columns.indptr))
+            rows = np.bincount(owner[np.isnan(columns.data)], minlength=columns.shape[1])
+        else:
+            rows = np.isnan(X).sum(axis=0)
+        return [
+            Gap(self.features[j], int(rows[j]), None if self.medians is None else self.medians[j]) for j in np.flatnonzero(rows)
+        ]
+
     def place(self, X: Any, test: Any) -> str:
         """Return the name of the first feature with a value that passes the test."""
         if sparse.issparse(X):
@@ -201,17 +237,50 @@ class MatrixPreparation:
 def learn_table(frame: pd.DataFrame, source: str, *, impute: bool, one_hot: bool, categorical: set[str]) -> TablePreparation:
     """Learn the preparation of a table; columns that need an option that was not given are refused by name."""
     kinds = {**kinds_of(frame), **dict.fromkeys(categorical, "text")}
-    refuse_dates([name for name, kind in kinds.items() if kind == "date"])
-    refuse_empty(frame, source)
-    text = [name for name, kind in kinds.items() if kind == "text"]
-    if not one_hot:
-        refuse_text(frame, [name for name in text if name not in categorical])
-    numbers = [name for name, kind in kinds.items() if kind == "number"]
+    numbers, text, dates = ([name for name, kind in kinds.items() if kind == wanted] for wanted in ("number", "text", "date"))
+    empty = empty_columns(frame)
+    full = [name for name in text if name not in empty]
+    full_numbers = [name for name in numbers if name not in empty]
+    coded = full if one_hot else [name for name in full if name in categorical]
+    refuse_together(
+        source,
+        [
+            lambda: refuse_dates(dates),
+            lambda: refuse_empty(empty, source),
+            *(partial(refuse_text, frame, names) for names in alike(frame, [name for name in full if name not in coded])),
+            *(partial(learn_categories, frame[name]) for name in coded),
+            lambda: number_matrix(frame, full_numbers, source, FINITE),
+            lambda: None if impute else refuse_missing([name for name in full_numbers if frame[name].isna().any()]),
+        ],
+    )
     categories = {name: learn_categories(frame[name]) for name in text}
     medians = learn_medians(frame, numbers, source) if impute else None
     preparation = TablePreparation(tuple(numbers), medians, categories)
     refuse_twice(source, preparation.features)  # a column may have the very name of an indicator of another
     return preparation
+
+
+def refuse_together(source: str, checks: list[Callable[[], object]]) -> None:
+    """Run all checks, and raise what they complain of as one error, so that nobody meets bad columns one run at a time."""
+    found = []
+    for check in checks:
+        try:
+            check()
+        except InvalidInputError as error:
+            found.append(str(error).removesuffix("."))
+    if len(found) == 1:
+        raise InvalidInputError(f"{found[0]}.")
+    if found:
+        raise InvalidInputError(
+            f"{source} has columns that need care: {'; '.join(f'({i + 1}) {t}' for i, t in enumerate(found))}."
+        )
+
+
+def refuse_missing(names: list[str], new: bool = False) -> None:
+    """Refuse columns with missing values, in the data of a fit or in new data, for which there are no medians."""
+    if names:
+        what = f"{listed(names)} {'has' if len(names) == 1 else 'have'} missing values"
+        raise InvalidInputError(f"{what}{UNKNOWN_MEDIANS}" if new else f"{what}; {ADVICE}, or leave out with --drop.")
 
 
 def learn_matrix(X: Any, first: int, *, impute: bool) -> MatrixPreparation:
@@ -256,19 +325,33 @@ def refuse_dates(dates: list[str]) -> None:
         )
 
 
-def refuse_empty(frame: pd.DataFrame, source: str) -> None:
+def empty_columns(frame: pd.DataFrame) -> list[str]:
+    """Return the columns without a single value."""
+    return frame.columns[frame.isna().all().to_numpy()].tolist()
+
+
+def refuse_empty(empty: list[str], source: str) -> None:
     """Refuse columns without a single value, which have no median."""
-    empty = frame.columns[frame.isna().all().to_numpy()].tolist()
     if empty:
         raise InvalidInputError(
             f"{listed(empty)} {'has' if len(empty) == 1 else 'have'} no values at all in {source}; leave out with --drop."
         )
 
 
+def alike(frame: pd.DataFrame, text: list[str]) -> list[list[str]]:
+    """Return columns of text in groups of which `refuse_text` would say the same."""
+    groups: dict[str, list[str]] = {}
+    for name in text:
+        try:
+            refuse_text(frame, [name])
+        except InvalidInputError as error:
+            advice = str(error).rpartition(";")[2]
+            groups.setdefault(name if "too many for categories" in str(error) else advice, []).append(name)
+    return list(groups.values())
+
+
 def refuse_text(frame: pd.DataFrame, text: list[str]) -> None:
     """Refuse text without --one-hot, and guess its meaning: categories, marks of missing values, or a decimal comma."""
-    if not text:
-        return
     pandas = need("pandas")
     values = frame[text[0]].dropna().astype(str)
     numeric = pandas.to_numeric(values, errors="coerce")

@@ -7,9 +7,9 @@ import datetime
 from typing import Any
 
 from ellzero.base.quoting import LONGEST_PATH, shown
-from ellzero.cli.data import Data, load_data
+from ellzero.cli.data import Data, load_data, quoted_name
 from ellzero.cli.files import check_output
-from ellzero.cli.output import print_result
+from ellzero.cli.output import exit_code, print_result
 from ellzero.cli.preparation import TablePreparation
 from ellzero.cli.solver_settings import check_loss, classifier_settings, cross_validation_settings, problem_settings
 from ellzero.report.page import write_report
@@ -17,7 +17,15 @@ from ellzero.report.page import write_report
 __all__ = ["run"]
 
 # Options for reading the data that take a value, with their defaults.
-READING = {"weight": None, "impute": None, "format": None, "separator": None, "decimal": ".", "encoding": "utf-8"}
+READING = {
+    "positive": None,
+    "weight": None,
+    "impute": None,
+    "format": None,
+    "separator": None,
+    "decimal": ".",
+    "encoding": "utf-8",
+}
 
 
 def run(args: argparse.Namespace) -> int:
@@ -25,7 +33,8 @@ def run(args: argparse.Namespace) -> int:
     check_output(args.out, inputs=(args.data,))
     check_loss(args)  # before the data is read, which may take long
     for_classes = classifier_settings(args)
-    data = load_data(args)
+    data = load_data(args, keep_labels=True)
+    for_classes |= {} if args.regression else {"pos_label": data.positive}
     summary = write_report(
         args.out,
         data.X,
@@ -38,8 +47,9 @@ def run(args: argparse.Namespace) -> int:
         source="data.csv" if args.data == "-" else args.data,
         arguments=data_arguments(args),
         notes=notes_on(data),
+        missing=data.gaps,
         date=datetime.date.today().isoformat(),
-        algorithm=args.algorithm,
+        **({} if args.algorithm is None else {"algorithm": args.algorithm}),
         **cross_validation_settings(args),
         **problem_settings(args, data),
         **for_classes,
@@ -56,30 +66,31 @@ def run(args: argparse.Namespace) -> int:
     }
     written = f"written: {shown(args.out, LONGEST_PATH)}"
     print_result(args, result, f"{summary['lead']} {summary['certificate']['sentence']}\n{written}")
-    return 0
+    interrupted = any(row["status"] == "interrupted" for row in summary["certificate"]["rows"])
+    return exit_code("interrupted" if interrupted else None, written=True)
 
 
 def data_arguments(args: argparse.Namespace) -> list[str]:
     """Return the arguments that other commands need to read the data in the same way; the page shows them."""
-    lists = {"drop": map(quoted, args.drop), "categorical": map(quoted, args.categorical), "missing": args.missing}
+    lists = {"drop": map(quoted_name, args.drop), "categorical": map(quoted_name, args.categorical), "missing": args.missing}
     words = [word for option, values in lists.items() for value in values for word in (f"--{option}", value)]
     for option, usual in READING.items():
         if getattr(args, option) != usual:
             words += [f"--{option}", getattr(args, option)]
-    return words + ["--one-hot"] * args.one_hot
-
-
-def quoted(name: str) -> str:
-    """Return a column's name as it is written in a list of names."""
-    return '"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name
+    return words + ["--one-hot"] * args.one_hot + ["--drop-unlabelled"] * args.drop_unlabelled
 
 
 def notes_on(data: Data) -> list[str]:
     """Return sentences on how the features were made from the columns."""
     preparation: Any = data.preparation
     notes = []
-    if preparation.medians is not None:
-        notes.append("Missing numbers are replaced by the median of their column.")
+    if data.unlabelled:
+        one = data.unlabelled == 1
+        notes.append(f"{data.unlabelled:,} row{'' if one else 's'} without a target {'is' if one else 'are'} left out.")
+    for name in data.identifiers:
+        notes.append(
+            f"Column {shown(name)} holds a different whole number in every row, as an identifier does: is it a feature?"
+        )
     if isinstance(preparation, TablePreparation) and preparation.categories:
         several = len(preparation.categories) > 1
         columns = ", ".join(map(shown, preparation.categories))

@@ -1,9 +1,10 @@
-"""Data files, read as they are: tables (CSV, Parquet), matrices (svmlight, npz) and column stores, which stay on the disk."""
+"""Data files, read as they are: tables (CSV, Parquet, Excel), matrices (svmlight, npz); column stores stay on the disk."""
 
 from __future__ import annotations
 
 import io
 import os
+import zipfile
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from ellzero.base.imports import whole_imports
 from ellzero.base.quoting import in_words, one_line
 from ellzero.base.reading import Archive, Malformed, check_shape, most_bytes, open_file, read_array
 from ellzero.cli.files import open_input, text_stream
+from ellzero.conversion.plan import by_content
 from ellzero.conversion.streams import whole
 from ellzero.design.column_store import ColumnStore, open_columns
 from ellzero.tables.formats import FORMATS as TABLES
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "Columns", "Matrix", "Reading", "Table", "load_array", "read_data"]
 
-FORMATS = {**TABLES, "columns": (".columns", ".npy")}
+FORMATS = {**TABLES, "excel": (".xlsx",), "columns": (".columns", ".npy")}
 WIDE = 2000  # columns of a table; beyond that, pandas' overhead for each column exceeds the time for the numbers
 
 
@@ -90,7 +92,10 @@ def read_data(name: str, how: Reading) -> Table | Matrix | Columns:
         return read_svmlight(source, content, how)
     if kind == "npz":
         return read_npz(source, content)
-    frame = read_parquet(source, content) if kind == "parquet" else read_csv(source, content, kind, how)
+    if kind == "excel":
+        frame = read_excel(source, content, how)
+    else:
+        frame = read_parquet(source, content) if kind == "parquet" else read_csv(source, content, kind, how)
     if not len(frame):
         raise InvalidInputError(f"{source} has no rows.")
     return Table(source, frame, how.decimal)
@@ -102,7 +107,7 @@ def format_of(name: str, given: str | None) -> str:
         return given
     if os.path.isdir(name) and (os.path.exists(os.path.join(name, "about.json")) or has_ending(name, "columns")):
         return "columns"
-    return format_by_name(name, FORMATS, "add --format")
+    return by_content(name, format_by_name(name, FORMATS, "add --format"))
 
 
 def has_ending(name: str, kind: str) -> bool:
@@ -151,6 +156,29 @@ def read_parquet(source: str, content: str | io.BytesIO) -> pd.DataFrame:
     frame.columns = [str(name) for name in frame.columns]
     refuse_twice(source, list(frame.columns))
     return frame.reset_index(drop=True)
+
+
+def read_excel(source: str, content: str | io.BytesIO, how: Reading) -> pd.DataFrame:
+    """Read the first sheet of an Excel file, whose first row holds the names of the columns."""
+    pandas = need("pandas")
+    need("openpyxl", "excel")
+    try:
+        size = content.getbuffer().nbytes if isinstance(content, io.BytesIO) else os.path.getsize(content)
+        with zipfile.ZipFile(content) as archive:
+            if sum(member.file_size for member in archive.infolist()) > most_bytes(size):
+                raise Malformed(f"it claims more than {in_words(size)} of Excel can hold")
+        header = pandas.read_excel(content, header=None, nrows=1, engine="openpyxl", dtype=str, keep_default_na=False)
+        missing, text = list(how.missing), dict.fromkeys(how.text, str)
+        frame = pandas.read_excel(content, engine="openpyxl", na_values=missing, dtype=text)
+    except (FileNotFoundError, MemoryError):
+        raise
+    except Exception as error:  # openpyxl and pandas fail in many ways
+        raise InvalidInputError(f"{source} cannot be read as Excel (.xlsx): {one_line(error)}.") from None
+    if header.empty:
+        raise InvalidInputError(f"{source} is empty.")
+    refuse_twice(source, [name for name in header.iloc[0].tolist() if name])
+    frame.columns = [str(name) for name in frame.columns]
+    return frame
 
 
 def read_svmlight(source: str, content: str | io.BytesIO, how: Reading) -> Matrix:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.conversion.streams import text_format
 from ellzero.tables.formats import FORMATS as TABLES
-from ellzero.tables.formats import STANDARD_INPUT, format_by_name
+from ellzero.tables.formats import STANDARD_INPUT, format_by_name, inner_suffix
 
-__all__ = ["FORMATS", "IMPUTE", "UNLABELLED", "Plan", "as_bytes", "format_of"]
+__all__ = ["FORMATS", "IMPUTE", "UNLABELLED", "Plan", "as_bytes", "by_content", "format_of"]
 
 FORMATS = {**TABLES, "plink": (".bed",), "npy": (".npy",)}
 UNLABELLED = "leave such rows out, by drop_unlabelled for example."
@@ -58,7 +59,12 @@ def format_of(name: str, given: str | None) -> str:
         return given
     if os.path.isdir(name):
         raise InvalidInputError(f"{name} is a folder, not a data file.")
-    return format_by_name(name, FORMATS, "give the format")
+    return by_content(name, format_by_name(name, FORMATS, "give the format"))
+
+
+def by_content(name: str, format: str) -> str:
+    """Return the format that a file's name suggests, but of a .txt file that of its first line: people call anything so."""
+    return text_format(name) if inner_suffix(name) == ".txt" and os.path.isfile(name) else format
 
 
 def as_bytes(name: str, value: Any) -> int:

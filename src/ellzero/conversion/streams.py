@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import os
+import re
 import sys
 import zipfile
 import zlib
@@ -20,12 +21,15 @@ from ellzero.base.reading import Malformed, open_file
 from ellzero.tables.formats import COMPRESSIONS, GZIP_MAGIC, STANDARD_INPUT
 from ellzero.tables.optional import need
 
-__all__ = ["Limited", "Replayed", "Stream", "is_compressed", "whole"]
+__all__ = ["Limited", "Replayed", "Stream", "is_compressed", "text_format", "whole"]
 
 DAMAGED = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
 """The errors of compressed files that are damaged or cut off; bz2 and zstd raise an OSError without a number instead."""
 LEAST_TEXT = 16 << 20
 """Bytes of text that any compressed file may hold if all of it goes into memory, where it takes several times as much."""
+FIRST_BYTES = 1 << 16
+SVMLIGHT_LINE = re.compile(rb"\s*[-+.\deE]+(,[-+.\deE]+)*(\s+(\d+|qid):\S+)*(\s+\d*)?(\s*#.*)?\s*")
+"""A label, or several between commas, and pairs of an index and a value; the last one may be cut off."""
 MOST_TIMES = 16
 """A larger file may hold so many times its own size."""
 
@@ -70,6 +74,16 @@ class Stream:
 def is_compressed(name: str) -> bool:
     """Return whether a file's name says that it is compressed."""
     return os.path.splitext(name.lower())[1] in COMPRESSIONS
+
+
+def text_format(name: str) -> str:
+    """Return what a .txt file is by its first line: "svmlight", or a table ("tsv" if it has tabs, else "csv")."""
+    with whole(name), ExitStack() as stack:
+        start = Stream(name, stack).content.read(FIRST_BYTES)
+    first = next((line for line in start.splitlines() if line.strip() and not line.startswith(b"#")), b"")
+    if SVMLIGHT_LINE.fullmatch(first):
+        return "svmlight"
+    return "tsv" if b"\t" in first else "csv"
 
 
 def decompressed(raw: Any, name: str) -> Any:

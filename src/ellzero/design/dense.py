@@ -12,6 +12,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
 from ellzero.base.validation import refuse_masked
 from ellzero.design.base import Array, check_dtype, feature_names, float_dtype
+from ellzero.design.faults import refuse_bad_columns
 
 __all__ = ["DenseDesign", "held_dtype"]
 
@@ -85,7 +86,8 @@ def column_major(X: object, names: list[str] | None = None) -> NDArray[Any]:
         try:
             array = array.astype(np.float64, order="F")
         except (TypeError, ValueError):
-            raise InvalidInputError(f"X must hold real numbers, got {odd_entry(array, names)}.") from None
+            refuse_bad_columns(array, names)
+            raise InvalidInputError(f"X must hold real numbers, got entries of type {array.dtype}.") from None
     check_dtype(array.dtype)
     dtype = np.dtype(held_dtype(array.dtype))
     if array.dtype == np.bool_:
@@ -97,14 +99,3 @@ def column_major(X: object, names: list[str] | None = None) -> NDArray[Any]:
         and array.strides[1] % array.itemsize == 0
     )
     return array if usable else np.asfortranarray(array, dtype=dtype)
-
-
-def odd_entry(array: NDArray[Any], names: list[str] | None) -> str:
-    """Return the first entry that is no number, with its column, in words."""
-    for j, column in enumerate(array.T):
-        for entry in column.tolist():
-            try:
-                float(entry)
-            except (TypeError, ValueError):
-                return f"{quoted(entry)} in column {j if names is None else quoted(names[j])}"
-    return f"entries of type {array.dtype}"

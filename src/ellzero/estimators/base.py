@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,12 +14,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import check_progress
+from ellzero.base.quoting import shown
 from ellzero.base.validation import as_choice, as_flag, as_nonnegative, as_vector, as_weights, refuse_masked
 from ellzero.design import Design, as_design, is_stored
+from ellzero.estimators.cautions import warn_of_cautions
 from ellzero.estimators.model_choice import FoundModels, ModelChoice, held_out_decision, mean_model
 from ellzero.estimators.model_content import write_model
 from ellzero.estimators.refit import refit
 from ellzero.estimators.resampling import Split, make_splits, run_tasks
+from ellzero.estimators.showing import as_html, as_text, heading, linear_functions
 from ellzero.estimators.stored_input import check_features, check_training_data, quoting_safely, read_columns
 from ellzero.estimators.training import Training
 from ellzero.exact.alternative_models import Alternatives
@@ -29,10 +32,15 @@ from ellzero.exact.methods import run_method
 from ellzero.exact.options import SearchOptions, Wanted, search_options
 from ellzero.exact.solution import ExactSolution
 from ellzero.paths.options import path_options
-from ellzero.problem.making import make_problem
+from ellzero.problem.making import as_names, make_problem
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
+from ellzero.problem.summary import Effects, Summary
 from ellzero.solvers.paths import PathOptions
+from ellzero.tables.optional import need
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["ALGORITHMS", "L0Estimator"]
 
@@ -71,6 +79,11 @@ class L0Estimator(BaseEstimator):
         """Note the settings of a fit, and the names of all that it learnt: the next fit does without these."""
         self._settings = settings
         self._learnt = frozenset({*vars(self), "_learnt"} - set(settings))
+
+    def _feature_names(self) -> list[str] | None:
+        """Return the names of the columns of the fit: their own, or those that the user gave them."""
+        names = getattr(self, "feature_names_in_", self._as_fitted("feature_names"))
+        return None if names is None else [str(name) for name in names]
 
     def _as_fitted(self, name: str) -> Any:
         """Return a setting as the model was fitted with it: the user may have changed it since."""
@@ -115,12 +128,14 @@ class L0Estimator(BaseEstimator):
 
     def _data(self, X: Any, y: ArrayLike) -> tuple[Design, NDArray[Any]]:
         """Return X and y after scikit-learn's checks; an X that is not in memory stays where it is."""
+        given = None if self.feature_names is None else as_names(self.feature_names, X)
         if is_stored(X):
-            return check_training_data(self, X, y)
-        with quoting_safely():
+            design, y = check_training_data(self, X, y)
+            return design if given is None or design.names is not None else as_design(X, given), y
+        with quoting_safely(X):
             X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", y_numeric=is_regressor(self))
         names = getattr(self, "feature_names_in_", None)
-        return as_design(X, None if names is None else names.tolist()), np.asarray(y)
+        return as_design(X, given if names is None else names.tolist()), np.asarray(y)
 
     def _path_options(self, **more: Any) -> PathOptions:
         """Return the options of paths and sizes; an exact search starts from the models of local search."""
@@ -142,6 +157,12 @@ class L0Estimator(BaseEstimator):
         self.intercept_ = np.array([model.intercept for model in models])
         self.support_ = np.flatnonzero((self.coef_ != 0.0).any(axis=0))
         self.objective_ = one_or_list([model.objective for model in models])
+        self._spread = {
+            int(j): float(spread)
+            for model in models
+            if model.spread is not None
+            for j, spread in zip(model.support, model.spread, strict=True)
+        }
 
     def _set_results(self, found: list[FoundModels], y: NDArray[Any]) -> None:
         """Set the attributes of a fitted estimator; prove the models and calibrate probabilities where that is asked for.
@@ -173,6 +194,8 @@ class L0Estimator(BaseEstimator):
         ]
         self._set_coefficients(models)
         self.spent_ = best.training.problem.spent(self.support_.astype(np.int32))
+        # Level 6 is the user's code that calls `fit`.
+        self.cautions_ = warn_of_cautions(problems, models, best.training.classes, 6)
         self.path_ = one_or_list(best.searched)
         if getattr(self, "probability", False) and self._loss_name() != "logistic":
             held_out = np.mean([self._held_out_decisions(each.training, each.choice, y) for each in found], axis=0)
@@ -214,7 +237,7 @@ class L0Estimator(BaseEstimator):
         if stored is not None:
             check_features(self, stored)
         else:
-            with quoting_safely():
+            with quoting_safely(X):
                 X = validate_data(self, X, accept_sparse=["csr", "csc"], dtype="numeric", reset=False)
         if sparse.issparse(self.coef_):
             used = np.unique(self.coef_.indices).astype(np.int64)
@@ -255,6 +278,74 @@ class L0Estimator(BaseEstimator):
     def _coef_shape(self) -> tuple[int, ...]:
         """Return the shape of a dense `coef_`."""
         return (*np.atleast_1d(self.intercept_).shape, self.n_features_in_)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row for each coefficient, the largest first, and the intercept, as a pandas data frame.
+
+        Its columns are ``class`` (with more than two classes), ``feature`` (the index, -1 for the intercept), ``name`` and
+        ``coefficient``.
+
+        Examples
+        --------
+        >>> import ellzero as ez
+        >>> X, y, _ = ez.datasets.make_classification(200, 50, 2, s=3.0, random_state=0)
+        >>> ez.L0Classifier(k=2).fit(X, y).to_frame()["name"].tolist()
+        ['x25', 'x0', '(intercept)']
+
+        """
+        check_is_fitted(self)
+        pandas = need("pandas", "frame")
+        functions = linear_functions(self)
+        frames = []
+        for function in functions:
+            frame = pandas.DataFrame(
+                {
+                    "feature": [*function.features.tolist(), -1],
+                    "name": [*function.names, "(intercept)"],
+                    "coefficient": [*function.values, function.intercept],
+                }
+            )
+            if len(functions) > 1:
+                frame.insert(0, "class", function.label)
+            frames.append(frame)
+        return pandas.concat(frames, ignore_index=True)
+
+    def summary(self) -> Summary:
+        """Return coefficients, effects of one standard deviation and odds ratios, with a word on what may be said of them.
+
+        Returns
+        -------
+        Summary
+            Prints itself; ``to_frame()`` has the figures. Standard deviations are those of the fit; a loaded model has none.
+
+        """
+        check_is_fitted(self)
+        spread = getattr(self, "_spread", {})
+        parts = [
+            Effects(
+                function.label,
+                function.names,
+                function.values,
+                np.array([spread.get(j, np.nan) for j in function.features.tolist()]),
+                function.intercept,
+            )
+            for function in linear_functions(self)
+        ]
+        classes = list(getattr(self, "classes_", []))
+        about = f" of {shown(classes[1])} against {shown(classes[0])}" if len(classes) == 2 else ""
+        return Summary(heading(self, about), parts, self._loss_name() == "logistic")
+
+    def __str__(self) -> str:
+        return as_text(self) if hasattr(self, "coef_") else repr(self)
+
+    def _repr_html_inner(self) -> str:
+        return super()._repr_html_inner() + (as_html(self) if hasattr(self, "coef_") else "")
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if hasattr(self, "coef_") and "text/html" in bundle:
+            bundle["text/html"] += as_html(self)
+        return bundle
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model as JSON; :func:`ellzero.load` reads it."""

@@ -66,7 +66,9 @@ class CrossValidatedFit(L0Estimator):
         options = self._path_options(n_lambda=n_lambda, lambda_min_ratio=self.lambda_min_ratio)
         plan = self._plan(training, options, largest)
         name = self.scoring if isinstance(self.scoring, str) else None
-        score = HeldOutScore(scorer, labels, routed.scorer.score, FAST_SCORES.get(name or ""), name)
+        score = HeldOutScore(
+            scorer, labels, routed.scorer.score, FAST_SCORES.get(name or ""), name, getattr(self, "pos_label", None)
+        )
         results, full = cross_validate(training, plan, splits, score, options, self.n_jobs, progress)
         found = [self._found(training, results, full, place, largest) for place in results.places]
         warn_at_limit([model for each in found for model in each.models], largest, training.problem)
@@ -224,8 +226,8 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
         Seed of the folds.
     progress : bool or function
         True reports to standard error.
-    shared_support, probability, class_weight, fit_intercept, standardize, lower, upper, unpenalized, feature_cost, bound, gap,
-    time_limit, tol :
+    shared_support, probability, class_weight, pos_label, fit_intercept, standardize, lower, upper, unpenalized, feature_cost,
+    feature_names, bound, gap, time_limit, tol :
         As in :class:`ellzero.L0Classifier`.
 
     Attributes
@@ -271,12 +273,14 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
         shared_support: bool = False,
         probability: bool = False,
         class_weight: Any = None,
+        pos_label: Any = None,
         fit_intercept: bool = True,
         standardize: bool = True,
         lower: Any = None,
         upper: Any = None,
         unpenalized: Any = None,
         feature_cost: Any = None,
+        feature_names: Any = None,
         bound: Any = None,
         gap: float = 1e-4,
         time_limit: float | None = None,
@@ -303,12 +307,14 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
         self.shared_support = shared_support
         self.probability = probability
         self.class_weight = class_weight
+        self.pos_label = pos_label
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.lower = lower
         self.upper = upper
         self.unpenalized = unpenalized
         self.feature_cost = feature_cost
+        self.feature_names = feature_names
         self.bound = bound
         self.gap = gap
         self.time_limit = time_limit
@@ -324,8 +330,8 @@ class L0RegressorCV(CrossValidatedFit, L0RegressorBase):
     Parameters
     ----------
     penalty, lambda_0, n_lambda, lambda_min_ratio, shrinkage, n_shrinkage, cv, scoring, select, rule, average, max_support,
-    algorithm, keep_predictions, fit_intercept, standardize, lower, upper, unpenalized, feature_cost, bound, gap, time_limit,
-    tol, n_jobs, random_state, progress :
+    algorithm, keep_predictions, fit_intercept, standardize, lower, upper, unpenalized, feature_cost, feature_names, bound, gap,
+    time_limit, tol, n_jobs, random_state, progress :
         As in :class:`ellzero.L0ClassifierCV`; folds are shuffled.
 
     Attributes
@@ -371,6 +377,7 @@ class L0RegressorCV(CrossValidatedFit, L0RegressorBase):
         upper: Any = None,
         unpenalized: Any = None,
         feature_cost: Any = None,
+        feature_names: Any = None,
         bound: Any = None,
         gap: float = 1e-4,
         time_limit: float | None = None,
@@ -399,6 +406,7 @@ class L0RegressorCV(CrossValidatedFit, L0RegressorBase):
         self.upper = upper
         self.unpenalized = unpenalized
         self.feature_cost = feature_cost
+        self.feature_names = feature_names
         self.bound = bound
         self.gap = gap
         self.time_limit = time_limit

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.imports import whole_imports
+from ellzero.base.notebook import html_table
 from ellzero.base.progress import ProgressCallback
 from ellzero.base.quoting import shown
 from ellzero.estimators.choice import Choice, Place, choose_mean, choose_point, explain
@@ -22,6 +22,7 @@ from ellzero.estimators.scoring import HeldOutScore
 from ellzero.estimators.training import FittedPoints, Training, fit_lambda_grid, fit_size_grid
 from ellzero.plots import FoldSupports, ScoreLine, plot_scores, plot_supports
 from ellzero.solvers.paths import PathOptions
+from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,8 +71,7 @@ class CrossValidation:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each point of each column, as a pandas data frame."""
-        with whole_imports():
-            import pandas as pd  # optional, and slow to import
+        pandas = need("pandas", "frame")
 
         frames = []
         for number, column in enumerate(self.columns):
@@ -85,8 +85,8 @@ class CrossValidation:
                 "chosen": [(number, point) in self.places for point in range(len(column.size))],
             }
             folds = {f"fold_{fold + 1}": column.scores[:, fold] for fold in range(column.scores.shape[1])}
-            frames.append(pd.DataFrame(frame | folds))
-        return pd.concat(frames, ignore_index=True)
+            frames.append(pandas.DataFrame(frame | folds))
+        return pandas.concat(frames, ignore_index=True)
 
     def plot(self, ax: Axes | None = None, *, against: str = "size") -> Axes:
         """Draw the score against "size" or "lambda_0", with error bars and the chosen point (needs matplotlib)."""
@@ -114,6 +114,14 @@ class CrossValidation:
             lines.append(f"{size:9d} {mean:12.6g} {error:10.2g}")
         lines[3 + point] += "  <"
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        column, point = self.chosen, self.best[1]
+        title, chosen, *_ = repr(self).splitlines()
+        figures = zip(column.size, column.mean, column.standard_error, strict=True)
+        rows = [[f"{size}", f"{mean:.6g}", f"{error:.2g}", ""] for size, mean, error in figures]
+        rows[point][-1] = "chosen"
+        return html_table(title, ["features", "score", "standard error", ""], rows, [chosen])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,8 +18,7 @@ __all__ = ["write_model"]
 def write_model(path: str | os.PathLike[str], estimator: Any, preparation: dict[str, Any] | None = None) -> None:
     """Write a fitted estimator; `preparation` says how the command line made its columns from raw data."""
     check_is_fitted(estimator)
-    names = getattr(estimator, "feature_names_in_", None)
-    names = None if names is None else names.tolist()
+    names = estimator._feature_names()
     costs = as_feature_costs("feature_cost", estimator._as_fitted("feature_cost"), estimator.n_features_in_, names)
     content = ModelContent(
         loss=estimator._loss_name(),
@@ -27,6 +26,7 @@ def write_model(path: str | os.PathLike[str], estimator: Any, preparation: dict[
         intercept=np.atleast_1d(estimator.intercept_),
         classes=getattr(estimator, "classes_", None),
         names=names,
+        names_given=names is not None and not hasattr(estimator, "feature_names_in_"),
         settings=FitSettings(
             k=chosen_or_given(estimator, "k"),
             budget=estimator._as_fitted("budget"),

@@ -64,6 +64,8 @@ def fitted_estimator(content: ModelContent) -> L0Estimator:
     else:
         probability = content.calibration is not None
         estimator = L0Classifier(content.loss, probability=probability, **content.settings.known())
+    if content.names_given:
+        estimator.feature_names = content.names
     settings = dict(vars(estimator))
     if content.classes is None:
         estimator.intercept_ = float(content.intercept[0])
@@ -76,7 +78,7 @@ def fitted_estimator(content: ModelContent) -> L0Estimator:
         estimator.spent_ = math.fsum(content.settings.feature_cost[j] for j in estimator.support_)
     if 8 * coef.shape[0] * coef.shape[1] <= LARGEST_DENSE:
         estimator.densify()
-    if content.names is not None:
+    if content.names is not None and not content.names_given:
         estimator.feature_names_in_ = np.array(content.names, dtype=object)
     if content.calibration is not None:
         estimator.calibration_ = content.calibration

@@ -111,6 +111,7 @@ class HeldOutScore:
     params: dict[str, Any]  # for the scorer: arrays with one entry per row (sample weights), or anything else
     fast: Callable[[Array, NDArray[np.bool_]], Array] | None = None  # computes the score of many models at once, two classes
     name: str | None = None  # of a scorer of scikit-learn
+    pos_label: Any = None  # the label that the scorers of scikit-learn see as 1, the other one as 0
 
     def __call__(self, training: Training, decision: Array, test: NDArray[np.int64]) -> Array:
         """Return a score for each point; `decision` has shape (test rows, points, outputs)."""
@@ -119,6 +120,8 @@ class HeldOutScore:
         if self.fast is not None and training.classes is not None and len(training.classes) == 2 and not self.params:
             return self.fast(decision[:, :, 0], training.targets[0][test] > 0.0)
         design, y = training.problem.design, self.y[test]
+        if self.pos_label is not None and self.name is not None:
+            y = (y == self.pos_label).astype(np.int64)
         X = StoredRows(design, test) if is_stored(design) else design.stored()[test]
         params = {name: on_rows(value, len(self.y), test) for name, value in self.params.items()}
         scores = np.empty(decision.shape[1])
@@ -142,6 +145,9 @@ class HeldOutScore:
         except ValueError as error:
             if self.name is None:  # a user's function
                 raise
+            if "pos_label" in str(error):
+                labels = " or ".join(f"pos_label={quoted(label)}" for label in view.classes_.tolist()[::-1])
+                raise InvalidInputError(f"scoring={self.name!r} asks which class is the positive one: {labels}.") from error
             raise InvalidInputError(f"scoring={self.name!r} cannot rate these models: {one_line(error)}.") from error
         try:
             return float(value)
@@ -152,7 +158,8 @@ class HeldOutScore:
         """Return an estimator with these decision values."""
         if training.classes is None:
             return HeldOutRegressor(decision)
-        return HeldOutClassifier(decision, training.classes, training.problem.loss.name)
+        classes = training.classes if self.pos_label is None or self.name is None else np.array([0, 1])
+        return HeldOutClassifier(decision, classes, training.problem.loss.name)
 
 
 def held_out_loss(training: Training, decision: Array, test: NDArray[np.int64]) -> Array:

@@ -99,6 +99,9 @@ class L0Classifier(SingleFit, L0ClassifierBase):
     class_weight : dict, "balanced" or None
         Factors of the rows' weights by class; "balanced" gives all classes the same total weight. Probabilities follow these
         weights, too.
+    pos_label : label, optional
+        With two classes: the one that is meant by "positive", the second of `classes_`. Coefficients, scores of
+        `decision_function` and scorers such as "f1" are about it. Without it, the second in sorted order has that place.
     fit_intercept : bool
     standardize : bool
         Columns are centred and scaled on the fly, and the penalties apply to the standardised coefficients. `coef_` is always
@@ -109,6 +112,8 @@ class L0Classifier(SingleFit, L0ClassifierBase):
         Features that are always in the model.
     feature_cost : (p,) numbers, or a mapping or Series from columns to numbers, optional
         What each feature costs: it pays ``lambda_0 * feature_cost[j]``. Zero is ``unpenalized``; see :func:`ellzero.fit_path`.
+    feature_names : p names, optional
+        For an X without names, such as those of a ``CountVectorizer``; tables, plots and model files show them.
     bound, gap, time_limit :
         Of ``algorithm="exact"``, as in :func:`ellzero.solve`.
     within : float, optional
@@ -132,6 +137,7 @@ class L0Classifier(SingleFit, L0ClassifierBase):
     spent_ : the sum of the costs of these features: their number, without ``feature_cost``
     path_ : Path or, with ``k``, Sizes, or Budgets with ``budget``: the models that were found on the way
     objective_ : what was minimised
+    cautions_ : sentences on how far the data carries the model, which were warnings of `fit`, too
     criterion_ : value of the criterion, if it chose
     solution_, certificate_ : of ``algorithm="exact"``: an ExactSolution and its proof
     alternatives_ : of ``within``: the models that are nearly as good
@@ -170,12 +176,14 @@ class L0Classifier(SingleFit, L0ClassifierBase):
         shared_support: bool = False,
         probability: bool = False,
         class_weight: Any = None,
+        pos_label: Any = None,
         fit_intercept: bool = True,
         standardize: bool = True,
         lower: Any = None,
         upper: Any = None,
         unpenalized: Any = None,
         feature_cost: Any = None,
+        feature_names: Any = None,
         bound: Any = None,
         gap: float = 1e-4,
         time_limit: float | None = None,
@@ -197,12 +205,14 @@ class L0Classifier(SingleFit, L0ClassifierBase):
         self.shared_support = shared_support
         self.probability = probability
         self.class_weight = class_weight
+        self.pos_label = pos_label
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.lower = lower
         self.upper = upper
         self.unpenalized = unpenalized
         self.feature_cost = feature_cost
+        self.feature_names = feature_names
         self.bound = bound
         self.gap = gap
         self.time_limit = time_limit
@@ -222,7 +232,7 @@ class L0Regressor(SingleFit, L0RegressorBase):
     Parameters
     ----------
     k, budget, lambda_0, lambda_1, lambda_2, algorithm, criterion, max_support, fit_intercept, standardize, lower, upper,
-    unpenalized, feature_cost, bound, gap, time_limit, within, tol, n_jobs, progress :
+    unpenalized, feature_cost, feature_names, bound, gap, time_limit, within, tol, n_jobs, progress :
         As in :class:`ellzero.L0Classifier`.
 
     Attributes
@@ -262,6 +272,7 @@ class L0Regressor(SingleFit, L0RegressorBase):
         upper: Any = None,
         unpenalized: Any = None,
         feature_cost: Any = None,
+        feature_names: Any = None,
         bound: Any = None,
         gap: float = 1e-4,
         time_limit: float | None = None,
@@ -284,6 +295,7 @@ class L0Regressor(SingleFit, L0RegressorBase):
         self.upper = upper
         self.unpenalized = unpenalized
         self.feature_cost = feature_cost
+        self.feature_names = feature_names
         self.bound = bound
         self.gap = gap
         self.time_limit = time_limit

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.imports import whole_imports
+from ellzero.base.notebook import html_table
 from ellzero.base.progress import ProgressCallback, as_progress
 from ellzero.base.quoting import shown
 from ellzero.base.validation import as_count, as_generator, as_nonnegative
@@ -21,6 +21,7 @@ from ellzero.plots import plot_stability
 from ellzero.problem.making import make_problem
 from ellzero.problem.model import feature_name
 from ellzero.solvers.paths import PathOptions
+from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,12 +66,13 @@ class Stability:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the features that were ever chosen, the most frequent first, as a pandas data frame."""
-        with whole_imports():
-            import pandas as pd  # optional, and slow to import
+        pandas = need("pandas", "frame")
 
         order = np.argsort(-self.frequency, kind="stable")
         order = order[self.frequency[order] > 0.0]
-        return pd.DataFrame({"feature": order, "name": [self.name(int(j)) for j in order], "frequency": self.frequency[order]})
+        return pandas.DataFrame(
+            {"feature": order, "name": [self.name(int(j)) for j in order], "frequency": self.frequency[order]}
+        )
 
     def plot(self, ax: Axes | None = None, *, threshold: float = 0.6, top: int = 30) -> Axes:
         """Draw the most frequent features as bars (needs matplotlib)."""
@@ -87,6 +89,11 @@ class Stability:
         lines = [f"stability over {self.n_subsamples} subsamples, models of {self.mean_size:.1f} features on average"]
         shares = [f"{100.0 * self.frequency[j]:5.1f} %" for j in order]
         return "\n".join(lines + [f"  {name:<{width}}  {share}" for name, share in zip(names, shares, strict=True)])
+
+    def _repr_html_(self) -> str:
+        order = [int(j) for j in np.argsort(-self.frequency, kind="stable") if self.frequency[j] > 0.0]
+        rows = [[shown(self.name(j)), f"{100.0 * self.frequency[j]:.1f} %"] for j in order]
+        return html_table(repr(self).splitlines()[0], ["feature", "chosen by"], rows)
 
 
 def as_threshold(threshold: float) -> float:

@@ -18,6 +18,8 @@ from sklearn.utils.validation import validate_data
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import LONGEST_MESSAGE, one_line, safe_lines
 from ellzero.design import Design, as_design
+from ellzero.design.base import feature_names
+from ellzero.design.faults import refuse_bad_columns
 
 __all__ = ["StoredRows", "check_features", "check_training_data", "quoting_safely", "read_columns"]
 
@@ -25,8 +27,11 @@ BLOCK_BYTES = 1 << 26
 
 
 @contextmanager
-def quoting_safely() -> Iterator[None]:
-    """Let errors of scikit-learn pass, unless they come from below it or quote text that cannot be shown as it is."""
+def quoting_safely(X: Any = None) -> Iterator[None]:
+    """Let errors of scikit-learn pass, unless they come from below it or quote text that cannot be shown as it is.
+
+    If X is given and has columns that cannot be used, the error names them, which those of scikit-learn do not.
+    """
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -34,7 +39,10 @@ def quoting_safely() -> Iterator[None]:
         if "NA is ambiguous" in message:
             raise InvalidInputError("y must hold labels of one type, and no row may lack one.") from None
         if type(error).__name__ == "DTypePromotionError":
+            refuse_bad_columns(X, feature_names(X))
             raise InvalidInputError("X must hold real numbers in every column, got dates or the like.") from None
+        if isinstance(error, ValueError) and "Complex" not in message and len(getattr(X, "shape", ())) == 2:
+            refuse_bad_columns(X, feature_names(X))
         if type(error) not in (TypeError, ValueError):  # of pandas or narwhals, which do not know that this is X
             raise InvalidInputError(f"X cannot be used: {one_line(error)}.") from None
         if safe_lines(message) == message and len(message) <= LONGEST_MESSAGE:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,18 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import quoted
 from ellzero.base.validation import as_vector
 from ellzero.estimators.base import L0Estimator
 from ellzero.estimators.calibration import platt_scaling
 from ellzero.estimators.training import Training
 from ellzero.problem.model import Model
+from ellzero.tables.target import MANY_WHOLE
 
 __all__ = ["L0ClassifierBase", "L0RegressorBase", "class_probabilities"]
 
 Array = NDArray[np.float64]
+FEW_ROWS = 10  # many classes with fewer rows each than this look like the numbers of a regression
 
 
 def has_probabilities(estimator: Any) -> bool:
@@ -43,6 +47,37 @@ def class_probabilities(log_odds: Array) -> Array:
     return np.where(total > 0.0, share / np.where(total > 0.0, total, 1.0), 1.0 / share.shape[1])
 
 
+def check_classes(y: NDArray[Any]) -> None:
+    """Refuse a target that cannot be classes; numbers with fractions belong to a regression."""
+    try:
+        check_classification_targets(y)
+    except ValueError as error:
+        if "continuous" not in str(error):
+            raise
+        raise InvalidInputError(
+            "Unknown label type: y holds numbers with fractions, and a classifier needs classes; L0Regressor predicts numbers."
+        ) from None
+
+
+def warn_of_numbers(classes: NDArray[Any], rows: int) -> None:
+    """Warn if labels look like the numbers of a regression: each becomes a class with a model of its own."""
+    if classes.dtype.kind in "iuf" and len(classes) > MANY_WHOLE and FEW_ROWS * len(classes) > rows:
+        warnings.warn(
+            f"y has {len(classes)} different numbers in {rows} rows, and each becomes a class; L0Regressor predicts numbers.",
+            stacklevel=7,  # the user's code that calls `fit`
+        )
+
+
+def is_first(label: Any, classes: NDArray[Any]) -> bool:
+    """Return whether the positive label is the first of two classes; refuse one that is neither of them."""
+    if len(classes) != 2:
+        raise InvalidInputError(f"pos_label is for two classes, y has {len(classes)}.")
+    if label not in classes.tolist():
+        first, second = map(quoted, classes.tolist())
+        raise InvalidInputError(f"pos_label must be a label of y, {first} or {second}, got {quoted(label)}.")
+    return bool(label == classes[0])
+
+
 class L0ClassifierBase(ClassifierMixin, L0Estimator):
     """The base of classifiers; with more than two classes, each has a problem of its own, that class against the rest."""
 
@@ -56,15 +91,18 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
         try:
             if y.dtype == object and any(label is None for label in y):
                 raise TypeError("a row has no label")
-            check_classification_targets(y)
+            check_classes(y)
             self.classes_ = np.unique(y[counted])
         except TypeError as error:  # also labels that have no order
             if "bytes" in str(error):
                 raise
             raise InvalidInputError("y must hold labels of one type, and no row may lack one.") from None
+        warn_of_numbers(self.classes_, int(counted.sum()))
         if len(self.classes_) < 2:
             raise InvalidInputError(f"y must have at least two classes, got {len(self.classes_)} class.")
         code = np.searchsorted(self.classes_, np.where(counted, y, self.classes_[0]))
+        if self.pos_label is not None and is_first(self.pos_label, self.classes_):
+            self.classes_, code = self.classes_[::-1].copy(), 1 - code
         if self.class_weight is not None:
             weight = weight * self._class_weights(y[counted], weight[counted])[code]
         positive = [1] if len(self.classes_) == 2 else range(len(self.classes_))

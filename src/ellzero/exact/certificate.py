@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,11 +20,16 @@ from scipy import sparse
 
 from ellzero import _core
 from ellzero.base.files import replacing
+from ellzero.base.notebook import html_table
 from ellzero.base.validation import as_path
 from ellzero.exact.status import Status
 from ellzero.exact.verifier import digest, fingerprint_matrix, fingerprint_vector
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
+from ellzero.tables.optional import need
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Certificate", "Claim", "fingerprint_design", "listed_models", "save_arrays", "tree_arrays"]
 
@@ -152,6 +157,37 @@ class Certificate:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an npz file of NumPy, without pickled objects. An interrupted write leaves an older file as it was."""
         save_arrays(path, self.header, self.arrays)
+
+    def _entries(self) -> dict[str, Any]:
+        """Return what the certificate claims, by name."""
+        claim, penalty = self.claim, self.problem.penalty
+        n, p = self.problem.design.shape
+        return {
+            "loss": self.problem.loss.name,
+            "rows": n,
+            "features": p,
+            "k": claim.k,
+            "lambda_0": claim.lambda_0,
+            "lambda_1": penalty.lambda_1,
+            "lambda_2": penalty.lambda_2,
+            "status": claim.status,
+            "objective": claim.objective,
+            "lower_bound": claim.lower_bound,
+            "conditional": self.conditional,
+            "swap_size": claim.swap_size,
+            "prover": claim.prover,
+            "nodes": len(self.tree["parent"]),
+            "megabytes": self.tree["alpha"].nbytes / 1e6,
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return what the certificate claims, in one row, as a pandas data frame."""
+        return need("pandas", "frame").DataFrame([self._entries()])
+
+    def _repr_html_(self) -> str:
+        said = {name: f"{value:.8g}" if isinstance(value, float) else str(value) for name, value in self._entries().items()}
+        rows = [[name, text] for name, text in said.items() if text != "None"]
+        return html_table("certificate: verify() checks these claims", ["claim", "value"], rows)
 
     def __repr__(self) -> str:
         claim = self.claim

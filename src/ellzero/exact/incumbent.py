@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +14,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.exact.limits import allows
 from ellzero.exact.options import SearchOptions
 from ellzero.exact.status import Status
-from ellzero.problem.model import Coefficients, Model, evaluate
+from ellzero.problem.model import Coefficients, Model, evaluate, parts_of
 from ellzero.problem.problem import Problem
 from ellzero.problem.units import null_intercept
 from ellzero.solvers.paths import PathOptions, solve_path
@@ -81,15 +82,16 @@ def null_model(problem: Problem, lambda_0: float) -> Model:
     return evaluate(problem, Coefficients(support, values[support], null_intercept(problem)), lambda_0)
 
 
-def as_start(problem: Problem, start: Model | ArrayLike, lambda_0: float, name: str = "warm_start") -> Model:
+def as_start(problem: Problem, start: Model | ArrayLike | Any, lambda_0: float, name: str = "warm_start") -> Model:
     """Return a caller's model or coefficients as a model, moved inside the problem's bounds and evaluated."""
+    start = getattr(start, "model", start)  # of an exact solution
     if isinstance(start, Model):
         if start.n_features != problem.design.shape[1]:
             raise InvalidInputError(f"{name} must have {problem.design.shape[1]} coefficients, got {start.n_features}.")
         support, values, intercept = start.coefficients
     else:
-        support, values = problem.split(start, name)
-        intercept = 0.0
+        coef, intercept, _ = parts_of(start)
+        support, values = problem.split(coef, name)
     intercept = intercept if problem.fit_intercept else 0.0
     return evaluate(problem, Coefficients(support, problem.clip(support, values), intercept), lambda_0)
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.base.imports import whole_imports
+from ellzero.base.notebook import html_table
 from ellzero.exact.certificate import Certificate
 from ellzero.exact.search_log import SearchProgress
 from ellzero.exact.status import Status
 from ellzero.plots import SearchState, plot_bounds
 from ellzero.problem.model import Model
+from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,11 +122,16 @@ class ExactSolution:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the history, one row per report, with the columns of ``SearchProgress``, as a pandas data frame."""
-        with whole_imports():
-            import pandas as pd
+        pandas = need("pandas", "frame")
 
         columns = [column.name for column in fields(SearchProgress) if column.name != "models"]  # there is one
-        return pd.DataFrame([asdict(row) for row in self.history], columns=columns)
+        return pandas.DataFrame([asdict(row) for row in self.history], columns=columns)
+
+    def _repr_html_(self) -> str:
+        first, second, *rest = repr(self).splitlines()
+        return html_table(first, [], [], [second, *(line for line in rest if line.startswith("the bound"))]) + (
+            self.model._repr_html_()
+        )
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot objective and lower bound over time (needs matplotlib)."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,7 +43,7 @@ GAP = 1e-4  # of the objective: swaps in a path that improve less are left
 def improve(
     X: object,
     y: ArrayLike,
-    start: Model | ArrayLike | None = None,
+    start: Model | ArrayLike | Any | None = None,
     *,
     swap_size: int = 2,
     lambda_0: float | None = None,
@@ -58,9 +58,10 @@ def improve(
 
     Parameters
     ----------
-    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost :
+    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost,
+    feature_names :
         The problem, as in :func:`fit_path`.
-    start : Model or array of p coefficients, optional
+    start : Model, ExactSolution, fitted estimator or array of p coefficients, optional
         The model to improve; None begins with local search.
     swap_size : int
         The most features that may leave, and the most that may come. At the number of features the result is a global optimum.
@@ -88,6 +89,7 @@ def improve(
 
     """
     problem = make_problem(X, y, **arguments_of(make_problem, settings))
+    start = getattr(start, "model", start)  # of an exact solution
     if lambda_0 is None and isinstance(start, Model):
         lambda_0 = start.lambda_0
     if lambda_0 is None:

@@ -10,12 +10,16 @@ import numpy as np
 
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
+from ellzero.design import is_stored
 from ellzero.problem.model import Model, evaluate
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions, solve_path
 from ellzero.solvers.scales import to_core_scale, to_user_scale
 
 __all__ = ["ModelsBySize", "best_by_size"]
+
+QUICK = 10**9
+"""Entries of X times features of the model: up to here, a local search for one size takes about a second at most."""
 
 
 class ModelsBySize:
@@ -25,6 +29,7 @@ class ModelsBySize:
         self.problem = problem
         self.options = options
         self.found = found
+        self.searched: set[int] = set()  # sizes whose models local search has tried to improve
 
     @cached_property
     def models(self) -> dict[int, Model]:
@@ -42,7 +47,25 @@ class ModelsBySize:
             raise InvalidInputError(
                 f"k = {k} cannot be reached: no further column improves the models of up to {max(self.models)} features."
             )
+        self._improve(k)
         return self.models[k]
+
+    def _improve(self, k: int) -> None:
+        """Improve the model of size k that coordinate descent met, by local search, where that takes moments.
+
+        A user who asks for one size wants the best model of it: exchanges of features often find a better one.
+        """
+        n, p = self.problem.design.shape
+        if k in self.searched or self.options.algorithm != "cd" or n * p * k > QUICK or is_stored(self.problem.design):
+            return
+        self.searched.add(k)
+        seeds = to_core_scale(self.problem, [model for size, model in self.models.items() if size <= k])
+        wanted = replace(
+            self.options, algorithm="local_search", sizes=(k,), lambda_0=np.zeros(0), max_support=None, progress=None
+        )
+        found = best_by_size(self.problem, solve_path(self.problem, wanted, seeds=seeds, sweep=False).by_size)
+        if k in found and found[k].cost < self.models[k].cost:
+            self.models[k] = found[k]
 
     def _fit_from(self, k: int) -> None:
         """Fit models of size k, and of larger sizes met on the way, from the known models."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.imports import whole_imports
+from ellzero.base.notebook import html_table
 from ellzero.exact.branch_and_bound import branch_and_bound
 from ellzero.exact.incumbent import as_start
 from ellzero.exact.limits import allows, check_budget
@@ -19,11 +19,14 @@ from ellzero.exact.solution import ExactSolution
 from ellzero.paths.budgets import Budgets
 from ellzero.paths.path import Path
 from ellzero.paths.sizes import Sizes
+from ellzero.plots import plot_certified
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
+from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 __all__ = ["CertifiedPath", "certify_path"]
 
@@ -91,8 +94,7 @@ class CertifiedPath:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per point, as a pandas data frame."""
-        with whole_imports():
-            import pandas as pd
+        pandas = need("pandas", "frame")
 
         columns: dict[str, Any] = {
             "lambda_0": self.lambda_0,
@@ -106,14 +108,39 @@ class CertifiedPath:
             "nodes": [solution.nodes for solution in self.solutions],
             "seconds": [solution.seconds for solution in self.solutions],
         }
-        return pd.DataFrame(columns)
+        return pandas.DataFrame(columns)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Plot objective and proved lower bound of every point (needs matplotlib)."""
+        by_size = bool((self.k >= 0).all())
+        places = self.k.astype(np.float64) if by_size else self.lambda_0
+        proved = np.array([status in ("optimal", "precision") for status in self.status], dtype=bool)
+        return plot_certified(places, self.objective, self.lower_bound, proved, ax, by_size=by_size)
+
+    def _points(self) -> list[tuple[str, ExactSolution]]:
+        """Return what each point was solved for, in words, and its solution."""
+        claims = [solution.certificate.claim for solution in self.solutions]
+        words = [f"k = {claim.k}" if claim.k is not None else f"{claim.lambda_0:.6g}" for claim in claims]
+        return list(zip(words, self.solutions, strict=True))
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [
+                point,
+                str(len(solution.support)),
+                f"{solution.objective:.8g}",
+                f"{solution.lower_bound:.8g}",
+                f"{solution.gap:.2e}",
+                solution.status,
+            ]
+            for point, solution in self._points()
+        ]
+        header = ["size" if (self.k >= 0).all() else "lambda_0", "features", "objective", "lower bound", "gap", "status"]
+        return html_table(f"certified path of {len(self)} points", header, rows)
 
     def __repr__(self) -> str:
         lines = [f"{'point':>12} {'features':>8} {'objective':>14} {'lower bound':>14} {'gap':>9}  status"]
-        for solution in self.solutions:
-            claim = solution.certificate.claim
-            point = f"k = {claim.k}" if claim.k is not None else f"{claim.lambda_0:.6g}"
-            point = point if claim.budget is None else f"cost {claim.budget:.6g}"
+        for point, solution in self._points():
             lines.append(
                 f"{point:>12} {len(solution.support):8d} {solution.objective:14.8g} {solution.lower_bound:14.8g} "
                 f"{solution.gap:9.2e}  {solution.status}"

@@ -100,6 +100,8 @@ def fit_path(
         Non-negative; zero drops a row.
     lower, upper : number or (p,), optional
         Bounds on the coefficients; they must contain zero for features that lambda_0 penalises.
+    feature_names : p names, optional
+        For an X without names, such as those of a ``CountVectorizer``; models, tables and plots show them.
     unpenalized : mask, indices or column names, optional
         Features that are always in the model and do not pay lambda_0.
     feature_cost : (p,) numbers, or a mapping or Series from columns to numbers, optional

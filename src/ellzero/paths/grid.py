@@ -11,19 +11,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.imports import whole_imports
+from ellzero.base.notebook import html_table
 from ellzero.base.progress import ProgressCallback
 from ellzero.base.signatures import arguments_of, passes_on
 from ellzero.base.validation import as_grid
 from ellzero.paths.options import SolverSettings, path_options
 from ellzero.paths.path import Path, make_path
+from ellzero.plots import plot_grid
 from ellzero.problem.making import DataSettings, make_problem
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions, solve_path
 from ellzero.solvers.scales import to_user_scale
+from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from typing_extensions import Unpack
 
 __all__ = ["PathGrid", "automatic_grid", "fit_grid", "largest_curvature"]
@@ -57,17 +60,26 @@ class PathGrid:
 
     def to_frame(self) -> pd.DataFrame:
         """Return all points of all paths, as a pandas data frame."""
-        with whole_imports():
-            import pandas as pd
+        pandas = need("pandas", "frame")
 
         frames = [path.to_frame().assign(**{self.name: value}) for value, path in zip(self.values, self.paths, strict=True)]
-        return pd.concat(frames, ignore_index=True)
+        return pandas.concat(frames, ignore_index=True)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Plot the loss and shrinkage of all models against their sizes, a line for each path (needs matplotlib)."""
+        sizes, costs = [path.support_size for path in self.paths], [path.cost for path in self.paths]
+        return plot_grid(self.name, self.values, sizes, costs, ax)
 
     def __repr__(self) -> str:
         lines = [f"grid of {len(self)} paths over {self.name}", f"{self.name:>12} {'points':>7} {'features':>9}"]
         for value, path in zip(self.values, self.paths, strict=True):
             lines.append(f"{value:12.6g} {len(path):7d} {path.support_size.max(initial=0):9d}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        paths = zip(self.values, self.paths, strict=True)
+        rows = [[f"{value:.6g}", str(len(path)), str(path.support_size.max(initial=0))] for value, path in paths]
+        return html_table(f"grid of {len(self)} paths over {self.name}", [self.name, "points", "features"], rows)
 
 
 @passes_on(GridSettings, make_problem, path_options)
@@ -96,7 +108,8 @@ def fit_grid(
         times the largest curvature of a column.
     lambda_0, n_lambda, lambda_min_ratio, max_support, algorithm, effort, swaps, q, improvement :
         The paths, as in :func:`fit_path`.
-    loss, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost, tol, n_jobs, progress :
+    loss, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost, feature_names, tol, n_jobs,
+    progress :
         The problem and the work, as in :func:`fit_path`.
 
     Returns

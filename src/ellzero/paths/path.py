@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero import _core
-from ellzero.base.imports import whole_imports
+from ellzero.base.notebook import html_table
 from ellzero.base.validation import as_count
 from ellzero.paths.by_size import ModelsBySize
 from ellzero.plots import plot_path
@@ -21,6 +21,7 @@ from ellzero.problem.problem import Problem
 from ellzero.problem.stationarity import SMALL
 from ellzero.solvers.paths import PathOptions
 from ellzero.solvers.scales import to_user_scale
+from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,8 +121,9 @@ class Path:
         return (self[index] for index in range(len(self)))
 
     def at_support(self, k: int) -> Model:
-        """Return the best model with exactly k features (not counting unpenalized ones).
+        """Return the best model known with exactly k features (not counting unpenalized ones).
 
+        Unless X is very large, or not in memory, local search tries to improve on the one that coordinate descent met.
         Sizes between those of ``support_size`` are known too: the sweeps pass through them. Larger ones are fitted when
         asked for, from the path's models and by the path's algorithm; :func:`fit_sizes` does that for many sizes at once.
         """
@@ -129,8 +131,7 @@ class Path:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per lambda_0, as a pandas data frame."""
-        with whole_imports():
-            import pandas as pd
+        pandas = need("pandas", "frame")
 
         columns: dict[str, Any] = {
             "lambda_0": self.lambda_0,
@@ -139,18 +140,41 @@ class Path:
             "intercept": self.intercept,
             "converged": self.converged,
         }
-        return pd.DataFrame(columns if self.problem.penalty.price is None else {**columns, "spent": self.spent})
+        return pandas.DataFrame(columns if self.problem.penalty.price is None else {**columns, "spent": self.spent})
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Plot the coefficients against lambda_0, with the model size above (needs matplotlib)."""
-        return plot_path(self.lambda_0, self.coef, self.support_size, self.problem.design.names, ax)
+    def plot(self, ax: Axes | None = None, *, standardized: bool = True) -> Axes:
+        """Plot the coefficients against lambda_0, with the model size above (needs matplotlib).
+
+        They are those of the standardised features, the effects of one standard deviation, so that they can be compared
+        whatever the units of the columns; ``standardized=False`` shows them on the scale of X.
+        """
+        coef, quantity = self.coef, "coefficient"
+        if standardized:
+            coef = coef @ sparse.diags(self.problem.column_spread(np.arange(coef.shape[1], dtype=np.int32)))
+            quantity = "effect of one standard deviation"
+        names = self.problem.design.names
+        return plot_path(self.lambda_0, coef.tocsr(), self.support_size, names, ax, quantity=quantity)
+
+    def _heading(self) -> str:
+        """Return the path in a line."""
+        return (
+            f"{self.problem.loss.name} path: {len(self)} points, {self.problem.design.shape[0]} rows, "
+            f"{self.problem.design.shape[1]} features, lambda_1 = {self.lambda_1:g}, lambda_2 = {self.lambda_2:g}"
+        )
+
+    def _repr_html_(self) -> str:
+        points = zip(self.lambda_0, self.support_size, self.objective, self.converged, strict=True)
+        rows = [
+            [f"{price:.6g}", str(size), f"{value:.8g}", "yes" if converged else "no"]
+            for price, size, value, converged in points
+        ]
+        return html_table(self._heading(), ["lambda_0", "features", "objective", "converged"], rows)
 
     def __repr__(self) -> str:
         spent = None if self.problem.penalty.price is None else self.spent
         shown = range(len(self)) if len(self) <= 12 else [*range(6), -1, *range(len(self) - 5, len(self))]
         lines = [
-            f"{self.problem.loss.name} path: {len(self)} points, {self.problem.design.shape[0]} rows, "
-            f"{self.problem.design.shape[1]} features, lambda_1 = {self.lambda_1:g}, lambda_2 = {self.lambda_2:g}",
+            self._heading(),
             f"{'lambda_0':>12} {'features':>9} {'objective':>14}" + ("" if spent is None else f" {'cost':>12}"),
         ]
         for k in shown:

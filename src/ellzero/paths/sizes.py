@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.imports import whole_imports
+from ellzero.base.notebook import html_table
 from ellzero.base.signatures import arguments_of, passes_on
 from ellzero.base.validation import as_count, as_nonnegative
 from ellzero.paths.by_size import best_by_size
@@ -22,6 +22,7 @@ from ellzero.problem.making import make_problem
 from ellzero.problem.model import Model, coefficient_rows
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions, solve_path
+from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,10 +98,9 @@ class Sizes:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per size, as a pandas data frame."""
-        with whole_imports():
-            import pandas as pd
+        pandas = need("pandas", "frame")
 
-        return pd.DataFrame(
+        return pandas.DataFrame(
             {
                 "size": self.sizes,
                 "support_size": self.support_size,
@@ -114,19 +114,27 @@ class Sizes:
         """Plot the objective against the number of features (needs matplotlib)."""
         return plot_sizes(self.sizes, self.objective, self.reached, ax)
 
-    def __repr__(self) -> str:
+    def _heading(self) -> str:
+        """Return the models in a line."""
         n, p = self.problem.design.shape
         norm = "" if self.max_norm is None else f", norm at most {self.max_norm:g}"
         penalty = self.problem.penalty
-        lines = [
+        return (
             f"{self.problem.loss.name} models of {len(self)} sizes, {n} rows, {p} features, lambda_1 = {penalty.lambda_1:g}, "
-            f"lambda_2 = {penalty.lambda_2:g}{norm}",
-            f"{'size':>6} {'objective':>14}",
-        ]
+            f"lambda_2 = {penalty.lambda_2:g}{norm}"
+        )
+
+    def __repr__(self) -> str:
+        lines = [self._heading(), f"{'size':>6} {'objective':>14}"]
         for size, has, value in zip(self.sizes, self.support_size, self.objective, strict=True):
             note = "" if has == size else f"  ({has} features: none of {size} was found that is better)"
             lines.append(f"{size:6d} {value:14.8g}{note}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        points = zip(self.sizes, self.support_size, self.objective, strict=True)
+        rows = [[str(size), str(has), f"{value:.8g}"] for size, has, value in points]
+        return html_table(self._heading(), ["size", "features", "objective"], rows)
 
 
 @passes_on(PathSettings, make_problem, path_options)
@@ -146,7 +154,8 @@ def fit_sizes(
 
     Parameters
     ----------
-    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost :
+    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost,
+    feature_names :
         The problem, as in :func:`fit_path`. Costs of features do not matter for models of a given size, but those of zero:
         :func:`fit_budgets` limits the sum of the costs instead of the number of features.
     sizes : integers of at least 0

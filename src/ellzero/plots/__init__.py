@@ -1,8 +1,8 @@
 """Pictures of results, drawn from plain numbers: the functions know no result class, and results pass their own numbers."""
 
 from ellzero.plots.alternatives import plot_alternatives
-from ellzero.plots.bounds import SearchState, plot_bounds
-from ellzero.plots.path import plot_path, plot_sizes
+from ellzero.plots.bounds import SearchState, plot_bounds, plot_certified
+from ellzero.plots.path import plot_grid, plot_path, plot_sizes
 from ellzero.plots.scores import ScoreLine, plot_scores
 from ellzero.plots.stability import plot_stability
 from ellzero.plots.supports import FoldSupports, plot_supports
@@ -13,6 +13,8 @@ __all__ = [
     "SearchState",
     "plot_alternatives",
     "plot_bounds",
+    "plot_certified",
+    "plot_grid",
     "plot_path",
     "plot_scores",
     "plot_sizes",

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ellzero.base.imports import whole_imports
 from ellzero.base.quoting import shown
 from ellzero.problem.model import feature_name
+from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["LONGEST_LABEL", "axes_for", "far_apart", "feature_label", "log_axis"]
+__all__ = ["LONGEST_LABEL", "axes_for", "far_apart", "feature_label", "legend_beside", "log_axis", "shades"]
 
 LONGEST_LABEL = 40
 """A name with more characters would leave little room for the picture."""
@@ -20,10 +23,27 @@ LONGEST_LABEL = 40
 
 def axes_for(ax: Axes | None, width: float = 8.0, height: float = 4.5) -> Axes:
     """Return the given axes, or those of a new figure of that size in inches."""
-    with whole_imports():
-        import matplotlib.pyplot as plt  # optional, and slow to import
+    if ax is not None:
+        return ax
+    return need("matplotlib.pyplot", "plot").subplots(figsize=(width, height), layout="constrained")[1]
 
-    return plt.subplots(figsize=(width, height), layout="constrained")[1] if ax is None else ax
+
+def legend_beside(ax: Axes, handles: Sequence[Any] | None = None, labels: Sequence[str] | None = None, **more: Any) -> None:
+    """Draw the legend to the right of the picture, where it lies on no line."""
+    given = () if handles is None else (handles, labels)
+    ax.legend(*given, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize="small", **more)
+
+
+def shades(ax: Axes, count: int) -> list[Any]:
+    """Return colours for an ordered set of lines that can be told apart on the background of the axes, light or dark."""
+    with whole_imports():
+        from matplotlib import colormaps  # optional, and slow to import
+        from matplotlib.colors import to_rgb
+
+    if count < 2:
+        return ["C0"]
+    low, high = (0.0, 0.85) if sum(to_rgb(ax.get_facecolor())) > 1.5 else (0.35, 1.0)
+    return [colormaps["viridis"](share) for share in np.linspace(low, high, count)]
 
 
 def log_axis(ax: Axes) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ellzero.base.imports import whole_imports
 from ellzero.base.validation import as_choice
-from ellzero.plots.axes import axes_for, far_apart, log_axis
+from ellzero.plots.axes import axes_for, far_apart, legend_beside, log_axis, shades
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,7 +93,7 @@ def plot_scores(
     else:
         label_lambdas(ax, lines, best)
     ax.set_ylabel(f"held-out score ({scoring})")
-    ax.grid(axis="y", color="0.92", linewidth=0.8)
+    ax.grid(axis="y", color="0.5", alpha=0.2, linewidth=0.8)
     ax.set_axisbelow(True)
     draw_legend(ax, [line.label for line in lines])
     return ax
@@ -101,7 +101,7 @@ def plot_scores(
 
 def draw_lines(ax: Axes, lines: Sequence[ScoreLine], places: Sequence[NDArray[Any]], chosen: int) -> None:
     """Draw each line at its places; the chosen one is the thickest."""
-    colours = shades(len(lines))
+    colours = shades(ax, len(lines))
     for k, line in enumerate(lines):
         style: dict[str, Any] = {"color": colours[k], "label": line.label, "markersize": 3.5, "marker": "o"}
         order = np.argsort(places[k], kind="stable")
@@ -143,8 +143,7 @@ def draw_legend(ax: Axes, wanted: list[str]) -> None:
     """List the lines in their order, which matplotlib would change (lines without error bars first), then the rest."""
     handles, labels = ax.get_legend_handles_labels()
     order = sorted(range(len(labels)), key=lambda k: wanted.index(labels[k]) if labels[k] in wanted else len(wanted))
-    place = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-    ax.legend([handles[k] for k in order], [labels[k] for k in order], frameon=False, fontsize="small", **place)
+    legend_beside(ax, [handles[k] for k in order], [labels[k] for k in order])
 
 
 def mark_choice(ax: Axes, points: Sequence[tuple[float, float]], size: int) -> None:
@@ -169,12 +168,4 @@ def draw_threshold(ax: Axes, lines: Sequence[ScoreLine]) -> None:
     best = lines[int(np.argmax(means))]
     top = int(np.nanargmax(best.mean))
     level = best.mean[top] - best.standard_error[top]
-    ax.axhline(level, color="0.35", linestyle="--", linewidth=1.0, zorder=1, label="best less one standard error")
-
-
-def shades(count: int) -> list[Any]:
-    """Return colours from dark to light that can be told apart on white, for an ordered set of lines."""
-    with whole_imports():
-        from matplotlib import colormaps  # optional, and slow to import
-
-    return [colormaps["viridis"](share) for share in np.linspace(0.0, 0.85, count)] if count > 1 else ["C0"]
+    ax.axhline(level, color="0.5", linestyle="--", linewidth=1.0, zorder=1, label="best less one standard error")

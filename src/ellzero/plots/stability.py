@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.plots.axes import axes_for, feature_label
+from ellzero.plots.axes import axes_for, feature_label, legend_beside
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +39,7 @@ def plot_stability(
     ax = axes_for(ax, 6.5, 1.2 + 0.24 * max(len(features), 3))
     stable = frequency[features] >= threshold
     ax.barh(range(len(features)), frequency[features], height=0.72, color=np.where(stable, "C0", "0.8").tolist())
-    ax.axvline(threshold, color="0.35", linestyle="--", linewidth=1.0, label=f"threshold {threshold:g}")
+    ax.axvline(threshold, color="0.5", linestyle="--", linewidth=1.0, label=f"threshold {threshold:g}")
     ax.set_yticks(range(len(features)), [feature_label(names, int(j)) for j in features])
     ax.set_ylim(max(len(features), 1) - 0.4, -0.6)
     ax.set_xlim(0.0, 1.0)
@@ -48,5 +48,5 @@ def plot_stability(
     ax.tick_params(axis="y", length=0.0)
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)
-    ax.legend(loc="lower right", frameon=False, fontsize="small")
+    legend_beside(ax)
     return ax

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 import numpy as np
@@ -21,11 +21,12 @@ from ellzero.base.validation import (
     refuse_masked,
 )
 from ellzero.design import as_design
+from ellzero.design.base import feature_names as feature_names_of
 from ellzero.problem.losses import Loss, get_loss
 from ellzero.problem.penalties import Penalty
 from ellzero.problem.problem import Problem, column_statistics
 
-__all__ = ["DataSettings", "FeatureCost", "ProblemSettings", "make_problem"]
+__all__ = ["DataSettings", "FeatureCost", "ProblemSettings", "as_names", "make_problem"]
 
 Array = NDArray[np.float64]
 LARGEST_RESPONSE = 1e150
@@ -44,6 +45,7 @@ class DataSettings(TypedDict, total=False):
     upper: ArrayLike | None
     unpenalized: ArrayLike | None
     feature_cost: FeatureCost | None
+    feature_names: Sequence[str] | None
 
 
 class ProblemSettings(DataSettings, total=False):
@@ -67,12 +69,13 @@ def make_problem(
     upper: ArrayLike | None = None,
     unpenalized: ArrayLike | None = None,
     feature_cost: FeatureCost | None = None,
+    feature_names: Sequence[str] | None = None,
     n_jobs: int | None = None,
 ) -> Problem:
     """Check the arguments that all fitting functions share, and return the problem they describe."""
     the_loss = get_loss(loss)
     intercept, standard = as_flag("fit_intercept", fit_intercept), as_flag("standardize", standardize)
-    design = as_design(X)
+    design = as_design(X) if feature_names is None else as_design(X, as_names(feature_names, X))
     n, p = design.shape
     if n == 0:
         raise InvalidInputError("X has no rows.")
@@ -113,6 +116,18 @@ def with_costs(unpenalized: NDArray[np.bool_] | None, costs: Array | None) -> tu
     free = costs == 0.0 if unpenalized is None else unpenalized | (costs == 0.0)
     mask = free if free.any() else None
     return mask, None if (costs[~free] == 1.0).all() else np.where(free, 0.0, costs)
+
+
+def as_names(feature_names: Sequence[str], X: Any) -> list[str]:
+    """Return the names that the caller gives to the columns of an X without names, such as those of a CountVectorizer."""
+    names = [str(name) for name in np.asarray(feature_names, dtype=object).ravel()]
+    own = feature_names_of(X)
+    if own is not None and own != names:
+        raise InvalidInputError("feature_names is for an X without names; this one has its own.")
+    shape = np.shape(X)
+    if len(shape) == 2 and len(names) != shape[1]:
+        raise InvalidInputError(f"feature_names must have one name for each of the {shape[1]} columns of X, got {len(names)}.")
+    return names
 
 
 def encode_labels(y: ArrayLike, n: int, w: Array, loss: Loss) -> tuple[Array, NDArray[Any]]:

@@ -6,20 +6,27 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import expit
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.notebook import html_table
 from ellzero.base.quoting import quoted, shown
+from ellzero.base.validation import as_vector, as_weights
 from ellzero.design import Design, as_design
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
 from ellzero.problem.problem import Problem
+from ellzero.problem.summary import Effects, Summary, figure
+from ellzero.tables.optional import need
 
-__all__ = ["Coefficients", "Model", "coefficient_rows", "evaluate", "feature_name", "make_model"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Coefficients", "Model", "coefficient_rows", "evaluate", "feature_name", "make_model", "parts_of"]
 
 Array = NDArray[np.float64]
 
@@ -66,6 +73,7 @@ class Model:
     loss: str
     classes: NDArray[Any] | None
     names: list[str] | None = None
+    spread: Array | None = None  # standard deviations of the features, in the data of the fit
     spent: float = math.nan  # the size, if it is not given
 
     def __post_init__(self) -> None:
@@ -131,13 +139,107 @@ class Model:
         """Return the name of feature j: its column's name, or x<j>."""
         return feature_name(self.names, j)
 
+    def score(self, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy on rows X with labels y; of a regression R squared, the share of the variance it explains.
+
+        Examples
+        --------
+        >>> import ellzero as ez
+        >>> X, y, _ = ez.datasets.make_classification(200, 50, 2, s=3.0, random_state=0)
+        >>> model = ez.fit_path(X, y, max_support=2).at_support(2)
+        >>> bool(abs(model.score(X, y) - (model.predict(X) == y).mean()) < 1e-12)
+        True
+
+        """
+        predicted = self.predict(X)
+        n = len(predicted)
+        w = as_weights(sample_weight, n)
+        if self.classes is not None:
+            labels = np.asarray(y)
+            labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
+            if labels.shape != (n,):
+                raise InvalidInputError(f"y must have shape ({n},) like the rows of X, got {labels.shape}.")
+            return float(w @ (predicted == labels))
+        truth = as_vector("y", y, n)
+        total = float(w @ (truth - w @ truth) ** 2)
+        error = float(w @ (truth - predicted) ** 2)
+        return 1.0 - error / total if total > 0.0 else float(error == 0.0)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row for each coefficient, the largest first, and the intercept, as a pandas data frame.
+
+        Its columns are ``feature`` (the index, -1 for the intercept), ``name``, ``coefficient`` and ``per_sd``: the coefficient
+        of the standardised feature, the effect of one standard deviation.
+        """
+        order = np.argsort(-np.abs(self.values), kind="stable")
+        spread = np.full(len(order), np.nan) if self.spread is None else self.spread[order]
+        return need("pandas", "frame").DataFrame(
+            {
+                "feature": [*self.support[order].tolist(), -1],
+                "name": [*(self.feature_name(int(j)) for j in self.support[order]), "(intercept)"],
+                "coefficient": [*self.values[order], self.intercept],
+                "per_sd": [*(self.values[order] * spread), np.nan],
+            }
+        )
+
+    def summary(self) -> Summary:
+        """Return coefficients, effects of one standard deviation and odds ratios, with a word on what may be said of them.
+
+        Examples
+        --------
+        >>> import ellzero as ez
+        >>> X, y, _ = ez.datasets.make_classification(200, 50, 2, s=3.0, random_state=0)
+        >>> frame = ez.fit_path(X, y, max_support=2).at_support(2).summary().to_frame()
+        >>> frame.columns.tolist()
+        ['name', 'coefficient', 'per_sd', 'odds_ratio', 'odds_ratio_per_sd']
+
+        """
+        order = np.argsort(-np.abs(self.values), kind="stable")
+        spread = np.full(len(order), np.nan) if self.spread is None else self.spread[order]
+        names = [self.feature_name(int(j)) for j in self.support[order]]
+        label = None if self.classes is None else self.classes[1]
+        part = Effects(label, names, self.values[order], spread, self.intercept)
+        return Summary(self._heading(), [part], self.loss == "logistic")
+
+    def _heading(self) -> str:
+        """Return the model in a line; the positive class is said, not left to be guessed."""
+        about = "" if self.classes is None else f" of {shown(self.classes[1])} against {shown(self.classes[0])}"
+        return (
+            f"{self.loss} model{about} with {len(self.support)} of {self.n_features} features, intercept {self.intercept:.4g}"
+        )
+
     def __repr__(self) -> str:
         order = np.argsort(-np.abs(self.values))
-        lines = [f"{self.loss} model with {len(self.support)} of {self.n_features} features, intercept {self.intercept:.4g}"]
+        lines = [self._heading()]
         names = [shown(self.feature_name(int(self.support[k]))) for k in order]
         width = max(map(len, names), default=0)
         lines += [f"  {name:<{width}}  {self.values[k]: .6g}" for name, k in zip(names, order, strict=True)]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        order = np.argsort(-np.abs(self.values))
+        spread = np.full(len(order), np.nan) if self.spread is None else self.spread
+        rows = [
+            [shown(self.feature_name(int(self.support[k]))), f"{self.values[k]:.6g}", figure(self.values[k] * spread[k])]
+            for k in order
+        ]
+        return html_table(self._heading(), ["feature", "coefficient", "per standard deviation"], rows)
+
+
+def parts_of(fitted: Any, intercept: float = 0.0) -> tuple[Any, float, str | None]:
+    """Return coefficients, intercept and loss of what users have fitted: a model, an exact solution or an estimator.
+
+    Coefficients alone come back with the given intercept, and no loss.
+    """
+    model = fitted if isinstance(fitted, Model) else getattr(fitted, "model", None)
+    if isinstance(model, Model):
+        return coefficient_rows([model.coefficients], model.n_features), model.intercept, model.loss
+    if not hasattr(fitted, "coef_"):
+        return fitted, intercept, None
+    found = np.atleast_1d(fitted.intercept_)
+    if len(found) > 1:
+        raise InvalidInputError("coef must be one model, got an estimator of several classes; take a row of its coef_.")
+    return fitted.coef_, float(found[0]), fitted._loss_name() if hasattr(fitted, "_loss_name") else None
 
 
 def refuse_columns(model: Model, design: Design) -> None:
@@ -151,8 +253,8 @@ def refuse_columns(model: Model, design: Design) -> None:
 def make_model(problem: Problem, at: Coefficients, *, cost: float, lambda_0: float | None, objective: float) -> Model:
     """Make a model from coefficients whose cost and objective are known."""
     n_features, names = problem.design.shape[1], problem.design.names
-    size, spent = problem.counted(at.support), problem.spent(at.support)
-    return Model(*at, n_features, cost, size, lambda_0, objective, problem.loss.name, problem.classes, names, spent)
+    size, spent, spread = problem.counted(at.support), problem.spent(at.support), problem.column_spread(at.support)
+    return Model(*at, n_features, cost, size, lambda_0, objective, problem.loss.name, problem.classes, names, spread, spent)
 
 
 def evaluate(problem: Problem, at: Coefficients, lambda_0: float | None = None) -> Model:

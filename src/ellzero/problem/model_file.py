@@ -68,6 +68,7 @@ class ModelContent:
     settings : FitSettings
     calibration : (outputs, 2), slope and intercept of the log-odds, for losses that have no probabilities of their own
     preparation : how the command line made the columns of X from raw data, as plain JSON
+    names_given : whether the user gave the names to columns that had none
 
     """
 
@@ -79,6 +80,7 @@ class ModelContent:
     settings: FitSettings
     calibration: Array | None = None
     preparation: dict[str, Any] | None = None
+    names_given: bool = False  # the names are the user's, X had none: new data needs none either
 
 
 def write_model_file(path: str | os.PathLike[str], model: ModelContent) -> None:
@@ -123,6 +125,8 @@ def to_json(model: ModelContent) -> dict[str, Any]:
         content["penalties"]["budget"] = float(settings.budget)
     if settings.feature_cost is not None:
         content["feature_cost"] = [float(cost) for cost in settings.feature_cost]
+    if model.names_given:
+        content["names_given"] = True
     if model.preparation is not None:
         content["preparation"] = model.preparation
     return content
@@ -209,6 +213,7 @@ def from_json(content: dict[str, Any]) -> ModelContent:
         settings=settings,
         calibration=calibration_from_json(content, expected),
         preparation=entry({"preparation": None} | content, "preparation", dict, type(None)),
+        names_given=entry({"names_given": False} | content, "names_given", bool),
     )
 
 

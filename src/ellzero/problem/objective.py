@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from numpy.typing import ArrayLike
 from scipy import sparse
 
 from ellzero.base.validation import as_nonnegative
 from ellzero.problem.making import FeatureCost, make_problem
+from ellzero.problem.model import Model, parts_of
 
 __all__ = ["objective"]
 
@@ -14,10 +17,10 @@ __all__ = ["objective"]
 def objective(
     X: object,
     y: ArrayLike,
-    coef: ArrayLike | sparse.spmatrix,
+    coef: ArrayLike | sparse.spmatrix | Model | Any,
     intercept: float = 0.0,
     *,
-    loss: str = "logistic",
+    loss: str | None = None,
     lambda_0: float = 0.0,
     lambda_1: float = 0.0,
     lambda_2: float = 0.0,
@@ -33,8 +36,11 @@ def objective(
     ----------
     X : array, data frame, sparse matrix, column store or Dask array of shape (n, p)
     y : labels (two classes) or, for ``loss="squared_error"``, numbers, of shape (n,)
-    coef : (p,) array or a sparse row of shape (1, p), on the scale of X
+    coef : (p,) array or a sparse row of shape (1, p), on the scale of X; or a Model, an ExactSolution or a fitted estimator
     intercept : float
+        Of an array; a model has its own.
+    loss : str, optional
+        By default the model's, "logistic" for an array.
     feature_cost : (p,) array, or numbers by column, optional
         Feature j pays ``lambda_0 * feature_cost[j]``, see :func:`fit_path`.
     standardize : bool
@@ -51,12 +57,17 @@ def objective(
     >>> import ellzero as ez
     >>> round(ez.objective([[1.0], [-1.0]], [1, 0], [2.0], loss="hinge", lambda_0=0.1), 6)
     0.1
+    >>> X, y, _ = ez.datasets.make_classification(100, 20, 2, random_state=0)
+    >>> model = ez.fit_path(X, y, loss="hinge", lambda_2=0.01, max_support=2)[-1]
+    >>> bool(abs(ez.objective(X, y, model, lambda_0=model.lambda_0, lambda_2=0.01) - model.objective) < 1e-12)
+    True
 
     """
+    coef, intercept, own_loss = parts_of(coef, intercept)
     problem = make_problem(
         X,
         y,
-        loss=loss,
+        loss=loss or own_loss or "logistic",
         lambda_1=lambda_1,
         lambda_2=lambda_2,
         fit_intercept=fit_intercept,

@@ -12,16 +12,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypedDict
+from typing import Any, NoReturn, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.quoting import quoted
 from ellzero.base.validation import as_vector
 from ellzero.design import Design
+from ellzero.design.faults import MOST_NAMED, column_label, listed_columns
 from ellzero.problem.losses import Loss
 from ellzero.problem.penalties import Penalty
 from ellzero.problem.units import Response, column_unit, heavy_class, null_loss, response_of, weighted_mean
@@ -135,6 +135,11 @@ class Problem:
         support = np.flatnonzero(vector).astype(np.int32)
         return support, vector[support]
 
+    def column_spread(self, columns: NDArray[np.int32]) -> Array:
+        """Return the standard deviations of some columns (without an intercept, the roots of their mean squares)."""
+        scale = 1.0 if self.spread is None else self.spread[columns]
+        return np.sqrt(self.square[columns]) * self.column_unit * scale
+
     def eta(self, support: NDArray[np.int32], coef: Array, intercept: float) -> Array:
         """Return eta = X coef + intercept."""
         return self.design.matvec(support, coef) + intercept
@@ -213,6 +218,18 @@ class Problem:
         return support if mask is None else support[~mask[support]]
 
 
+def refuse_columns(design: Design, bad: NDArray[np.int64]) -> NoReturn:
+    """Raise an error that names the columns whose squares have no finite sum."""
+    gaps, huge = list[str](), list[str]()
+    for j in bad[:MOST_NAMED]:
+        column = design.matvec(np.array([j], dtype=np.int32), np.ones(1))
+        (huge if np.isfinite(column).all() else gaps).append(column_label(design.names, int(j)))
+    (gaps if gaps else huge).extend(column_label(design.names, int(j)) for j in bad[MOST_NAMED:])  # are counted only
+    kinds = (("NaN or infinity", gaps), ("values too large to square", huge))
+    faults = [f"{kind} ({listed_columns(labels)})" for kind, labels in kinds if labels]
+    raise InvalidInputError(f"X contains {' and '.join(faults)}.")
+
+
 def column_statistics(design: Design, w: Array, fit_intercept: bool, standardize: bool, threads: int) -> ColumnStatistics:
     """Return means, spreads (None where not applied), unit and squares of the columns, with one read of X.
 
@@ -224,11 +241,7 @@ def column_statistics(design: Design, w: Array, fit_intercept: bool, standardize
     with np.errstate(over="ignore", invalid="ignore"):
         square = variance + mean**2
     if not np.isfinite(square).all():
-        bad = int(np.flatnonzero(~np.isfinite(square))[0])
-        column = design.matvec(np.array([bad], dtype=np.int32), np.ones(1))
-        problem = "NaN or infinity" if not np.isfinite(column).all() else "values too large to square"
-        where = bad if design.names is None else quoted(design.names[bad])
-        raise InvalidInputError(f"X contains {problem} (column {where}).")
+        refuse_columns(design, np.flatnonzero(~np.isfinite(square)))
     if fit_intercept:
         # Of a constant column, centring leaves only rounding errors, which scaling must not blow up.
         square = np.where(variance <= CONSTANT * square, 0.0, variance)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,7 @@ from ellzero.base.signatures import passes_on
 from ellzero.base.validation import as_nonnegative
 from ellzero.problem.losses import HINGE_SMOOTHING, Hinge
 from ellzero.problem.making import ProblemSettings, make_problem
+from ellzero.problem.model import Model, parts_of
 from ellzero.problem.penalties import Penalty
 from ellzero.problem.problem import Problem
 
@@ -78,17 +79,18 @@ class StationarityReport:
 def check_stationarity(
     X: object,
     y: ArrayLike,
-    coef: ArrayLike | sparse.spmatrix,
+    coef: ArrayLike | sparse.spmatrix | Model | Any,
     intercept: float = 0.0,
     *,
-    lambda_0: float = 0.0,
+    lambda_0: float | None = None,
     tol: float = 1e-6,
     **settings: Unpack[ProblemSettings],
 ) -> StationarityReport:
     """Check that no coordinate step can improve a solution.
 
-    The arguments are those of :func:`fit_path`; ``coef`` and ``intercept`` are on the scale of X. The hinge is checked at
-    its final smoothing, ``ellzero.problem.losses.HINGE_SMOOTHING``.
+    The arguments are those of :func:`fit_path`; ``coef`` and ``intercept`` are on the scale of X. In place of both, a Model, an
+    ExactSolution or a fitted estimator may be given: it brings its loss, and a path's model its ``lambda_0``, unless these are
+    given. The hinge is checked at its final smoothing, ``ellzero.problem.losses.HINGE_SMOOTHING``.
 
     Examples
     --------
@@ -97,11 +99,18 @@ def check_stationarity(
     >>> path = ez.fit_path(X, y, lambda_0=0.02)
     >>> bool(ez.check_stationarity(X, y, path.coef[0], path.intercept[0], lambda_0=0.02))
     True
+    >>> bool(ez.check_stationarity(X, y, path[0]))
+    True
 
     """
+    own_price = coef.lambda_0 if isinstance(coef, Model) else None
+    coef, intercept, own_loss = parts_of(coef, intercept)
+    if own_loss is not None:
+        settings = {"loss": own_loss, **settings}
+    price = lambda_0 if lambda_0 is not None else own_price or 0.0
     problem = make_problem(X, y, **settings)
     support, values = problem.split(coef)
-    return stationarity(problem, support, values, float(intercept), as_nonnegative("lambda_0", lambda_0), tol)
+    return stationarity(problem, support, values, float(intercept), as_nonnegative("lambda_0", price), tol)
 
 
 def reaches(values: Array, bound: Array) -> NDArray[np.bool_]:

@@ -14,9 +14,11 @@ from numpy.typing import ArrayLike
 from ellzero.base.files import replacing
 from ellzero.base.quoting import json_text, safe_lines
 from ellzero.base.validation import as_threads
+from ellzero.design import as_design
+from ellzero.estimators.choice_rules import largest_by_size
 from ellzero.estimators.cross_validated import L0ClassifierCV, L0RegressorCV
 from ellzero.report.others import find_others
-from ellzero.report.proof import prove
+from ellzero.report.proof import adopt, prove
 from ellzero.report.summary import summarise
 from ellzero.report.words import Words
 
@@ -24,6 +26,9 @@ __all__ = ["render_report", "write_report"]
 
 TEMPLATE = Path(__file__).with_name("template")
 STYLES = ("theme.css", "layout.css", "parts.css", "devices.css")
+QUICK = 10**8
+"""Entries of X times features of the largest model: up to here, local search in all folds takes half a minute at most."""
+
 SCRIPTS = ("draw.js", "charts.js", "tables.js", "page.js")
 
 # Inside a script element only "</script" and "<!--" have a meaning; neither can appear if "<" is escaped.
@@ -35,9 +40,10 @@ def render_report(summary: Mapping[str, Any]) -> str:
     data = json_text(json.dumps(summary, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
     for character, code in HARMLESS.items():
         data = data.replace(character, code)
+    cautions = summary["models"][summary["selection"]["chosen"]].get("cautions", [])
     parts = {
         "title": escape(safe_lines(summary["title"])),
-        "sentence": escape(safe_lines(f"{summary['lead']} {summary['certificate']['sentence']}")),
+        "sentence": escape(safe_lines(" ".join([summary["lead"], *cautions, summary["certificate"]["sentence"]]))),
         "style": joined(STYLES),
         "script": f'(() => {{\n"use strict";\n{joined(SCRIPTS)}}})();',
         "data": data,
@@ -66,6 +72,7 @@ def write_report(
     source: str = "data.csv",
     arguments: Sequence[str] = (),
     notes: Sequence[str] = (),
+    missing: Sequence[tuple[str, int, float | str | None]] | None = (),
     date: str = "",
     progress: bool = False,
     **settings: Any,
@@ -84,11 +91,13 @@ def write_report(
     sample_weight : (n,), optional
     source, arguments : the data file that the page's commands name, and what they need to read it, such as ``["--one-hot"]``
     notes : sentences about the data that the page shows with its summary
+    missing : values that were missing before X was made: column, number of rows, and what they were filled with (a number, or
+        the category that they became); None if that is not known
     date : shown at the end of the page; the page depends on nothing else that changes but the seconds of the search
     progress : show progress on standard error
     settings :
         Of :class:`ellzero.L0ClassifierCV` or :class:`ellzero.L0RegressorCV`: ``loss``, ``max_support``, ``cv``, ``rule``,
-        ``n_jobs`` and so on; ``algorithm`` is "local_search" unless it is given ("cd" is faster).
+        ``n_jobs`` and so on; ``algorithm`` is "local_search" unless it is given, or X is so large that "cd" is needed.
 
     Returns
     -------
@@ -107,16 +116,31 @@ def write_report(
 
     """
     kind = L0RegressorCV if regression else L0ClassifierCV
-    # The proof is about the best model that was found. Local search finds better ones where features are correlated.
-    settings = {"algorithm": "local_search", **settings}
+    settings = {"algorithm": default_algorithm(X, settings.get("max_support")), **settings}
     estimator = kind(**{**settings, "select": "size", "keep_predictions": True, "progress": progress})
     estimator.fit(X, y, sample_weight=sample_weight)
     proofs = others = None
     if time_limit is None or time_limit > 0.0:
-        proofs = prove(estimator, X, y, sample_weight=sample_weight, time_limit=time_limit, progress=progress)
+        found = prove(estimator, X, y, sample_weight=sample_weight, time_limit=time_limit, progress=progress)
+        proofs = adopt(estimator, found)
         others = find_others(proofs, time_limit, as_threads(settings.get("n_jobs")))
-    words = Words(target=target, title=title, source=source, arguments=tuple(arguments), notes=tuple(notes), date=date)
+    words = Words(
+        target=target,
+        title=title,
+        source=source,
+        arguments=tuple(arguments),
+        notes=tuple(notes),
+        missing=None if missing is None else tuple(missing),
+        date=date,
+    )
     summary = summarise(estimator, X, y, sample_weight=sample_weight, proofs=proofs, others=others, words=words)
     with replacing(path) as stream:
         stream.write(render_report(summary).encode())
     return summary
+
+
+def default_algorithm(X: object, max_support: int | None) -> str:
+    """Return local search, which finds better models where features are correlated, unless its folds would take minutes."""
+    rows, columns = as_design(X).shape
+    largest = min(columns, largest_by_size() if max_support is None else max_support)
+    return "local_search" if rows * columns * largest <= QUICK else "cd"

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ellzero.base.errors import FragileModelWarning
 from ellzero.estimators.single_fit import L0Classifier, L0Regressor
 from ellzero.exact.solution import ExactSolution, relative_gap
 from ellzero.report.words import named
 
-__all__ = ["Proof", "describe_proofs", "percent_above", "prove"]
+__all__ = ["Proof", "adopt", "describe_proofs", "percent_above", "prove"]
 
 SAME = 1e-6
 """Objectives that differ by this share, or less, differ only by the tolerance of the fits."""
@@ -34,6 +36,9 @@ class Proof:
     objective: float  # of the model on the page
     support: NDArray[np.int64]  # its features
     solution: ExactSolution
+    gained: float = (
+        0.0  # by this share of the objective the search's model, now on the page, is better than the one it replaced
+    )
 
     @property
     def gap(self) -> float:
@@ -95,11 +100,45 @@ def prove(
     )
     if "probability" in settings:
         settings["probability"] = False
-    exact = kind(**settings).fit(X, y, sample_weight=sample_weight)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FragileModelWarning)  # cross-validation has said it of the same data
+        exact = kind(**settings).fit(X, y, sample_weight=sample_weight)
     solutions = exact.solution_ if isinstance(exact.solution_, list) else [exact.solution_]
     objectives = np.atleast_1d(estimator.objective_).tolist()
     supports = [np.flatnonzero(row) for row in np.atleast_2d(estimator.coef_)]
     return [Proof(*output) for output in zip(objectives, supports, solutions, strict=True)]
+
+
+def adopt(estimator: Any, proofs: Sequence[Proof]) -> list[Proof]:
+    """Put better models that the search found in the place of the chosen ones: the page shows the best that is known.
+
+    The estimator's table of models changes, its held-out scores stay: they are of models that the faster search found in folds.
+    """
+    if not any(proof.improved for proof in proofs):
+        return list(proofs)
+    results = estimator.cv_results_
+    number, point = results.best
+    column = results.columns[number]
+    rows, intercept = column.coef[point].tolil(copy=True), column.intercept.copy()
+    for output, proof in enumerate(proofs):
+        if proof.improved:
+            model = proof.solution.model
+            rows[output] = 0.0
+            rows[output, model.support] = model.values
+            intercept[point, output] = model.intercept
+    coef, size = list(column.coef), column.size.copy()
+    coef[point] = rows.tocsr()
+    coef[point].eliminate_zeros()
+    size[point] = proofs[0].solution.certificate.problem.counted(np.unique(coef[point].indices).astype(np.int32))
+    columns = list(results.columns)
+    columns[number] = replace(column, coef=coef, intercept=intercept, size=size)
+    estimator.cv_results_ = replace(results, columns=columns)
+    return [
+        Proof(proof.solution.objective, proof.solution.support.astype(np.int64), proof.solution, proof.excess)
+        if proof.improved
+        else proof
+        for proof in proofs
+    ]
 
 
 def percent_above(share: float) -> str:
@@ -115,10 +154,12 @@ def percent_above(share: float) -> str:
 def describe_proofs(proofs: Sequence[Proof], k: int, outputs: Sequence[str], why_none: str) -> dict[str, Any]:
     """Return the certificate's sentence and its figures, as plain data."""
     if not proofs:
-        return {"sentence": why_none, "short": None, "complete": False, "proved": False, "rows": [], "note": ""}
+        none: dict[str, Any] = {"short": None, "gained": 0.0, "complete": False, "proved": False, "rows": [], "note": ""}
+        return {"sentence": why_none, **none}
     worst = max(proof.gap for proof in proofs)
     return {
         "sentence": " ".join([claim(proofs, k, worst), *assumption(proofs), *improvement(proofs, outputs)]),
+        "gained": max(proof.gained for proof in proofs),
         "short": percent_above(worst),
         "complete": all(proof.complete for proof in proofs),
         "proved": all(proof.complete and not proof.improved for proof in proofs),
@@ -135,13 +176,14 @@ def claim(proofs: Sequence[Proof], k: int, worst: float) -> str:
     """Return the sentence on what is proved."""
     size = f"{k} feature{'' if k == 1 else 's'}"
     each = "" if len(proofs) == 1 else " for each class against the rest"
-    better = f"no model with at most {size} is better by more than {percent_above(worst)} (of the objective)."
+    better = f"no model with at most {size} fits these rows better by more than {percent_above(worst)} (of the objective)."
     if all(proof.complete for proof in proofs):
-        return f"Proved{each}: {better}"
+        return f"Proved about the search{each}, not about new rows: {better}"
     seconds = sum(proof.seconds for proof in proofs)
     if worst > USELESS:
         return f"Nothing is proved so far: the search ended after {seconds:.0f} s, before it had a useful lower bound."
-    return f"Proved so far{each}, in a search that ended after {seconds:.0f} s: {better} A longer search may prove more."
+    ended = f"about the search, which ended after {seconds:.0f} s, and not about new rows"
+    return f"Proved so far{each} {ended}: {better} A longer search may prove more."
 
 
 def assumption(proofs: Sequence[Proof]) -> list[str]:
@@ -158,11 +200,17 @@ def improvement(proofs: Sequence[Proof], outputs: Sequence[str]) -> list[str]:
     """Return sentences on better models that the search found."""
     out = []
     for proof, label in zip(proofs, outputs, strict=True):
+        whose = f" for {label}" if len(proofs) > 1 else ""
+        if proof.gained > 0.0:
+            by = percent_above(proof.gained)
+            out.append(
+                f"The exact search found the model{whose} on this page; the faster one, which all held-out figures are of, had "
+                f"ended at one that is worse by up to {by}."
+            )
         if proof.improved:
             model = proof.solution.model
             names = ", ".join(named(model.feature_name(int(j))) for j in model.support)
             which = f", of the features {names}" if 0 < len(model.support) <= NAMED else ""
-            whose = f" for {label}" if len(proofs) > 1 else ""
             by = percent_above(proof.excess)
             out.append(f"The search found a model{whose} that is better than the one on this page by up to {by}{which}.")
     return out

@@ -15,7 +15,7 @@ from ellzero.report.words import Words
 
 __all__ = ["code_blocks"]
 
-SETTINGS = ("loss", "algorithm", "fit_intercept", "standardize", "class_weight", "shared_support")
+SETTINGS = ("loss", "algorithm", "fit_intercept", "standardize", "class_weight", "pos_label", "shared_support")
 SHOWN = (*SETTINGS, "lower", "upper", "unpenalized", "feature_cost")
 LONGEST = 60
 """Of a setting that is written in more characters, the code shows the name only."""
@@ -29,6 +29,8 @@ def code_blocks(estimator: Any, single_fit: type, summary: dict[str, Any], label
     `single_fit` is the estimator without cross-validation, which fits a model of a given size.
     """
     given, usual = estimator.get_params(), single_fit().get_params()
+    if summary["certificate"]["gained"] > 0.0 and not any(row["conditional"] for row in summary["certificate"]["rows"]):
+        given["algorithm"] = "exact"  # which alone found the model on the page
     shrinkage = {name: summary["selection"][name] for name in ("lambda_1", "lambda_2")}
     blocks = [
         python_block(single_fit.__name__, changed_settings(given, usual, shrinkage), labels, summary["loss"] == "logistic"),

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import safe_line
 from ellzero.base.validation import as_feature_mask
-from ellzero.design import as_design
-from ellzero.estimators.cross_validation import CrossValidation
+from ellzero.design import Design, as_design
+from ellzero.estimators.cautions import cautions_on, class_pairs
+from ellzero.estimators.cross_validation import Column, CrossValidation
 from ellzero.estimators.scoring import is_loss, name_score
 from ellzero.estimators.single_fit import L0Classifier, L0Regressor
 from ellzero.exact.alternative_models import Alternatives
@@ -23,7 +24,7 @@ from ellzero.report.models import HeldOut, brief, brief_list, describe_fit, desc
 from ellzero.report.others import describe_others
 from ellzero.report.proof import Proof, describe_proofs
 from ellzero.report.snippets import code_blocks
-from ellzero.report.words import Words, headline, method_notes, named, selection_notes, why_no_proof
+from ellzero.report.words import Words, headline, method_notes, missing_words, named, selection_notes, why_no_proof
 
 __all__ = ["summarise"]
 
@@ -87,7 +88,12 @@ def summarise(
         "classes": [named(label) for label in labels],
         "positive": [named(label) for label in (labels[1:] if kind == "binary" else labels)],
         "shared": bool(getattr(estimator, "shared_support", False)),
-        "data": {**data, "weighted": sample_weight is not None, "notes": [safe_line(note) for note in words.notes]},
+        "data": {
+            **data,
+            "missing": missing_words(words.missing, design.shape[0]),
+            "weighted": sample_weight is not None,
+            "notes": [safe_line(note) for note in words.notes],
+        },
         "selection": describe_selection(results, loss, design.shape[1]),
         "features": [describe_feature(results.names, j, float(spread[j])) for j in used],
         "models": models,
@@ -99,6 +105,10 @@ def summarise(
     for point, model in enumerate(models):
         model.update(describe_fit(held_out, point, kind, loss == "logistic"))
     describe_tested(summary, held_out)
+    if labels:
+        counted = weight > 0.0
+        for point, model in enumerate(models):
+            model["cautions"] = model_cautions(column, point, design, class_numbers(y, labels)[counted], counted, summary)
     k = models[chosen]["k"]
     none = why_no_proof(k, summary["shared"], proofs is not None)
     summary["certificate"] = describe_proofs(proofs or [], k, summary["positive"] or [summary["target"]], none)
@@ -114,6 +124,20 @@ def summarise(
     )
     summary["code"] = code_blocks(estimator, L0Classifier if labels else L0Regressor, summary, labels, words)
     return summary
+
+
+def model_cautions(
+    column: Column, point: int, design: Design, classes: NDArray[np.int64], counted: NDArray[np.bool_], summary: dict[str, Any]
+) -> list[str]:
+    """Return what to be careful about in the models of one size, as sentences; `classes` are those of the rows that count."""
+    rows, found = column.coef[point].tocsr(), []
+    for output, pair in enumerate(class_pairs(summary["classes"])):
+        start, stop = rows.indptr[output : output + 2]
+        support = rows.indices[start:stop]
+        decision = design.matvec(support, rows.data[start:stop]) + column.intercept[point, output]
+        positive = classes == (1 if summary["kind"] == "binary" else output)
+        found += cautions_on(positive, decision[counted], len(support), summary["loss"], pair)
+    return [text[0].upper() + text[1:] for text in found]
 
 
 def class_numbers(y: ArrayLike, labels: list[Any]) -> NDArray[Any]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ellzero.base.quoting import shown
 from ellzero.estimators.scoring import LOSS_NAMES
 
-__all__ = ["Words", "headline", "method_notes", "named", "selection_notes", "why_no_proof"]
+__all__ = ["Words", "headline", "method_notes", "missing_words", "named", "selection_notes", "why_no_proof"]
 
 LONGEST_NAME = 120
+SHOWN_GAPS = 20  # columns with missing values; of more, the total is shown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +26,7 @@ class Words:
     source : the data file that commands name
     arguments : what commands need to read it, beside the target
     notes : sentences about the data, shown with its summary
+    missing : column, number of rows and filling of values that were missing before X was made; None if that is not known
     date : shown at the end of the page, as it is
 
     """
@@ -33,12 +36,39 @@ class Words:
     source: str = "data.csv"
     arguments: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    missing: tuple[tuple[str, int, float | str | None], ...] | None = ()
     date: str = ""
 
 
 def named(value: Any) -> str:
     """Return a name or a label as the page shows it."""
     return shown(value, LONGEST_NAME)
+
+
+def missing_words(missing: Sequence[tuple[str, int, float | str | None]] | None, rows: int) -> dict[str, Any]:
+    """Return what the page says of missing values: a sentence, and a line for each column that had some."""
+    if missing is None:
+        return {"summary": "not known: the data was stored with its gaps filled, or without any", "columns": []}
+    if not missing:
+        return {"summary": "none", "columns": []}
+    total = sum(count for _, count, _ in missing)
+    most = sorted(missing, key=lambda gap: -gap[1])[:SHOWN_GAPS]
+    which = f"of the {SHOWN_GAPS} columns with the most of them " if len(missing) > SHOWN_GAPS else ""
+    where = f"{total:,} value{'s' * (total > 1)} in {len(missing):,} column{'s' * (len(missing) > 1)}"
+    return {
+        "summary": f"{where}, filled before the fit from all rows, the held-out ones too; {which}the table says how",
+        "columns": [
+            {"name": named(column), "rows": count, "share": count / rows, "filled": filling_words(filling)}
+            for column, count, filling in most
+        ],
+    }
+
+
+def filling_words(filling: float | str | None) -> str:
+    """Return what a missing value was filled with, in words."""
+    if filling is None:
+        return "filled"
+    return f"category {named(filling)}" if isinstance(filling, str) else f"median {filling:.6g}"
 
 
 def features(n: int) -> str:

@@ -17,9 +17,19 @@ from ellzero.tables.optional import need
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["as_numbers", "as_text", "check_names", "check_presence", "first_names", "kinds_of", "listed", "number_matrix"]
+__all__ = [
+    "as_numbers",
+    "as_text",
+    "check_names",
+    "check_presence",
+    "first_names",
+    "is_plain",
+    "kinds_of",
+    "listed",
+    "number_matrix",
+]
 
-SHOWN = 3
+SHOWN = 20
 MOST_COMPARED, LONGEST_COMPARED = 10_000, 60  # names of columns among which a misspelt one is looked for
 
 
@@ -70,8 +80,8 @@ def refuse_infinite(values: NDArray[np.float64], name: str, source: str) -> None
         raise InvalidInputError(f"column {quoted(name)} in {source} holds infinite values.")
 
 
-def number_matrix(frame: pd.DataFrame, names: Sequence[str], source: str) -> NDArray[np.float64]:
-    """Return some columns of numbers as a column-major array."""
+def number_matrix(frame: pd.DataFrame, names: Sequence[str], source: str, advice: str = "") -> NDArray[np.float64]:
+    """Return some columns of numbers as a column-major array; infinite ones are refused, with advice on what to do."""
     types = dict(zip(frame.columns, frame.dtypes, strict=True))
     plain = [name for name in names if is_plain(types[name])]  # converted together: one by one, many columns take long
     place = {name: j for j, name in enumerate(names)}
@@ -79,8 +89,10 @@ def number_matrix(frame: pd.DataFrame, names: Sequence[str], source: str) -> NDA
     out[:, [place[name] for name in plain]] = frame[plain].to_numpy(dtype=np.float64)
     for name in [name for name in names if not is_plain(types[name])]:
         out[:, place[name]] = as_numbers(frame[name], source)
-    for j in np.flatnonzero(np.isinf(out).any(axis=0)):
-        refuse_infinite(out[:, j], names[int(j)], source)
+    infinite = [names[int(j)] for j in np.flatnonzero(np.isinf(out).any(axis=0))]
+    if infinite:
+        hold = "holds" if len(infinite) == 1 else "hold"
+        raise InvalidInputError(f"{listed(infinite)} in {source} {hold} infinite values{advice}.")
     return out
 
 
@@ -127,7 +139,7 @@ def first_names(columns: Sequence[object]) -> str:
 
 
 def listed(names: list[str]) -> str:
-    """Return a few names in words: column 'a', columns 'a' and 'b', columns 'a', 'b', 'c' and 4 more."""
+    """Return a few names in words: column 'a', columns 'a' and 'b', columns 'a', ..., 't' and 4 more."""
     if len(names) == 1:
         return f"column {quoted(names[0])}"
     shown = [quoted(name) for name in names[:SHOWN]]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["as_labels", "as_response", "column_labels", "column_response", "is_label"]
 
 MANY = 10  # more than this many distinct numbers, some with fractions, are taken for a regression's target, not for labels
+MANY_WHOLE = 20  # the same for whole numbers
 
 
 def column_response(column: pd.Series, source: str, decimal: str) -> NDArray[np.float64]:
@@ -72,18 +73,25 @@ def is_written_as(convert: Any, word: str) -> bool:
         return False
 
 
-def as_labels(values: NDArray[Any], name: str, most: int | None = None) -> NDArray[Any]:
-    """Return the labels if they have at least two classes and not so many that they must be something else."""
+def as_labels(values: NDArray[Any], name: str, most: int | None = None, insist: bool = False) -> NDArray[Any]:
+    """Return the labels if they have at least two classes and not so many that they are likely something else.
+
+    With `insist` the user says that they are labels, however many there are.
+    """
     if values.dtype.kind == "f":
         refuse_missing(np.isnan(values), name)
     classes = np.unique(values)
     if len(classes) == 1:
         raise InvalidInputError(f"target {name!r} has a single value ({shown(classes)}), so there is nothing to tell apart.")
     fractions = values.dtype.kind == "f" and bool((values != np.round(values)).any())
-    if len(classes) > 2 and (2 * len(classes) > len(values) or (fractions and len(classes) > MANY)):
-        number = values.dtype.kind in "iuf"
-        hint = "add --regression if it is a number to be predicted." if number else "is it the right column?"
-        raise InvalidInputError(f"target {name!r} has {len(classes)} different values in {len(values)} rows; {hint}")
+    number = values.dtype.kind in "iuf"
+    too_many = number and len(classes) > (MANY if fractions else MANY_WHOLE)
+    if not insist and len(classes) > 2 and (2 * len(classes) > len(values) or too_many):
+        kind = "values" if not number else "numbers" if fractions else "whole numbers"
+        seen = f"target {name!r} has {len(classes)} different {kind} in {len(values)} rows ({shown(classes[:3])}, ...)"
+        if number:
+            raise InvalidInputError(f"{seen}; add --regression to predict a number, or --classes if each value is a class.")
+        raise InvalidInputError(f"{seen}; is it the right column? (--classes if each value is a class)")
     if most is not None and len(classes) > most:
         raise InvalidInputError(
             f"target {name!r} has {len(classes)} classes ({shown(classes)}), this command takes two; "
@@ -121,5 +129,6 @@ def refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
     if missing.any():
         first = int(np.argmax(missing)) + 1
         raise InvalidInputError(
-            f"target {name!r} is missing in {int(missing.sum())} of {len(missing)} rows (first in row {first}); leave them out."
+            f"target {name!r} is missing in {int(missing.sum())} of {len(missing)} rows (first in row {first}); "
+            "leave them out with --drop-unlabelled."
         )

@@ -114,12 +114,25 @@ def load(certificate: Any) -> tuple[Header, Arrays]:
     except FileNotFoundError:
         raise
     except Exception as error:  # of an object that is no certificate, many
+        if is_path and is_model_file(certificate):
+            raise InvalidInputError(
+                f"certificate must be a file of proofs, but {os.fspath(certificate)} is a model file: it has coefficients and "
+                "no proof; 'ellzero certify --out' and solution.certificate.save write proofs."
+            ) from None
         raise Refused(f"this cannot be read as a certificate: {one_line(error)}.") from None
 
 
 def has_prices(header: Header) -> bool:
     """Return whether features have prices, by the version of the format."""
     return bool(header["version"] == VERSIONS[header["format"]][1])
+
+
+def is_model_file(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file begins as the model files of this package do."""
+    if not os.path.isfile(path):  # a pipe cannot be read twice
+        return False
+    with open(path, "rb") as stream:
+        return b'"format": "ellzero model"' in stream.read(40)
 
 
 def check_header(header: Header, arrays: Arrays) -> None:

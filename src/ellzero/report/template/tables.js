@@ -49,10 +49,25 @@ function showHeadline() {
     tiles.push(tile("held-out accuracy", percent(model.accuracy), `always the largest class: ${percent(report.baseline)}`));
   else tiles.push(tile("held-out RMSE", number(model.rmse), `standard deviation ${number(report.data.response.sd)}`));
   const { short, complete } = report.certificate;
-  if (short) tiles.push(tile("gap to the best possible", tied(short), complete ? "at most; proved" : "at most; proved so far"));
+  if (short) {
+    const proved = complete ? "at most; proved about the search" : "at most; proved so far about the search";
+    tiles.push(tile("gap of the fit", tied(short), proved));
+  }
+  showCautions(byId("cautions"), model);
   replace(byId("tiles"), tiles);
   byId("verdict").textContent = tied(report.certificate.sentence);
   byId("verdict").classList.toggle("proved", report.certificate.proved);
+}
+
+// What the data hardly carries, in amber: a proof of the search does not make up for it.
+function showCautions(place, model) {
+  const cautions = model.cautions || [];
+  place.hidden = !cautions.length;
+  replace(
+    place,
+    html("b", {}, "Be careful. "),
+    cautions.map((text) => html("p", {}, text)),
+  );
 }
 
 function showCoefficients(model, c) {
@@ -104,6 +119,7 @@ function showCoefficients(model, c) {
       html("tr", { class: "muted" }, intercept),
     ),
   );
+  showCautions(byId("model-cautions"), model);
   const what = report.kind === "regression" ? `raises the prediction of ${report.target}` : `speaks for ${report.positive[c]}`;
   byId("coef-note").textContent = rows.length
     ? `${sizeWords(model)}, fitted on all rows. A positive coefficient ${what}; ` +
@@ -227,13 +243,35 @@ function showData() {
       `${data.sparse ? "sparse" : "dense"}, ${percent(data.density, data.density < 0.01 ? 3 : 1)} of the values are not zero`,
     ),
   );
-  facts.push(fact("missing values", "none"));
+  facts.push(fact("missing values", data.missing.summary));
   const more = data.constant > data.constant_names.length ? ", …" : "";
   facts.push(
     fact("constant columns", data.constant ? `${whole(data.constant)}: ${data.constant_names.join(", ")}${more}` : "none"),
   );
   facts.push(fact("weights", data.weighted ? "rows are weighted" : "all rows count the same"));
   replace(byId("data"), facts.flat());
+  const gap = (column) =>
+    html(
+      "tr",
+      {},
+      html("th", { scope: "row", title: column.name }, column.name),
+      html("td", { class: "num" }, `${whole(column.rows)} (${percent(column.share)})`),
+      html("td", {}, column.filled),
+    );
+  const gapHead = html(
+    "thead",
+    {},
+    html(
+      "tr",
+      {},
+      html("th", { scope: "col" }, "column"),
+      html("th", { scope: "col", class: "num" }, "missing"),
+      html("th", { scope: "col" }, "filled with"),
+    ),
+  );
+  const { columns } = data.missing;
+  byId("gaps").hidden = !columns.length;
+  if (columns.length) replace(byId("gaps"), html("table", {}, gapHead, html("tbody", {}, columns.map(gap))));
   replace(
     byId("notes"),
     data.notes.map((note) => html("li", {}, note)),

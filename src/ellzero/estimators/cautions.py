@@ -1,0 +1,73 @@
+"""Cautions on fitted classifiers: too few rows of a class for so many features, and classes that are told apart completely.
+
+Neither is a fault of the optimisation, which may even be proved: both are about how far the data carries.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.base.errors import FragileModelWarning
+from ellzero.base.quoting import shown
+from ellzero.problem.model import Model
+from ellzero.problem.problem import Problem
+
+__all__ = ["cautions_on", "class_pairs", "warn_of_cautions"]
+
+Array = NDArray[np.float64]
+
+FEWEST_EVENTS = 5.0
+"""Rows of the rarer class for each feature; with fewer, logistic models mislead (Vittinghoff and McCulloch, 2007)."""
+
+USUAL_EVENTS = 10  # the common rule of thumb
+
+
+def cautions_on(positive: NDArray[np.bool_], decision: Array, used: int, loss: str, pair: tuple[str, str]) -> list[str]:
+    """Return what to be careful about in one model: of rows that count, whether they are positive, and their decision values.
+
+    `used` is the number of features, `pair` names the negative and the positive class.
+    """
+    if not used:
+        return []
+    out = []
+    rows = int(positive.sum())
+    rare, of = (rows, pair[1]) if 2 * rows <= len(positive) else (len(positive) - rows, pair[0])
+    if rare < FEWEST_EVENTS * used:
+        out.append(
+            f"there {'is' if rare == 1 else 'are'} only {rare} row{'s' * (rare != 1)} of {of} for {used} "
+            f"feature{'s' * (used > 1)} ({rare / used:.1f} for each; {USUAL_EVENTS} are the usual rule of thumb): such a model "
+            "may fit chance, and its scores may be luck."
+        )
+    # If a model tells all rows apart, larger coefficients of the same features always have a smaller logistic loss.
+    if loss == "logistic" and (decision[positive] > 0.0).all() and (decision[~positive] < 0.0).all():
+        out.append(
+            f"the model tells {pair[1]} and {pair[0]} apart in every row it was fitted on: nothing but the shrinkage limits "
+            "its coefficients then, and neither their sizes nor probabilities near 0 and 1 should be trusted."
+        )
+    return out
+
+
+def class_pairs(classes: Sequence[object]) -> list[tuple[str, str]]:
+    """Return the negative and the positive class of each output, in words."""
+    names = [f"class {shown(label)}" for label in classes]
+    return [(names[0], names[1])] if len(names) == 2 else [("the rest", name) for name in names]
+
+
+def warn_of_cautions(
+    problems: list[Problem], models: list[Model], classes: NDArray[np.generic] | None, stacklevel: int
+) -> list[str]:
+    """Warn of all cautions on the models of a classifier, one for each output, and return them."""
+    if classes is None:
+        return []
+    found = []
+    for problem, model, pair in zip(problems, models, class_pairs(classes.tolist()), strict=True):
+        counted = problem.w > 0.0
+        decision = problem.eta(*model.coefficients)[counted]
+        found += cautions_on(problem.y[counted] > 0.0, decision, len(model.support), problem.loss.name, pair)
+    for text in found:
+        warnings.warn(text, FragileModelWarning, stacklevel=stacklevel)
+    return found

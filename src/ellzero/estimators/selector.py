@@ -1,0 +1,134 @@
+"""Selection of features as a step of scikit-learn's pipelines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ellzero.base.validation import as_flag
+from ellzero.estimators.single_fit import L0Classifier, L0Regressor
+
+__all__ = ["L0Selector"]
+
+
+class L0Selector(SelectorMixin, BaseEstimator):
+    """Keeps the features that an L0 model uses: a transformer, for other estimators to follow in a pipeline.
+
+    ``SelectFromModel(L0Classifier(k=3))`` keeps the features with coefficients above the mean, often a single one; this one
+    keeps all that the model uses.
+
+    Parameters
+    ----------
+    k : int, optional
+        The largest number of features; all classes share them. With neither ``k`` nor ``lambda_0``, ``criterion`` chooses.
+    regression : bool
+        The target holds numbers, otherwise labels.
+    loss, lambda_0, lambda_1, lambda_2, algorithm, criterion, max_support, class_weight, fit_intercept, standardize, lower,
+    upper, unpenalized, tol, n_jobs :
+        As in :class:`ellzero.L0Classifier`; ``loss`` and ``class_weight`` are for labels.
+
+    Attributes
+    ----------
+    estimator_ : the fitted L0Classifier or L0Regressor
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Examples
+    --------
+    >>> import ellzero as ez
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> X, y, truth = ez.datasets.make_classification(300, 100, 3, s=3.0, random_state=0)
+    >>> model = make_pipeline(ez.L0Selector(k=3), LogisticRegression(C=1e6)).fit(X, y)
+    >>> model[0].get_support(indices=True).tolist()
+    [0, 33, 66]
+    >>> model[:-1].transform(X).shape
+    (300, 3)
+
+    """
+
+    estimator_: Any
+
+    def __init__(
+        self,
+        k: int | None = None,
+        *,
+        regression: bool = False,
+        loss: str = "logistic",
+        lambda_0: float | None = None,
+        lambda_1: float = 0.0,
+        lambda_2: float = 1e-3,
+        algorithm: str = "local_search",
+        criterion: str = "ebic",
+        max_support: int | None = None,
+        class_weight: Any = None,
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        lower: Any = None,
+        upper: Any = None,
+        unpenalized: Any = None,
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.k = k
+        self.regression = regression
+        self.loss = loss
+        self.lambda_0 = lambda_0
+        self.lambda_1 = lambda_1
+        self.lambda_2 = lambda_2
+        self.algorithm = algorithm
+        self.criterion = criterion
+        self.max_support = max_support
+        self.class_weight = class_weight
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.lower = lower
+        self.upper = upper
+        self.unpenalized = unpenalized
+        self.tol = tol
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+    def fit(self, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None) -> L0Selector:
+        """Fit the model whose features are kept.
+
+        Parameters
+        ----------
+        X : (n, p) array, data frame or sparse matrix
+        y : (n,) labels or, with ``regression``, numbers
+        sample_weight : (n,), optional
+
+        Returns
+        -------
+        self
+
+        """
+        settings = self.get_params()
+        regression = as_flag("regression", settings.pop("regression"))
+        if regression:
+            kind: Any = L0Regressor
+            settings = {name: value for name, value in settings.items() if name not in ("loss", "class_weight")}
+        else:
+            kind, settings = L0Classifier, {**settings, "shared_support": self.algorithm != "exact"}
+        self.estimator_ = kind(**settings).fit(X, y, sample_weight=sample_weight)
+        self.n_features_in_ = self.estimator_.n_features_in_
+        if hasattr(self.estimator_, "feature_names_in_"):
+            self.feature_names_in_ = self.estimator_.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.estimator_.support_] = True
+        return mask

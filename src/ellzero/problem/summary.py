@@ -1,0 +1,124 @@
+"""A model as a table for readers: coefficients, effects of one standard deviation, odds ratios, and what to make of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.base.notebook import html_table
+from ellzero.base.quoting import shown
+from ellzero.tables.optional import need
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Effects", "Summary", "figure"]
+
+Array = NDArray[np.float64]
+HONEST = (
+    "No standard errors and no p-values: from the rows that chose the features, they would look far surer than they are. "
+    "ez.inference(X, y, k={size}) chooses on half of the rows and measures on the other half."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """One linear function: the label that it speaks for (None for numbers), names, coefficients and spreads of its features."""
+
+    label: Any
+    names: list[str]
+    coef: Array
+    spread: Array  # standard deviations, nan where they are not known
+    intercept: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Summary:
+    """Coefficients with their effects, as ``summary()`` of models and estimators returns them.
+
+    Attributes
+    ----------
+    heading : the model in a line
+    parts : list of Effects, one for each output
+    odds : whether there are odds ratios (logistic loss)
+
+    """
+
+    heading: str
+    parts: list[Effects]
+    odds: bool
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row for each feature and the intercept of each output, as a pandas data frame."""
+        pandas = need("pandas", "frame")
+        frames = []
+        for part in self.parts:
+            per_sd = part.coef * part.spread
+            frame = pandas.DataFrame(
+                {
+                    "name": [*part.names, "(intercept)"],
+                    "coefficient": [*part.coef, part.intercept],
+                    "per_sd": [*per_sd, np.nan],
+                }
+            )
+            if self.odds:
+                with np.errstate(over="ignore"):
+                    frame["odds_ratio"] = [*np.exp(part.coef), np.nan]
+                    frame["odds_ratio_per_sd"] = [*np.exp(per_sd), np.nan]
+            if len(self.parts) > 1:
+                frame.insert(0, "class", part.label)
+            frames.append(frame)
+        return pandas.concat(frames, ignore_index=True)
+
+    def _header(self) -> list[str]:
+        """Return the names of the columns."""
+        odds = ["odds ratio", "odds ratio per sd"] if self.odds else []
+        return ["feature", "coefficient", "per sd", *odds]
+
+    def _rows(self, part: Effects) -> list[list[str]]:
+        """Return the rows of one output."""
+        per_sd = part.coef * part.spread
+        columns = [part.coef, per_sd]
+        if self.odds:
+            with np.errstate(over="ignore"):
+                columns += [np.exp(part.coef), np.exp(per_sd)]
+        figures = np.column_stack(columns).tolist()
+        rows = [[shown(name), *map(figure, row)] for name, row in zip(part.names, figures, strict=True)]
+        return [*rows, ["(intercept)", figure(part.intercept), *[""] * (len(columns) - 1)]]
+
+    def _notes(self) -> list[str]:
+        """Return how to read the table, and what must not be read into it."""
+        size = max((len(part.names) for part in self.parts), default=0)
+        notes = [HONEST.format(size=size)]
+        if self.odds:
+            notes.insert(
+                0,
+                "An odds ratio is the factor by which the odds of the class change when the feature grows by one unit (by one "
+                "standard deviation: per sd) and the others stay as they are.",
+            )
+        return notes
+
+    def __repr__(self) -> str:
+        lines = [self.heading]
+        for part in self.parts:
+            if len(self.parts) > 1:
+                lines.append(f"{shown(part.label)} against the rest")
+            rows = [self._header(), *self._rows(part)]
+            widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+            for row in rows:
+                rest = (text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True))
+                lines.append("  ".join([row[0].ljust(widths[0]), *rest]).rstrip())
+        return "\n".join([*lines, *self._notes()])
+
+    def _repr_html_(self) -> str:
+        titles = [f"{self.heading}: {shown(part.label)}" if len(self.parts) > 1 else self.heading for part in self.parts]
+        tables = [html_table(title, self._header(), self._rows(part)) for title, part in zip(titles, self.parts, strict=True)]
+        return "".join(tables) + html_table(self._notes()[0], [], [], self._notes()[1:])
+
+
+def figure(value: float) -> str:
+    """Return a number of four digits, or nothing if it is not known."""
+    return "" if np.isnan(value) else f"{value:.4g}"
