@@ -50,7 +50,8 @@ Columns BoundProblem::columns(Team& team, Monitor& monitor) const {
 
 Penalty BoundProblem::penalty() const {
     const double* each = data(prices);
-    const bool unequal = each && std::any_of(each, each + prices->size(), [](double c) { return c != 0.0 && c != 1.0; });
+    const size_t count = prices ? prices->size() : 0;
+    const bool unequal = std::any_of(each, each + count, [](double c) { return c != 0.0 && c != 1.0; });
     return {lambda_1, lambda_2, data(lower), data(upper), each, unequal};
 }
 

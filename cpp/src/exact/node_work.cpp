@@ -12,6 +12,7 @@ constexpr double share_of_new_clause = 0.7;
 // What the cheapest member of each clause would pay in the pool, or a share of that.
 std::vector<double> pool_charges(const Charges& charges, double share) {
     std::vector<double> out;
+    out.reserve(charges.cheapest.size());
     for (const double price : charges.cheapest) out.push_back(share * charges.of_pool(price));
     return out;
 }

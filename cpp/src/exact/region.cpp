@@ -225,7 +225,7 @@ bool Region::settle(double cutoff) {
     const int64_t staying = std::max<int64_t>(std::ssize(home_undecided_) - may_leave_, 0);
     double stay = Penalty::infinity;  // the least price of these
     for (const int32_t j : home_undecided_) stay = std::min(stay, price(j));
-    double prices = static_cast<double>(std::ssize(in_) + std::ssize(clauses_) + staying);
+    auto prices = static_cast<double>(std::ssize(in_) + std::ssize(clauses_) + staying);
     if (problem_.penalty.unequal) {
         prices = staying > 0 ? stay * static_cast<double>(staying) : 0.0;
         for (const int32_t j : in_) prices += price(j);

@@ -104,6 +104,7 @@ class PathFitter {
     void search_at_prices(bool exchange) {
         work_.stage = {0.3, 0.9};
         std::vector<Terms> points;
+        points.reserve(options_.budgets.size() + out_.lambda_0.size());
         for (const double budget : options_.budgets) points.push_back({options_.paid, budget});
         for (const double lambda_0 : out_.lambda_0)
             if (options_.budgets.empty()) points.push_back({lambda_0, Penalty::infinity});

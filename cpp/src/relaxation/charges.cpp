@@ -29,7 +29,7 @@ double Charges::constant() const {
 }
 
 double Charges::most_shares() const {
-    double total = static_cast<double>(clauses.size());
+    auto total = static_cast<double>(clauses.size());
     if (by_price) total = std::accumulate(cheapest.begin(), cheapest.end(), 0.0);
     return room + total;
 }

@@ -57,7 +57,7 @@ ellzero certify iris.csv --target species --positive virginica --k 2 --out proof
     "alternatives": """
 ellzero alternatives data.csv --target label --k 5 --within 0.01
 ellzero alternatives data.csv --target label --k 5 --n-best 20 --plot models.svg --out models.json --proof proof.npz
-ellzero alternatives data.csv --target label --k 5 --within 0.05 --costs costs.csv --without age""",
+ellzero alternatives data.csv --target label --k 5 --within 0.05 --cheapest costs.csv --without age""",
     "verify": """
 ellzero verify proof.npz data.csv --target label
 ellzero verify proof.npz data.csv --target label --expect k=5 --expect lambda_2=0.01

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.notebook import html_table
 from ellzero.exact.branch_and_bound import branch_and_bound
+from ellzero.exact.certificate import Claim
 from ellzero.exact.incumbent import as_start
 from ellzero.exact.limits import allows, check_budget
 from ellzero.exact.options import SearchOptions, search_options
@@ -119,9 +120,7 @@ class CertifiedPath:
 
     def _points(self) -> list[tuple[str, ExactSolution]]:
         """Return what each point was solved for, in words, and its solution."""
-        claims = [solution.certificate.claim for solution in self.solutions]
-        words = [f"k = {claim.k}" if claim.k is not None else f"{claim.lambda_0:.6g}" for claim in claims]
-        return list(zip(words, self.solutions, strict=True))
+        return [(in_words(solution.certificate.claim), solution) for solution in self.solutions]
 
     def _repr_html_(self) -> str:
         rows = [
@@ -219,3 +218,10 @@ def best_start(problem: Problem, known: list[Model], options: SearchOptions) -> 
     if not allowed:
         return []
     return [as_start(problem, min(allowed, key=lambda model: model.objective_at(options.lambda_0)), options.lambda_0)]
+
+
+def in_words(claim: Claim) -> str:
+    """Return what a point was solved for: a number of features, a budget, or a price."""
+    if claim.k is not None:
+        return f"k = {claim.k}"
+    return f"{claim.lambda_0:.6g}" if claim.budget is None else f"cost {claim.budget:.6g}"
