@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ellzero
-from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import LONGEST_PATH, shown
 from ellzero.cli.certify import positive_class
 from ellzero.cli.costs import costs_in
@@ -19,7 +18,7 @@ from ellzero.cli.data import Data, load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.output import coefficient_lines, coefficients, exit_code, note, print_result
 from ellzero.cli.pictures import check_picture, save_picture
-from ellzero.cli.solver_settings import chosen_loss, encoded_target, problem_settings, shrinkage_settings
+from ellzero.cli.solver_settings import chosen_loss, encoded_target, limit_settings, problem_settings, shrinkage_settings
 
 __all__ = ["run"]
 
@@ -30,18 +29,13 @@ def run(args: argparse.Namespace) -> int:
     """Search, write and print; Ctrl-C ends the search, and what was found is written."""
     check_output(args.out, args.proof, args.plot, inputs=(args.data,))
     check_picture(args.plot)
-    loss = chosen_loss(args)
-    if args.k is None and args.budget is None and args.lambda_0 is None:
-        raise InvalidInputError("--k, --budget or --lambda-0 must be given.")
+    loss, limits = chosen_loss(args), limit_settings(args)
     data = load_data(args, classes=2)
     costs = None if args.cheapest is None else costs_in(args.cheapest, data, "--cheapest")
     found = ellzero.alternatives(
         data.X,
         encoded_target(args, data.y),
         loss=loss,
-        k=args.k,
-        budget=args.budget,
-        lambda_0=args.lambda_0,
         within=args.within,
         n_best=args.n_best,
         max_models=args.max_models,
@@ -50,6 +44,7 @@ def run(args: argparse.Namespace) -> int:
         bound=args.bound,
         checkpoint=args.checkpoint,
         sample_weight=data.weight,
+        **limits,
         **shrinkage_settings(args),
         **problem_settings(args, data),
     )

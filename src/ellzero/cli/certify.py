@@ -10,12 +10,18 @@ from typing import Any
 import numpy as np
 
 import ellzero
-from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import LONGEST_PATH, shown
 from ellzero.cli.data import Data, load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.output import coefficient_lines, coefficients, exit_code, note, print_result
-from ellzero.cli.solver_settings import chosen_loss, encoded_target, problem_settings, search_settings, shrinkage_settings
+from ellzero.cli.solver_settings import (
+    chosen_loss,
+    encoded_target,
+    limit_settings,
+    problem_settings,
+    search_settings,
+    shrinkage_settings,
+)
 from ellzero.estimators.cautions import warn_of_cautions
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
 
@@ -34,22 +40,18 @@ ENDINGS = {
 def run(args: argparse.Namespace) -> int:
     """Search, write and print; Ctrl-C ends the search, and the best model so far is written."""
     check_output(args.out, args.model, inputs=(args.data,))
-    loss = chosen_loss(args)
-    if args.k is None and args.budget is None and args.lambda_0 is None:
-        raise InvalidInputError("--k, --budget or --lambda-0 must be given.")
+    loss, limits = chosen_loss(args), limit_settings(args)
     data = load_data(args, classes=2)
     solution = ellzero.solve(
         data.X,
         encoded_target(args, data.y),
         loss=loss,
-        k=args.k,
-        budget=args.budget,
-        lambda_0=args.lambda_0,
         method=args.method,
         backend=args.backend,
         node_limit=args.node_limit,
         checkpoint=args.checkpoint,
         sample_weight=data.weight,
+        **limits,
         **shrinkage_settings(args),
         **search_settings(args),
         **problem_settings(args, data),

@@ -18,6 +18,7 @@ __all__ = [
     "classifier_settings",
     "cross_validation_settings",
     "encoded_target",
+    "limit_settings",
     "problem_settings",
     "search_settings",
     "shrinkage_settings",
@@ -34,6 +35,13 @@ def chosen_loss(args: argparse.Namespace) -> str:
     """Return the loss: squared error for a regression, else the one that is named, or logistic."""
     check_loss(args)
     return "squared_error" if args.regression else args.loss or "logistic"
+
+
+def limit_settings(args: argparse.Namespace) -> dict[str, Any]:
+    """Return what limits the features of a model, of which at least one must be given."""
+    if args.k is None and args.budget is None and args.lambda_0 is None:
+        raise InvalidInputError("--k, --budget or --lambda-0 must be given.")
+    return {"k": args.k, "budget": args.budget, "lambda_0": args.lambda_0}
 
 
 def problem_settings(args: argparse.Namespace, data: Data) -> dict[str, Any]:

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.imports import whole_imports
+from ellzero.base.notebook import html_table
 from ellzero.base.signatures import arguments_of, passes_on
 from ellzero.base.validation import as_nonnegative
 from ellzero.exact.limits import BUDGET_SLACK, require_affordable
+from ellzero.paths.fitted_models import FittedModels
 from ellzero.paths.options import PathSettings, path_options
 from ellzero.paths.sizes import compute_sizes
 from ellzero.problem.making import make_problem
-from ellzero.problem.model import Model, coefficient_rows, evaluate
+from ellzero.problem.model import Model, evaluate
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions, solve_path
 from ellzero.solvers.scales import to_user_scale
+from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +34,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Budgets:
+class Budgets(FittedModels):
     """One model for each budget.
 
     Attributes
@@ -53,35 +54,9 @@ class Budgets:
     problem: Problem
 
     @property
-    def coef(self) -> sparse.csr_matrix:
-        """All coefficients, one row per budget."""
-        return coefficient_rows([model.coefficients for model in self.models], self.problem.design.shape[1])
-
-    @property
-    def intercept(self) -> Array:
-        """One intercept per budget."""
-        return np.array([model.intercept for model in self.models])
-
-    @property
-    def objective(self) -> Array:
-        """The objective of each model."""
-        return np.array([model.objective for model in self.models])
-
-    @property
-    def support_size(self) -> NDArray[np.int64]:
-        """The number of counted features of each model."""
-        return np.array([model.size for model in self.models], dtype=np.int64)
-
-    @property
     def spent(self) -> Array:
         """The sum of the costs of each model's features."""
         return np.array([model.spent for model in self.models])
-
-    def __len__(self) -> int:
-        return len(self.models)
-
-    def __iter__(self) -> Iterator[Model]:
-        return iter(self.models)
 
     def __getitem__(self, budget: float) -> Model:
         """Return the model for a budget that was asked for."""
@@ -92,20 +67,27 @@ class Budgets:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per budget, as a pandas data frame."""
-        with whole_imports():
-            import pandas as pd
+        pandas = need("pandas", "frame")
 
         columns = {"budget": self.budgets, "spent": self.spent, "support_size": self.support_size}
-        return pd.DataFrame({**columns, "objective": self.objective, "intercept": self.intercept})
+        return pandas.DataFrame({**columns, "objective": self.objective, "intercept": self.intercept})
 
-    def __repr__(self) -> str:
+    def _heading(self) -> str:
+        """Return the models in a line."""
         n, p = self.problem.design.shape
         penalty = self.problem.penalty
-        lines = [
+        return (
             f"{self.problem.loss.name} models of {len(self)} budgets, {n} rows, {p} features, "
-            f"lambda_1 = {penalty.lambda_1:g}, lambda_2 = {penalty.lambda_2:g}",
-            f"{'budget':>12} {'cost':>12} {'features':>9} {'objective':>14}",
-        ]
+            f"lambda_1 = {penalty.lambda_1:g}, lambda_2 = {penalty.lambda_2:g}"
+        )
+
+    def _repr_html_(self) -> str:
+        points = zip(self.budgets, self.models, strict=True)
+        rows = [[f"{budget:.6g}", f"{model.spent:.6g}", str(model.size), f"{model.objective:.8g}"] for budget, model in points]
+        return html_table(self._heading(), ["budget", "cost", "features", "objective"], rows)
+
+    def __repr__(self) -> str:
+        lines = [self._heading(), f"{'budget':>12} {'cost':>12} {'features':>9} {'objective':>14}"]
         for budget, model in zip(self.budgets, self.models, strict=True):
             lines.append(f"{budget:12.6g} {model.spent:12.6g} {model.size:9d} {model.objective:14.8g}")
         return "\n".join(lines)

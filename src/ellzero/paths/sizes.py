@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.notebook import html_table
 from ellzero.base.signatures import arguments_of, passes_on
 from ellzero.base.validation import as_count, as_nonnegative
 from ellzero.paths.by_size import best_by_size
+from ellzero.paths.fitted_models import FittedModels
 from ellzero.paths.norm_bound import UNBOUNDED_SHARE, bound_norms
 from ellzero.paths.options import PathSettings, path_options
 from ellzero.plots import plot_sizes
 from ellzero.problem.making import make_problem
-from ellzero.problem.model import Model, coefficient_rows
+from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions, solve_path
 from ellzero.tables.optional import need
@@ -37,7 +37,7 @@ WORTH_A_FEATURE = 1e-10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sizes:
+class Sizes(FittedModels):
     """One model for each wanted number of features.
 
     Attributes
@@ -59,35 +59,9 @@ class Sizes:
     max_norm: float | None
 
     @property
-    def coef(self) -> sparse.csr_matrix:
-        """All coefficients, one row per size."""
-        return coefficient_rows([model.coefficients for model in self.models], self.problem.design.shape[1])
-
-    @property
-    def intercept(self) -> Array:
-        """One intercept per size."""
-        return np.array([model.intercept for model in self.models])
-
-    @property
-    def objective(self) -> Array:
-        """The cost G of each model."""
-        return np.array([model.objective for model in self.models])
-
-    @property
-    def support_size(self) -> NDArray[np.int64]:
-        """The number of counted features of each model."""
-        return np.array([model.size for model in self.models], dtype=np.int64)
-
-    @property
     def reached(self) -> NDArray[np.bool_]:
         """Whether each model has as many features as were asked for."""
         return np.asarray(self.support_size == self.sizes)
-
-    def __len__(self) -> int:
-        return len(self.models)
-
-    def __iter__(self) -> Iterator[Model]:
-        return iter(self.models)
 
     def __getitem__(self, k: int) -> Model:
         """Return the model for size k."""

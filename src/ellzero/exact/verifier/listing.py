@@ -114,7 +114,7 @@ class Listing:
                 unsolved += not leaf.solved and leaf.bound < enough
         if {*self.nodes, *self.redundant} - seen:
             raise Refused("the list names a node that is no leaf of the tree.")
-        self.check_gains(met, float(problem.lambda_0))
+        self.check_gains(met)
         more = len(self.faults) - MOST_FAULTS
         faults = self.faults[:MOST_FAULTS] + ([f"{more} more faults of listed models."] if more > 0 else [])
         return Walk(least, leaves, unsolved, faults)
@@ -135,10 +135,9 @@ class Listing:
         if state is None:  # nothing is there
             return {}
         inside, all_decided = features_of(state, problem)
-        more = len(inside - self.supports[place])
         bare = float(bound) - paid(inside, problem)
         enough = self.costs[place] - NOTHING * self.scale
-        if not self.supports[place] < inside or more == 0:
+        if not self.supports[place] < inside:
             self.tell(f"node {node} does not have the features of model {place} of the list, and others.")
         elif not (bare >= enough if all_decided else self.nothing_more(place, bound, state, problem)):
             self.tell(f"node {node} may hold a model that is better than model {place} of the list, and is not listed.")
@@ -151,7 +150,7 @@ class Listing:
         free = problem.lambda_0 == 0 and not len(state.blocks)
         return bool(free and float(bound) >= self.costs[place] - NOTHING * self.scale)
 
-    def check_gains(self, redundant: dict[Support, int], lambda_0: float) -> None:
+    def check_gains(self, redundant: dict[Support, int]) -> None:
         """Check that every listed model is better than those with a part of its features."""
         places = {support: place for place, support in enumerate(self.supports)} | redundant
         if len(set(self.supports)) < len(self.supports):
