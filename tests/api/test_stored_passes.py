@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -16,8 +17,17 @@ from ellzero.design.stored import Passes, Question, StoredDesign
 
 
 def test_questions_of_several_threads_share_a_pass():
+    class Waiting(Slow):
+        """Its first pass does not end before all have asked, however slowly a loaded machine starts threads."""
+
+        def scan(self, requests):
+            until = time.monotonic() + 30.0
+            while len(design.passes.waiting) < 6 and not self.served and time.monotonic() < until:
+                time.sleep(1e-3)
+            return super().scan(requests)
+
     X = COLUMNS
-    design = StoredDesign(Slow(X, seconds=0.05))
+    design = StoredDesign(Waiting(X))
     vectors = np.random.default_rng(SEED).standard_normal((6, len(X)))
     found = [None] * 6
 
@@ -32,11 +42,12 @@ def test_questions_of_several_threads_share_a_pass():
     for k in range(6):
         np.testing.assert_array_equal(found[k], as_design(X).core.products(vectors[k][None])[0])
     assert sum(design.store.served) == 6
-    assert len(design.store.served) <= 3, design.store.served  # the first, and what came while it was under way
+    assert len(design.store.served) == 2, design.store.served  # the first, and what came while it was under way
 
 
-def test_threads_that_ask_again_and_again_do_not_take_turns():
-    design = StoredDesign(Slow(COLUMNS, seconds=0.1))
+def test_threads_that_ask_again_and_again_do_not_take_turns(monkeypatch):
+    monkeypatch.setattr(stored, "PATIENCE", 20.0)  # a loaded machine may need more than a tenth of a pass to wake a thread
+    design = StoredDesign(Slow(COLUMNS, seconds=0.03))
     r = np.ones(len(COLUMNS))
     threads = [threading.Thread(target=lambda: [design.rmatvec(r) for _ in range(5)]) for _ in range(2)]
     for thread in threads:
