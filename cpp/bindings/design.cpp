@@ -42,6 +42,19 @@ nb::tuple moments(const BoundDesign& self, Vector<double> w, int threads) {
     return nb::make_tuple(to_numpy(std::move(mean)), to_numpy(std::move(variance)));
 }
 
+nb::ndarray<nb::numpy, double, nb::ndim<1>> couplings_of(const BoundDesign& self, const Vector<int32_t>& heads,
+                                                         std::optional<Vector<double>> mean, Vector<double> w, int threads) {
+    std::vector<double> out;
+    {
+        const WithoutGil release;
+        Team team(threads);
+        Monitor monitor(check_signals, {});
+        const Columns columns(*self.design, mean ? mean->data() : nullptr, nullptr, nullptr, team, monitor);
+        out = couplings(columns, to_vector(heads), w.data());
+    }
+    return to_numpy(std::move(out));
+}
+
 nb::ndarray<nb::numpy, double, nb::ndim<2>> products(const BoundDesign& self, Matrix<double> r, int threads) {
     const int64_t n = self.design->rows(), p = self.design->columns();
     const auto sides = static_cast<int64_t>(r.shape(0));
@@ -92,6 +105,8 @@ void register_design(nb::module_& m) {
                      [](const BoundDesign& self) { return nb::make_tuple(self.design->rows(), self.design->columns()); })
         .def("moments", &moments, nb::arg("w"), nb::arg("threads") = 1,
              "Mean and variance of each column, for weights that sum to one.")
+        .def("couplings", &couplings_of, nb::arg("heads"), nb::arg("mean").none(), nb::arg("w"), nb::arg("threads") = 1,
+             "For each column, a factor by which the diagonal of its group's part of Z'WZ bounds that part.")
         .def("products", &products, nb::arg("r"), nb::arg("threads") = 1,
              "The products of all columns with each row of r, (sides, p).")
         .def("columns", &columns, nb::arg("list"), "The listed columns in float64, one a row: (len(list), n).");

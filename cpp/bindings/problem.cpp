@@ -43,6 +43,11 @@ void BoundProblem::set_design(nb::object object) {
     design = std::move(object);
 }
 
+void BoundProblem::set_groups(nb::object object) {
+    groups_ = object.is_none() ? nullptr : &nb::cast<const Groups&>(object);
+    groups = std::move(object);
+}
+
 Columns BoundProblem::columns(Team& team, Monitor& monitor) const {
     if (!core_ || !y || !w || !square) throw std::invalid_argument("a problem needs design, y, w and square");
     return {*core_, data(mean), data(scale), square->data(), team, monitor};
@@ -56,14 +61,18 @@ Penalty BoundProblem::penalty() const {
 }
 
 Problem BoundProblem::problem(const Columns& columns) const {
-    return {columns, make_loss(loss, smoothing), data(y), data(w), penalty(), intercept, tolerance, heavy, heavy_unit};
+    return {columns, make_loss(loss, smoothing), data(y), data(w), penalty(), intercept, tolerance, heavy, heavy_unit, groups_};
 }
 
 Model BoundProblem::complete(Model model) const {
     const Penalty penalty = this->penalty();
-    for (int64_t c = 0; penalty.prices && c < core().columns(); ++c) {
+    const Groups* of = groups_;
+    std::vector<uint8_t> used(of ? core().columns() : 0, 0);  // heads of groups that have a column in
+    for (size_t k = 0; of && k < model.support.size(); ++k) used[of->head(model.support[k])] = 1;
+    const auto wanted = [&](int32_t j) { return of && used[of->head(j)]; };
+    for (int64_t c = 0; (penalty.prices || of) && c < core().columns(); ++c) {
         const auto j = static_cast<int32_t>(c);
-        if (penalty.counted(j)) continue;
+        if (penalty.counted(j) && !wanted(j)) continue;
         const auto place = std::lower_bound(model.support.begin(), model.support.end(), j);
         if (place != model.support.end() && *place == j) continue;
         model.beta.insert(model.beta.begin() + (place - model.support.begin()), penalty.clip(0.0, j));
@@ -72,6 +81,7 @@ Model BoundProblem::complete(Model model) const {
     model.size = 0;
     model.spent = 0.0;
     for (const int32_t j : model.support) {
+        if (of && of->head(j) != j) continue;
         model.size += penalty.counted(j);
         model.spent += penalty.price(j);
     }
@@ -84,6 +94,10 @@ void register_problem(nb::module_& m) {
         .value("squared_hinge", LossKind::squared_hinge)
         .value("hinge", LossKind::hinge)
         .value("squared_error", LossKind::squared_error);
+    nb::class_<Groups>(m, "Groups", "Columns that come in together, by the first column of each one's group, its head.")
+        .def("__init__", [](Groups* self, const Vector<int32_t>& heads, const Vector<double>& coupling) {
+        new (self) Groups(to_vector(heads), to_vector(coupling));
+    }, nb::arg("heads"), nb::arg("coupling"));
     nb::class_<BoundProblem>(m, "Problem",
                              "X, y, the loss and the penalty but for lambda_0, in the solver's (standardised) scale.")
         .def(nb::init<>())
@@ -96,6 +110,8 @@ void register_problem(nb::module_& m) {
         .def_rw("lower", &BoundProblem::lower, nb::arg().none())
         .def_rw("upper", &BoundProblem::upper, nb::arg().none())
         .def_rw("prices", &BoundProblem::prices, nb::arg().none(), "A feature pays lambda_0 times its price; None: all are 1.")
+        .def_prop_rw("groups", [](const BoundProblem& self) { return self.groups; }, &BoundProblem::set_groups,
+                     nb::arg().none(), "None: every column is a group of its own.")
         .def_rw("loss", &BoundProblem::loss)
         .def_rw("smoothing", &BoundProblem::smoothing, "The width tau of the smoothed hinge.")
         .def_rw("lambda_1", &BoundProblem::lambda_1)

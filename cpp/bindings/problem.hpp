@@ -26,18 +26,21 @@ struct BoundProblem {
     double lambda_1 = 0.0, lambda_2 = 0.0, tolerance = 1e-6;
     bool intercept = true;
     double heavy = 0.0, heavy_unit = 1.0;
+    nb::object groups = nb::none();
 
     const Design& core() const { return *core_; }
     Penalty penalty() const;
     Columns columns(Team& team, Monitor& monitor) const;
     Problem problem(const Columns& columns) const;
     void set_design(nb::object object);
-    // Adds what Python leaves out of a model: unpenalized features, which are always in, and the number and the prices of the
-    // others.
+    void set_groups(nb::object object);
+    // Adds what Python leaves out of a model: unpenalized features, which are always in, columns of groups whose coefficients
+    // are zero, and the number and the prices of the features that pay.
     Model complete(Model model) const;
 
   private:
     const Design* core_ = nullptr;
+    const Groups* groups_ = nullptr;
 };
 
 Loss make_loss(LossKind kind, double smoothing);

@@ -13,8 +13,13 @@ Iterate::Iterate(const Problem& problem)
       inside_(problem.columns(), 0) {
     if (!problem.penalty.prices) return;
     for (int64_t j = 0; j < problem.columns(); ++j)
-        if (const auto column = static_cast<int32_t>(j); !problem.penalty.counted(column))
-            add(column, problem.penalty.clip(0.0, column));
+        if (const auto column = static_cast<int32_t>(j); problem.is_head(column) && !problem.penalty.counted(column)) {
+            add(column, 0.0);
+            for (size_t k = support.size() - problem.members(column).size(); k < support.size(); ++k) {
+                beta[k] = problem.penalty.clip(0.0, support[k]);
+                if (beta[k] != 0.0) problem.X.axpy(support[k], beta[k], eta.data());
+            }
+        }
 }
 
 void Iterate::load(const Model& model) {
@@ -47,33 +52,59 @@ Model Iterate::model() const {
     out.intercept = intercept;
     out.size = size;
     // Summed anew, in the order of the columns: one support has one sum, whatever came and left before.
-    for (const int32_t j : out.support) out.spent += problem_.penalty.price(j);
+    for (const int32_t j : out.support)
+        if (problem_.is_head(j)) out.spent += problem_.penalty.price(j);
     out.cost = true_cost();
     return out;
 }
 
-void Iterate::add(int32_t j, double value) {
-    support.push_back(j);
-    beta.push_back(value);
-    inside_[j] = 1;
-    size += problem_.penalty.counted(j);
-    spent += problem_.penalty.price(j);
-    if (value != 0.0) problem_.X.axpy(j, value, eta.data());
+void Iterate::add(int32_t head, double value) {
+    for (const int32_t j : problem_.members(head)) {
+        support.push_back(j);
+        beta.push_back(value);
+        inside_[j] = 1;
+        if (value != 0.0) problem_.X.axpy(j, value, eta.data());
+    }
+    size += problem_.penalty.counted(head);
+    spent += problem_.penalty.price(head);
 }
 
 void Iterate::remove(size_t position) {
+    const int32_t head = problem_.head(support[position]);
+    const size_t count = problem_.members(head).size();
+    size_t found = 0;
+    for (size_t k = position + 1; k-- > 0 && found < count;) found += take_out(k, head);
+    for (size_t k = 0; k < support.size() && found < count;)
+        if (take_out(k, head)) ++found;
+        else ++k;
+    size -= problem_.penalty.counted(head);
+    spent -= problem_.penalty.price(head);
+}
+
+// Takes out the column at a position if it is of this group.
+bool Iterate::take_out(size_t position, int32_t head) {
     const int32_t j = support[position];
+    if (problem_.head(j) != head) return false;
     if (beta[position] != 0.0) problem_.X.axpy(j, -beta[position], eta.data());
     inside_[j] = 0;
-    size -= problem_.penalty.counted(j);
-    spent -= problem_.penalty.price(j);
     support.erase(support.begin() + static_cast<std::ptrdiff_t>(position));
     beta.erase(beta.begin() + static_cast<std::ptrdiff_t>(position));
+    return true;
 }
 
 void Iterate::prune() {
-    for (size_t k = support.size(); k-- > 0;)
-        if (beta[k] == 0.0 && problem_.penalty.counted(support[k])) remove(k);
+    std::vector<int32_t> used;  // heads, where groups have several columns
+    if (problem_.groups) {
+        for (size_t k = 0; k < support.size(); ++k)
+            if (beta[k] != 0.0) used.push_back(problem_.head(support[k]));
+        std::sort(used.begin(), used.end());
+    }
+    for (size_t k = support.size(); k > 0;) {
+        const int32_t head = problem_.head(support[--k]);
+        if (beta[k] != 0.0 || !problem_.penalty.counted(head)) continue;
+        if (!std::binary_search(used.begin(), used.end(), head)) remove(k);
+        k = std::min(k, support.size());  // others of its group went, too
+    }
 }
 
 void Iterate::evaluate(const Loss& loss_at) {

@@ -23,14 +23,26 @@ Selection::Selection(const Problem& whole, std::vector<int32_t> columns, Team& t
     penalty.lower = take(whole.penalty.lower, columns_, lower_);
     penalty.upper = take(whole.penalty.upper, columns_, upper_);
     penalty.prices = take(whole.penalty.prices, columns_, prices_);
-    problem_ = std::make_unique<Problem>(
-        Problem{*X_, whole.loss, whole.y, whole.w, penalty, whole.intercept, whole.tolerance, whole.heavy, whole.heavy_unit});
+    if (whole.groups) {
+        std::vector<int32_t> heads;
+        std::vector<double> coupling;
+        for (const int32_t j : columns_) {
+            heads.push_back(place(whole.head(j)));
+            coupling.push_back(whole.coupling(j));
+        }
+        groups_ = std::make_unique<Groups>(std::move(heads), std::move(coupling));
+    }
+    problem_ = std::make_unique<Problem>(Problem{*X_, whole.loss, whole.y, whole.w, penalty, whole.intercept, whole.tolerance,
+                                                 whole.heavy, whole.heavy_unit, groups_.get()});
+}
+
+int32_t Selection::place(int32_t column) const {
+    return static_cast<int32_t>(std::lower_bound(columns_.begin(), columns_.end(), column) - columns_.begin());
 }
 
 Model Selection::inside(const Model& model) const {
     Model out = model;
-    for (int32_t& j : out.support)
-        j = static_cast<int32_t>(std::lower_bound(columns_.begin(), columns_.end(), j) - columns_.begin());
+    for (int32_t& j : out.support) j = place(j);
     return out;
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -148,10 +148,17 @@ def as_bound(name: str, bound: ArrayLike | None, p: int, default: float) -> Arra
     return None if (values == default).all() else np.ascontiguousarray(values)
 
 
-def as_feature_costs(name: str, costs: Any, p: int, names: list[str] | None) -> Array | None:
-    """Return one cost for each feature, given as numbers or by the names of columns (of a mapping or a Series); None for None.
+def as_feature_costs(
+    name: str,
+    costs: Any,
+    p: int,
+    names: list[str] | None,
+    group: Callable[[Any], NDArray[np.intp]] | None = None,
+) -> Array | None:
+    """Return one cost for each column, given as numbers or by the names of columns (of a mapping or a Series); None for None.
 
-    Columns that a mapping does not name cost one. Those of a Series are all named, or none is.
+    Columns that a mapping does not name cost one. Those of a Series are all named, or none is. `group` returns the columns of
+    a group by its name, none if no group is called so.
     """
     if costs is None:
         return None
@@ -168,6 +175,10 @@ def as_feature_costs(name: str, costs: Any, p: int, names: list[str] | None) -> 
     vector = np.ones(p)
     for key, value in given.items():
         whole = isinstance(key, (int, np.integer)) and not isinstance(key, bool)
+        members = np.empty(0, dtype=np.intp) if group is None else group(key)
+        if len(members):
+            vector[members] = as_nonnegative(f"{name}[{quoted(key)}]", value)
+            continue
         j = places.get(key, int(key) if whole and 0 <= key < p else None)
         if j is None:
             raise InvalidInputError(f"{name} names {quoted(key)}, which is not a column of X.")

@@ -22,6 +22,7 @@ from ellzero.base.validation import (
 )
 from ellzero.design import as_design
 from ellzero.design.base import feature_names as feature_names_of
+from ellzero.problem.grouping import GroupLabels, as_groups
 from ellzero.problem.losses import Loss, get_loss
 from ellzero.problem.penalties import Penalty
 from ellzero.problem.problem import Problem, column_statistics
@@ -45,6 +46,7 @@ class DataSettings(TypedDict, total=False):
     upper: ArrayLike | None
     unpenalized: ArrayLike | None
     feature_cost: FeatureCost | None
+    groups: GroupLabels | None
     feature_names: Sequence[str] | None
 
 
@@ -69,6 +71,7 @@ def make_problem(
     upper: ArrayLike | None = None,
     unpenalized: ArrayLike | None = None,
     feature_cost: FeatureCost | None = None,
+    groups: GroupLabels | None = None,
     feature_names: Sequence[str] | None = None,
     n_jobs: int | None = None,
 ) -> Problem:
@@ -91,12 +94,19 @@ def make_problem(
         target = as_vector("y", y, n)
         if np.abs(target).max() > LARGEST_RESPONSE:
             raise InvalidInputError("y contains values too large to square.")
-    statistics = column_statistics(design, w, intercept, standard, as_threads(n_jobs))
+    grouping = as_groups(groups, p, design.names)
+    heads = None if grouping is None else grouping.heads
+    statistics = column_statistics(design, w, intercept, standard, as_threads(n_jobs), heads)
     low, high = as_bound("lower", lower, p, -np.inf), as_bound("upper", upper, p, np.inf)
     mask = as_feature_mask("unpenalized", unpenalized, p, design.names)
-    mask, price = with_costs(mask, as_feature_costs("feature_cost", feature_cost, p, design.names))
+    costs = as_feature_costs("feature_cost", feature_cost, p, design.names, None if grouping is None else grouping.columns)
+    if grouping is not None:
+        grouping.check_equal("unpenalized", mask)
+        grouping.check_equal("feature_cost", costs)
+    mask, price = with_costs(mask, costs)
     check_bounds(low, high, mask)
-    penalty = Penalty(0.0, as_nonnegative("lambda_1", lambda_1), as_nonnegative("lambda_2", lambda_2), low, high, mask, price)
+    lambdas = as_nonnegative("lambda_1", lambda_1), as_nonnegative("lambda_2", lambda_2)
+    penalty = Penalty(0.0, *lambdas, low, high, mask, price, heads)
     return Problem(
         design=design,
         y=target,
@@ -105,6 +115,7 @@ def make_problem(
         penalty=penalty,
         fit_intercept=intercept,
         classes=classes,
+        grouping=grouping,
         **statistics,
     )
 

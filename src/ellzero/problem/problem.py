@@ -1,10 +1,11 @@
 """The problem of one fit, and its objective:
 
-    P(b, beta) = sum_i w_i f(eta_i, y_i) + lambda_0 sum_j c_j [beta_j != 0] + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2
+    P(b, beta) = sum_i w_i f(eta_i, y_i) + lambda_0 sum_G c_G [beta_G != 0] + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2
 
-with eta = X beta + b. `w` are the sample weights divided by their sum. c_j is the price of feature j: one, unless
-`feature_cost` gives another, and zero for unpenalized features. With `standardize`, beta refers to the standardised columns
-(x_j - mean_j) / spread_j; the coefficients that users see refer to X itself: coef_j = beta_j / spread_j.
+with eta = X beta + b. `w` are the sample weights divided by their sum. A feature G is a column, or a group of columns that come
+in together. c_G is its price: one, unless `feature_cost` gives another, and zero for unpenalized features. With
+`standardize`, beta refers to the standardised columns (x_j - mean_j) / spread_j, where the columns of a group have one spread;
+the coefficients that users see refer to X itself: coef_j = beta_j / spread_j.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.validation import as_vector
 from ellzero.design import Design
 from ellzero.design.faults import MOST_NAMED, column_label, listed_columns
+from ellzero.problem.grouping import Grouping
 from ellzero.problem.losses import Loss
 from ellzero.problem.penalties import Penalty
 from ellzero.problem.units import Response, column_unit, heavy_class, null_loss, response_of, weighted_mean
@@ -45,6 +47,7 @@ class ColumnStatistics(TypedDict):
     column_unit: float
     square: Array
     constant: NDArray[np.bool_] | None
+    coupling: Array | None
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,13 @@ class Problem:
     column_unit: float  # a power of two: the solvers see z_ij / column_unit
     square: Array  # sum_i w_i (z_ij / column_unit)^2, where z are the centred and scaled columns
     constant: NDArray[np.bool_] | None  # columns of one number other than zero, where there is an intercept; None without any
+    coupling: Array | None = None  # of each column's group: the diagonal times this bounds the group's part of Z'WZ
+    grouping: Grouping | None = None  # the groups by name, as the caller gave them
+
+    @property
+    def groups(self) -> NDArray[np.int32] | None:
+        """The first column of each column's group, its head; None where every column is a group of its own."""
+        return self.penalty.groups
 
     @cached_property
     def response(self) -> Response:
@@ -120,7 +130,7 @@ class Problem:
             with np.errstate(over="ignore"):
                 lower, upper = (None if b is None else np.ascontiguousarray(b * spread / unit) for b in (lower, upper))
         price = None if user.price is None else user.price / self.price_unit
-        return Penalty(lambda_0 / self.lambda_0_unit, lambda_1, lambda_2, lower, upper, user.unpenalized, price)
+        return Penalty(lambda_0 / self.lambda_0_unit, lambda_1, lambda_2, lower, upper, user.unpenalized, price, user.groups)
 
     def split(self, coef: ArrayLike | sparse.spmatrix, name: str = "coef") -> tuple[NDArray[np.int32], Array]:
         """Return the indices and values of the nonzero coefficients of one model."""
@@ -174,15 +184,8 @@ class Problem:
             return float(self.w @ self.loss.value(*self.fitted(support, coef, intercept)))
 
     def penalty_value(self, support: NDArray[np.int32], coef: Array, lambda_0: float) -> float:
-        """Return lambda_0 sum_j c_j [beta_j != 0] + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2 of the user's coefficients."""
-        mask, price = self.penalty.unpenalized, self.penalty.price
-        on_support = Penalty(
-            lambda_0,
-            self.penalty.lambda_1,
-            self.penalty.lambda_2,
-            unpenalized=None if mask is None else mask[support],
-            price=None if price is None else price[support],
-        )
+        """Return lambda_0 sum_G c_G [beta_G != 0] + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2 of the user's coefficients."""
+        on_support = replace(self.penalty, lambda_0=lambda_0).on(support)
         with np.errstate(over="ignore", under="ignore"):
             beta = self.penalised(support, coef)
             beta = np.where((beta == 0.0) & (coef != 0.0), TINY, beta)  # it counts, however small it is
@@ -200,22 +203,21 @@ class Problem:
         return bool((lower is not None and (lower > 0.0).any()) or (upper is not None and (upper < 0.0).any()))
 
     def countable(self) -> int:
-        """Return the number of features of X that are counted, which is the largest possible size of a model."""
+        """Return the number of features of X that are counted, groups or columns: the largest possible size of a model."""
         return self.counted(np.arange(self.design.shape[1], dtype=np.int32))
 
     def counted(self, support: NDArray[np.int32]) -> int:
-        """Return how many of these features pay lambda_0."""
+        """Return how many features of these columns pay lambda_0."""
         return len(self.paying(support))
 
     def spent(self, support: NDArray[np.int32]) -> float:
-        """Return the sum of the prices of these features: their number, if none has a price of its own."""
+        """Return the sum of the prices of the features of these columns: their number, if none has a price of its own."""
         price = self.penalty.price
-        return float(self.counted(support)) if price is None else math.fsum(price[support].tolist())
+        return float(self.counted(support)) if price is None else math.fsum(price[self.paying(support)].tolist())
 
     def paying(self, support: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return those of these features that pay lambda_0."""
-        mask = self.penalty.unpenalized
-        return support if mask is None else support[~mask[support]]
+        """Return the features of these columns that pay lambda_0: the columns themselves, or the heads of their groups."""
+        return self.penalty.paying(support)
 
 
 def refuse_columns(design: Design, bad: NDArray[np.int64]) -> NoReturn:
@@ -230,7 +232,9 @@ def refuse_columns(design: Design, bad: NDArray[np.int64]) -> NoReturn:
     raise InvalidInputError(f"X contains {' and '.join(faults)}.")
 
 
-def column_statistics(design: Design, w: Array, fit_intercept: bool, standardize: bool, threads: int) -> ColumnStatistics:
+def column_statistics(
+    design: Design, w: Array, fit_intercept: bool, standardize: bool, threads: int, groups: NDArray[np.int32] | None = None
+) -> ColumnStatistics:
     """Return means, spreads (None where not applied), unit and squares of the columns, with one read of X.
 
     The squares are those of the columns as the solvers see them. With an intercept, columns are always centred, on the fly.
@@ -254,13 +258,31 @@ def column_statistics(design: Design, w: Array, fit_intercept: bool, standardize
     seen = square / unit / unit
     seen[small] = (size[small] / unit) ** 2
     constant = (variance == 0.0) & (mean != 0.0) & (size == 0.0)
+    spread, shares = group_spread(size, groups)
     return ColumnStatistics(
         mean=mean if fit_intercept else None,
-        spread=np.where(size > 0.0, size, 1.0) if standardize else None,
+        spread=spread if standardize else None,
         column_unit=unit,
-        square=(size > 0.0).astype(np.float64) if standardize else seen,
+        square=shares if standardize else seen,
         constant=constant if fit_intercept and constant.any() else None,
+        coupling=None if groups is None else design.core.couplings(groups, mean if fit_intercept else None, w, threads),
     )
+
+
+def group_spread(size: Array, groups: NDArray[np.int32] | None) -> tuple[Array, Array]:
+    """Return the spread of each column's group, and the squares of the columns divided by it.
+
+    A group has one spread, the root of the sum of its columns' squares: what a 0/1 column is worth beside the others of its
+    variable does not depend on how rare its level is.
+    """
+    if groups is None:
+        return np.where(size > 0.0, size, 1.0), (size > 0.0).astype(np.float64)
+    largest = np.zeros_like(size)
+    np.maximum.at(largest, groups, size)
+    largest = np.where(largest > 0.0, largest, 1.0)[groups]
+    total = np.bincount(groups, weights=np.square(size / largest), minlength=size.size)[groups]
+    spread = np.where(total > 0.0, largest * np.sqrt(total), 1.0)
+    return spread, np.square(size / spread)
 
 
 def column_size(column: Array, w: Array, fit_intercept: bool) -> float:
@@ -282,7 +304,8 @@ def in_range(given: float, scaled: float) -> float:
 def reweighted(problem: Problem, w: Array, threads: int = 1) -> Problem:
     """Return the problem with other weights, which sum to one. Weights of zero select rows without a copy of X."""
     standardized = problem.spread is not None
-    return replace(problem, w=w, **column_statistics(problem.design, w, problem.fit_intercept, standardized, threads))
+    statistics = column_statistics(problem.design, w, problem.fit_intercept, standardized, threads, problem.groups)
+    return replace(problem, w=w, **statistics)
 
 
 def restricted(problem: Problem, columns: NDArray[Any]) -> Problem:
@@ -291,7 +314,6 @@ def restricted(problem: Problem, columns: NDArray[Any]) -> Problem:
     def part(values: Any) -> Any:
         return None if values is None else np.ascontiguousarray(values[columns])
 
-    penalty = problem.penalty
     return replace(
         problem,
         design=problem.design.take(columns),
@@ -299,5 +321,6 @@ def restricted(problem: Problem, columns: NDArray[Any]) -> Problem:
         spread=part(problem.spread),
         square=part(problem.square),
         constant=part(problem.constant),
-        penalty=replace(penalty, **{name: part(getattr(penalty, name)) for name in ("lower", "upper", "unpenalized", "price")}),
+        coupling=part(problem.coupling),
+        penalty=problem.penalty.on(columns),
     )

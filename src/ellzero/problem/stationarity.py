@@ -219,6 +219,8 @@ def _stationarity(
     eta, y = (side / unit for side in problem.fitted(support, coef, intercept))
     r = problem.w * loss.gradient(eta, y)
     curvature = curvature_safety * loss.curvature_bound * problem.square
+    if problem.coupling is not None:
+        curvature = curvature * problem.coupling
     at = Coordinates(penalty, beta, problem.slopes(r) / problem.column_unit, problem.square, curvature)
     decrease, gradient = at.decrease(), at.gradient()
     if problem.fit_intercept:

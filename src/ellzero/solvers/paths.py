@@ -76,6 +76,7 @@ def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHIN
         lower=penalty.lower,
         upper=penalty.upper,
         prices=None if penalty.unpenalized is None and penalty.price is None else penalty.prices(problem.design.shape[1]),
+        groups=None if problem.groups is None else _core.Groups(problem.groups, problem.coupling),
         intercept=problem.fit_intercept,
         tolerance=tol,
         heavy=problem.heavy_class,

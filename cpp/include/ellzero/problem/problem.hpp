@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ellzero/data/columns.hpp"
+#include "ellzero/problem/groups.hpp"
 #include "ellzero/problem/loss.hpp"
 #include "ellzero/problem/penalty.hpp"
 
@@ -23,28 +24,48 @@ struct Problem {
     double tolerance;  // relative, on the objective
     // Where one class weighs next to nothing beside the other, an intercept makes the dual points of the heavy class as small
     // as that. They are kept in a unit of their own.
-    double heavy = 0.0;       // the label of the heavy class; 0: no class is that heavy
-    double heavy_unit = 1.0;  // a power of two
+    double heavy = 0.0;              // the label of the heavy class; 0: no class is that heavy
+    double heavy_unit = 1.0;         // a power of two
+    const Groups* groups = nullptr;  // null: every column is a group of its own
 
     int64_t rows() const { return X.rows(); }
     int64_t columns() const { return X.count(); }
     // The unit of row i's entry of a dual point.
     double dual_unit(int64_t i) const { return y[i] == heavy && heavy != 0.0 ? heavy_unit : 1.0; }
-    // L_hat_j
-    double curvature(int32_t j) const { return curvature_safety * loss.curvature_bound() * X.square(j); }
+    // The group of a column, by its head, and the columns of a group.
+    int32_t head(int32_t j) const { return groups ? groups->head(j) : j; }
+    bool is_head(int32_t j) const { return !groups || groups->head(j) == j; }
+    Members members(int32_t head) const { return groups ? groups->members(head) : Members(head); }
+    double coupling(int32_t j) const { return groups ? groups->coupling(j) : 1.0; }
+    // L_hat_j: where the columns of a group move together, each of them has the group's coupling in it.
+    double curvature(int32_t j) const { return curvature_safety * loss.curvature_bound() * X.square(j) * coupling(j); }
     // The loss whose curvature says something about finite steps: as smooth as the margin is wide for the hinge (whose own
     // curvature is 0 or 1/tau), the loss itself otherwise.
     Loss broad_loss() const { return loss.smoothed(1.0); }
     // The curvature by which entering columns are ranked: L_hat_j of the broad loss.
-    double entry_curvature(int32_t j) const { return curvature_safety * broad_loss().curvature_bound() * X.square(j); }
+    double entry_curvature(int32_t j) const {
+        return curvature_safety * broad_loss().curvature_bound() * X.square(j) * coupling(j);
+    }
+    // Penalty::entry_gain of a group whose columns leave zero together.
+    double entry_gain(int32_t head, const double* slopes) const {
+        double gain = 0.0;
+        for (const int32_t j : members(head)) gain += penalty.entry_gain(slopes[j], entry_curvature(j), j);
+        return gain;
+    }
+    // Whether any column of the group is not constant.
+    bool varies(int32_t head) const {
+        for (const int32_t j : members(head))
+            if (X.square(j) > 0.0) return true;
+        return false;
+    }
 };
 
 struct Model {
-    std::vector<int32_t> support;
+    std::vector<int32_t> support;  // all columns of the groups that are in
     std::vector<double> beta;
     double intercept = 0.0;
     double cost = 0.0;   // G: the loss (the true hinge) + lambda_1, lambda_2 terms
-    int size = 0;        // features that pay for coming in
+    int size = 0;        // features (groups) that pay for coming in
     double spent = 0.0;  // their prices
     bool converged = true;
     // The model satisfies Theorem 1 for every lambda_0 in [enters_below, leaves_above]: below, a column enters; above, one
@@ -68,16 +89,17 @@ class Iterate {
     double intercept = 0.0;
     std::vector<double> eta, r, d;
     double loss = 0.0;   // at the smoothing of the last evaluate()
-    int size = 0;        // features that pay for coming in
+    int size = 0;        // features (groups) that pay for coming in
     double spent = 0.0;  // their prices
 
     void load(const Model& model);
     Model model() const;
 
     bool contains(int32_t j) const { return inside_[j]; }
-    void add(int32_t j, double value);
+    // Adds a group, each column with the value; removes the group of the column at a position.
+    void add(int32_t head, double value);
     void remove(size_t position);
-    // Drops counted coordinates that are exactly zero.
+    // Drops counted groups whose coefficients are all exactly zero.
     void prune();
 
     // Recomputes eta from the coefficients: long sequences of steps leave rounding errors in it.
@@ -90,6 +112,8 @@ class Iterate {
     double true_cost() const;
 
   private:
+    bool take_out(size_t position, int32_t head);
+
     const Problem& problem_;
     std::vector<uint8_t> inside_;
 };

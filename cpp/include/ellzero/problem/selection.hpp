@@ -10,7 +10,7 @@ namespace ellzero {
 
 class Selection {
   public:
-    // `columns` increasing; all unpenalized columns must be among them. `team` does the work.
+    // `columns` increasing, whole groups; all unpenalized columns must be among them. `team` does the work.
     Selection(const Problem& whole, std::vector<int32_t> columns, Team& team);
     Selection(const Selection&) = delete;
     Selection& operator=(const Selection&) = delete;
@@ -21,8 +21,12 @@ class Selection {
     Model outside(const Model& model) const;
 
   private:
+    // Where a column of the whole problem is among those that are selected.
+    int32_t place(int32_t column) const;
+
     std::vector<int32_t> columns_;
     std::vector<double> mean_, scale_, square_, lower_, upper_, prices_;
+    std::unique_ptr<Groups> groups_;
     std::unique_ptr<Design> design_;
     std::unique_ptr<Columns> X_;
     std::unique_ptr<Problem> problem_;
