@@ -16,6 +16,7 @@ constexpr double rough = 1e-4;
 // The features of an l1 fit, largest first, without those that are always in.
 std::vector<int32_t> features_of_convex_fit(const Problem& problem) {
     Problem convex = problem;
+    convex.groups = nullptr;
     convex.tolerance = std::max(problem.tolerance, rough);
     Descent descent(convex);
     Iterate it(convex);
@@ -34,7 +35,9 @@ std::vector<int32_t> features_of_convex_fit(const Problem& problem) {
     std::sort(ordered.begin(), ordered.end());
     std::vector<int32_t> out;
     out.reserve(ordered.size());
-    for (const auto& [size, j] : ordered) out.push_back(j);
+    std::set<int32_t> seen;
+    for (const auto& [size, j] : ordered)
+        if (seen.insert(problem.head(j)).second) out.push_back(problem.head(j));
     return out;
 }
 

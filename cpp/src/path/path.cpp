@@ -142,10 +142,12 @@ class PathFitter {
             std::vector<double> slopes(problem_.columns());
             problem_.X.all_dots(work_.it.r.data(), slopes.data());
             double largest = 0.0;
-            for (int64_t j = 0; j < problem_.columns(); ++j)
-                if (problem_.penalty.counted(static_cast<int32_t>(j)))
-                    largest = std::max(largest, problem_.penalty.entry_gain(slopes[j], steep, static_cast<int32_t>(j)) /
-                                                    problem_.penalty.price(static_cast<int32_t>(j)));
+            for (int32_t head = 0; head < problem_.columns(); ++head) {
+                if (!problem_.penalty.counted(head) || !problem_.is_head(head)) continue;
+                double gain = 0.0;
+                for (const int32_t j : problem_.members(head)) gain += problem_.penalty.entry_gain(slopes[j], steep, j);
+                largest = std::max(largest, gain / problem_.penalty.price(head));
+            }
             for (int k = 0; k < options_.n_lambda; ++k)
                 grid.push_back(largest * std::pow(options_.lambda_min_ratio, (k + 0.5) / options_.n_lambda));
             if (largest == 0.0) grid.resize(1);

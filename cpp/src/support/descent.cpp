@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 #include "ellzero/data/kernels.hpp"
 
@@ -15,6 +16,8 @@ constexpr int most_cycles = 10000;
 constexpr int exact_trials = 8;
 // Candidates for the hinge that are tried with a refit when none can enter alone.
 constexpr size_t joint_trials = 2;
+// Groups are tried with a refit: fewer of them.
+constexpr int group_trials = 3;
 // The loss is flatter at the present eta than its curvature bound says; gains are larger by at most this factor.
 constexpr double flattest = 0.25;
 
@@ -39,7 +42,9 @@ bool Descent::stands(const Iterate& it, double lambda_0) const {
     problem_.X.all_dots(it.r.data(), slopes.data());
     for (size_t k = 0; k < it.support.size(); ++k) beta[it.support[k]] = it.beta[k];
     const Penalty& penalty = problem_.penalty;
-    for (int32_t j = 0; j < problem_.columns(); ++j) {
+    for (int32_t j = 0; problem_.groups && j < problem_.columns(); ++j)
+        if (problem_.is_head(j) && !(group_step(j, beta.data(), slopes.data(), lambda_0).decrease <= most)) return false;
+    for (int32_t j = 0; !problem_.groups && j < problem_.columns(); ++j) {
         const double curvature = problem_.curvature(j);
         if (curvature <= 0.0) continue;
         const double from = beta[j], to = penalty.threshold(from - slopes[j] / curvature, curvature, lambda_0, j);
@@ -51,6 +56,36 @@ bool Descent::stands(const Iterate& it, double lambda_0) const {
     if (!problem_.intercept) return true;
     const double slope = kernels::sum(it.r.data(), problem_.rows());
     return slope * slope <= 2.0 * curvature_safety * problem_.loss.curvature_bound() * most;
+}
+
+Descent::GroupStep Descent::group_step(int32_t head, const double* beta, const double* slopes, double lambda_0) const {
+    const Penalty& penalty = problem_.penalty;
+    GroupStep out;
+    bool used = false, stays = false;
+    double before = 0.0, after = 0.0, without = 0.0;  // the surrogate but for the price
+    const auto surrogate = [&](int32_t j, double from, double to) {
+        const double step = to - from;
+        return penalty.value(to) + step * (slopes[j] + 0.5 * problem_.curvature(j) * step);
+    };
+    for (const int32_t j : problem_.members(head)) {
+        const double curvature = problem_.curvature(j), from = beta[j];
+        const double to = curvature > 0.0 ? penalty.proximal(from - slopes[j] / curvature, curvature, j) : from;
+        used |= from != 0.0;
+        stays |= to != 0.0;
+        before += penalty.value(from);
+        after += surrogate(j, from, to);
+        without += surrogate(j, from, 0.0);
+        out.from.push_back(from);
+        out.to.push_back(to);
+    }
+    const double price = lambda_0 * penalty.price(head);
+    if (penalty.counted(head) && without < after + price * stays) {
+        std::fill(out.to.begin(), out.to.end(), 0.0);
+        after = without;
+        stays = false;
+    }
+    out.decrease = before - after + price * (used - stays);
+    return out;
 }
 
 bool Descent::descend(Iterate& it, double lambda_0, double target) {
@@ -71,6 +106,7 @@ double Descent::cycle(Iterate& it, const std::vector<int32_t>& columns, double l
     const std::vector<int32_t> order(columns);  // NOLINT(performance-unnecessary-copy-initialization)
     double largest = 0.0;
     double r_sum = kernels::sum(it.r.data(), n);
+    if (problem_.groups) return cycle_groups(it, order, lambda_0, trace);
     for (const int32_t j : order) {
         const double curvature = problem_.curvature(j);
         if (curvature <= 0.0) continue;
@@ -113,6 +149,42 @@ double Descent::cycle(Iterate& it, const std::vector<int32_t>& columns, double l
     return largest;
 }
 
+double Descent::cycle_groups(Iterate& it, const std::vector<int32_t>& columns, double lambda_0, std::vector<Step>* trace) {
+    const int64_t n = problem_.rows();
+    std::vector<double> beta(problem_.columns(), 0.0), slopes(problem_.columns(), 0.0);
+    for (size_t k = 0; k < it.support.size(); ++k) beta[it.support[k]] = it.beta[k];
+    double largest = 0.0;
+    for (const int32_t head : columns) {
+        if (!problem_.is_head(head)) continue;
+        const Members members = problem_.members(head);
+        const double r_sum = kernels::sum(it.r.data(), n);
+        for (const int32_t j : members) slopes[j] = problem_.X.dot(j, it.r.data(), r_sum);
+        const GroupStep step = group_step(head, beta.data(), slopes.data(), lambda_0);
+        double longest = 0.0;
+        for (size_t a = 0; a < members.size(); ++a) {
+            const int32_t j = members.begin()[a];
+            const double change = step.to[a] - step.from[a];
+            if (std::abs(change) > std::abs(longest)) longest = change;
+            largest = std::max(largest, problem_.curvature(j) * change * change);
+            if (change != 0.0) problem_.X.axpy(j, change, it.eta.data());
+            beta[j] = step.to[a];
+        }
+        if (longest == 0.0) continue;
+        const bool zero = std::all_of(step.to.begin(), step.to.end(), [](double b) { return b == 0.0; });
+        if (!it.contains(head)) it.add(head, 0.0);
+        for (size_t k = 0; k < it.support.size(); ++k) it.beta[k] = beta[it.support[k]];
+        if (zero && problem_.penalty.counted(head))
+            it.remove(static_cast<size_t>(std::find(it.support.begin(), it.support.end(), head) - it.support.begin()));
+        problem_.loss.residual(n, it.eta.data(), problem_.y, problem_.w, it.r.data());
+        if (trace) {
+            const double loss = problem_.loss.value(n, it.eta.data(), problem_.y, problem_.w);
+            trace->push_back({head, longest, loss + it.penalty() + lambda_0 * it.spent});
+        }
+    }
+    it.evaluate(problem_.loss);
+    return largest;
+}
+
 int Descent::cheapest(const Iterate& it, double* cost, int32_t kept) {
     std::vector<double> costs = refit_.removal_costs(it);
     if (problem_.penalty.unequal)
@@ -120,10 +192,20 @@ int Descent::cheapest(const Iterate& it, double* cost, int32_t kept) {
             if (problem_.penalty.counted(it.support[k])) costs[k] /= problem_.penalty.price(it.support[k]);
     int best = -1;
     for (size_t k = 0; k < costs.size(); ++k)
-        if (problem_.penalty.counted(it.support[k]) && it.support[k] != kept && (best < 0 || costs[k] < costs[best]))
+        if (problem_.penalty.counted(it.support[k]) && problem_.is_head(it.support[k]) && it.support[k] != kept &&
+            (best < 0 || costs[k] < costs[best]))
             best = static_cast<int>(k);
     if (cost) *cost = best < 0 ? Penalty::infinity : costs[best];
     return best;
+}
+
+// Adds what the columns of a group have to what its head has.
+void Descent::sum_at_heads(const Iterate& it, std::vector<double>& values) const {
+    std::unordered_map<int32_t, size_t> place;
+    for (size_t k = 0; k < it.support.size(); ++k)
+        if (problem_.is_head(it.support[k])) place[it.support[k]] = k;
+    for (size_t k = 0; k < it.support.size(); ++k)
+        if (!problem_.is_head(it.support[k])) values[place.at(problem_.head(it.support[k]))] += values[k];
 }
 
 // Takes out one feature if that lowers P: one that Theorem 1 forbids, else the cheapest by the refitted estimate.
@@ -139,12 +221,16 @@ bool Descent::drop(Iterate& it, double lambda_0, Model& current) {
     // beta_i^2 (L_hat_i + 2 lambda_2) / 2.
     double allowed = Penalty::infinity;
     problem_.X.dots(it.support, it.r.data(), r_);
+    std::vector<double> limits(it.support.size());
+    for (size_t k = 0; k < it.support.size(); ++k) {
+        const double b = it.beta[k];
+        limits[k] = b * (0.5 * problem_.curvature(it.support[k]) * b - r_[k]) - problem_.penalty.value(b);
+    }
+    if (problem_.groups) sum_at_heads(it, limits);
     for (size_t k = 0; k < it.support.size(); ++k) {
         const int32_t j = it.support[k];
-        if (!problem_.penalty.counted(j)) continue;
-        const double b = it.beta[k];
-        const double limit =
-            (b * (0.5 * problem_.curvature(j) * b - r_[k]) - problem_.penalty.value(b)) / problem_.penalty.price(j);
+        if (!problem_.penalty.counted(j) || !problem_.is_head(j)) continue;
+        const double limit = limits[k] / problem_.penalty.price(j);
         if (limit < allowed) {
             allowed = limit;
             if (limit < lambda_0) position = static_cast<int>(k);
@@ -193,6 +279,7 @@ bool Descent::enter(Iterate& it, double lambda_0, Radius radius, Model& current)
         for (size_t k = 0; k < batch; ++k) it.add(found.candidates[k].column, 0.0);
         return batch > 0;
     }
+    if (problem_.groups) return enter_groups(it, lambda_0, found, current);
     const int batch = 1 + it.size / 16;
     int entered = 0, failed = 0;
     for (const Candidate& candidate : found.candidates) {
@@ -234,6 +321,24 @@ bool Descent::enter_jointly(Iterate& it, double lambda_0, const Screening::Resul
         it.load(current);
     }
     if (!found.candidates.empty()) current.enters_below = std::min(lambda_0, best);
+    return false;
+}
+
+// Lets a group in, the best first. What a refit gains is at least what the surrogate promises, so that Theorem 1 holds where no
+// candidate pays.
+bool Descent::enter_groups(Iterate& it, double lambda_0, const Screening::Result& found, Model& current) {
+    const double margin = negligible(it, lambda_0);
+    int failed = 0;
+    for (const Candidate& candidate : found.candidates) {
+        if (candidate.gain <= lambda_0 && failed >= group_trials) break;
+        const double price = problem_.penalty.price(candidate.column);
+        it.add(candidate.column, 0.0);
+        descend(it, lambda_0);
+        it.prune();
+        if (current.cost - it.true_cost() > lambda_0 * price + margin) return true;
+        it.load(current);
+        ++failed;
+    }
     return false;
 }
 
@@ -283,13 +388,27 @@ Descent::Entry Descent::best_entry(Iterate& it) {
     auto found = look(Radius::likely);
     if (found.candidates.empty()) found = look(Radius::certain);
     if (std::ssize(found.candidates) > exact_trials) found.candidates.resize(exact_trials);
+    if (problem_.groups && std::ssize(found.candidates) > group_trials) found.candidates.resize(group_trials);
     Entry best{-1, 0.0, 0.0};
     for (const Candidate& candidate : found.candidates) {
-        const Line::Minimum minimum = line_.along(it.eta.data(), candidate.column, candidate.slope);
-        const double gain = std::max(candidate.gain, minimum.gain / problem_.penalty.price(candidate.column));
-        if (gain > best.gain) best = {candidate.column, minimum.at, gain};
+        const Entry entry = tried(it, candidate);
+        if (entry.gain > best.gain) best = entry;
     }
     return best;
+}
+
+Descent::Entry Descent::tried(Iterate& it, const Candidate& candidate) {
+    const double price = problem_.penalty.price(candidate.column);
+    if (!problem_.groups) {
+        const Line::Minimum minimum = line_.along(it.eta.data(), candidate.column, candidate.slope);
+        return {candidate.column, minimum.at, std::max(candidate.gain, minimum.gain / price)};
+    }
+    const Model before = it.model();
+    it.add(candidate.column, 0.0);
+    descend(it, 0.0);
+    const double gain = before.cost - it.true_cost();
+    it.load(before);
+    return {candidate.column, 0.0, std::max(candidate.gain, gain / price)};
 }
 
 double Descent::next_lambda_0(Iterate& it) {

@@ -77,23 +77,31 @@ Model HardThresholding::step(const Iterate& it, double lambda_0, int size) {
     std::vector<double> from(p, 0.0);
     for (size_t k = 0; k < it.support.size(); ++k) from[it.support[k]] = it.beta[k];
     struct Entry {
-        int32_t column;
-        double value, gain;
+        int32_t column;  // the head of a group
+        double gain;
     };
     std::vector<Entry> chosen, counted;
+    std::vector<double> values(p, 0.0);
     for (int64_t c = 0; c < p; ++c) {
-        const auto j = static_cast<int32_t>(c);
-        const double target = problem_.X.square(j) > 0.0 ? from[c] - slopes_[c] / curvature : from[c];
-        if (!penalty.counted(j)) {
-            chosen.push_back({j, penalty.proximal(target, curvature, j), 0.0});
-        } else if (size < 0) {
-            const double value = penalty.threshold(target, curvature, lambda_0, j);
-            if (value != 0.0) chosen.push_back({j, value, 0.0});
-        } else {
+        const auto head = static_cast<int32_t>(c);
+        if (!problem_.is_head(head)) continue;
+        // The decrease of the surrogate when the feature leaves zero. Without bounds it orders single columns by |target|.
+        double gain = 0.0;
+        bool used = false;
+        for (const int32_t j : problem_.members(head)) {
+            const double target = problem_.X.square(j) > 0.0 ? from[j] - slopes_[j] / curvature : from[j];
             const double value = penalty.proximal(target, curvature, j);
-            if (value == 0.0 || std::isnan(value)) continue;
-            // The decrease of the surrogate when j leaves zero. Without bounds it orders by |target|.
-            counted.push_back({j, value, curvature * value * (target - 0.5 * value) - penalty.value(value)});
+            if (!std::isnan(value)) values[j] = value;
+            if (values[j] == 0.0) continue;
+            used = true;
+            gain += curvature * value * (target - 0.5 * value) - penalty.value(value);
+        }
+        if (!penalty.counted(head)) {
+            chosen.push_back({head, 0.0});
+        } else if (used && size >= 0) {
+            counted.push_back({head, gain});
+        } else if (used && lambda_0 * penalty.price(head) <= gain) {
+            chosen.push_back({head, 0.0});
         }
     }
     if (std::ssize(counted) > size && size >= 0) {
@@ -106,11 +114,13 @@ Model HardThresholding::step(const Iterate& it, double lambda_0, int size) {
     std::sort(chosen.begin(), chosen.end(), [](const Entry& a, const Entry& b) { return a.column < b.column; });
     Model out;
     for (const Entry& entry : chosen) {
-        out.support.push_back(entry.column);
-        out.beta.push_back(entry.value);
+        const Members members = problem_.members(entry.column);
+        out.support.insert(out.support.end(), members.begin(), members.end());
         out.size += penalty.counted(entry.column);
         out.spent += penalty.price(entry.column);
     }
+    std::sort(out.support.begin(), out.support.end());
+    for (const int32_t j : out.support) out.beta.push_back(values[j]);
     out.intercept = it.intercept;
     if (problem_.intercept) out.intercept -= kernels::sum(it.r.data(), problem_.rows()) / curvature;
     return out;

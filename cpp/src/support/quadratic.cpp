@@ -25,6 +25,35 @@ constexpr int64_t adaptable_share = 8;
 // Rows of the factor that are computed together, if they are too few for a tile.
 constexpr int64_t few_rows = 4;
 constexpr int64_t worth_a_tile = 12;
+// Of a diagonal of ones: where a group's columns depend on each other, the inverse of their part is still a matrix.
+constexpr double least_pivot = 1e-12;
+
+// The inverse of a small positive definite matrix, row-major.
+std::vector<double> inverted(const std::vector<double>& matrix, int64_t m) {
+    std::vector<double> scale(m), factor(m * m, 0.0), out(m * m, 0.0);
+    for (int64_t a = 0; a < m; ++a) scale[a] = 1.0 / std::sqrt(std::max(matrix[a * m + a], 1e-300));
+    for (int64_t a = 0; a < m; ++a)
+        for (int64_t b = 0; b <= a; ++b) {
+            double rest = matrix[a * m + b] * scale[a] * scale[b];
+            for (int64_t c = 0; c < b; ++c) rest -= factor[a * m + c] * factor[b * m + c];
+            factor[a * m + b] = a == b ? std::sqrt(std::max(rest, least_pivot)) : rest / factor[b * m + b];
+        }
+    std::vector<double> x(m);
+    for (int64_t k = 0; k < m; ++k) {
+        std::fill(x.begin(), x.end(), 0.0);
+        x[k] = 1.0;
+        for (int64_t a = k; a < m; ++a) {
+            for (int64_t b = k; b < a; ++b) x[a] -= factor[a * m + b] * x[b];
+            x[a] /= factor[a * m + a];
+        }
+        for (int64_t a = m; a-- > 0;) {
+            for (int64_t b = a + 1; b < m; ++b) x[a] -= factor[b * m + a] * x[b];
+            x[a] /= factor[a * m + a];
+        }
+        for (int64_t a = 0; a < m; ++a) out[a * m + k] = x[a] * scale[a] * scale[k];
+    }
+    return out;
+}
 
 }  // namespace
 
@@ -332,11 +361,15 @@ bool Quadratic::orthogonalise(const std::vector<int64_t>& free) {
     return true;
 }
 
-std::vector<double> Quadratic::inverse_diagonal() {
+void Quadratic::factorise_all() {
     set_damping(0.0);
     std::vector<int64_t> all(order_);
     std::iota(all.begin(), all.end(), int64_t{0});
     factorise(all);
+}
+
+std::vector<double> Quadratic::inverse_diagonal() {
+    factorise_all();
     constexpr int64_t width = kernels::tile_width;
     std::vector<double> out(ld_ - 1), tile(order_ * width);
     double squares[width];
@@ -346,6 +379,50 @@ std::vector<double> Quadratic::inverse_diagonal() {
         for (int64_t l = 0; l < count; ++l) tile[(first + l) * width + l] = 1.0;
         kernels::solve_forward(factor_.data(), order_, tile.data(), squares, first);
         std::copy_n(squares, count, out.begin() + first);
+    }
+    return out;
+}
+
+std::vector<double> Quadratic::inverse_block(const std::vector<int64_t>& positions) const {
+    constexpr int64_t width = kernels::tile_width;
+    const int64_t m = std::ssize(positions);
+    std::vector<double> columns(m * order_), tile(order_ * width), out(m * m);  // columns: L^-1 e_k, one after another
+    double squares[width];
+    for (int64_t start = 0; start < m; start += width) {
+        const int64_t count = std::min(width, m - start);
+        std::fill(tile.begin(), tile.end(), 0.0);
+        for (int64_t l = 0; l < count; ++l) tile[positions[start + l] * width + l] = 1.0;
+        kernels::solve_forward(factor_.data(), order_, tile.data(), squares);
+        for (int64_t l = 0; l < count; ++l)
+            for (int64_t a = 0; a < order_; ++a) columns[(start + l) * order_ + a] = tile[a * width + l];
+    }
+    for (int64_t a = 0; a < m; ++a)
+        for (int64_t b = 0; b < m; ++b) out[a * m + b] = kernels::dot(&columns[a * order_], &columns[b * order_], order_);
+    return out;
+}
+
+std::vector<Removal> Quadratic::removals(const Iterate& it) {
+    factorise_all();
+    std::vector<Removal> out;
+    std::unordered_map<int32_t, size_t> place;  // of a head's removal
+    for (size_t k = 0; k < it.support.size(); ++k) {
+        const int32_t head = problem_.head(it.support[k]);
+        if (!problem_.penalty.counted(head)) continue;
+        const auto [known, fresh] = place.try_emplace(head, out.size());
+        if (fresh) out.push_back({head, {}, {}, {}, 0.0});
+        out[known->second].positions.push_back(static_cast<int64_t>(k));
+    }
+    for (Removal& removal : out) {
+        // The head's position stands for the group.
+        std::stable_partition(removal.positions.begin(), removal.positions.end(),
+                              [&](int64_t k) { return it.support[k] == removal.head; });
+        const int64_t m = std::ssize(removal.positions);
+        removal.inverse = inverted(inverse_block(removal.positions), m);
+        removal.pull.assign(m, 0.0);
+        for (int64_t a = 0; a < m; ++a) {
+            for (int64_t b = 0; b < m; ++b) removal.pull[a] += removal.inverse[a * m + b] * it.beta[removal.positions[b]];
+            removal.cost += 0.5 * removal.pull[a] * it.beta[removal.positions[a]];
+        }
     }
     return out;
 }

@@ -280,6 +280,16 @@ std::vector<double> Refit::removal_costs(const Iterate& it) {
     } else if (!model_.adapt(it, it.d)) {
         model_.build(it, it.d);
     }
+    if (problem_.groups) {
+        std::vector<double> costs(it.support.size(), Penalty::infinity);
+        std::vector<Removal> removals = model_.removals(it);
+        if (model_.indefinite()) {
+            model_.build(it, it.d);
+            removals = model_.removals(it);
+        }
+        for (const Removal& removal : removals) costs[removal.positions.front()] = removal.cost;
+        return costs;
+    }
     std::vector<double> costs = model_.inverse_diagonal();
     if (model_.indefinite()) {
         model_.build(it, it.d);

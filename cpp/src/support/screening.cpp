@@ -42,6 +42,8 @@ Screening::Screening(const Problem& problem)
     if (problem.X.design().bytes() <= small_bytes) capacity_ = 0;
     if (capacity_ > 0) free_.assign(problem.X.squares(), problem.X.squares() + problem.columns());
     for (int64_t i = 0; i < problem.rows(); ++i) root_[i] = std::sqrt(problem.w[i]);
+    for (int32_t j = 0; problem.groups && j < problem.columns(); ++j)
+        coupled_.push_back(problem.X.square(j) * problem.coupling(j));
 }
 
 void Screening::project(const std::vector<double>& r) {
@@ -145,16 +147,16 @@ void Screening::foresee(const std::vector<std::vector<double>>& residuals) {
 
 void Screening::bound_gains(const double* prices) {
     const Penalty& penalty = problem_.penalty;
-    const double* square = problem_.X.squares();
-    const double* free = radius_ > 0.0 ? free_.data() : square;
+    const double* square = problem_.groups ? coupled_.data() : problem_.X.squares();
+    const double* free = radius_ > 0.0 ? free_.data() : problem_.X.squares();
     problem_.X.team().run(problem_.columns(), chunk, [&](int64_t begin, int64_t end, int) {
         kernels::gains(center_.data() + begin, free + begin, square + begin, radius_, penalty.lambda_1, steepness_,
                        2.0 * penalty.lambda_2, end - begin, least_.data() + begin, most_.data() + begin);
         for (int64_t c = begin; penalty.boxed() && c < end; ++c) {
             const auto j = static_cast<int32_t>(c);
             const double reach = radius_ * std::sqrt(free[c] + 1e-12 * square[c]);
-            const double down = penalty.entry_gain(center_[c] - reach, curvature(j), j);
-            const double up = penalty.entry_gain(center_[c] + reach, curvature(j), j);
+            const double down = penalty.entry_gain(center_[c] - reach, problem_.entry_curvature(j), j);
+            const double up = penalty.entry_gain(center_[c] + reach, problem_.entry_curvature(j), j);
             least_[c] = std::abs(center_[c]) <= reach ? 0.0 : std::min(down, up);
             most_[c] = std::max(down, up);
         }
@@ -162,6 +164,24 @@ void Screening::bound_gains(const double* prices) {
             const double price = prices[c] > 0.0 ? prices[c] : 1.0;  // those without a price are in
             least_[c] /= price;
             most_[c] /= price;
+        }
+    });
+    if (problem_.groups) sum_by_group();
+}
+
+void Screening::sum_by_group() {
+    problem_.X.team().run(problem_.columns(), chunk, [&](int64_t begin, int64_t end, int) {
+        for (int64_t c = begin; c < end; ++c) {
+            const auto head = static_cast<int32_t>(c);
+            if (!problem_.is_head(head)) continue;
+            double least = 0.0, most = 0.0;
+            for (const int32_t j : problem_.members(head)) {
+                least += least_[j];
+                most += most_[j];
+                if (j != head) least_[j] = most_[j] = 0.0;
+            }
+            least_[c] = least;
+            most_[c] = most;
         }
     });
 }
@@ -228,7 +248,8 @@ Screening::Result Screening::above(const Iterate& it, double must, double may, i
     std::vector<int32_t> columns = in_doubt(it, threshold(), out.rest);
     if (radius_ > 0.0) {
         double bytes = 0.0;
-        for (const int32_t j : columns) bytes += static_cast<double>(problem_.X.design().bytes(j));
+        for (const int32_t head : columns)
+            for (const int32_t j : problem_.members(head)) bytes += static_cast<double>(problem_.X.design().bytes(j));
         const double share = bytes / static_cast<double>(std::max<int64_t>(problem_.X.design().bytes(), 1));
         // Rent or buy: once the single reads have cost a full one, the full one is bought.
         if (share > most_in_doubt || rented_ + share > 1.0) {
@@ -240,18 +261,19 @@ Screening::Result Screening::above(const Iterate& it, double must, double may, i
             rented_ += share;
         }
     }
-    std::vector<double> slopes;
     if (radius_ > 0.0) {
-        problem_.X.dots(columns, it.r.data(), slopes);
-    } else {
-        slopes.reserve(columns.size());
-        for (const int32_t j : columns) slopes.push_back(center_[j]);
+        std::vector<int32_t> all;
+        for (const int32_t head : columns)
+            for (const int32_t j : problem_.members(head)) all.push_back(j);
+        std::vector<double> slopes;
+        problem_.X.dots(all, it.r.data(), slopes);
+        for (size_t k = 0; k < all.size(); ++k) center_[all[k]] = slopes[k];
     }
-    for (size_t k = 0; k < columns.size(); ++k) {
-        double gain = problem_.penalty.entry_gain(slopes[k], curvature(columns[k]), columns[k]);
-        if (prices) gain /= prices[columns[k]];
+    for (const int32_t head : columns) {
+        double gain = problem_.entry_gain(head, center_.data());
+        if (prices) gain /= prices[head];
         // Compared with `may`, not with the threshold: by the likely radius even a sure gain can turn out smaller.
-        if (gain > may) out.candidates.push_back({columns[k], slopes[k], gain});
+        if (gain > may) out.candidates.push_back({head, center_[head], gain});
         else out.rest = std::max(out.rest, gain);
     }
     std::sort(out.candidates.begin(), out.candidates.end(),
@@ -259,7 +281,11 @@ Screening::Result Screening::above(const Iterate& it, double must, double may, i
     // Callers look at the best ones, one by one.
     if (problem_.X.design().distant()) {
         std::vector<int32_t> next;
-        for (size_t k = 0; k < std::min(out.candidates.size(), fetched_ahead); ++k) next.push_back(out.candidates[k].column);
+        for (size_t k = 0; k < std::min(out.candidates.size(), fetched_ahead); ++k) {
+            const Members members = problem_.members(out.candidates[k].column);
+            if (next.empty() || next.size() + members.size() <= fetched_ahead)
+                next.insert(next.end(), members.begin(), members.end());
+        }
         problem_.X.design().hold(next);
     }
     problem_.X.monitor().poll();

@@ -13,8 +13,9 @@ constexpr size_t width = 16, branches = 8, refitted = 32;
 
 using Support = std::vector<int32_t>;
 
-Support with(Support support, int32_t column) {
-    support.insert(std::lower_bound(support.begin(), support.end(), column), column);
+Support with(const Problem& problem, Support support, int32_t head) {
+    for (const int32_t column : problem.members(head))
+        support.insert(std::lower_bound(support.begin(), support.end(), column), column);
     return support;
 }
 
@@ -39,7 +40,7 @@ bool grow_beam(const Problem& problem, Exchange& exchange, Pool& pool, int large
         std::set<Support> seen;
         for (size_t parent = 0; parent < level.size(); ++parent)
             for (const Entry& entry : exchange.steepest(level[parent], branches)) {
-                const Support support = with(level[parent].support, entry.column);
+                const Support support = with(problem, level[parent].support, entry.column);
                 if (!next.contains(support) && seen.insert(support).second)
                     children.push_back({level[parent].cost - entry.gain, parent, entry.column});
             }

@@ -91,8 +91,8 @@ std::vector<Entry> Exchange::steepest(const Model& model, size_t most) {
     std::vector<Entry> out;
     for (int64_t c = 0; c < problem_.columns(); ++c) {
         const auto j = static_cast<int32_t>(c);
-        if (it_.contains(j) || problem_.X.square(j) <= 0.0) continue;
-        const double gain = problem_.penalty.entry_gain(slopes_[j], problem_.entry_curvature(j), j);
+        if (it_.contains(j) || !problem_.is_head(j) || !problem_.varies(j)) continue;
+        const double gain = problem_.entry_gain(j, slopes_.data());
         if (gain > 0.0) out.push_back({j, gain});
     }
     const size_t count = std::min(most, out.size());
@@ -118,7 +118,7 @@ bool Exchange::add(const Model& model, int32_t column, Model& out) {
 bool Exchange::replace(const Model& model, int32_t feature, Model& out) {
     it_.load(model);
     const auto place = std::find(it_.support.begin(), it_.support.end(), feature);
-    if (!problem_.penalty.counted(feature)) return false;
+    if (!problem_.penalty.counted(feature) || !problem_.is_head(feature)) return false;
     it_.remove(static_cast<size_t>(place - it_.support.begin()));
     const Model less = refit();
     for (const Entry& entry : steepest(less, 2))

@@ -78,7 +78,9 @@ void LocalSearch::run(Pool& pool, const std::set<int>& sizes, const Report& repo
 }
 
 std::vector<int32_t> LocalSearch::selected(const Pool& pool) const {
-    std::set<int32_t> columns = promising_;
+    std::set<int32_t> columns;
+    for (const int32_t head : promising_)
+        for (const int32_t j : problem_.members(head)) columns.insert(j);
     for (const Model& model : pool.by_size(largest + 1)) columns.insert(model.support.begin(), model.support.end());
     for (int32_t j = 0; problem_.penalty.prices && j < problem_.columns(); ++j)
         if (!problem_.penalty.counted(j)) columns.insert(j);
@@ -177,8 +179,10 @@ bool LocalSearch::look_outside(Pool& pool, const std::set<int>& sizes) {
             const auto swaps = whole_.swaps().rank(it, slopes.data() + k * p, promising_per_model);
             std::vector<int32_t> columns;
             columns.reserve(swaps.size());
-            for (const Swap& swap : swaps) columns.push_back(swap.column);
-            promising_.insert(columns.begin(), columns.end());
+            for (const Swap& swap : swaps) {
+                promising_.insert(swap.column);
+                for (const int32_t j : problem_.members(swap.column)) columns.push_back(j);
+            }
             const auto held = problem_.X.design().hold(columns);
             if (whole_.try_swaps(model, swaps, refusals)) improved = true;
             else model.searched = true;

@@ -65,8 +65,8 @@ int32_t PricedSearch::best_that_fits(const Model& model, const Terms& terms, con
     double best_ratio = 0.0, largest_gain = 0.0, cheapest = Penalty::infinity;
     for (int32_t j = 0; j < problem_.columns(); ++j) {
         const double price = penalty.price(j);
-        if (it_.contains(j) || j == restraint.barred || price > room || problem_.X.square(j) <= 0.0) continue;
-        const double gain = penalty.entry_gain(slopes_[j], problem_.entry_curvature(j), j) - terms.lambda_0 * price;
+        if (it_.contains(j) || !problem_.is_head(j) || j == restraint.barred || price > room || !problem_.varies(j)) continue;
+        const double gain = problem_.entry_gain(j, slopes_.data()) - terms.lambda_0 * price;
         if (!(gain > 0.0)) continue;
         cheapest = std::min(cheapest, price);
         if (gain > best_ratio * price) {
@@ -134,7 +134,7 @@ bool PricedSearch::exchange_unequally(Model& model, const Terms& terms) {
     if (effort_ == Effort::quick || model.size > few_features) return false;
     const std::vector<int32_t> support = model.support;
     for (const int32_t feature : support) {
-        if (!problem_.penalty.counted(feature)) continue;
+        if (!problem_.penalty.counted(feature) || !problem_.is_head(feature)) continue;
         it_.load(model);
         const auto place = std::find(it_.support.begin(), it_.support.end(), feature);
         it_.remove(static_cast<size_t>(place - it_.support.begin()));
@@ -144,8 +144,8 @@ bool PricedSearch::exchange_unequally(Model& model, const Terms& terms) {
     read_slopes(model);
     std::vector<std::pair<double, int32_t>> order;
     for (int32_t j = 0; j < problem_.columns(); ++j)
-        if (!it_.contains(j) && problem_.X.square(j) > 0.0 && problem_.penalty.price(j) <= terms.budget)
-            order.emplace_back(-problem_.penalty.entry_gain(slopes_[j], problem_.entry_curvature(j), j), j);
+        if (!it_.contains(j) && problem_.is_head(j) && problem_.varies(j) && problem_.penalty.price(j) <= terms.budget)
+            order.emplace_back(-problem_.entry_gain(j, slopes_.data()), j);
     const size_t count = std::min(forced, order.size());
     std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end());
     for (size_t k = 0; k < count; ++k) {

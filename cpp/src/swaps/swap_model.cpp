@@ -12,6 +12,7 @@ namespace {
 // float32.
 constexpr double least_left = 1e-5;
 constexpr int64_t tiles_per_chunk = 16;
+constexpr int64_t groups_per_chunk = 64;
 constexpr int64_t work_between_polls = 1'000'000'000;  // multiplications
 // The products may take up to this share of X (if that is in memory) or this many bytes, whichever is more; but a few features
 // always fit.
@@ -25,6 +26,14 @@ void keep_best(std::vector<Swap>& list, size_t most) {
     if (list.size() <= most) return;
     std::nth_element(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(most), list.end(), better);
     list.resize(most);
+}
+
+std::vector<Swap> merged(const std::vector<std::vector<Swap>>& lists, size_t most) {
+    std::vector<Swap> out;
+    for (const auto& list : lists) out.insert(out.end(), list.begin(), list.end());
+    keep_best(out, most);
+    std::sort(out.begin(), out.end(), better);
+    return out;
 }
 
 }  // namespace
@@ -145,6 +154,65 @@ void SwapModel::rank_tiles(const Iterate& it, const double* slopes, size_t most,
     keep_best(list, most);
 }
 
+void SwapModel::rank_groups(const Iterate& it, const double* slopes, size_t most, std::span<const int32_t> heads,
+                            const Terms& terms, std::vector<Swap>& list) const {
+    constexpr int64_t width = kernels::tile_width;
+    const Penalty& penalty = problem_.penalty;
+    const int64_t order = hessian_.order(), groups = std::ssize(heads), leaving = std::ssize(removals_);
+    std::vector<const float*> rows;
+    rows.reserve(order);
+    for (const int32_t j : it.support) rows.push_back(products_.at(j).data());
+    if (problem_.intercept) rows.push_back(sums_.data());
+    std::vector<int32_t> columns;
+    std::vector<int64_t> group;  // of each column, its place among the heads
+    for (int64_t g = 0; g < groups; ++g)
+        for (const int32_t j : problem_.members(heads[g])) {
+            if (problem_.X.square(j) <= 0.0) continue;
+            columns.push_back(j);
+            group.push_back(g);
+        }
+    std::vector<double> t(order * width), u(order * width), gains(leaving * groups, 0.0);
+    double left[width];
+    for (int64_t first = 0; first < std::ssize(columns); first += width) {
+        const int64_t count = std::min(width, std::ssize(columns) - first);
+        std::fill(t.begin(), t.end(), 0.0);
+        for (int64_t a = 0; a < order; ++a)
+            for (int64_t l = 0; l < count; ++l) t[a * width + l] = scale_ * static_cast<double>(rows[a][columns[first + l]]);
+        kernels::solve_forward(hessian_.factor(), order, t.data(), left);
+        kernels::solve_backward(hessian_.factor(), order, t.data(), u.data());
+        for (int64_t l = 0; l < count; ++l) {
+            const int32_t j = columns[first + l];
+            const double whole = scale_ * static_cast<double>(diagonal_[j]) + 2.0 * penalty.lambda_2;
+            const double own = std::max({whole - left[l], least_left * whole, 1e-300});
+            for (int64_t k = 0; k < leaving; ++k) {
+                const Removal& removal = removals_[k];
+                const int64_t m = std::ssize(removal.positions);
+                double pulled = 0.0, freed = 0.0;
+                for (int64_t a = 0; a < m; ++a) {
+                    const double at = u[removal.positions[a] * width + l];
+                    pulled += at * removal.pull[a];
+                    for (int64_t b = 0; b < m; ++b)
+                        freed += at * removal.inverse[a * m + b] * u[removal.positions[b] * width + l];
+                }
+                const double steep = problem_.coupling(j) * (own + freed) - 2.0 * penalty.lambda_2;
+                gains[k * groups + group[first + l]] += penalty.entry_gain(slopes[j] - pulled, std::max(steep, 1e-300), j);
+            }
+        }
+    }
+    for (int64_t g = 0; g < groups; ++g) {
+        Swap best{0, heads[g], Penalty::infinity, 0.0};
+        for (int64_t k = 0; k < leaving; ++k) {
+            const Removal& removal = removals_[k];
+            const double dearer = penalty.unequal ? penalty.price(heads[g]) - penalty.price(removal.head) : 0.0;
+            if (it.spent + dearer > terms.budget) continue;
+            const double change = removal.cost + terms.lambda_0 * dearer - gains[k * groups + g];
+            if (change < best.change) best = {static_cast<size_t>(removal.positions.front()), heads[g], change, removal.cost};
+        }
+        if (best.change < Penalty::infinity) list.push_back(best);
+    }
+    keep_best(list, most);
+}
+
 Swap SwapModel::best_at_prices(const Iterate& it, int32_t j, double slope, double left, const double* u, int64_t width,
                                const Terms& terms) const {
     const Penalty& penalty = problem_.penalty;
@@ -167,6 +235,7 @@ std::vector<Swap> SwapModel::rank(const Iterate& it, const double* slopes, size_
     std::vector<double> d(d_);
     for (double& value : d) value *= scale_;
     hessian_.build(it, d);
+    if (problem_.groups) return rank_all_groups(it, slopes, most, terms);
     variance_ = hessian_.inverse_diagonal();
 
     const int64_t tiles = (problem_.columns() + kernels::tile_width - 1) / kernels::tile_width;
@@ -180,11 +249,26 @@ std::vector<Swap> SwapModel::rank(const Iterate& it, const double* slopes, size_
         }, count * work_per_tile);
         problem_.X.monitor().poll();
     }
-    std::vector<Swap> out;
-    for (const auto& list : found) out.insert(out.end(), list.begin(), list.end());
-    keep_best(out, most);
-    std::sort(out.begin(), out.end(), better);
-    return out;
+    return merged(found, most);
+}
+
+std::vector<Swap> SwapModel::rank_all_groups(const Iterate& it, const double* slopes, size_t most, const Terms& terms) {
+    removals_ = hessian_.removals(it);
+    std::vector<int32_t> heads;
+    for (int32_t j = 0; j < problem_.columns(); ++j)
+        if (problem_.is_head(j) && !it.contains(j)) heads.push_back(j);
+    const int64_t count = std::ssize(heads), work = 2 * hessian_.order() * hessian_.order() + 1;
+    std::vector<std::vector<Swap>> found((count + groups_per_chunk - 1) / groups_per_chunk);
+    const int64_t piece = groups_per_chunk * std::max<int64_t>(1, work_between_polls / (work * groups_per_chunk));
+    for (int64_t start = 0; start < count; start += piece) {
+        const int64_t size = std::min(piece, count - start);
+        problem_.X.team().run(size, groups_per_chunk, [&](int64_t begin, int64_t end, int) {
+            rank_groups(it, slopes, most, std::span(heads).subspan(start + begin, end - begin), terms,
+                        found[(start + begin) / groups_per_chunk]);
+        }, size * work);
+        problem_.X.monitor().poll();
+    }
+    return merged(found, most);
 }
 
 }  // namespace ellzero

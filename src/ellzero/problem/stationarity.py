@@ -42,11 +42,12 @@ class StationarityReport:
         counts).
     smallest : float
         min over the support of |beta_j| / sqrt(2 lambda_0 c_j / (L_hat_j + 2 lambda_2)), where c_j is the price of feature j
-        (one, unless `feature_cost` gives another); the theorem asks for at least 1.
+        (one, unless `feature_cost` gives another); the theorem asks for at least 1. Of a group of columns, it is the root of
+        the sum of the squares.
         Features that a bound or lambda_0 = 0 exempts are left out; infinite if none is left.
     largest : float
         max outside the support of (|gradient_j| - lambda_1) / sqrt(2 lambda_0 c_j (L_hat_j + 2 lambda_2)); the theorem asks for
-        at most 1.
+        at most 1. Of a group, the root of the sum of the squares.
     objective : float
         P; with the smoothed loss, for the hinge.
     null : float
@@ -190,11 +191,17 @@ class Coordinates:
         price = lambda_0 * self.penalty.prices(self.beta.size)
         steep = np.where(self.alive, self.curvature + 2.0 * self.penalty.lambda_2, np.inf)
         counted = ~self.unpenalized
-        judged = self.inside & counted & ~self.at_low & ~self.at_high
-        outside = self.alive & (self.beta == 0.0) & counted & (self.low < 0.0) & (self.high > 0.0)
-        smallest = (np.abs(self.beta[judged]) / np.sqrt(2.0 * price[judged] / steep[judged])).min(initial=np.inf)
-        excess = np.abs(self.slope[outside]) - self.penalty.lambda_1
-        largest = (excess / np.sqrt(2.0 * price[outside] * steep[outside])).max(initial=0.0)
+        by_group = self.penalty.by_group
+        used = by_group((self.beta != 0.0).astype(np.float64)) > 0.0
+        bounded = by_group((self.inside & (self.at_low | self.at_high)).astype(np.float64)) > 0.0
+        judged = self.alive & used & counted & ~bounded
+        outside = self.alive & ~used & counted & (self.low < 0.0) & (self.high > 0.0)
+        with np.errstate(invalid="ignore"):  # dead columns are steep without end, and have no part
+            moved = by_group(np.where(self.alive, steep * self.beta**2, 0.0))
+            excess = np.maximum(np.abs(self.slope) - self.penalty.lambda_1, 0.0)
+            pull = by_group(np.where(outside, excess**2 / steep, 0.0))
+        smallest = np.sqrt(moved[judged] / (2.0 * price[judged])).min(initial=np.inf)
+        largest = np.sqrt(pull[outside] / (2.0 * price[outside])).max(initial=0.0)
         return float(smallest), float(largest)
 
 

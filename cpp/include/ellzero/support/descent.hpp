@@ -35,7 +35,7 @@ class Descent {
     bool stands(const Iterate& it, double lambda_0) const;
 
     // One cycle of Algorithm 1 over the listed columns; returns the largest surrogate decrease. `trace`, if given, receives
-    // for every step that moved: the column, the step and P after it.
+    // for every step that moved: the column, the step (a group's largest) and P after it.
     struct Step {
         int32_t column;
         double change, objective;
@@ -47,12 +47,23 @@ class Descent {
         int32_t column;
         double at, gain;  // the gain per price
     };
+    // The step of a group at the slopes of its columns: each to where its surrogate is least, or all to zero.
+    struct GroupStep {
+        std::vector<double> from, to;
+        double decrease = 0.0;  // of the surrogate
+    };
+    GroupStep group_step(int32_t head, const double* beta, const double* slopes, double lambda_0) const;
+    // What a candidate gains: exactly along its coordinate, or with a refit where it is a group.
+    Entry tried(Iterate& it, const Candidate& candidate);
+    bool enter_groups(Iterate& it, double lambda_0, const Screening::Result& found, Model& current);
     // P, or a small part of the null model's cost where that is more: tolerances are relative to it.
     double size_of_objective(const Iterate& it, double lambda_0) const;
     Entry best_entry(Iterate& it);
     // Position of the support coordinate whose removal costs least for its price, counted ones only and none to be kept; -1 if
     // there is none.
     int cheapest(const Iterate& it, double* cost, int32_t kept = -1);
+    double cycle_groups(Iterate& it, const std::vector<int32_t>& columns, double lambda_0, std::vector<Step>* trace);
+    void sum_at_heads(const Iterate& it, std::vector<double>& values) const;
     bool descend(Iterate& it, double lambda_0, double target = Penalty::infinity);
     bool drop(Iterate& it, double lambda_0, Model& current);
     bool enter(Iterate& it, double lambda_0, Radius radius, Model& current);

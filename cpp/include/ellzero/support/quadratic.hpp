@@ -7,6 +7,15 @@
 
 namespace ellzero {
 
+// A group that leaves, by the model: with V = (H^-1)_II of its coordinates I, the others refitted.
+struct Removal {
+    int32_t head;
+    std::vector<int64_t> positions;  // I, the head's first
+    std::vector<double> inverse;     // V^-1, row-major
+    std::vector<double> pull;        // V^-1 beta_I
+    double cost;                     // beta_I' V^-1 beta_I / 2
+};
+
 // m(s) = g.s + s'Hs/2 + lambda_1 (|beta + s| - |beta|) over the box, s = steps of (beta on the support, intercept).
 // lambda_2 is inside g and H.
 class Quadratic {
@@ -25,6 +34,8 @@ class Quadratic {
     double change(const Iterate& it, const std::vector<double>& step) const;
     // (H^-1)_kk of the support coordinates.
     std::vector<double> inverse_diagonal();
+    // The removal of each group of the support that pays for coming in, in the order of their heads' positions.
+    std::vector<Removal> removals(const Iterate& it);
 
     // The Cholesky factor behind inverse_diagonal(), rows packed one after another.
     const double* factor() const { return factor_.data(); }
@@ -36,6 +47,9 @@ class Quadratic {
     bool solve_face(const Iterate& it, const std::vector<double>& at);
     void descend(const Iterate& it);
     void factorise(const std::vector<int64_t>& free);
+    void factorise_all();
+    // (H^-1)_II of the factorised H, row-major.
+    std::vector<double> inverse_block(const std::vector<int64_t>& positions) const;
     int64_t solve_many_rows(const std::vector<int64_t>& free, int64_t first);
     void solve_few_rows(const std::vector<int64_t>& free, int64_t first, int64_t done);
     bool orthogonalise(const std::vector<int64_t>& free);

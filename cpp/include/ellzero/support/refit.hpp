@@ -17,7 +17,8 @@ class Refit {
     bool run(Iterate& it, double floor, double target = Penalty::infinity);
     // Minimises G over the intercept alone.
     void intercept(Iterate& it);
-    // Estimated rise of G when a support coordinate leaves and the others refit: beta_i^2 / (2 (H^-1)_ii).
+    // Estimated rise of G when a support coordinate leaves and the others refit: beta_i^2 / (2 (H^-1)_ii). That of a group
+    // stands at its head.
     std::vector<double> removal_costs(const Iterate& it);
 
     // Larger supports are left to coordinate descent: the Hessian would no longer be small beside X.

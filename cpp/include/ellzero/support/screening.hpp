@@ -17,9 +17,9 @@
 namespace ellzero {
 
 struct Candidate {
-    int32_t column;
-    double slope;  // x_j . r
-    double gain;   // the surrogate's decrease, see Penalty::entry_gain; in the currency that was asked for
+    int32_t column;  // the head of a group
+    double slope;    // x_j . r
+    double gain;     // the surrogate's decrease, see Penalty::entry_gain; in the currency that was asked for
 };
 
 enum class Radius { certain, likely };
@@ -50,17 +50,18 @@ class Screening {
     void read(size_t count);
     void forget(size_t slot);
     // Fills least_ and most_ with what each column can gain, given center_ and radius_, divided by `prices` unless that is
-    // null.
+    // null. Where columns come in groups, their heads have the sums and the others nothing.
     void bound_gains(const double* prices);
+    void sum_by_group();
     // The `rank`-th largest gain that is sure, over the columns outside the model.
     double sure_gain(const Iterate& it, int rank) const;
     // Columns that may gain more than the threshold; `rest` receives a bound for all others.
     std::vector<int32_t> in_doubt(const Iterate& it, double threshold, double& rest) const;
-    double curvature(int32_t j) const { return steepness_ * problem_.X.square(j); }
 
     const Problem& problem_;
     const double steepness_;
     size_t capacity_;
+    std::vector<double> coupled_;                  // squares times couplings, where columns come in groups
     std::vector<std::vector<double>> directions_;  // q_k
     std::vector<std::vector<double>> products_;    // x_j . q_k for all j
     std::vector<double> free_;                     // ||x_j||^2 - sum_k (x_j . q_k)^2

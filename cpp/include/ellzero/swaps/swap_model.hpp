@@ -3,10 +3,13 @@
 // With H = Z'DZ + 2 lambda_2 I on the support (and intercept), v_i = (H^-1)_ii, u = H^-1 Z'D z_j, c_j = z_j'D z_j + 2 lambda_2
 // - z_j'DZ u and g_j the gradient of an outside column, exchanging i for j and refitting the rest changes the model by
 //     beta_i^2 / (2 v_i)  -  (|g_j - beta_i u_i / v_i| - lambda_1)^2 / (2 (c_j + u_i^2 / v_i)).
+// Where columns come in groups, with I out and J in, W = V_II^-1 and rho the coupling of J, it is
+//     beta_I' W beta_I / 2  -  sum_J (|g_j - u_I' W beta_I| - lambda_1)^2 / (2 (c_j + u_I' W u_I)) / rho.
 // All of it follows from the products Z'D X. They are computed for a feature when it first appears, many features to one read
 // of X, and kept while D changes little: the model only ranks swaps, which are then tried.
 #pragma once
 
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -23,7 +26,7 @@ struct Terms {
 };
 
 struct Swap {
-    size_t position;  // in the iterate's support
+    size_t position;  // in the iterate's support; of a group, that of its head
     int32_t column;
     double change;  // of the objective, by the model
     double cost;    // of the removal alone
@@ -46,6 +49,10 @@ class SwapModel {
     void read_products(const std::vector<int32_t>& columns);
     void rank_tiles(const Iterate& it, const double* slopes, size_t most, int64_t begin, int64_t end, const Terms& terms,
                     std::vector<Swap>& list) const;
+    std::vector<Swap> rank_all_groups(const Iterate& it, const double* slopes, size_t most, const Terms& terms);
+    // The same for groups, given by their heads.
+    void rank_groups(const Iterate& it, const double* slopes, size_t most, std::span<const int32_t> heads, const Terms& terms,
+                     std::vector<Swap>& list) const;
     // The best swap for a column where prices differ, given the curvature that it has left and H^-1 Z'D z_j, in steps of
     // `width`.
     Swap best_at_prices(const Iterate& it, int32_t j, double slope, double left, const double* u, int64_t width,
@@ -60,6 +67,7 @@ class SwapModel {
     std::unordered_map<int32_t, std::vector<float>> products_;  // feature -> its products with all columns
     Quadratic hessian_;                                         // of the iterate that is ranked
     std::vector<double> variance_;                              // v
+    std::vector<Removal> removals_;                             // of groups
 };
 
 }  // namespace ellzero
