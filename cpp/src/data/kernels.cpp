@@ -343,6 +343,26 @@ ELLZERO_SIMD void improve_best(double cost, double pull, double inverse, const d
     }
 }
 
+ELLZERO_SIMD void quadratic_forms(const double* matrix, const double* vector, const int64_t* positions, int64_t count,
+                                  const double* u, double* linear, double* quadratic) {
+    for (int64_t l = 0; l < tile_width; ++l) linear[l] = quadratic[l] = 0.0;
+    for (int64_t a = 0; a < count; ++a) {
+        const double* own = u + positions[a] * tile_width;
+        double product[tile_width] = {};
+        for (int64_t b = 0; b < count; ++b) {
+            const double* other = u + positions[b] * tile_width;
+            const double entry = matrix[a * count + b];
+#pragma omp simd
+            for (int64_t l = 0; l < tile_width; ++l) product[l] += entry * other[l];
+        }
+#pragma omp simd
+        for (int64_t l = 0; l < tile_width; ++l) {
+            linear[l] += vector[a] * own[l];
+            quadratic[l] += product[l] * own[l];
+        }
+    }
+}
+
 ELLZERO_SIMD void combine(const double* const* basis, const double* coefficient, int64_t terms, int64_t count, double* center) {
     for (int64_t j = 0; j < count; ++j) center[j] = 0.0;
     for (int64_t k = 0; k < terms; ++k) {

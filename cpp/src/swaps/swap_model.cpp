@@ -181,21 +181,17 @@ void SwapModel::rank_groups(const Iterate& it, const double* slopes, size_t most
         kernels::solve_forward(hessian_.factor(), order, t.data(), left);
         kernels::solve_backward(hessian_.factor(), order, t.data(), u.data());
         for (int64_t l = 0; l < count; ++l) {
-            const int32_t j = columns[first + l];
-            const double whole = scale_ * static_cast<double>(diagonal_[j]) + 2.0 * penalty.lambda_2;
-            const double own = std::max({whole - left[l], least_left * whole, 1e-300});
-            for (int64_t k = 0; k < leaving; ++k) {
-                const Removal& removal = removals_[k];
-                const int64_t m = std::ssize(removal.positions);
-                double pulled = 0.0, freed = 0.0;
-                for (int64_t a = 0; a < m; ++a) {
-                    const double at = u[removal.positions[a] * width + l];
-                    pulled += at * removal.pull[a];
-                    for (int64_t b = 0; b < m; ++b)
-                        freed += at * removal.inverse[a * m + b] * u[removal.positions[b] * width + l];
-                }
-                const double steep = problem_.coupling(j) * (own + freed) - 2.0 * penalty.lambda_2;
-                gains[k * groups + group[first + l]] += penalty.entry_gain(slopes[j] - pulled, std::max(steep, 1e-300), j);
+            const double whole = scale_ * static_cast<double>(diagonal_[columns[first + l]]) + 2.0 * penalty.lambda_2;
+            left[l] = std::max({whole - left[l], least_left * whole, 1e-300});
+        }
+        for (int64_t k = 0; k < leaving; ++k) {
+            double pulled[width], freed[width];
+            kernels::quadratic_forms(removals_[k].inverse.data(), removals_[k].pull.data(), removals_[k].positions.data(),
+                                     std::ssize(removals_[k].positions), u.data(), pulled, freed);
+            for (int64_t l = 0; l < count; ++l) {
+                const int32_t j = columns[first + l];
+                const double steep = problem_.coupling(j) * (left[l] + freed[l]) - 2.0 * penalty.lambda_2;
+                gains[k * groups + group[first + l]] += penalty.entry_gain(slopes[j] - pulled[l], std::max(steep, 1e-300), j);
             }
         }
     }

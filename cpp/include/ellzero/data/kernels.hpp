@@ -74,6 +74,10 @@ void factor_rows(const double* factor, int64_t done, int64_t known, int64_t coun
 inline constexpr int64_t tile_width = 32;
 void solve_forward(const double* factor, int64_t order, double* t, double* squares, int64_t first = 0);
 void solve_backward(const double* factor, int64_t order, const double* t, double* u);
+// For each side l, with u_l the entries of its side at `count` positions: linear[l] = vector . u_l, quadratic[l] = u_l' matrix
+// u_l.
+void quadratic_forms(const double* matrix, const double* vector, const int64_t* positions, int64_t count, const double* u,
+                     double* linear, double* quadratic);
 // For each side l: the change cost - (|slope_l - pull row_l| + spare_l)_+^2 / (2 (left_l + inverse row_l^2)); where it is below
 // best_l it becomes best_l, and chosen_l becomes `label`.
 void improve_best(double cost, double pull, double inverse, const double* row, const double* slope, const double* spare,
