@@ -17,6 +17,11 @@ class Design:
     def moments(self, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> tuple:
         """Mean and variance of each column, for weights that sum to one."""
 
+    def couplings(self, heads: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        For each column, a factor by which the diagonal of its group's part of Z'WZ bounds that part.
+        """
+
     def products(self, r: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
         """The products of all columns with each row of r, (sides, p)."""
 
@@ -54,6 +59,13 @@ class LossKind(enum.Enum):
     hinge = 2
 
     squared_error = 3
+
+class Groups:
+    """
+    Columns that come in together, by the first column of each one's group, its head.
+    """
+
+    def __init__(self, heads: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], coupling: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
 class Problem:
     """
@@ -120,6 +132,13 @@ class Problem:
 
     @prices.setter
     def prices(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, /) -> None: ...
+
+    @property
+    def groups(self) -> object:
+        """None: every column is a group of its own."""
+
+    @groups.setter
+    def groups(self, arg: object | None, /) -> None: ...
 
     @property
     def loss(self) -> LossKind: ...

@@ -117,6 +117,7 @@ class L0Estimator(BaseEstimator):
             upper=self.upper,
             unpenalized=self.unpenalized,
             feature_cost=self.feature_cost,
+            groups=self.groups,
             n_jobs=self.n_jobs,
         )
         shared = as_flag("shared_support", getattr(self, "shared_support", False)) and len(targets) > 1
@@ -124,6 +125,8 @@ class L0Estimator(BaseEstimator):
             raise InvalidInputError("algorithm='exact' proves one output at a time: it excludes shared_support.")
         if shared and problem.penalty.price is not None:
             raise InvalidInputError("shared_support counts features: it excludes feature_cost.")
+        if shared and problem.groups is not None:
+            raise InvalidInputError("shared_support exchanges single columns: it excludes groups.")
         return Training(problem, targets, classes, shared)
 
     def _data(self, X: Any, y: ArrayLike) -> tuple[Design, NDArray[Any]]:

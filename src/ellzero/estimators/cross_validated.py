@@ -280,6 +280,7 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
         upper: Any = None,
         unpenalized: Any = None,
         feature_cost: Any = None,
+        groups: Any = None,
         feature_names: Any = None,
         bound: Any = None,
         gap: float = 1e-4,
@@ -314,6 +315,7 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
         self.upper = upper
         self.unpenalized = unpenalized
         self.feature_cost = feature_cost
+        self.groups = groups
         self.feature_names = feature_names
         self.bound = bound
         self.gap = gap
@@ -330,8 +332,8 @@ class L0RegressorCV(CrossValidatedFit, L0RegressorBase):
     Parameters
     ----------
     penalty, lambda_0, n_lambda, lambda_min_ratio, shrinkage, n_shrinkage, cv, scoring, select, rule, average, max_support,
-    algorithm, keep_predictions, fit_intercept, standardize, lower, upper, unpenalized, feature_cost, feature_names, bound, gap,
-    time_limit, tol, n_jobs, random_state, progress :
+    algorithm, keep_predictions, fit_intercept, standardize, lower, upper, unpenalized, feature_cost, groups, feature_names,
+    bound, gap, time_limit, tol, n_jobs, random_state, progress :
         As in :class:`ellzero.L0ClassifierCV`; folds are shuffled.
 
     Attributes
@@ -377,6 +379,7 @@ class L0RegressorCV(CrossValidatedFit, L0RegressorBase):
         upper: Any = None,
         unpenalized: Any = None,
         feature_cost: Any = None,
+        groups: Any = None,
         feature_names: Any = None,
         bound: Any = None,
         gap: float = 1e-4,
@@ -406,6 +409,7 @@ class L0RegressorCV(CrossValidatedFit, L0RegressorBase):
         self.upper = upper
         self.unpenalized = unpenalized
         self.feature_cost = feature_cost
+        self.groups = groups
         self.feature_names = feature_names
         self.bound = bound
         self.gap = gap

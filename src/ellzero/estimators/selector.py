@@ -29,7 +29,7 @@ class L0Selector(SelectorMixin, BaseEstimator):
     regression : bool
         The target holds numbers, otherwise labels.
     loss, lambda_0, lambda_1, lambda_2, algorithm, criterion, max_support, class_weight, fit_intercept, standardize, lower,
-    upper, unpenalized, tol, n_jobs :
+    upper, unpenalized, feature_cost, groups, tol, n_jobs :
         As in :class:`ellzero.L0Classifier`; ``loss`` and ``class_weight`` are for labels.
 
     Attributes
@@ -71,6 +71,8 @@ class L0Selector(SelectorMixin, BaseEstimator):
         lower: Any = None,
         upper: Any = None,
         unpenalized: Any = None,
+        feature_cost: Any = None,
+        groups: Any = None,
         tol: float = 1e-6,
         n_jobs: int | None = None,
     ) -> None:
@@ -89,6 +91,8 @@ class L0Selector(SelectorMixin, BaseEstimator):
         self.lower = lower
         self.upper = upper
         self.unpenalized = unpenalized
+        self.feature_cost = feature_cost
+        self.groups = groups
         self.tol = tol
         self.n_jobs = n_jobs
 

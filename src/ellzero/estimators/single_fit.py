@@ -112,6 +112,9 @@ class L0Classifier(SingleFit, L0ClassifierBase):
         Features that are always in the model.
     feature_cost : (p,) numbers, or a mapping or Series from columns to numbers, optional
         What each feature costs: it pays ``lambda_0 * feature_cost[j]``. Zero is ``unpenalized``; see :func:`ellzero.fit_path`.
+    groups : p labels, a mapping from names to columns, or "auto", optional
+        Columns that come into the model together, such as the indicators of a categorical variable; ``k`` counts groups. "auto"
+        finds the columns of a ``OneHotEncoder`` by their names and values; see :func:`ellzero.fit_path`.
     feature_names : p names, optional
         For an X without names, such as those of a ``CountVectorizer``; tables, plots and model files show them.
     bound, gap, time_limit :
@@ -183,6 +186,7 @@ class L0Classifier(SingleFit, L0ClassifierBase):
         upper: Any = None,
         unpenalized: Any = None,
         feature_cost: Any = None,
+        groups: Any = None,
         feature_names: Any = None,
         bound: Any = None,
         gap: float = 1e-4,
@@ -212,6 +216,7 @@ class L0Classifier(SingleFit, L0ClassifierBase):
         self.upper = upper
         self.unpenalized = unpenalized
         self.feature_cost = feature_cost
+        self.groups = groups
         self.feature_names = feature_names
         self.bound = bound
         self.gap = gap
@@ -232,7 +237,7 @@ class L0Regressor(SingleFit, L0RegressorBase):
     Parameters
     ----------
     k, budget, lambda_0, lambda_1, lambda_2, algorithm, criterion, max_support, fit_intercept, standardize, lower, upper,
-    unpenalized, feature_cost, feature_names, bound, gap, time_limit, within, tol, n_jobs, progress :
+    unpenalized, feature_cost, groups, feature_names, bound, gap, time_limit, within, tol, n_jobs, progress :
         As in :class:`ellzero.L0Classifier`.
 
     Attributes
@@ -272,6 +277,7 @@ class L0Regressor(SingleFit, L0RegressorBase):
         upper: Any = None,
         unpenalized: Any = None,
         feature_cost: Any = None,
+        groups: Any = None,
         feature_names: Any = None,
         bound: Any = None,
         gap: float = 1e-4,
@@ -295,6 +301,7 @@ class L0Regressor(SingleFit, L0RegressorBase):
         self.upper = upper
         self.unpenalized = unpenalized
         self.feature_cost = feature_cost
+        self.groups = groups
         self.feature_names = feature_names
         self.bound = bound
         self.gap = gap

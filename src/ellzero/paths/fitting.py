@@ -108,6 +108,11 @@ def fit_path(
         Feature j pays ``lambda_0 * feature_cost[j]`` instead of lambda_0: what it costs to measure, say. Columns that a mapping
         does not name cost one; a cost of zero makes a feature ``unpenalized``. No cost may be negative, or below 1e-6 of the
         largest without being zero. ``||beta||_0`` above is then the sum of the costs of the features in the model.
+    groups : p labels, a mapping from names to columns, or "auto", optional
+        Columns with the same label come into the model together or stay out: the indicators of a categorical variable, bins,
+        lags. A group pays lambda_0 once, sizes count groups, and with ``standardize`` its columns share one scale. None is the
+        label of a column on its own. "auto" finds the indicators of one-hot encoded variables by their names
+        (``colour_red``, ``colour=red``) and values.
     tol : float
         Relative tolerance on the objective.
     n_jobs : int, optional

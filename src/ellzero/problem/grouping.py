@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,11 @@ from ellzero.base.quoting import quoted
 
 __all__ = ["GroupLabels", "Grouping", "as_groups"]
 
+AUTO = "auto"
 GroupLabels = ArrayLike | Sequence[Hashable] | Mapping[Any, Sequence[Any]]
-"""A label for each column of X, None for a column on its own; or, by the name of a group, its columns."""
+"""A label for each column of X, None for a column on its own; by the name of a group, its columns; or "auto"."""
+Columns = Callable[[NDArray[np.int32]], NDArray[np.float64]]
+SEPARATORS = ("=", "_")
 
 
 @dataclass(frozen=True)
@@ -40,8 +44,10 @@ class Grouping:
             )
 
 
-def as_groups(groups: GroupLabels | None, p: int, names: list[str] | None) -> Grouping | None:
+def as_groups(groups: GroupLabels | None, p: int, names: list[str] | None, columns: Columns | None = None) -> Grouping | None:
     """Return the groups of p columns with these names, None if every column is a group of its own.
+
+    `columns` returns some columns, one a row: "auto" looks at them.
 
     >>> as_groups(["a", "b", "a"], 3, None).heads
     array([0, 1, 0], dtype=int32)
@@ -50,7 +56,14 @@ def as_groups(groups: GroupLabels | None, p: int, names: list[str] | None) -> Gr
     """
     if groups is None:
         return None
-    labels = labels_by_name(groups, p, names) if isinstance(groups, Mapping) else labels_of_columns(groups, p)
+    if isinstance(groups, Mapping):
+        labels = labels_by_name(groups, p, names)
+    elif isinstance(groups, str) and groups == AUTO:
+        if names is None or columns is None:
+            raise InvalidInputError("groups='auto' needs the names of columns: give X as a data frame, or feature_names.")
+        labels = indicator_labels(names, columns)
+    else:
+        labels = labels_of_columns(groups, p)
     first: dict[Hashable, int] = {}
     heads = np.arange(p, dtype=np.int32)
     for j, label in enumerate(labels):
@@ -65,7 +78,9 @@ def as_groups(groups: GroupLabels | None, p: int, names: list[str] | None) -> Gr
 def labels_of_columns(groups: Any, p: int) -> list[Hashable | None]:
     """Return one label for each column, None for columns on their own."""
     if isinstance(groups, str):
-        raise InvalidInputError(f"groups must hold a label for each of the {p} columns of X, got {quoted(groups)}.")
+        raise InvalidInputError(
+            f"groups must be 'auto' or hold a label for each of the {p} columns of X, got {quoted(groups)}."
+        )
     try:
         labels = list(groups)
     except TypeError:
@@ -92,9 +107,9 @@ def labels_by_name(groups: Mapping[Any, Sequence[Any]], p: int, names: list[str]
         if not listed:
             raise InvalidInputError(f"groups[{quoted(label)}] has no columns.")
         for column in listed:
-            whole = isinstance(column, (int, np.integer)) and not isinstance(column, bool)
-            j = places.get(column, int(column) if whole and 0 <= column < p else None)
-            if j is None:
+            whole = int(column) if isinstance(column, (int, np.integer)) and not isinstance(column, bool) else -1
+            j = places.get(column, whole)
+            if not 0 <= j < p:
                 raise InvalidInputError(f"groups[{quoted(label)}] names {quoted(column)}, which is not a column of X.")
             if out[j] is not None:
                 raise InvalidInputError(
@@ -102,3 +117,55 @@ def labels_by_name(groups: Mapping[Any, Sequence[Any]], p: int, names: list[str]
                 )
             out[j] = label
     return out
+
+
+def indicator_labels(names: list[str], columns: Columns) -> list[Hashable | None]:
+    """Return the variables of one-hot columns, by names such as "colour=red" and "colour_red"; None for other columns.
+
+    Neighbouring columns belong together if their names begin alike up to a separator, they hold nothing but 0 and 1, and no row
+    has 1 in two of them: so a name alone groups nothing.
+    """
+    out: list[Hashable | None] = [None] * len(names)
+    for separator in SEPARATORS:
+        begin = 0
+        for stem, run in groupby(names, key=lambda name: stem_of(name, separator)):
+            end = begin + len(list(run))
+            if stem is not None and out[begin] is None:
+                mark_indicators(out, names, range(begin, end), separator, columns)
+            begin = end
+    return out
+
+
+def stem_of(name: str, separator: str) -> str | None:
+    """Return what comes before the first separator, behind a transformer's prefix ("onehot__"); None without one."""
+    prefix, rest = name.split("__", 1) if "__" in name and not name.startswith("__") else ("", name)
+    head, found, _ = rest.partition(separator)
+    return f"{prefix}__{head}" if found and head else None
+
+
+def mark_indicators(out: list[Hashable | None], names: list[str], run: range, separator: str, columns: Columns) -> None:
+    """Give the columns of a run their variables' names: as long as rows have at most one 1, they are of one variable."""
+    begin = run.start
+    while begin < run.stop:
+        taken = np.zeros(0)
+        end = begin
+        while end < run.stop:
+            values = columns(np.array([end], dtype=np.int32))[0]
+            if not np.isin(values, (0.0, 1.0)).all() or (len(taken) and (taken + values > 1.0).any()):
+                break
+            taken = values if not len(taken) else taken + values
+            end += 1
+        if end - begin > 1 and (variable := common_stem(names[begin:end], separator)):
+            out[begin:end] = [variable] * (end - begin)
+        begin = max(end, begin + 1)
+
+
+def common_stem(names: Sequence[str], separator: str) -> str:
+    """Return what the names have in common, up to the last separator in it.
+
+    >>> common_stem(["cat__eye_colour_dark_blue", "cat__eye_colour_dark_grey", "cat__eye_colour_red"], "_")
+    'cat__eye_colour'
+    """
+    first, last = min(names), max(names)
+    same = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+    return first[:same].rpartition(separator)[0]

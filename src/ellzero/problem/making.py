@@ -94,7 +94,7 @@ def make_problem(
         target = as_vector("y", y, n)
         if np.abs(target).max() > LARGEST_RESPONSE:
             raise InvalidInputError("y contains values too large to square.")
-    grouping = as_groups(groups, p, design.names)
+    grouping = as_groups(groups, p, design.names, design.core.columns)
     heads = None if grouping is None else grouping.heads
     statistics = column_statistics(design, w, intercept, standard, as_threads(n_jobs), heads)
     low, high = as_bound("lower", lower, p, -np.inf), as_bound("upper", upper, p, np.inf)

@@ -55,7 +55,7 @@ class Model:
     intercept : float
     n_features : the number of columns of X
     cost : G, the loss with the l1 and l2 terms but without lambda_0, recomputed from the raw data
-    size : the number of features that pay lambda_0
+    size : the number of features that pay lambda_0: columns, or groups of them
     spent : the sum of their costs (`feature_cost`): the size, if no feature has a cost of its own
     lambda_0 : the penalty it was chosen at; None for a model chosen by its size
     objective : P at lambda_0; the cost, for a model chosen by its size
@@ -75,6 +75,7 @@ class Model:
     names: list[str] | None = None
     spread: Array | None = None  # standard deviations of the features, in the data of the fit
     spent: float = math.nan  # the size, if it is not given
+    groups: tuple[str, ...] | None = None  # the names of the groups of the columns in `support`; None without groups
 
     def __post_init__(self) -> None:
         if math.isnan(self.spent):
@@ -169,18 +170,19 @@ class Model:
         """Return a row for each coefficient, the largest first, and the intercept, as a pandas data frame.
 
         Its columns are ``feature`` (the index, -1 for the intercept), ``name``, ``coefficient`` and ``per_sd``: the coefficient
-        of the standardised feature, the effect of one standard deviation.
+        of the standardised feature, the effect of one standard deviation. With groups, ``group`` is the name of each column's.
         """
-        order = np.argsort(-np.abs(self.values), kind="stable")
+        order = np.argsort(-np.abs(self.values), kind="stable") if self.groups is None else self._order()
         spread = np.full(len(order), np.nan) if self.spread is None else self.spread[order]
-        return need("pandas", "frame").DataFrame(
-            {
-                "feature": [*self.support[order].tolist(), -1],
-                "name": [*(self.feature_name(int(j)) for j in self.support[order]), "(intercept)"],
-                "coefficient": [*self.values[order], self.intercept],
-                "per_sd": [*(self.values[order] * spread), np.nan],
-            }
-        )
+        columns: dict[str, list[Any]] = {
+            "feature": [*self.support[order].tolist(), -1],
+            "name": [*(self.feature_name(int(j)) for j in self.support[order]), "(intercept)"],
+            "coefficient": [*self.values[order], self.intercept],
+            "per_sd": [*(self.values[order] * spread), np.nan],
+        }
+        if self.groups is not None:
+            columns["group"] = [*(self.groups[k] for k in order), None]
+        return need("pandas", "frame").DataFrame(columns)
 
     def summary(self) -> Summary:
         """Return coefficients, effects of one standard deviation and odds ratios, with a word on what may be said of them.
@@ -204,12 +206,25 @@ class Model:
     def _heading(self) -> str:
         """Return the model in a line; the positive class is said, not left to be guessed."""
         about = "" if self.classes is None else f" of {shown(self.classes[1])} against {shown(self.classes[0])}"
-        return (
-            f"{self.loss} model{about} with {len(self.support)} of {self.n_features} features, intercept {self.intercept:.4g}"
-        )
+        size = f"{len(self.support)} of {self.n_features} features"
+        if self.groups is not None:
+            count = len(set(self.groups))
+            size = f"{count} feature{'s' * (count != 1)} of {len(self.support)} columns"
+        return f"{self.loss} model{about} with {size}, intercept {self.intercept:.4g}"
+
+    def _order(self) -> NDArray[np.intp]:
+        """Return the places of the coefficients, the largest first; those of a group stay together, in the order of columns."""
+        if self.groups is None:
+            return np.argsort(-np.abs(self.values))
+        spread = np.ones(len(self.values)) if self.spread is None else self.spread
+        weight: dict[str, float] = {}
+        for group, effect in zip(self.groups, np.abs(self.values * spread), strict=True):
+            weight[group] = max(weight.get(group, 0.0), float(effect))
+        ranked = sorted(weight, key=lambda group: -weight[group])
+        return np.argsort([ranked.index(group) for group in self.groups], kind="stable")
 
     def __repr__(self) -> str:
-        order = np.argsort(-np.abs(self.values))
+        order = self._order()
         lines = [self._heading()]
         names = [shown(self.feature_name(int(self.support[k]))) for k in order]
         width = max(map(len, names), default=0)
@@ -217,7 +232,7 @@ class Model:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        order = np.argsort(-np.abs(self.values))
+        order = self._order()
         spread = np.full(len(order), np.nan) if self.spread is None else self.spread
         rows = [
             [shown(self.feature_name(int(self.support[k]))), f"{self.values[k]:.6g}", figure(self.values[k] * spread[k])]
@@ -254,7 +269,10 @@ def make_model(problem: Problem, at: Coefficients, *, cost: float, lambda_0: flo
     """Make a model from coefficients whose cost and objective are known."""
     n_features, names = problem.design.shape[1], problem.design.names
     size, spent, spread = problem.counted(at.support), problem.spent(at.support), problem.column_spread(at.support)
-    return Model(*at, n_features, cost, size, lambda_0, objective, problem.loss.name, problem.classes, names, spread, spent)
+    groups = None if problem.grouping is None else tuple(problem.grouping.names[j] for j in at.support)
+    return Model(
+        *at, n_features, cost, size, lambda_0, objective, problem.loss.name, problem.classes, names, spread, spent, groups
+    )
 
 
 def evaluate(problem: Problem, at: Coefficients, lambda_0: float | None = None) -> Model:

@@ -74,7 +74,7 @@ class Penalty:
         """Return the sum of the values of each column's group."""
         if self.groups is None:
             return values
-        return np.bincount(self.groups, weights=values, minlength=values.size)[self.groups]
+        return np.asarray(np.bincount(self.groups, weights=values, minlength=values.size)[self.groups], dtype=np.float64)
 
     def prices(self, p: int) -> Array:
         """Return the price of each feature."""

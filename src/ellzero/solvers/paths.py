@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero import _core
+from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import ProgressCallback
 from ellzero.problem.losses import HINGE_SMOOTHING
 from ellzero.problem.problem import Problem, restricted
@@ -76,7 +77,7 @@ def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHIN
         lower=penalty.lower,
         upper=penalty.upper,
         prices=None if penalty.unpenalized is None and penalty.price is None else penalty.prices(problem.design.shape[1]),
-        groups=None if problem.groups is None else _core.Groups(problem.groups, problem.coupling),
+        groups=None if problem.groups is None or problem.coupling is None else _core.Groups(problem.groups, problem.coupling),
         intercept=problem.fit_intercept,
         tolerance=tol,
         heavy=problem.heavy_class,
@@ -91,6 +92,8 @@ def solve_path(
 
     Models are in the core's scale, lambda_0 in the user's.
     """
+    if problem.groups is not None and options.swaps != "ranked":
+        raise InvalidInputError(f"swaps={options.swaps!r} exchanges single columns: with groups, use swaps='ranked'.")
     columns = usable_columns(problem)
     q = default_q(problem) if options.q is None else options.q
     inside = problem if columns is None else restricted(problem, columns)
