@@ -30,6 +30,15 @@ PENALTIES: dict[str, dict[str, Any]] = {
     "priced": {"feature_cost": {0: 3.0, 1: 0.5, 2: 0.0, 3: 1.5, 5: 0.25}, "lambda_2": 1e-3},
 }
 
+# Groups of one to four columns of thirty, some of them beside each other, some not.
+GROUPS = [0, 0, 1, 1, 1, 2, 3, 4, 4, 3, 5, 5, 5, 5, 6, 7, 8, 9, 8, 9, 10, 11, 11, 12, 13, 13, 14, 15, 15, 16]
+GROUPED: dict[str, dict[str, Any]] = {
+    "grouped": {"groups": GROUPS, "lambda_2": 1e-3},
+    "grouped_l1": {"groups": GROUPS, "lambda_1": 0.005, "lambda_2": 0.005, "fit_intercept": False},
+    "grouped_box": {"groups": GROUPS, "lower": -0.3, "upper": 0.25, "standardize": True},
+    "grouped_priced": {"groups": GROUPS, "feature_cost": {0: 3.0, 1: 0.5, 2: 0.0, 3: 1.5}, "lambda_2": 1e-3},
+}
+
 
 def random_problem(seed: int, n: int = 60, p: int = 30, density: float = 0.4) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """X with zeros and unequal scales, numeric y, labels and weights."""

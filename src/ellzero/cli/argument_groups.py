@@ -46,6 +46,11 @@ def add_data(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--impute", choices=("median",), help="fill missing numbers")
     group.add_argument("--one-hot", action="store_true", help="code columns of text by an indicator for each category")
     group.add_argument(
+        "--separate-categories",
+        action="store_true",
+        help="let each category come into the model by itself (default: all of a column, or none)",
+    )
+    group.add_argument(
         "--categorical", type=name_list, action="extend", default=[], metavar="A,B", help="numbers to code in this way, too"
     )
     add_reading(parser)

@@ -81,6 +81,12 @@ class TablePreparation:
         values = self.categories[column]
         return [f"{column}={MISSING if value is None else value}" for value in (values[1:] if len(values) == 2 else values)]
 
+    @property
+    def groups(self) -> list[str] | None:
+        """The column that each feature was made of; None if each is made of one of its own."""
+        columns = [*self.numbers, *(name for name in self.categories for _ in self.indicators(name))]
+        return columns if len(set(columns)) < len(columns) else None
+
     def features_of(self, column: str) -> list[str]:
         """Return the features that a column becomes."""
         return self.indicators(column) if column in self.categories else [column]

@@ -77,7 +77,8 @@ def data_arguments(args: argparse.Namespace) -> list[str]:
     for option, usual in READING.items():
         if getattr(args, option) != usual:
             words += [f"--{option}", getattr(args, option)]
-    return words + ["--one-hot"] * args.one_hot + ["--drop-unlabelled"] * args.drop_unlabelled
+    flags = ("one_hot", "separate_categories", "drop_unlabelled")
+    return words + [f"--{flag.replace('_', '-')}" for flag in flags if getattr(args, flag)]
 
 
 def notes_on(data: Data) -> list[str]:

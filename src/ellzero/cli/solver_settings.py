@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ellzero.base.errors import InvalidInputError
 from ellzero.cli.costs import feature_costs
 from ellzero.cli.data import Data
+from ellzero.cli.preparation import TablePreparation
 
 __all__ = [
     "check_loss",
@@ -18,6 +19,7 @@ __all__ = [
     "classifier_settings",
     "cross_validation_settings",
     "encoded_target",
+    "feature_groups",
     "limit_settings",
     "problem_settings",
     "search_settings",
@@ -53,9 +55,20 @@ def problem_settings(args: argparse.Namespace, data: Data) -> dict[str, Any]:
         "upper": args.upper,
         "unpenalized": data.features_of(args.always) if args.always else None,
         "feature_cost": feature_costs(args, data),
+        "groups": feature_groups(args, data),
         "n_jobs": args.n_jobs,
         "progress": not args.quiet,
     }
+
+
+def feature_groups(args: argparse.Namespace, data: Data) -> list[str] | None:
+    """Return the columns of the table that features were made of: all categories of one come in together, unless asked apart.
+
+    Several classes that share their features choose them one by one.
+    """
+    if args.separate_categories or getattr(args, "shared_support", False):
+        return None
+    return data.preparation.groups if isinstance(data.preparation, TablePreparation) else None
 
 
 def shrinkage_settings(args: argparse.Namespace) -> dict[str, Any]:

@@ -197,6 +197,8 @@ class L0Estimator(BaseEstimator):
         ]
         self._set_coefficients(models)
         self.spent_ = best.training.problem.spent(self.support_.astype(np.int32))
+        if (grouping := best.training.problem.grouping) is not None:
+            self.groups_ = list(grouping.names)
         # Level 6 is the user's code that calls `fit`.
         self.cautions_ = warn_of_cautions(problems, models, best.training.classes, 6)
         self.path_ = one_or_list(best.searched)

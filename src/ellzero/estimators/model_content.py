@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ellzero.base.validation import as_feature_costs
+from ellzero.problem.grouping import as_groups
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
 
 __all__ = ["write_model"]
@@ -19,7 +20,15 @@ def write_model(path: str | os.PathLike[str], estimator: Any, preparation: dict[
     """Write a fitted estimator; `preparation` says how the command line made its columns from raw data."""
     check_is_fitted(estimator)
     names = estimator._feature_names()
-    costs = as_feature_costs("feature_cost", estimator._as_fitted("feature_cost"), estimator.n_features_in_, names)
+    groups = getattr(estimator, "groups_", None)
+    grouping = as_groups(groups, estimator.n_features_in_, names)
+    costs = as_feature_costs(
+        "feature_cost",
+        estimator._as_fitted("feature_cost"),
+        estimator.n_features_in_,
+        names,
+        None if grouping is None else grouping.columns,
+    )
     content = ModelContent(
         loss=estimator._loss_name(),
         coef=sparse.csr_matrix(estimator.coef_),
@@ -34,6 +43,7 @@ def write_model(path: str | os.PathLike[str], estimator: Any, preparation: dict[
             fit_intercept=estimator._as_fitted("fit_intercept"),
             standardize=estimator._as_fitted("standardize"),
             feature_cost=None if costs is None else costs.tolist(),
+            groups=groups,
         ),
         calibration=getattr(estimator, "calibration_", None),
         preparation=preparation,

@@ -74,8 +74,11 @@ def fitted_estimator(content: ModelContent) -> L0Estimator:
     estimator.coef_ = coef
     estimator.support_ = np.unique(coef.indices).astype(np.int64)
     estimator.n_features_in_ = coef.shape[1]
+    if content.settings.groups is not None:
+        estimator.groups_ = content.settings.groups
     if content.settings.feature_cost is not None:
-        estimator.spent_ = math.fsum(content.settings.feature_cost[j] for j in estimator.support_)
+        first = {estimator.groups_[j] if content.settings.groups else int(j): int(j) for j in estimator.support_}
+        estimator.spent_ = math.fsum(content.settings.feature_cost[j] for j in first.values())
     if 8 * coef.shape[0] * coef.shape[1] <= LARGEST_DENSE:
         estimator.densify()
     if content.names is not None and not content.names_given:

@@ -138,6 +138,7 @@ class L0Classifier(SingleFit, L0ClassifierBase):
     intercept_ : (1,) or (classes,)
     support_ : indices of the features that the model uses
     spent_ : the sum of the costs of these features: their number, without ``feature_cost``
+    groups_ : of ``groups``: the name of each column's group
     path_ : Path or, with ``k``, Sizes, or Budgets with ``budget``: the models that were found on the way
     objective_ : what was minimised
     cautions_ : sentences on how far the data carries the model, which were warnings of `fit`, too

@@ -46,7 +46,8 @@ class FitSettings:
     lambda_2: float | None = None
     fit_intercept: bool | None = None
     standardize: bool | None = None
-    feature_cost: list[float] | None = None  # one number for each feature
+    feature_cost: list[float] | None = None  # one number for each column
+    groups: list[str] | None = None  # the name of each column's group
 
     def known(self) -> dict[str, Any]:
         """Return the settings that are known, by name."""
@@ -125,6 +126,8 @@ def to_json(model: ModelContent) -> dict[str, Any]:
         content["penalties"]["budget"] = float(settings.budget)
     if settings.feature_cost is not None:
         content["feature_cost"] = [float(cost) for cost in settings.feature_cost]
+    if settings.groups is not None:
+        content["groups"] = [str(name) for name in settings.groups]
     if model.names_given:
         content["names_given"] = True
     if model.preparation is not None:
@@ -225,6 +228,11 @@ def settings_from_json(content: dict[str, Any]) -> FitSettings:
     if costs is not None:
         numbers = np.array([finite(cost, "feature_cost") for cost in costs])
         settings["feature_cost"] = as_valid(as_feature_costs, "feature_cost", numbers, content["n_features"], None).tolist()
+    groups = entry({"groups": None} | content, "groups", list, type(None))
+    if groups is not None:
+        if len(groups) != content["n_features"] or not all(isinstance(name, str) for name in groups):
+            raise Malformed("groups must hold a name for each column")
+        settings["groups"] = groups
     for name in (*PENALTIES, "budget"):
         value = entry(penalties, name, int, float, type(None))
         check = partial(as_count, least=0) if name == "k" else as_nonnegative

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from ellzero.base.validation import as_nonnegative
+from ellzero.problem.grouping import GroupLabels
 from ellzero.problem.making import FeatureCost, make_problem
 from ellzero.problem.model import Model, parts_of
 
@@ -27,6 +28,7 @@ def objective(
     sample_weight: ArrayLike | None = None,
     unpenalized: ArrayLike | None = None,
     feature_cost: FeatureCost | None = None,
+    groups: GroupLabels | None = None,
     standardize: bool = False,
     fit_intercept: bool = True,
 ) -> float:
@@ -43,6 +45,8 @@ def objective(
         By default the model's, "logistic" for an array.
     feature_cost : (p,) array, or numbers by column, optional
         Feature j pays ``lambda_0 * feature_cost[j]``, see :func:`fit_path`.
+    groups : p labels, a mapping from names to columns, or "auto", optional
+        Columns with the same label pay lambda_0 once, see :func:`fit_path`.
     standardize : bool
         Whether the penalties apply to the coefficients of standardised columns.
     fit_intercept : bool
@@ -75,6 +79,7 @@ def objective(
         sample_weight=sample_weight,
         unpenalized=unpenalized,
         feature_cost=feature_cost,
+        groups=groups,
     )
     support, values = problem.split(coef)
     return problem.objective(support, values, float(intercept), as_nonnegative("lambda_0", lambda_0))
