@@ -27,9 +27,11 @@ from ellzero.paths.fitting import fit_path, lambda_grid
 from ellzero.paths.grid import PathGrid, fit_grid
 from ellzero.paths.path import Path
 from ellzero.paths.sizes import Sizes, fit_sizes
+from ellzero.plots.groups import plot_groups
 from ellzero.problem.model import Model
 from ellzero.problem.objective import objective
 from ellzero.problem.stationarity import StationarityReport, check_stationarity
+from ellzero.tables.bins import bins
 
 if TYPE_CHECKING:
     from ellzero.conversion import ColumnWriter, SparseColumnWriter, convert
@@ -106,6 +108,7 @@ __all__ = [
     "StationarityReport",
     "VerificationReport",
     "alternatives",
+    "bins",
     "certify_path",
     "check_stationarity",
     "convert",
@@ -121,6 +124,7 @@ __all__ = [
     "metrics",
     "objective",
     "open_columns",
+    "plot_groups",
     "solve",
     "stability_selection",
     "to_device",

@@ -75,11 +75,16 @@ class Model:
     names: list[str] | None = None
     spread: Array | None = None  # standard deviations of the features, in the data of the fit
     spent: float = math.nan  # the size, if it is not given
-    groups: tuple[str, ...] | None = None  # the names of the groups of the columns in `support`; None without groups
+    groups: tuple[str, ...] | None = None  # the name of each column's group; None without groups
 
     def __post_init__(self) -> None:
         if math.isnan(self.spent):
             object.__setattr__(self, "spent", float(self.size))
+
+    @property
+    def used_groups(self) -> list[str] | None:
+        """The groups with a nonzero coefficient, in the order of their columns; None without groups."""
+        return None if self.groups is None else list(dict.fromkeys(self.groups[j] for j in self.support))
 
     @property
     def coefficients(self) -> Coefficients:
@@ -181,7 +186,7 @@ class Model:
             "per_sd": [*(self.values[order] * spread), np.nan],
         }
         if self.groups is not None:
-            columns["group"] = [*(self.groups[k] for k in order), None]
+            columns["group"] = [*(self.groups[j] for j in self.support[order]), None]
         return need("pandas", "frame").DataFrame(columns)
 
     def summary(self) -> Summary:
@@ -207,8 +212,8 @@ class Model:
         """Return the model in a line; the positive class is said, not left to be guessed."""
         about = "" if self.classes is None else f" of {shown(self.classes[1])} against {shown(self.classes[0])}"
         size = f"{len(self.support)} of {self.n_features} features"
-        if self.groups is not None:
-            count = len(set(self.groups))
+        if (used := self.used_groups) is not None:
+            count = len(used)
             size = f"{count} feature{'s' * (count != 1)} of {len(self.support)} columns"
         return f"{self.loss} model{about} with {size}, intercept {self.intercept:.4g}"
 
@@ -218,10 +223,12 @@ class Model:
             return np.argsort(-np.abs(self.values))
         spread = np.ones(len(self.values)) if self.spread is None else self.spread
         weight: dict[str, float] = {}
-        for group, effect in zip(self.groups, np.abs(self.values * spread), strict=True):
+        own = [self.groups[j] for j in self.support]
+        for group, effect in zip(own, np.abs(self.values * spread), strict=True):
             weight[group] = max(weight.get(group, 0.0), float(effect))
         ranked = sorted(weight, key=lambda group: -weight[group])
-        return np.argsort([ranked.index(group) for group in self.groups], kind="stable")
+        place = {group: rank for rank, group in enumerate(ranked)}
+        return np.argsort([place[group] for group in own], kind="stable")
 
     def __repr__(self) -> str:
         order = self._order()
@@ -269,7 +276,7 @@ def make_model(problem: Problem, at: Coefficients, *, cost: float, lambda_0: flo
     """Make a model from coefficients whose cost and objective are known."""
     n_features, names = problem.design.shape[1], problem.design.names
     size, spent, spread = problem.counted(at.support), problem.spent(at.support), problem.column_spread(at.support)
-    groups = None if problem.grouping is None else tuple(problem.grouping.names[j] for j in at.support)
+    groups = None if problem.grouping is None else problem.grouping.names
     return Model(
         *at, n_features, cost, size, lambda_0, objective, problem.loss.name, problem.classes, names, spread, spent, groups
     )

@@ -1,0 +1,104 @@
+"""The coefficients of groups of columns, such as bins and categories: one panel for each group."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.base.errors import InvalidInputError
+from ellzero.base.validation import as_count
+from ellzero.plots.axes import feature_label
+from ellzero.problem.model import Model, feature_name
+from ellzero.tables.optional import need
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["plot_groups"]
+
+BAR, ZERO = "#2a6f97", "#8a97a0"
+PANELS_A_ROW, PANEL = 3, (3.4, 2.6)  # inches
+SEPARATORS = "=_ "
+
+
+class Shape(NamedTuple):
+    """The coefficients of one group, with a label for each column."""
+
+    name: str
+    labels: list[str]
+    values: NDArray[np.float64]
+
+
+def plot_groups(model: Model | Any, top: int = 9) -> Figure:
+    """Draw the coefficients of each group of a model: its columns in their order, all groups on one scale.
+
+    Of bins (:func:`ellzero.bins`), this is the shape of a column's effect; of a categorical variable, the effect of each
+    category.
+
+    Parameters
+    ----------
+    model : a Model, an ExactSolution, or a fitted estimator of two classes or of numbers, that was fitted with ``groups``
+    top : at most so many groups, those whose coefficients differ most
+
+    Returns
+    -------
+    matplotlib Figure
+
+    """
+    shapes = shapes_of(model)[: as_count("top", top, 1)]
+    columns = min(PANELS_A_ROW, max(len(shapes), 1))
+    rows = -(-max(len(shapes), 1) // columns)
+    figure, axes = need("matplotlib.pyplot", "plot").subplots(
+        rows, columns, figsize=(PANEL[0] * columns, PANEL[1] * rows), squeeze=False, sharey=True, layout="constrained"
+    )
+    for place, ax in enumerate(axes.ravel()):
+        if place >= len(shapes):
+            ax.set_visible(False)
+            continue
+        name, labels, values = shapes[place]
+        ax.bar(np.arange(len(values)), values, width=0.92, color=BAR)
+        ax.axhline(0.0, color=ZERO, linewidth=0.8)
+        ax.set_title(feature_label([name], 0), fontsize=10)
+        ax.set_xticks(
+            np.arange(len(values)), [feature_label([label], 0) for label in labels], rotation=60, ha="right", fontsize=7
+        )
+        ax.spines[["top", "right"]].set_visible(False)
+        if place % columns == 0:
+            ax.set_ylabel("coefficient")
+    return figure
+
+
+def shapes_of(model: Any) -> list[Shape]:
+    """Return the groups of a model, those first whose coefficients differ most from each other, or from zero."""
+    coef, groups, names = parts(model)
+    shapes = []
+    for name in dict.fromkeys(groups):
+        columns = [j for j, own in enumerate(groups) if own == name]
+        values = coef[columns]
+        if (values != 0.0).any():
+            labels = [feature_name(names, j) for j in columns]
+            shapes.append(Shape(name, [short(label, name) for label in labels], values))
+    return sorted(shapes, key=lambda shape: -float(np.ptp(np.append(shape.values, 0.0))))
+
+
+def parts(model: Any) -> tuple[NDArray[np.float64], list[str], list[str] | None]:
+    """Return coefficients, groups and names of all columns of what was fitted."""
+    fitted = model if isinstance(model, Model) else getattr(model, "model", None)
+    if isinstance(fitted, Model):
+        if fitted.groups is None:
+            raise InvalidInputError("model must be fitted with groups.")
+        return fitted.coef, list(fitted.groups), fitted.names
+    groups = getattr(model, "groups_", None)
+    if groups is None:
+        raise InvalidInputError("model must be fitted with groups.")
+    coef = np.atleast_2d(model.coef_.toarray() if hasattr(model.coef_, "toarray") else model.coef_)
+    if len(coef) > 1:
+        raise InvalidInputError("model must have two classes, or be a regression: draw the classes of others one by one.")
+    return coef[0], list(groups), model._feature_names()
+
+
+def short(label: str, group: str) -> str:
+    """Return a column's name without that of its group in front of it."""
+    return (label[len(group) :].lstrip(SEPARATORS) or label) if label.startswith(group) else label
