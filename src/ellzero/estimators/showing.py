@@ -50,8 +50,12 @@ def linear_functions(estimator: Any) -> list[LinearFunction]:
 
 def heading(estimator: Any, about: str = "") -> str:
     """Return a fitted estimator in a line; `about` says what it is a model of."""
-    used, p = len(estimator.support_), estimator.n_features_in_
-    return f"{type(estimator).__name__}: {estimator._loss_name()} model{about} with {used} of {p} features"
+    used, groups = len(estimator.support_), getattr(estimator, "groups_", None)
+    size = f"{used} of {estimator.n_features_in_} features"
+    if groups is not None:
+        count = len({groups[j] for j in estimator.support_})
+        size = f"{count} feature{'s' * (count != 1)} of {used} columns"
+    return f"{type(estimator).__name__}: {estimator._loss_name()} model{about} with {size}"
 
 
 def about(function: LinearFunction, classes: list[Any]) -> str:
