@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BUILD := build/dev
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test check lint style types tidy docs bench bench-search bench-alternatives bench-certified bench-exact bench-mip bench-cv bench-choice bench-inference bench-out-of-core bench-cluster fuzz fuzz-table soak sanitize sanitize-threads stubs clean
+.PHONY: demo test check lint style types tidy docs bench bench-search bench-alternatives bench-groups bench-certified bench-exact bench-mip bench-cv bench-choice bench-inference bench-out-of-core bench-cluster fuzz fuzz-table soak sanitize sanitize-threads stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
@@ -53,6 +53,10 @@ bench-search: $(VENV)/.built $(VENV)/.peers
 # Local search against proved optima; proofs are kept in build/certified.json, and a run that was stopped goes on.
 bench-certified: $(VENV)/.built
 	$(BIN)/python -m benchmarks.certified $(BENCH)
+
+# Groups of columns beside abess and the group lasso, and proved; ELLZERO_DATA names the folder with real data.
+bench-groups: $(VENV)/.built $(VENV)/.peers
+	$(BIN)/python -m benchmarks.groups $(BENCH)
 
 # All models that are nearly as good; ELLZERO_DATA names the folder with real data.
 bench-alternatives: $(VENV)/.built
