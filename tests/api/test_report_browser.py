@@ -113,6 +113,7 @@ def test_the_slider_moves_by_mouse_and_back(show):
     chosen, last = summary["selection"]["chosen"], len(summary["models"]) - 1
     back = shown.page.locator("#back")
     assert back.is_disabled()
+    shown.page.locator("#size").scroll_into_view_if_needed()
     box = shown.page.locator("#size").bounding_box()
     shown.page.mouse.move(box["x"] + 8, box["y"] + box["height"] / 2)
     shown.page.mouse.down()

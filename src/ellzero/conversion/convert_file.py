@@ -133,7 +133,7 @@ def convert(
     if plan.source == STANDARD_INPUT and plan.format not in ("csv", "tsv", "svmlight"):
         raise InvalidInputError(f"{plan.format} files cannot be read from standard input.")
     with NewFolder(place, overwrite) as folder:
-        write_store(plan, folder, Meter(as_progress(progress)))
+        write_store(plan, folder, Meter(as_progress(progress, "storing by columns")))
     return place
 
 

@@ -179,7 +179,7 @@ def to_device(
     if sparse.issparse(source) or getattr(source, "storage", "dense") != "dense":
         raise InvalidInputError("X is sparse; only dense arrays are moved to a device.")
     xp = library_for(library)
-    (n, p), shown = design.shape, as_progress(progress)
+    (n, p), shown = design.shape, as_progress(progress, "moving X to the device")
     needed = n * p * dtype.itemsize
     free = free_bytes(xp, device)
     if free is not None and needed > free:

@@ -166,7 +166,7 @@ def stability_selection(
     training = Training(problem, [problem.y], problem.classes)
     rng = as_generator("random_state", random_state)
     halves = [half for _ in range(pairs) for half in complementary_halves(training, rng)]
-    shown = as_progress(progress)
+    shown = as_progress(progress, "models of half the rows")
     total = np.zeros(problem.design.shape[1])
 
     def count(done: int, support: NDArray[np.int32]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ellzero.base.files import replacing
+from ellzero.base.progress import in_words
 from ellzero.base.quoting import json_text, safe_lines
 from ellzero.base.validation import as_threads
 from ellzero.design import as_design
@@ -127,12 +129,16 @@ def write_report(
     kind = L0RegressorCV if regression else L0ClassifierCV
     settings = {"algorithm": default_algorithm(X, settings.get("max_support")), **settings}
     estimator = kind(**{**settings, "select": "size", "keep_predictions": True, "progress": progress})
+    tell(progress, "step 1 of 3: how many features it takes, by cross-validation")
     estimator.fit(X, y, sample_weight=sample_weight)
     proofs = others = None
     if time_limit is None or time_limit > 0.0:
+        limit = "" if time_limit is None else f", for at most {in_words(time_limit)}"
+        tell(progress, f"step 2 of 3: proof that no better model of that size is missed{limit}")
         found = prove(estimator, X, y, sample_weight=sample_weight, time_limit=time_limit, progress=progress)
         proofs = adopt(estimator, found)
-        others = find_others(proofs, time_limit, as_threads(settings.get("n_jobs")))
+        tell(progress, "step 3 of 3: other models that are as good, in the time that is left")
+        others = find_others(proofs, time_limit, as_threads(settings.get("n_jobs")), progress)
     words = Words(
         target=target,
         subject=subject,
@@ -148,6 +154,13 @@ def write_report(
     with replacing(path) as stream:
         stream.write(render_report(summary).encode())
     return summary
+
+
+def tell(progress: bool, text: str) -> None:
+    """Say on standard error what is done next, if progress is wanted."""
+    if progress and sys.stderr is not None:
+        sys.stderr.write(f"ellzero: {text}\n")
+        sys.stderr.flush()
 
 
 def default_algorithm(X: object, max_support: int | None) -> str:

@@ -215,7 +215,7 @@ def differing_threshold(header: Header, objective: float, scale: float) -> list[
 
 def watching(progress: bool | ProgressCallback) -> Report | None:
     """Return a function that reports the fraction of the tree that is done; on standard error, only of work that takes long."""
-    report, begin = as_progress(progress), time.monotonic()
+    report, begin = as_progress(progress, "checking the proof"), time.monotonic()
     if report is None:
         return None
     shown = callable(progress)
