@@ -1,10 +1,13 @@
 """The README's example, the docstrings' examples, the documentation's pages and the examples folder run as they stand."""
 
+import base64
 import doctest
 import importlib
+import json
 import pkgutil
 import re
 import runpy
+import socket
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -69,13 +72,31 @@ def test_same_allows_last_digits_only():
 GALLERY = sorted(script for script in (ROOT / "examples").glob("*.py") if script.stem not in ("demo", "dask_cluster"))
 
 
+NOTEBOOKS = runpy.run_path(str(ROOT / "docs" / "hooks" / "notebooks.py"))
+
+
 @pytest.mark.parametrize("script", GALLERY, ids=lambda script: script.stem)
-def test_gallery(script, tmp_path, capsys, monkeypatch):
-    monkeypatch.delenv("ELLZERO_DATA", raising=False)
-    runpy.run_path(str(script))["main"](tmp_path, quick=True)
+def test_gallery(script, tmp_path, monkeypatch):
+    """Every example runs as a notebook, on data that comes with scikit-learn, and its notebook can be read again."""
+    monkeypatch.chdir(tmp_path)
+    with monkeypatch.context() as patches:
+        patches.setattr(socket, "socket", None)  # no network
+        NOTEBOOKS["main"](script, tmp_path)
     plt.close("all")
-    assert len(capsys.readouterr().out.splitlines()) >= 4
-    assert (tmp_path / "figure.png").stat().st_size > 10_000
+    cells = NOTEBOOKS["load_cells"](tmp_path / "notebook.ipynb")
+    assert cells[0].source.startswith("# ")
+    assert sum(len(cell.printed.splitlines()) for cell in cells) >= 4
+    figures = [base64.b64decode(figure) for cell in cells for figure in cell.figures]
+    assert figures
+    assert all(figure.startswith(b"\x89PNG") and len(figure) > 5000 for figure in figures)
+    code = [cell.source for cell in cells if cell.kind == "code"]
+    text = script.read_text()
+    assert all(line in text for cell in code for line in cell.splitlines())
+    assert any(word in text for word in ("sklearn.datasets", "sklearn.utils"))
+    assert "make_classification" not in text
+    notebook = json.loads((tmp_path / "notebook.ipynb").read_text())
+    assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
+    assert len({cell["id"] for cell in notebook["cells"]}) == len(notebook["cells"])
 
 
 def test_every_example_is_in_the_gallery():

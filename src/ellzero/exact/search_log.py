@@ -47,12 +47,12 @@ class SearchLog:
         if time.monotonic() - self.drawn < LINE_SECONDS and now.open > 0:
             return
         self.drawn = time.monotonic()
-        what = "exact search" if now.models is None else f"{now.models} good models found"
+        what = "exact search" if now.models is None else f"{now.models} good model{'' if now.models == 1 else 's'} found"
         of_set = f", {now.integral} features made integral" if now.integral else ""
         left = "" if now.open == 0 or math.isinf(self.time_limit) else f" of at most {in_words(self.time_limit)}"
         text = (
             f"{what}: gap at most {100 * now.gap:.3g} % (found {now.objective:.8g}, none below {now.lower_bound:.8g}){of_set}, "
-            f"{now.nodes} nodes done, {now.open} to do, {in_words(now.seconds)}{left}"
+            f"{now.nodes} node{'' if now.nodes == 1 else 's'} done, {now.open} to do, {in_words(now.seconds)}{left}"
         )
         end = "\n" if now.open == 0 else ""
         self.stream.write(f"\r{text}   {end}" if self.terminal else f"ellzero: {text}\n")
