@@ -3,6 +3,7 @@
 import base64
 import doctest
 import importlib
+import inspect
 import json
 import pkgutil
 import re
@@ -27,6 +28,53 @@ def test_docstrings(name):
 def test_public_functions_have_running_examples():
     for name in ("fit_path", "fit_grid", "lambda_grid", "objective", "check_stationarity", "solve", "certify_path", "verify"):
         assert ">>>" in getattr(ellzero, name).__doc__, name
+
+
+# Classes that users make themselves; all others are results, whose attributes are described.
+MADE_BY_USERS = (
+    "L0Classifier",
+    "L0ClassifierCV",
+    "L0Regressor",
+    "L0RegressorCV",
+    "L0Selector",
+    "ColumnWriter",
+    "SparseColumnWriter",
+)
+
+
+def described_arguments(text):
+    """The names in a docstring's list of parameters, and all that stand in backticks."""
+    lists = re.findall(r"^ *Parameters\n *-+\n(.*?)(?=^ *[A-Z]\w+\n *-{3}|\Z)", text, re.DOTALL | re.MULTILINE)
+    entries = re.findall(r"^ *([\w*]+(?:,\s+[\w*]+)*) :", "\n".join(lists), re.MULTILINE)
+    return {name.lstrip("*") for entry in entries for name in re.split(r",\s+", entry)} | set(re.findall(r"`(\w+)[`=]", text))
+
+
+def public_callables():
+    """Functions, classes that users make, and methods of public classes, by name."""
+    for name in ellzero.__all__:
+        found = getattr(ellzero, name)
+        if inspect.ismodule(found):
+            yield from ((f"{name}.{each}", getattr(found, each)) for each in found.__all__ if callable(getattr(found, each)))
+        elif inspect.isclass(found):
+            if name in MADE_BY_USERS:
+                yield name, found
+            for method, function in inspect.getmembers(found, inspect.isroutine):
+                if not method.startswith("_") and getattr(function, "__module__", "").startswith("ellzero"):
+                    yield f"{name}.{method}", function
+        elif callable(found):
+            yield name, found
+
+
+def test_every_argument_is_described():
+    missing = []
+    for name, function in public_callables():
+        if inspect.isclass(function) and (issubclass(function, Exception) or name.split(".")[-1] not in MADE_BY_USERS):
+            continue
+        kinds = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+        arguments = [p.name for p in inspect.signature(function).parameters.values() if p.kind not in kinds]
+        known = described_arguments(inspect.getdoc(function) or "")
+        missing += [f"{name}({argument})" for argument in arguments if argument != "self" and argument not in known]
+    assert not missing, f"arguments without a description: {', '.join(missing)}"
 
 
 def test_readme(tmp_path, monkeypatch):

@@ -91,14 +91,20 @@ class CrossValidation:
         return pandas.concat(frames, ignore_index=True)
 
     def plot(self, ax: Axes | None = None, *, against: str = "size") -> Axes:
-        """Draw the score against "size" or "lambda_0", with error bars and the chosen point (needs matplotlib)."""
+        """Draw the score `against` "size" or "lambda_0", with error bars and the chosen point (needs matplotlib).
+
+        It is drawn into the axes `ax`, or into a new figure.
+        """
         lines = [ScoreLine(c.lambda_1, c.lambda_2, c.lambda_0, c.size, c.mean, c.standard_error) for c in self.columns]
         return plot_scores(
             lines, self.places, ax, size=self.choice.size, against=against, scoring=self.scoring, one_se=self.rule == "one_se"
         )
 
     def plot_supports(self, ax: Axes | None = None, *, top: int = 30, along: bool = False) -> Axes:
-        """Draw the features that each fold uses at `best` or, with ``along``, along its column (needs matplotlib)."""
+        """Draw the features that each fold uses at `best` or, with ``along``, along its column (needs matplotlib).
+
+        At most `top` features are shown. It is drawn into the axes `ax`, or into a new figure.
+        """
         column, point = self.chosen, self.best[1]
         final = np.unique(column.coef[point].tocoo().col)
         supports = FoldSupports(column.fold_supports, column.size, point, final, self.names)

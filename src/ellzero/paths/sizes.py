@@ -85,7 +85,7 @@ class Sizes(FittedModels):
         )
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Plot the objective against the number of features (needs matplotlib)."""
+        """Plot the objective against the number of features, into `ax` if it is given (needs matplotlib)."""
         return plot_sizes(self.sizes, self.objective, self.reached, ax)
 
     def _heading(self) -> str:
