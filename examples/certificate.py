@@ -18,7 +18,6 @@ import ellzero as ez
 
 data = load_breast_cancer(as_frame=True)
 X, malignant = data.data, data.target == 0
-problem = {"k": 5, "lambda_2": 0.001, "standardize": True}
 
 # %% [markdown]
 # ## A good model, and the best one
@@ -28,7 +27,7 @@ problem = {"k": 5, "lambda_2": 0.001, "standardize": True}
 # %%
 guess = ez.fit_sizes(X, malignant, [5], lambda_2=0.001, standardize=True)[5]
 print(f"local search: objective {guess.objective:.6f}")
-solution = ez.solve(X, malignant, **problem)
+solution = ez.solve(X, malignant, k=5, lambda_2=0.001, standardize=True)
 print(solution)
 solution.plot()
 plt.show()

@@ -26,8 +26,7 @@ print(f"{len(X)} patients, {X.shape[1]} features of {data.data.shape[1]} measure
 # The squared error, with a little ridge penalty; columns are standardised.
 
 # %%
-problem = {"loss": "squared_error", "k": 4, "lambda_2": 0.01, "standardize": True}
-solution = ez.solve(X, y, **problem)
+solution = ez.solve(X, y, loss="squared_error", k=4, lambda_2=0.01, standardize=True)
 print(solution)
 
 # %% [markdown]
@@ -37,7 +36,7 @@ print(solution)
 # too.
 
 # %%
-found = ez.alternatives(X, y, within=0.01, **problem)
+found = ez.alternatives(X, y, within=0.01, loss="squared_error", k=4, lambda_2=0.01, standardize=True)
 print(found)
 found.plot()
 plt.show()

@@ -65,7 +65,7 @@ class Writer:
         raise NotImplementedError
 
     def append(self, block: Any) -> None:
-        """Write further columns, a `block` of shape (n, any number). NaN, infinity and what the type does not hold is refused."""
+        """Write further columns, a `block` of shape (n, any number); NaN, infinity and what the type cannot hold is refused."""
         if self.files is None:
             raise InvalidInputError(f"append is for the inside of 'with {type(self).__name__}(...) as writer:'.")
         self.files.append(block)
