@@ -1,6 +1,6 @@
-"""The best five measurements, and a proof to hand over.
+"""The best eight measurements, and a proof to hand over.
 
-Is there another set of five measurements that tells malignant from benign tumours better? Of 30 there are 142,506
+Is there another set of eight measurements that tells malignant from benign tumours better? Of 30 there are 5,852,925
 such sets. `solve` finds the best one and proves that no other is better; the proof is a file, and whoever has the
 data can check it without trusting the solver. Here the file is checked, then damaged and exchanged, to see that
 this is noticed. The data comes with scikit-learn.
@@ -25,15 +25,15 @@ X, malignant = data.data, data.target == 0
 # Local search finds a model in milliseconds, and nobody knows whether there is a better one. The exact search says.
 
 # %%
-guess = ez.fit_sizes(X, malignant, [5], lambda_2=0.001, standardize=True)[5]
+guess = ez.fit_sizes(X, malignant, [8], lambda_2=0.0003, standardize=True)[8]
 print(f"local search: objective {guess.objective:.6f}")
-solution = ez.solve(X, malignant, k=5, lambda_2=0.001, standardize=True)
+solution = ez.solve(X, malignant, k=8, lambda_2=0.0003, standardize=True)
 print(solution)
 solution.plot()
 plt.show()
 
 # %% [markdown]
-# The proof is about the search: no other five measurements fit *these* tumours better. About other patients it says
+# The proof is about the search: no other eight measurements fit *these* tumours better. About other patients it says
 # nothing; for that there is cross-validation.
 #
 # ## The proof as a file

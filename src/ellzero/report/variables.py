@@ -7,7 +7,7 @@ indicator for each of its values is one choice.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ MOST_OPTIONS = 300
 """Of a column with more values, those without a feature in any model are one choice."""
 
 DIGITS = 6
+BLOCK_BYTES = 1 << 26
+"""Columns are read in blocks of at most this size (as float64)."""
 
 
 def describe_variables(
@@ -42,22 +44,43 @@ def describe_variables(
     A feature is named by its place in `used`, as in the models' coefficients. An option says which features it sets, to what.
     """
     place = sorted({f for model in models for coef in model["coef"] for f, _ in coef})
-    if not place:
-        return []
-    columns = design.take(np.array([used[f] for f in place]))
-    counted = np.flatnonzero(weight > 0.0)
-    share = weight[counted] / weight[counted].sum()
-    values = {f: columns.matvec(np.array([at], dtype=np.int32), np.ones(1))[counted] for at, f in enumerate(place)}
-    found: list[tuple[int, dict[str, Any]]] = []
+    facts = column_facts(design, [used[f] for f in place], weight)
     own_names = {} if names is None else {names[used[f]]: f for f in place}
-    taken: set[int] = set()
+    known = dict(zip(place, facts, strict=True))
+    found: list[tuple[int, dict[str, Any]]] = []
     for column, options in categories.items():
         own = {name: own_names[name] for name in options.values() if name is not None and name in own_names}
         if own:
-            taken.update(own.values())
-            found.append((min(own.values()), choice(column, options, own, {f: float(share @ values[f]) for f in own.values()})))
-    found += [(f, single(feature_name(names, used[f]), f, values[f])) for f in place if f not in taken]
+            found.append((min(own.values()), choice(column, options, own, {f: known.pop(f).mean for f in own.values()})))
+    found += [(f, single(feature_name(names, used[f]), f, fact)) for f, fact in known.items()]
     return [variable for _, variable in sorted(found, key=lambda pair: pair[0])]
+
+
+class Facts(NamedTuple):
+    """The values of a feature, in the rows that have a weight."""
+
+    low: float
+    middle: float
+    high: float
+    mean: float
+    flag: bool  # all are one or zero
+    whole: bool
+
+
+def column_facts(design: Design, columns: Sequence[int], weight: Array) -> list[Facts]:
+    """Return what is known of some columns (ascending), which are read a few at a time."""
+    counted = np.flatnonzero(weight > 0.0)
+    share = weight[counted] / weight[counted].sum()
+    step = max(1, BLOCK_BYTES // (8 * len(weight)))
+    out = []
+    for start in range(0, len(columns), step):
+        block = design.take(np.array(columns[start : start + step]))
+        for at in range(block.shape[1]):
+            values = block.matvec(np.array([at], dtype=np.int32), np.ones(1))[counted]
+            low, middle, high = np.quantile(values, [0.0, 0.5, 1.0], method="closest_observation").tolist()
+            flag, whole = bool(np.isin(values, (0.0, 1.0)).all()), bool((values == np.round(values)).all())
+            out.append(Facts(low, middle, high, float(share @ values), flag, whole))
+    return out
 
 
 def choice(
@@ -80,20 +103,19 @@ def choice(
     }
 
 
-def single(name: str, f: int, values: Array) -> dict[str, Any]:
+def single(name: str, f: int, facts: Facts) -> dict[str, Any]:
     """Return a feature of its own: a yes or no if it only ever is one or zero, else a number between those that were seen."""
-    low, middle, high = np.quantile(values, [0.0, 0.5, 1.0], method="closest_observation").tolist()
-    if np.isin(values, (0.0, 1.0)).all():
+    if facts.flag:
         options = [{"label": "no (0)", "sets": []}, {"label": "yes (1)", "sets": [[f, 1.0]]}]
-        return {"name": named(name), "kind": "flag", "features": [f], "options": options, "typical": int(middle)}
+        return {"name": named(name), "kind": "flag", "features": [f], "options": options, "typical": int(facts.middle)}
     return {
         "name": named(name),
         "kind": "number",
         "features": [f],
-        "low": rounded(low),
-        "typical": rounded(middle),
-        "high": rounded(high),
-        "whole": bool((values == np.round(values)).all()),
+        "low": rounded(facts.low),
+        "typical": rounded(facts.middle),
+        "high": rounded(facts.high),
+        "whole": facts.whole,
     }
 
 

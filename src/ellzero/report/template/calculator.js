@@ -177,7 +177,7 @@ function evidenceWords(model, share) {
 // Odds grow in proportion to the odds of the class before anything is known.
 function otherPrevalence(share) {
   const odds = (p) => p / (1 - p);
-  if (!report.thresholds || Math.abs(prevalence() - report.prevalence) < 1e-3) return null;
+  if (!report.thresholds || prevalence() === report.prevalence) return null;
   const moved = (odds(share) * odds(prevalence())) / odds(report.prevalence);
   return html(
     "p",

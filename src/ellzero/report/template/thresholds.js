@@ -13,8 +13,9 @@ const hasThresholds = () => Boolean(report.thresholds);
 
 // The share of the class among those whom the reader sees: as in the data, unless it was changed.
 function prevalence() {
-  const entered = Number(byId("prevalence").value) / 100;
-  return entered > 0 && entered < 1 ? entered : report.prevalence;
+  const { value, dataset } = byId("prevalence");
+  const entered = Number(value) / 100;
+  return dataset.own && entered > 0 && entered < 1 ? entered : report.prevalence;
 }
 
 function startThreshold() {
@@ -73,7 +74,7 @@ function showThreshold(model) {
   if (!hasThresholds()) return;
   const threshold = report.thresholds[state.cut];
   const [found, alarms] = model.above[state.cut];
-  const share = byId("prevalence").dataset.own ? prevalence() : report.prevalence;
+  const share = prevalence();
   const words = percent(threshold, threshold < 0.01 || threshold > 0.99 ? 1 : 0);
   byId("threshold").value = state.cut;
   byId("threshold").setAttribute("aria-valuetext", words);
