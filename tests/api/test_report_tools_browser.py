@@ -45,7 +45,19 @@ def made(tmp_path_factory):
     frame = patients()
     frame.to_csv(folder / "data.csv", index=False)
     page = folder / "page.html"
-    words = ["--one-hot", "--subject", "patient", "--shrinkage", "1e-3", "--max-support", "7", "--time-limit", "0", "--quiet"]
+    words = [
+        "--one-hot",
+        "--separate-categories",
+        "--subject",
+        "patient",
+        "--shrinkage",
+        "1e-3",
+        "--max-support",
+        "7",
+        "--time-limit",
+        "0",
+        "--quiet",
+    ]
     assert main(["report", str(folder / "data.csv"), "--target", "stroke", *words, "--rule", "best", "--out", str(page)]) == 0
     return page.as_uri(), frame
 
@@ -229,19 +241,28 @@ def test_the_decision_curve(shown, made):
     assert shown.page.locator("#benefit svg[role=img] path").count() == 3
 
 
-def test_odds_are_in_words(shown):
+def test_odds_are_in_words(shown, made):
+    """A number by one standard deviation, a yes or no, and a text against its most frequent value."""
+    _, frame = made
     report = report_of(shown)
-    model = chosen_of(report)
+    coef = {report["features"][f]["name"]: value for f, value in chosen_of(report)["coef"][0]}
+    spread = {feature["name"]: feature["spread"] for feature in report["features"]}
+    wanted = {}
+    for column in ("age", EVIL):
+        wanted[f"{column}: ", "one standard deviation"] = coef[column] * spread[column]
+    wanted["diabetes: ", "yes instead of no"] = coef["diabetes"]
+    for column in ("sex", "smoker"):
+        usual = frame[column].mode()[0]
+        for value in set(frame[column]) - {usual}:
+            effect = coef.get(f"{column}={value}", 0.0) - coef.get(f"{column}={usual}", 0.0)
+            if effect:
+                wanted[f"{column}: {value}, instead of {usual} (the most frequent)", ""] = effect
     words = shown.page.locator("#odds-words li").all_inner_texts()
-    assert len(words) == len(model["coef"][0])
-    for f, value in model["coef"][0]:
-        feature = report["features"][f]
-        column = feature["name"].split("=")[0]
-        line = next(text for text in words if text.startswith(column) and (feature["name"].partition("=")[2] in text))
-        number = not any(mark in feature["name"] for mark in ("=male", "smoker=", "diabetes"))
-        ratio = math.exp(value * (feature["spread"] if number else 1.0))
-        assert ("multiplies" in line) == (ratio >= 1.0)
-        assert parsed(line.split(" by ")[-1].removesuffix(".")) == pytest.approx(max(ratio, 1 / ratio), rel=1e-2)
+    assert len(words) == len(wanted)
+    for (start, rest), effect in wanted.items():
+        (line,) = [text for text in words if text.startswith(start) and rest in text]
+        assert ("multiplies" in line) == (effect >= 0.0)
+        assert parsed(line.split(" by ")[-1].removesuffix(".")) == pytest.approx(math.exp(abs(effect)), rel=1e-2)
         assert "odds of stroke = yes" in line
     assert "They are no causes" in shown.text("#odds-note")
 

@@ -227,7 +227,7 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
     progress : bool or function
         True reports to standard error.
     shared_support, probability, class_weight, pos_label, fit_intercept, standardize, lower, upper, unpenalized, feature_cost,
-    feature_names, bound, gap, time_limit, tol :
+    groups, feature_names, bound, gap, time_limit, tol :
         As in :class:`ellzero.L0Classifier`.
 
     Attributes

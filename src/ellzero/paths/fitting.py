@@ -182,7 +182,7 @@ def lambda_grid(
     Parameters
     ----------
     X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost,
-    feature_names :
+    groups, feature_names :
         The problem, as in :func:`fit_path`.
     n_lambda : int
         How many values.

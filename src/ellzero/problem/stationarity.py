@@ -94,7 +94,7 @@ def check_stationarity(
     Parameters
     ----------
     X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost,
-    feature_names :
+    groups, feature_names :
         The problem, as in :func:`fit_path`.
     coef : (p,) array on the scale of X; or a Model, an ExactSolution or a fitted estimator
         These bring their intercept and their loss, and a path's model its ``lambda_0``, unless these are given.

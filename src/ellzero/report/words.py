@@ -187,11 +187,18 @@ def headline(summary: dict[str, Any]) -> str:
 
 
 def used_names(summary: dict[str, Any], most: int = 6, longest: int = 90) -> str:
-    """Return the names of the chosen model's features, if they have names and the list is short."""
+    """Return the names of what the chosen model uses, if there are names and the list is short.
+
+    A column of text of which several values are in the model is named once.
+    """
     model = summary["models"][summary["selection"]["chosen"]]
     used = sorted({f for coef in model["coef"] for f, _ in coef})
-    text = ", ".join(summary["features"][f]["name"] for f in used)
-    return text if summary["data"]["named"] and len(used) <= most and len(text) <= longest else ""
+    names = []
+    for variable in summary["variables"]:
+        own = [summary["features"][f]["name"] for f in variable["features"] if f in used]
+        names += [variable["name"]] if len(own) > 1 else own
+    text = ", ".join(names)
+    return text if summary["data"]["named"] and len(names) <= most and len(text) <= longest else ""
 
 
 def why_no_proof(k: int, shared: bool, asked: bool) -> str:

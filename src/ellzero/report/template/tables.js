@@ -157,28 +157,44 @@ function showCoefficients(model, c) {
 const caseOf = (c) => report.cases[report.kind === "binary" ? 1 : c];
 const variableOf = (f) => report.variables.find((variable) => variable.features.includes(f));
 
-// What one step of a feature does to the odds, in words: a standard deviation of a number, the other value of a yes or no.
-function oddsWords({ f, value, effect }, c) {
-  const variable = variableOf(f);
-  const option = variable.kind === "choice" && variable.options.find(({ sets }) => sets.some(([own]) => own === f));
-  const step =
-    variable.kind === "number"
-      ? [html("b", {}, variable.name), `: ${number(report.features[f].spread)} more (one standard deviation)`]
-      : option
-        ? [html("b", {}, variable.name), `: ${option.label}, instead of another value,`]
-        : [html("b", {}, variable.name), ": yes instead of no"];
-  const ratio = Math.exp(variable.kind === "number" ? effect : value);
-  const does = ratio >= 1 ? `multiplies the odds of ${caseOf(c)} by ` : `divides the odds of ${caseOf(c)} by `;
-  return html("li", {}, step, ` ${does}`, html("b", {}, number(ratio >= 1 ? ratio : 1 / ratio)), ".");
+// What one step of a variable does to the odds, in words: a standard deviation of a number, yes instead of no, or another value
+// of a choice instead of the most frequent one.
+function oddsSteps(variable, coef) {
+  const score = ({ sets }) => sets.reduce((sum, [f, set]) => sum + set * (coef.get(f) || 0), 0);
+  if (variable.kind === "number") {
+    const { spread } = report.features[variable.features[0]];
+    return [[`${number(spread)} more (one standard deviation)`, coef.get(variable.features[0]) * spread]];
+  }
+  if (variable.kind === "flag") return [["yes instead of no", score(variable.options[1])]];
+  const usual = variable.options[variable.typical];
+  return variable.options
+    .filter((option) => score(option) !== score(usual))
+    .map((option) => [`${option.label}, instead of ${usual.label} (the most frequent)`, score(option) - score(usual)]);
+}
+
+function oddsWords(variable, coef, c) {
+  return oddsSteps(variable, coef).map(([step, effect]) => {
+    const does = `${effect >= 0 ? "multiplies" : "divides"} the odds of ${caseOf(c)} by`;
+    return html(
+      "li",
+      {},
+      html("b", {}, variable.name),
+      `: ${step} ${does} `,
+      html("b", {}, number(Math.exp(Math.abs(effect)))),
+      ".",
+    );
+  });
 }
 
 function showOdds(rows, c) {
   byId("odds").hidden = report.loss !== "logistic" || !rows.length;
   if (byId("odds").hidden) return;
+  const coef = new Map(rows.map(({ f, value }) => [f, value]));
+  const words = [...new Set(rows.map(({ f }) => variableOf(f)))].flatMap((variable) => oddsWords(variable, coef, c));
   replace(
     byId("odds-words"),
-    rows.slice(0, MOST_WORDS).map((row) => oddsWords(row, c)),
-    rows.length > MOST_WORDS ? html("li", { class: "muted" }, `${whole(rows.length - MOST_WORDS)} more in the table.`) : null,
+    words.slice(0, MOST_WORDS),
+    words.length > MOST_WORDS ? html("li", { class: "muted" }, `${whole(words.length - MOST_WORDS)} more.`) : null,
   );
   byId("odds-note").textContent = tied(
     "Each with all other features of the model unchanged. Odds of 1 to 4 are a probability of 20 %; multiplied by 2 they are 2 to 4, " +
