@@ -1,10 +1,14 @@
 """The README's example, the docstrings' examples, the documentation's pages and the examples folder run as they stand."""
 
+import base64
 import doctest
 import importlib
+import inspect
+import json
 import pkgutil
 import re
 import runpy
+import socket
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -24,6 +28,53 @@ def test_docstrings(name):
 def test_public_functions_have_running_examples():
     for name in ("fit_path", "fit_grid", "lambda_grid", "objective", "check_stationarity", "solve", "certify_path", "verify"):
         assert ">>>" in getattr(ellzero, name).__doc__, name
+
+
+# Classes that users make themselves; all others are results, whose attributes are described.
+MADE_BY_USERS = (
+    "L0Classifier",
+    "L0ClassifierCV",
+    "L0Regressor",
+    "L0RegressorCV",
+    "L0Selector",
+    "ColumnWriter",
+    "SparseColumnWriter",
+)
+
+
+def described_arguments(text):
+    """The names in a docstring's list of parameters, and all that stand in backticks."""
+    lists = re.findall(r"^ *Parameters\n *-+\n(.*?)(?=^ *[A-Z]\w+\n *-{3}|\Z)", text, re.DOTALL | re.MULTILINE)
+    entries = re.findall(r"^ *([\w*]+(?:,\s+[\w*]+)*) :", "\n".join(lists), re.MULTILINE)
+    return {name.lstrip("*") for entry in entries for name in re.split(r",\s+", entry)} | set(re.findall(r"`(\w+)[`=]", text))
+
+
+def public_callables():
+    """Functions, classes that users make, and methods of public classes, by name."""
+    for name in ellzero.__all__:
+        found = getattr(ellzero, name)
+        if inspect.ismodule(found):
+            yield from ((f"{name}.{each}", getattr(found, each)) for each in found.__all__ if callable(getattr(found, each)))
+        elif inspect.isclass(found):
+            if name in MADE_BY_USERS:
+                yield name, found
+            for method, function in inspect.getmembers(found, inspect.isroutine):
+                if not method.startswith("_") and getattr(function, "__module__", "").startswith("ellzero"):
+                    yield f"{name}.{method}", function
+        elif callable(found):
+            yield name, found
+
+
+def test_every_argument_is_described():
+    missing = []
+    for name, function in public_callables():
+        if inspect.isclass(function) and (issubclass(function, Exception) or name.split(".")[-1] not in MADE_BY_USERS):
+            continue
+        kinds = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+        arguments = [p.name for p in inspect.signature(function).parameters.values() if p.kind not in kinds]
+        known = described_arguments(inspect.getdoc(function) or "")
+        missing += [f"{name}({argument})" for argument in arguments if argument != "self" and argument not in known]
+    assert not missing, f"arguments without a description: {', '.join(missing)}"
 
 
 def test_readme(tmp_path, monkeypatch):
@@ -69,13 +120,31 @@ def test_same_allows_last_digits_only():
 GALLERY = sorted(script for script in (ROOT / "examples").glob("*.py") if script.stem not in ("demo", "dask_cluster"))
 
 
+NOTEBOOKS = runpy.run_path(str(ROOT / "docs" / "hooks" / "notebooks.py"))
+
+
 @pytest.mark.parametrize("script", GALLERY, ids=lambda script: script.stem)
-def test_gallery(script, tmp_path, capsys, monkeypatch):
-    monkeypatch.delenv("ELLZERO_DATA", raising=False)
-    runpy.run_path(str(script))["main"](tmp_path, quick=True)
+def test_gallery(script, tmp_path, monkeypatch):
+    """Every example runs as a notebook, on data that comes with scikit-learn, and its notebook can be read again."""
+    monkeypatch.chdir(tmp_path)
+    with monkeypatch.context() as patches:
+        patches.setattr(socket, "socket", None)  # no network
+        NOTEBOOKS["main"](script, tmp_path)
     plt.close("all")
-    assert len(capsys.readouterr().out.splitlines()) >= 4
-    assert (tmp_path / "figure.png").stat().st_size > 10_000
+    cells = NOTEBOOKS["load_cells"](tmp_path / "notebook.ipynb")
+    assert cells[0].source.startswith("# ")
+    assert sum(len(cell.printed.splitlines()) for cell in cells) >= 4
+    figures = [base64.b64decode(figure) for cell in cells for figure in cell.figures]
+    assert figures
+    assert all(figure.startswith(b"\x89PNG") and len(figure) > 5000 for figure in figures)
+    code = [cell.source for cell in cells if cell.kind == "code"]
+    text = script.read_text()
+    assert all(line in text for cell in code for line in cell.splitlines())
+    assert any(word in text for word in ("sklearn.datasets", "sklearn.utils"))
+    assert "make_classification" not in text
+    notebook = json.loads((tmp_path / "notebook.ipynb").read_text())
+    assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
+    assert len({cell["id"] for cell in notebook["cells"]}) == len(notebook["cells"])
 
 
 def test_every_example_is_in_the_gallery():

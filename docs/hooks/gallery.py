@@ -1,10 +1,11 @@
-"""Gallery pages: each example is run, and its page shows what it says, what it printed, what it drew, and its code.
+"""Gallery pages: each example is run as a notebook, and its page shows text, code, what was printed and what was drawn.
 
 Results are kept in build/gallery until the example changes (`make docs` starts anew), so that `mkdocs serve` stays quick.
 """
 
-import ast
+import base64
 import hashlib
+import importlib.util
 import os
 import subprocess
 import sys
@@ -16,87 +17,80 @@ from mkdocs.structure.files import File
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 KEPT = ROOT / "build" / "gallery"
-NAMES = ("gene_expression", "text", "fraud", "certificate", "digits")
+NAMES = ("tumours", "missed", "diabetes", "words", "digits", "certificate")
 TIME_LIMIT = 300
+RUNNER = Path(__file__).with_name("notebooks.py")
+
+
+def load_notebooks():
+    """The module beside this one; MkDocs loads hooks from their files, outside any package."""
+    spec = importlib.util.spec_from_file_location("notebooks", RUNNER)
+    module = sys.modules["notebooks"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def on_files(files, config):
-    """Add the pages and their figures."""
-    entries = []
+    """Add the pages, the notebooks and the figures."""
+    notebooks, entries = load_notebooks(), []
     for name in NAMES:
-        script = EXAMPLES / f"{name}.py"
-        folder = results(script)
-        title, text = description(script)
-        entries.append((name, title, text.split("\n\n")[0]))
-        files.append(File.generated(config, f"gallery/{name}.md", content=page(script, title, text, folder)))
-        files.append(File.generated(config, f"gallery/{name}.png", abs_src_path=str(folder / "figure.png")))
+        kept = results(EXAMPLES / f"{name}.py")
+        cells = notebooks.load_cells(kept)
+        title, _, text = cells[0].source.partition("\n\n")
+        entries.append((name, title.removeprefix("# "), text.split("\n\n")[0]))
+        files.append(File.generated(config, f"gallery/{name}.md", content=page(name, cells)))
+        files.append(File.generated(config, f"gallery/{name}.ipynb", content=kept.read_bytes()))
+        for number, figure in enumerate(figure for cell in cells for figure in cell.figures):
+            files.append(File.generated(config, f"gallery/{name}-{number + 1}.png", content=base64.b64decode(figure)))
     files.append(File.generated(config, "gallery/index.md", content=overview(entries)))
     return files
 
 
 def results(script):
-    """The folder with figure.png and output.txt of an example, run if that has not been done."""
+    """The notebook of an example, run if that has not been done."""
     folder = KEPT / script.stem
-    mark = folder / hashlib.sha256(script.read_bytes()).hexdigest()
-    if mark.exists():
-        return folder
-    folder.mkdir(parents=True, exist_ok=True)
-    settings = {**os.environ, "MPLBACKEND": "Agg", "PYTHONWARNINGS": "error"}
-    command = [sys.executable, str(script), str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=TIME_LIMIT, env=settings, check=False)
-    if done.returncode or not (folder / "figure.png").exists():
-        raise PluginError(f"{script.name} failed:\n{done.stdout}\n{done.stderr}")
-    (folder / "output.txt").write_text(done.stdout.replace(str(folder), "."))
-    mark.touch()
-    return folder
+    mark = folder / hashlib.sha256(script.read_bytes() + RUNNER.read_bytes()).hexdigest()
+    if not mark.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        settings = {**os.environ, "MPLBACKEND": "Agg", "PYTHONWARNINGS": "error"}
+        command = [sys.executable, str(RUNNER), str(script), str(folder)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIME_LIMIT, env=settings, check=False)
+        if done.returncode:
+            raise PluginError(f"{script.name} failed:\n{done.stdout}\n{done.stderr}")
+        mark.touch()
+    return folder / "notebook.ipynb"
 
 
-def description(script):
-    """The title and the text of an example: the first line of its docstring, and the rest."""
-    title, _, text = ast.get_docstring(ast.parse(script.read_text())).partition("\n\n")
-    return title.rstrip("."), text
-
-
-def code(script):
-    """All but the docstring, which the page shows as text."""
-    source = script.read_text()
-    return "\n".join(source.splitlines()[ast.parse(source).body[0].end_lineno :]).strip()
-
-
-def page(script, title, text, folder):
+def page(name, cells):
     """One example."""
-    return f"""# {title}
-
-{text}
-
-![{title}]({script.stem}.png)
-
-## What it prints
-
-```text
-{(folder / "output.txt").read_text().rstrip()}
-```
-
-## The code
-
-`python examples/{script.name} FOLDER` runs it and puts the figure into that folder.
-
-```python
-{code(script)}
-```
-"""
+    download = (
+        f"[Notebook, to download]({name}.ipynb){{ .md-button download={name}.ipynb }}\n\n"
+        f"*Or run `python examples/{name}.py`. What is shown here was printed and drawn when this site was built.*"
+    )
+    parts, figures = [cells[0].source, download], 0
+    for cell in cells[1:]:
+        if cell.kind == "markdown":
+            parts.append(cell.source)
+            continue
+        parts.append(f"```python\n{cell.source}\n```")
+        if cell.printed:
+            parts.append(f"```text\n{cell.printed.rstrip()}\n```")
+        for _ in cell.figures:
+            figures += 1
+            parts.append(f"![Figure {figures} of this example]({name}-{figures}.png)")
+    return "\n\n".join(parts) + "\n"
 
 
 def overview(entries):
     """All examples as cards."""
     cards = "\n".join(
-        f"-   [![{title}]({name}.png)]({name}.md)\n\n    **[{title}]({name}.md)**\n\n    {text.replace(chr(10), ' ')}\n"
+        f"-   [![{title}]({name}-1.png)]({name}.md)\n\n    **[{title}]({name}.md)**\n\n    {text.replace(chr(10), ' ')}\n"
         for name, title, text in entries
     )
     return f"""# Gallery
 
-Short programs for problems as people have them. The data is made up on the spot, so all run without a network; figures and
-output on these pages are made when this site is built.
+Short programs on real data that comes with scikit-learn, so that all run without a network. Each is a notebook to download;
+what it printed and drew was made when this site was built.
 
 <div class="grid cards" markdown>
 

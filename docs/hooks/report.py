@@ -17,6 +17,16 @@ def on_files(files, config):
         X, y = load_breast_cancer(return_X_y=True, as_frame=True)
         labels = y.map({0: "malignant", 1: "benign"})
         title = "Which cell measurements tell malignant from benign tumours?"
-        write_report(KEPT, X, labels, target="diagnosis", title=title, source="tumours.csv", max_support=10, rule="one_se")
+        write_report(
+            KEPT,
+            X,
+            labels,
+            target="diagnosis",
+            subject="patient",
+            title=title,
+            source="tumours.csv",
+            max_support=10,
+            rule="one_se",
+        )
     files.append(File.generated(config, "guide/report-example.html", abs_src_path=str(KEPT)))
     return files

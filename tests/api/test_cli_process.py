@@ -106,7 +106,7 @@ def test_exit_codes_and_streams(data, tmp_path):
     good = program("certify", data, "--target", "label", "--k", "2", "--out", tmp_path / "proof.npz", "--json")
     assert good.returncode == 0
     assert json.loads(good.stdout)["status"] == "optimal"
-    assert "ellzero: incumbent" in good.stderr
+    assert "ellzero: exact search: gap at most" in good.stderr
     quiet = program("verify", tmp_path / "proof.npz", data, "--target", "label", "--quiet")
     assert (quiet.returncode, quiet.stderr) == (0, "")
     assert program("verify", tmp_path / "proof.npz", data, "--target", "label", "--drop", "a").returncode == 1
@@ -173,7 +173,7 @@ def test_ctrl_c_in_the_proof_of_a_report_shows_in_its_exit_code(tmp_path):
     X, y, _ = ez.datasets.make_classification(300, 600, 20, s=1.0, random_state=0)
     np.savez(tmp_path / "hard.npz", X=X, y=y)
     argv = ["report", tmp_path / "hard.npz", "--shrinkage", "1e-3", "--max-support", "12", "--out", tmp_path / "page.html"]
-    out, err, code = interrupted([*argv, "--time-limit", "100"], "incumbent")
+    out, err, code = interrupted([*argv, "--time-limit", "100"], "exact search")
     assert code == 130
     assert err.splitlines()[-1] == "ellzero: interrupted; what was found is written"
     assert "about the search, which ended after" in out or "Nothing is proved so far" in out

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.special import expit
+from sklearn.datasets import load_wine
 from sklearn.metrics import accuracy_score, get_scorer, log_loss, make_scorer, mean_squared_error, roc_auc_score
 from sklearn.model_selection import (
     GroupKFold,
@@ -401,3 +402,40 @@ def test_the_truth_is_found():
     for select in ("lambda_0", "size"):
         model = ez.L0ClassifierCV(rule="one_se", select=select, n_jobs=2, max_support=15).fit(Z, y)
         np.testing.assert_array_equal(model.support_, np.flatnonzero(truth))
+
+
+def printed_rows(results):
+    """The numbers of the printed table, and the row that is marked."""
+    lines = str(results).splitlines()[2:]
+    rows = [[float(text) for text in line.removesuffix("  <").split()] for line in lines[1:]]
+    return lines[0].split("  "), rows, [line.endswith("  <") for line in lines[1:]].index(True)
+
+
+def test_the_table_has_a_row_a_size():
+    """A grid of the user's has many points of a size: the row is that of the best, and of the chosen one at its size."""
+    X, y, _ = ez.datasets.make_classification(120, 15, 3, s=1.0, random_state=3)
+    model = ez.L0ClassifierCV(lambda_0=np.geomspace(0.3, 1e-3, 60), shrinkage=[1e-2], cv=4).fit(X, y)
+    column, point = model.cv_results_.chosen, model.cv_results_.best[1]
+    assert len(set(column.size.tolist())) < len(column.size)
+    _, rows, chosen = printed_rows(model.cv_results_)
+    assert [row[0] for row in rows] == sorted(set(column.size.tolist()))
+    assert rows[chosen][:2] == pytest.approx([column.size[point], column.mean[point]], rel=1e-5)
+    for place, (size, score, _) in enumerate(rows):
+        if place != chosen:
+            assert score == pytest.approx(column.mean[column.size == size].max(), rel=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:the chosen model has max_support")
+@pytest.mark.parametrize("select", ["size", "lambda_0"])
+def test_the_table_of_several_classes(select):
+    """Two numbers of features have two names: those of one class, and those of all classes, which is the size everywhere."""
+    X, y = load_wine(return_X_y=True)
+    model = ez.L0ClassifierCV(select=select, max_support=3, shrinkage=[1e-2], cv=3).fit(X, y)
+    head, rows, chosen = printed_rows(model.cv_results_)
+    assert [word.strip() for word in head if word.strip()] == ["per class", "in all", "score", "+-"]
+    assert rows[chosen][1] == model.k_ == model.choice_.size == len(model.support_)
+    assert rows[chosen][0] == np.count_nonzero(model.coef_, axis=1).max()
+    column = [row[0 if select == "size" else 1] for row in rows]
+    assert column == sorted(set(column))
+    shared = ez.L0ClassifierCV(select=select, max_support=3, shrinkage=[1e-2], cv=3, shared_support=True).fit(X, y)
+    assert printed_rows(shared.cv_results_)[0][0].strip() == "features"

@@ -86,11 +86,13 @@ def test_progress_lines(capsys):
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) >= 1
     for line in lines:
-        assert re.match(r"ellzero: incumbent [\d.e+-]+  bound \S+  gap \S+ %  nodes \d+  open \d+", line), line
+        assert re.match(
+            r"ellzero: exact search: gap at most \S+ % \(found [\d.e+-]+, none below \S+\), \d+ nodes? done, \d+ to do", line
+        ), line
     ez.solve(data, labels, time_limit=0.1, **ENDLESS_SETTINGS)
     assert capsys.readouterr().err == ""
     ez.solve(X, Y, progress=True, **EASY)
-    assert "open 0" in capsys.readouterr().err.splitlines()[-1]
+    assert " 0 to do" in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_progress_callback():

@@ -386,7 +386,9 @@ def test_progress_lines_tell_the_set(capsys):
     lines = capsys.readouterr().err.splitlines()
     assert lines
     for line in lines:
-        assert re.match(r"ellzero: set \d+  incumbent [\d.e+-]+  bound \S+  gap \S+ %", line), line
+        assert re.match(
+            r"ellzero: exact search: gap at most \S+ % \(found [\d.e+-]+, none below \S+\), \d+ features made integral, ", line
+        ), line
 
 
 @pytest.mark.parametrize(("method", "backend"), [*METHODS[:-1], ("iga", "gurobi"), ("mip", "gurobi")])

@@ -18,12 +18,21 @@ from sklearn.metrics import accuracy_score, brier_score_loss, confusion_matrix, 
 import ellzero as ez
 from ellzero.base.errors import InvalidInputError
 from ellzero.cli import main
-from ellzero.report.held_out import ROC_POINTS, calibration, confusion, roc, spread_out
+from ellzero.report.held_out import (
+    ROC_POINTS,
+    THRESHOLDS,
+    calibration,
+    confusion,
+    error_quantiles,
+    rates_above,
+    roc,
+    spread_out,
+)
 from ellzero.report.models import SCATTER_POINTS
 from ellzero.report.page import default_algorithm, render_report, write_report
 from ellzero.report.proof import Proof, describe_proofs, percent_above
 from ellzero.report.summary import summarise
-from ellzero.report.words import Words, named
+from ellzero.report.words import Words, in_hundred, named
 
 pytestmark = pytest.mark.filterwarnings("ignore:the chosen model has max_support")
 
@@ -272,6 +281,68 @@ def test_parts_of_held_out_figures():
     assert same["bins"] == [[0.25, 0.25, 4.0]]
     unequal = calibration(np.array([True, False]), np.full(2, 0.5), np.array([3000.0, 1000.0]))
     assert unequal["bins"] == [[0.5, 0.75, 1.6]]  # the scale of the weights does not matter
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rates_above_thresholds(weighted):
+    rng = np.random.default_rng(30)
+    positive, probability = rng.random(80) < 0.3, np.round(rng.random(80), 2)  # many lie on a threshold
+    weight = rng.uniform(0.1, 3.0, 80) if weighted else np.ones(80)
+    rates = rates_above(positive, probability, weight)
+    for threshold, (found, alarms) in zip(THRESHOLDS, rates, strict=True):
+        table = confusion_matrix(positive, probability > threshold, sample_weight=weight)
+        assert found == pytest.approx(table[1, 1] / table[1].sum(), abs=1e-5)
+        assert alarms == pytest.approx(table[0, 1] / table[0].sum(), abs=1e-5)
+    assert rates_above(np.ones(80, bool), probability, weight) is None
+    assert sorted(set(THRESHOLDS)) == THRESHOLDS
+    assert 0.5 in THRESHOLDS
+
+
+def test_errors_that_most_rows_stay_below():
+    assert error_quantiles(np.arange(1.0, 11.0), np.ones(10)) == (5.0, 9.0)
+    assert error_quantiles(np.array([3.0, 1.0]), np.array([1.0, 9.0])) == (1.0, 1.0)
+    assert error_quantiles(np.array([2.0]), np.ones(1)) == (2.0, 2.0)
+
+
+def test_the_headline_never_rounds_to_all_or_none():
+    assert in_hundred(37, 0.999) == "nearly all"
+    assert in_hundred(37, 1.0) == "all 37"
+    assert in_hundred(37, 1e-3) == "hardly any"
+    assert in_hundred(37, 0.0) == "none"
+    assert in_hundred(37, 0.5) == "18"
+
+
+def test_the_headline_of_a_rare_class_imagines_more_rows():
+    X, _ = classification(31, n=300)
+    rare = np.where(np.arange(300) % 60 == 0, "ill", "well")
+    X[rare == "ill", 0] += 3 * X[:, 0].std()
+    summary = summarise(fitted(X, rare), X, rare, words=Words(target="state", subject="person"))
+    assert summary["positive"] == ["well"]
+    summary = summarise(fitted(X, rare, pos_label="ill"), X, rare, words=Words(target="state", subject="person"))
+    assert summary["plain"].startswith("In 17 of 1,000 people like these, state is ill. The model finds ")
+
+
+def test_categories_are_choices_of_the_calculator():
+    rng = np.random.default_rng(32)
+    town = rng.choice(["Rome", "Oslo", "Bonn"], 120, p=[0.2, 0.5, 0.3])
+    frame = pd.DataFrame({"age": rng.normal(50, 9, 120).round(), "town_Rome": town == "Rome", "town_Oslo": town == "Oslo"})
+    y = np.where(frame["age"] / 9 + 3 * (town == "Rome") - 2 * (town == "Oslo") + rng.standard_normal(120) > 5.5, "a", "b")
+    X = frame.astype(float)
+    categories = {"town": {"Bonn": None, "Oslo": "town_Oslo", "Rome": "town_Rome"}, "unused": {"x": "no_feature"}}
+    summary = summarise(fitted(X, y, max_support=3), X, y, words=Words(categories=categories))
+    by_name = {variable["name"]: variable for variable in summary["variables"]}
+    assert sorted(by_name) == ["age", "town"]
+    place = {feature["name"]: f for f, feature in enumerate(summary["features"])}
+    assert by_name["town"]["options"] == [
+        {"label": "Bonn", "sets": []},
+        {"label": "Oslo", "sets": [[place["town_Oslo"], 1.0]]},
+        {"label": "Rome", "sets": [[place["town_Rome"], 1.0]]},
+    ]
+    assert by_name["town"]["typical"] == 1
+    assert by_name["age"]["low"] == X["age"].min()
+    assert by_name["age"]["whole"]
+    alone = summarise(fitted(X, y, max_support=3), X, y)["variables"]
+    assert [variable["kind"] for variable in alone] == ["number", "flag", "flag"]
 
 
 def test_rows_without_weight_do_not_count():

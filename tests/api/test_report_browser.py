@@ -3,42 +3,18 @@
 The browser is Chromium: ELLZERO_CHROMIUM names its executable, otherwise the first on the path is taken.
 """
 
-import os
-import shutil
 from itertools import chain
 
 import numpy as np
 import pandas as pd
 import pytest
-from playwright.sync_api import sync_playwright
+from support.browser import EVIL, Shown, luminance, parsed
 
 from ellzero.report.page import write_report
 
 pytestmark = pytest.mark.filterwarnings("ignore:the chosen model has max_support")
 
-EVIL = "<script>window.hacked = 1</script><img src=x onerror='window.hacked = 2'>"
 KINDS = ("binary", "multiclass", "regression")
-
-
-def find_browser():
-    found = os.environ.get("ELLZERO_CHROMIUM") or next(
-        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-    )
-    if found is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(
-            "no Chromium on the path: install it, or name its executable in ELLZERO_CHROMIUM"
-        )
-    return found
-
-
-@pytest.fixture(scope="module")
-def browser():
-    executable = find_browser()
-    with sync_playwright() as tools:
-        # Containers have no user namespaces for the sandbox; the only page that is opened is our own.
-        browser = tools.chromium.launch(executable_path=executable, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 def make_data(kind):
@@ -64,40 +40,6 @@ def reports(tmp_path_factory):
     return out
 
 
-class Shown:
-    """A page in the browser, and everything that it asked for or complained about."""
-
-    def __init__(self, browser, address, **options):
-        self.context = browser.new_context(offline=True, **options)
-        self.page = self.context.new_page()
-        self.address, self.requests, self.complaints = address, [], []
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.on("console", lambda message: self.complaints.append(message.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
-        self.page.goto(address)
-
-    def close(self):
-        """Whatever was done with the page, it loaded nothing and nothing went wrong."""
-        assert self.page.evaluate("window.hacked") is None
-        self.context.close()
-        assert [url for url in self.requests if not url.startswith("data:")] == [self.address]
-        assert self.complaints == []
-
-    def text(self, selector):
-        return self.page.locator(selector).inner_text().replace("\u00a0", " ")
-
-    def value(self):
-        return int(self.page.locator("#size").input_value())
-
-    def rows(self, table):
-        """The cells of a table's body."""
-        return [row.locator("th, td").all_inner_texts() for row in self.page.locator(f"{table} tbody tr").all()]
-
-    def overflow(self):
-        return self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-
-
 @pytest.fixture
 def show(browser, reports):
     opened = []
@@ -112,10 +54,6 @@ def show(browser, reports):
         shown.close()
 
 
-def parsed(text):
-    return float(text.replace("\u2212", "-").replace(",", "").replace("%", ""))
-
-
 def check_coefficients(shown, summary, model, c=0):
     """The table of the model is the data's, the largest effect first."""
     *rows, intercept = shown.rows("#coef")
@@ -125,8 +63,10 @@ def check_coefficients(shown, summary, model, c=0):
     assert [parsed(row[1]) for row in rows] == pytest.approx([value for _, value in wanted], rel=1e-3)
     effects = [value * features[f]["spread"] for f, value in wanted]
     assert [parsed(row[2]) for row in rows] == pytest.approx(effects, rel=1e-2)
+    if summary["loss"] == "logistic":
+        assert [parsed(row[3]) for row in rows] == pytest.approx(np.exp(effects), rel=1e-2)
     folds = dict(model["use"])
-    assert [row[3] for row in rows] == [f"{round(5 * folds.get(f, 0.0))}/5" for f, _ in wanted]
+    assert [row[-1] for row in rows] == [f"{round(5 * folds.get(f, 0.0))}/5" for f, _ in wanted]
     assert parsed(intercept[1]) == pytest.approx(model["intercept"][c], rel=1e-3, abs=1e-9)
 
 
@@ -173,6 +113,7 @@ def test_the_slider_moves_by_mouse_and_back(show):
     chosen, last = summary["selection"]["chosen"], len(summary["models"]) - 1
     back = shown.page.locator("#back")
     assert back.is_disabled()
+    shown.page.locator("#size").scroll_into_view_if_needed()
     box = shown.page.locator("#size").bounding_box()
     shown.page.mouse.move(box["x"] + 8, box["y"] + box["height"] / 2)
     shown.page.mouse.down()
@@ -244,7 +185,9 @@ def test_headline_data_and_certificate(show, kind):
     assert "May" in shown.text("#footer")
     others = summary["others"]
     assert (others is None) == (kind == "multiclass")
-    assert shown.page.locator("section:visible").count() == (10 if kind == "regression" else 11) + (others is not None)
+    sections = {"regression": 11, "multiclass": 12, "binary": 14}
+    assert shown.page.locator("section:visible").count() == sections[kind] + (others is not None)
+    assert shown.text("#plain") == summary["plain"]
     if others is not None:
         assert shown.text("#others-sentence") == others["sentence"]
         signs = {1: "+", -1: "\u2212", 0: ""}
@@ -343,13 +286,6 @@ def test_charts_take_the_width_of_the_window(show):
     shown.page.wait_for_function("() => document.querySelector('#score svg').getBoundingClientRect().width < 500")
     assert wide > 900
     assert shown.overflow() <= 0
-
-
-def luminance(colour):
-    """Relative luminance of rgb(...), as the web's contrast guidelines define it."""
-    parts = [float(part) / 255.0 for part in colour.removeprefix("rgb(").removesuffix(")").split(",")]
-    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

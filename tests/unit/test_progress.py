@@ -13,21 +13,22 @@ class Terminal(io.StringIO):
 
 
 def test_terminals_get_a_bar_if_tqdm_is_there(monkeypatch):
-    assert isinstance(reporter(io.StringIO()), Lines)
-    assert isinstance(reporter(Terminal()), Bar)
+    assert isinstance(reporter(io.StringIO(), "work"), Lines)
+    assert isinstance(reporter(Terminal(), "work"), Bar)
     monkeypatch.setitem(sys.modules, "tqdm", None)
-    assert isinstance(reporter(Terminal()), Lines)
+    assert isinstance(reporter(Terminal(), "work"), Lines)
 
 
 def test_a_bar_ends_once():
     """The end may be reported twice; work that begins anew gets a bar of its own."""
     stream = Terminal()
-    bar = reporter(stream)
+    bar = reporter(stream, "checking the proof")
     for fraction in (0.2, 0.7, 1.0, 1.0):
         bar(fraction, 0.01, 3)
     assert stream.getvalue().count("100 %") == 1
     assert stream.getvalue().count("\n") == 1
-    assert "lambda_0 = 0.01  features = 3" in stream.getvalue()
+    assert "checking the proof: " in stream.getvalue()
+    assert " left, at 3 features" in stream.getvalue()
     for fraction in (0.5, 1.0):
         bar(fraction, 0.0, 0)
     assert stream.getvalue().count("100 %") == stream.getvalue().count("\n") == 2
@@ -35,20 +36,36 @@ def test_a_bar_ends_once():
 
 def test_lines_end_once():
     stream = io.StringIO()
-    lines = reporter(stream)
+    lines = reporter(stream, "cross-validation")
     for fraction in (0.2, 0.7, 1.0, 1.0):
-        lines(fraction, 0.01, 3)
-    assert stream.getvalue().count("ellzero: 100 %  lambda_0 = 0.01  features = 3") == 1
-    assert stream.getvalue().endswith(" s\n")
+        lines(fraction, 0.01, 1)
+    assert stream.getvalue() == "ellzero: cross-validation: done in 0.0 s, at 1 feature\n"
 
 
-def test_a_search_log_of_several_searches():
-    """A second search may have fewer nodes than the first: its rate counts its own nodes only."""
+def test_lines_say_how_long_it_will_take(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("ellzero.base.progress.time.monotonic", lambda: now[0])
     stream = io.StringIO()
-    log = SearchLog(stream)
-    for nodes in (1000, 7):
-        log(SearchProgress(objective=1.0, lower_bound=1.0, gap=0.0, nodes=nodes, open=0, seconds=0.1))
-    first, second = stream.getvalue().splitlines()
-    assert "nodes 1000" in first
-    assert "nodes 7" in second
-    assert "-" not in second.removeprefix("ellzero: ")
+    lines = reporter(stream, "storing by columns")
+    for seconds, fraction in ((2.0, 0.01), (20.0, 0.25), (40.0, 0.5), (80.0, 1.0)):
+        now[0] = 100.0 + seconds
+        lines(fraction, 0.0, 0)
+    assert stream.getvalue().splitlines() == [
+        "ellzero: storing by columns: 1 % in 2.0 s",
+        "ellzero: storing by columns: 25 % in 20 s, about 60 s left",
+        "ellzero: storing by columns: 50 % in 40 s, about 40 s left",
+        "ellzero: storing by columns: done in 80 s",
+    ]
+
+
+def test_a_search_log_in_words():
+    stream = io.StringIO()
+    log = SearchLog(stream, 30.0)
+    log.drawn -= 10.0
+    log(SearchProgress(objective=1.0, lower_bound=0.75, gap=0.25, nodes=1000, open=12, seconds=4.0))
+    log(SearchProgress(objective=1.0, lower_bound=0.75, gap=0.25, nodes=1001, open=12, seconds=4.1))  # too soon
+    log(SearchProgress(objective=1.0, lower_bound=1.0, gap=0.0, nodes=1007, open=0, seconds=5.0, models=3))
+    assert stream.getvalue().splitlines() == [
+        "ellzero: exact search: gap at most 25 % (found 1, none below 0.75), 1000 nodes done, 12 to do, 4.0 s of at most 30 s",
+        "ellzero: 3 good models found: gap at most 0 % (found 1, none below 1), 1007 nodes done, 0 to do, 5.0 s",
+    ]

@@ -13,21 +13,23 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 from ellzero.base.quoting import quoted
 
-__all__ = ["ProgressCallback", "as_progress", "check_progress"]
+__all__ = ["ProgressCallback", "as_progress", "check_progress", "in_words"]
 
 ProgressCallback = Callable[[float, float, int], None]
 """A function of the fraction done, the present lambda_0 (0 while sizes are searched) and the present number of features."""
 
 LINE_SECONDS = 1.0
+FIRST_ESTIMATE = 0.05  # of the work must be done before the time that is left can be said
 BAR_STEPS = 1000  # a bar counts whole steps
-BAR_FORMAT = "{percentage:3.0f} %|{bar:30}| {desc}{elapsed}<{remaining}"
+BAR_FORMAT = "{desc}: {percentage:3.0f} %|{bar:30}| {elapsed}, {remaining} left{postfix}"
 
 
 class Lines:
     """Progress as lines of text, about one a second; the last one is written once, though solvers may report the end twice."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, work: str) -> None:
         self.stream = stream
+        self.work = work
         self.start = time.monotonic()
         self.written = 0.0
         self.ended = False
@@ -38,15 +40,18 @@ class Lines:
         if self.ended if end else elapsed - self.written < LINE_SECONDS:
             return
         self.written, self.ended = elapsed, end
-        self.stream.write(f"ellzero: {100 * fraction:3.0f} %  {describe(lambda_0, support)}{elapsed:.1f} s\n")
+        done = f"done in {in_words(elapsed)}" if end else f"{100 * fraction:.0f} % in {in_words(elapsed)}"
+        self.stream.write(f"ellzero: {self.work}: {done}{time_left(fraction, elapsed)}{at_size(support)}\n")
         self.stream.flush()
 
 
 class Bar:
     """Progress as a tqdm bar, which closes itself at the end; work that begins anew gets a new bar."""
 
-    def __init__(self, stream: TextIO, tqdm: Any) -> None:
-        self.make: Callable[[], Any] = lambda: tqdm(total=BAR_STEPS, file=stream, bar_format=BAR_FORMAT, dynamic_ncols=True)
+    def __init__(self, stream: TextIO, work: str, tqdm: Any) -> None:
+        self.make: Callable[[], Any] = lambda: tqdm(
+            total=BAR_STEPS, file=stream, desc=work, bar_format=BAR_FORMAT, dynamic_ncols=True
+        )
         self.bar: Any = None
 
     def __call__(self, fraction: float, lambda_0: float, support: int) -> None:
@@ -54,28 +59,48 @@ class Bar:
             self.bar = self.make()
         if self.bar.disable:
             return
-        self.bar.set_description_str(describe(lambda_0, support), refresh=False)
+        self.bar.set_postfix_str(at_size(support).removeprefix(", "), refresh=False)
         self.bar.update(round(BAR_STEPS * fraction) - self.bar.n)
         if fraction >= 1.0:
             self.bar.close()
 
 
-def describe(lambda_0: float, support: int) -> str:
-    """Return the present lambda_0 and number of features in words; folds of a cross-validation have neither."""
-    at = f"lambda_0 = {lambda_0:.3g}  " if lambda_0 > 0.0 else ""
-    return f"{at}features = {support}  " if at or support else ""
+def at_size(support: int) -> str:
+    """Return the present number of features in words; folds of a cross-validation have none."""
+    return f", at {support} feature{'' if support == 1 else 's'}" if support else ""
 
 
-def reporter(stream: TextIO) -> ProgressCallback:
-    """Return a bar if the stream is a terminal and tqdm is installed, else lines."""
+def time_left(fraction: float, elapsed: float) -> str:
+    """Return about how long it will still take, if enough is done to tell."""
+    if not FIRST_ESTIMATE <= fraction < 1.0:
+        return ""
+    return f", about {in_words(elapsed * (1.0 - fraction) / fraction)} left"
+
+
+def in_words(seconds: float) -> str:
+    """Return a time as people say it.
+
+    >>> [in_words(seconds) for seconds in (0.04, 12.3, 59.7, 150, 7300)]
+    ['0.0 s', '12 s', '60 s', '2 min 30 s', '2 h 1 min']
+    """
+    if seconds < 10.0:
+        return f"{seconds:.1f} s"
+    if seconds < 100.0:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def reporter(stream: TextIO, work: str) -> ProgressCallback:
+    """Return a bar if the stream is a terminal and tqdm is installed, else lines; `work` says what is being done."""
     if not stream.isatty():
-        return Lines(stream)
+        return Lines(stream, work)
     try:
         with whole_imports():
             from tqdm import tqdm
     except ImportError:
-        return Lines(stream)
-    return Bar(stream, tqdm)
+        return Lines(stream, work)
+    return Bar(stream, work, tqdm)
 
 
 def check_progress(progress: Any) -> None:
@@ -84,9 +109,12 @@ def check_progress(progress: Any) -> None:
         raise InvalidInputError(f"progress must be True, False or a function, got {quoted(progress)}.")
 
 
-def as_progress(progress: bool | ProgressCallback) -> ProgressCallback | None:
-    """Return the function that reports progress: none for False, on standard error for True, else the given one."""
+def as_progress(progress: bool | ProgressCallback, work: str) -> ProgressCallback | None:
+    """Return the function that reports progress: none for False, on standard error for True, else the given one.
+
+    `work` says in a few words what is being done.
+    """
     check_progress(progress)
     if callable(progress):
         return progress
-    return reporter(sys.stderr) if progress and sys.stderr is not None else None
+    return reporter(sys.stderr, work) if progress and sys.stderr is not None else None

@@ -64,7 +64,7 @@ ellzero verify proof.npz data.csv --target label --expect k=5 --expect lambda_2=
 ellzero verify proof.npz data.csv --target label --exact --json""",
     "report": """
 ellzero report data.csv --target label --out report.html
-ellzero report data.csv --target label --one-hot --impute median --rule one_se --title "Who will pay?" --out report.html
+ellzero report data.csv --target label --one-hot --impute median --rule one_se --title "Who will pay?" --subject customer
 ellzero report data.csv --target price --regression --time-limit 0 --out report.html""",
     "convert": """
 ellzero convert data.csv --target label --out data.columns
@@ -276,6 +276,9 @@ def add_report(parser: argparse.ArgumentParser) -> None:
     group = add_output(parser, "HTML file to write (default: report.html)")
     parser.set_defaults(out="report.html")
     group.add_argument("--title", help="heading of the page")
+    group.add_argument(
+        "--subject", default="row", metavar="WORD", help="what a row is, in the page's words, such as patient (default: row)"
+    )
     group.add_argument(
         "--time-limit", type=float, default=30.0, metavar="S", help="seconds for the proof (default: 30; 0: no proof)"
     )

@@ -27,7 +27,7 @@ from ellzero.tables.text import refuse_twice
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Gap", "MatrixPreparation", "TablePreparation", "learn_matrix", "learn_table", "restore"]
+__all__ = ["MISSING", "Gap", "MatrixPreparation", "TablePreparation", "learn_matrix", "learn_table", "restore"]
 
 MISSING = "(missing)"
 ADVICE = "fill them with --impute median"

@@ -6,11 +6,13 @@ import argparse
 import datetime
 from typing import Any
 
+from scipy import sparse
+
 from ellzero.base.quoting import LONGEST_PATH, shown
 from ellzero.cli.data import Data, load_data, quoted_name
 from ellzero.cli.files import check_output
 from ellzero.cli.output import exit_code, print_result
-from ellzero.cli.preparation import TablePreparation
+from ellzero.cli.preparation import MISSING, TablePreparation
 from ellzero.cli.solver_settings import check_loss, classifier_settings, cross_validation_settings, problem_settings
 from ellzero.report.page import write_report
 
@@ -40,6 +42,7 @@ def run(args: argparse.Namespace) -> int:
         data.X,
         data.y,
         target=data.target,
+        subject=args.subject,
         title=args.title,
         regression=args.regression,
         time_limit=args.time_limit,
@@ -48,11 +51,13 @@ def run(args: argparse.Namespace) -> int:
         arguments=data_arguments(args),
         notes=notes_on(data),
         missing=data.gaps,
+        categories=categories_of(data),
         date=datetime.date.today().isoformat(),
         **({} if args.algorithm is None else {"algorithm": args.algorithm}),
         **cross_validation_settings(args),
         **problem_settings(args, data),
         **for_classes,
+        **names_of(data),
     )
     chosen = summary["models"][summary["selection"]["chosen"]]
     result = {
@@ -60,12 +65,13 @@ def run(args: argparse.Namespace) -> int:
         "out": args.out,
         "target": data.target,
         "size": chosen["size"],
+        "plain": summary["plain"],
         "lead": summary["lead"],
         "certificate": summary["certificate"]["sentence"],
         "selection": summary["selection"],
     }
     written = f"written: {shown(args.out, LONGEST_PATH)}"
-    print_result(args, result, f"{summary['lead']} {summary['certificate']['sentence']}\n{written}")
+    print_result(args, result, f"{summary['plain']}\n{summary['lead']}\n{summary['certificate']['sentence']}\n{written}")
     interrupted = any(row["status"] == "interrupted" for row in summary["certificate"]["rows"])
     return exit_code("interrupted" if interrupted else None, written=True)
 
@@ -97,3 +103,22 @@ def notes_on(data: Data) -> list[str]:
         columns = ", ".join(map(shown, preparation.categories))
         notes.append(f"Column{'s' * several} {columns} {'are' if several else 'is'} coded by an indicator for each category.")
     return notes
+
+
+def categories_of(data: Data) -> dict[str, dict[str, str | None]]:
+    """Return the columns of text: by column its values, and of each the feature that is one for it."""
+    preparation = data.preparation
+    if not isinstance(preparation, TablePreparation):
+        return {}
+    out: dict[str, dict[str, str | None]] = {}
+    for column, values in preparation.categories.items():
+        labels = [MISSING if value is None else value for value in values]
+        indicators: list[str | None] = [*preparation.indicators(column)]
+        out[column] = dict(zip(labels, [None] * (len(labels) - len(indicators)) + indicators, strict=True))
+    return out
+
+
+def names_of(data: Data) -> dict[str, Any]:
+    """Return the names of features of a table that became a sparse matrix, which has none of its own."""
+    table = isinstance(data.preparation, TablePreparation) and sparse.issparse(data.X)
+    return {"feature_names": data.preparation.features} if table else {}

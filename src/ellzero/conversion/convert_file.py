@@ -86,7 +86,7 @@ def convert(
         The target is a number, however it is written ("0.50" is a label otherwise, and stays text).
     impute : "median", "mean" or "mode", optional
         Fill missing values by this number of their column; they are refused otherwise. The least of several modes is taken.
-    separator, decimal, encoding, missing
+    separator, decimal, encoding, missing : optional
         The way in which a table of text is written; `missing` are words for a missing value beside the usual ones.
     overwrite : bool
         Whether a column store of this name may be replaced.
@@ -133,7 +133,7 @@ def convert(
     if plan.source == STANDARD_INPUT and plan.format not in ("csv", "tsv", "svmlight"):
         raise InvalidInputError(f"{plan.format} files cannot be read from standard input.")
     with NewFolder(place, overwrite) as folder:
-        write_store(plan, folder, Meter(as_progress(progress)))
+        write_store(plan, folder, Meter(as_progress(progress, "storing by columns")))
     return place
 
 

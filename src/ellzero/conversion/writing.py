@@ -65,7 +65,7 @@ class Writer:
         raise NotImplementedError
 
     def append(self, block: Any) -> None:
-        """Write the next columns: shape (n, any number). NaN, infinity and what the type cannot hold are refused."""
+        """Write further columns, a `block` of shape (n, any number); NaN, infinity and what the type cannot hold is refused."""
         if self.files is None:
             raise InvalidInputError(f"append is for the inside of 'with {type(self).__name__}(...) as writer:'.")
         self.files.append(block)
@@ -118,7 +118,12 @@ class ColumnWriter(Writer):
 class SparseColumnWriter(Writer):
     """A writer of sparse column stores, which takes sparse matrices as blocks of columns and leaves out zeros.
 
-    The parameters are those of :class:`ColumnWriter`; `dtype` is "float32" or "float64".
+    Parameters
+    ----------
+    path, n, p, names, y, target, overwrite :
+        As in :class:`ColumnWriter`.
+    dtype : "float32" or "float64"
+
     """
 
     _types = SPARSE_TYPES

@@ -77,7 +77,7 @@ class Identity(NamedTuple):
 
 
 class ColumnStore:
-    """X in a file; made by :func:`open_columns`.
+    """X in a file; made by :func:`open_columns`, whose arguments `path`, `threads` and `check` are.
 
     Attributes
     ----------
@@ -210,7 +210,7 @@ class ColumnStore:
     # Reading.
 
     def scan(self, requests: Sequence[Request]) -> Iterator[tuple[int, list[Array]]]:
-        """Make one pass over the file; blocks are read ahead while others are worked on."""
+        """Make one pass over the file, for all `requests`; blocks are read ahead while others are worked on."""
         for block, part in self._read_ahead(range(self.blocks)):
             design = self._design(part)
             yield block * self.block_columns, [request(design, self.threads) for request in requests]
@@ -275,7 +275,7 @@ class ColumnStore:
         return _core.csc(arrays[0], arrays[1], arrays[2], rows=self.shape[0])
 
     def take(self, columns: NDArray[Any]) -> NDArray[Any]:
-        """Return some columns (ascending) as a dense array."""
+        """Return the `columns` of these indices (ascending) as a dense array."""
         listed, out = np.asarray(columns), np.zeros((self.shape[0], len(columns)), dtype=self.dtype, order="F")
         for part in self._runs(listed):
             first, last = int(listed[part.start]), int(listed[part.stop - 1])

@@ -35,7 +35,7 @@ HELD = {"float64": "float64", "float32": "float32", "float16": "float32", "bfloa
 
 
 class DeviceStore:
-    """The columns of an array on a device."""
+    """The columns of an `array` on a device, with their `names` if they have any."""
 
     storage = "dense"
 
@@ -63,11 +63,11 @@ class DeviceStore:
         return f"DeviceStore: {n:,} rows, {p:,} columns, {self.dtype}, {in_words(self.nbytes)} on {place_of(self.array)}"
 
     def part(self, first: int, last: int) -> Any:
-        """Return some adjacent columns as rows."""
+        """Return the columns from `first` up to `last` as rows."""
         return self.array.T[first:last] if self.by_column else self.xp.permute_dims(self.array[:, first:last], (1, 0))
 
     def scan(self, requests: Sequence[Request]) -> Iterator[tuple[int, list[Array]]]:
-        """Make one pass, with as many columns at a time as answers are brought back together."""
+        """Make one pass for all `requests`, with as many columns at a time as answers are brought back together."""
         sent = Sent(self)
         wide = max(self.width, ANSWER_BYTES // (8 * 32))
         for first in range(0, self.shape[1], wide):
@@ -77,7 +77,7 @@ class DeviceStore:
             yield first, answers
 
     def take(self, columns: NDArray[Any]) -> NDArray[Any]:
-        """Return some columns (ascending)."""
+        """Return the `columns` of these indices (ascending)."""
         with told(self.array):
             listed = self.xp.asarray(np.asarray(columns, dtype=np.int64), device=place_of(self.array))
             found = self.xp.take(self.array.T if self.by_column else self.array, listed, axis=0 if self.by_column else 1)
@@ -179,7 +179,7 @@ def to_device(
     if sparse.issparse(source) or getattr(source, "storage", "dense") != "dense":
         raise InvalidInputError("X is sparse; only dense arrays are moved to a device.")
     xp = library_for(library)
-    (n, p), shown = design.shape, as_progress(progress)
+    (n, p), shown = design.shape, as_progress(progress, "moving X to the device")
     needed = n * p * dtype.itemsize
     free = free_bytes(xp, device)
     if free is not None and needed > free:

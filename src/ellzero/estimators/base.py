@@ -353,7 +353,7 @@ class L0Estimator(BaseEstimator):
         return bundle
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model as JSON; :func:`ellzero.load` reads it."""
+        """Write the fitted model to `path` as JSON; :func:`ellzero.load` reads it."""
         write_model(path, self)
 
 

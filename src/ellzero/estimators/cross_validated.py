@@ -60,7 +60,7 @@ class CrossValidatedFit(L0Estimator):
         training = self._prepare(X, y, sample_weight)
         labels = np.asarray(y).reshape(len(training.problem.y))
         splits = make_splits(self.cv, training, labels, self.random_state, **routed.splitter.split)
-        progress = as_progress(self.progress)
+        progress = as_progress(self.progress, "cross-validation")
         largest = self._largest(training)
         n_lambda = points_of_paths(largest) if self.n_lambda is None else self.n_lambda
         options = self._path_options(n_lambda=n_lambda, lambda_min_ratio=self.lambda_min_ratio)
@@ -227,7 +227,7 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
     progress : bool or function
         True reports to standard error.
     shared_support, probability, class_weight, pos_label, fit_intercept, standardize, lower, upper, unpenalized, feature_cost,
-    feature_names, bound, gap, time_limit, tol :
+    groups, feature_names, bound, gap, time_limit, tol :
         As in :class:`ellzero.L0Classifier`.
 
     Attributes

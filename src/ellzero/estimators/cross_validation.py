@@ -32,6 +32,8 @@ __all__ = ["CrossValidation", "CrossValidationPlan", "cross_validate"]
 
 Array = NDArray[np.float64]
 
+WIDTHS = (9, 9, 12, 10)  # of the columns of the table: features of a class, features, score, standard error
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CrossValidation:
@@ -89,39 +91,68 @@ class CrossValidation:
         return pandas.concat(frames, ignore_index=True)
 
     def plot(self, ax: Axes | None = None, *, against: str = "size") -> Axes:
-        """Draw the score against "size" or "lambda_0", with error bars and the chosen point (needs matplotlib)."""
+        """Draw the score `against` "size" or "lambda_0", with error bars and the chosen point (needs matplotlib).
+
+        It is drawn into the axes `ax`, or into a new figure.
+        """
         lines = [ScoreLine(c.lambda_1, c.lambda_2, c.lambda_0, c.size, c.mean, c.standard_error) for c in self.columns]
         return plot_scores(
             lines, self.places, ax, size=self.choice.size, against=against, scoring=self.scoring, one_se=self.rule == "one_se"
         )
 
     def plot_supports(self, ax: Axes | None = None, *, top: int = 30, along: bool = False) -> Axes:
-        """Draw the features that each fold uses at `best` or, with ``along``, along its column (needs matplotlib)."""
+        """Draw the features that each fold uses at `best` or, with ``along``, along its column (needs matplotlib).
+
+        At most `top` features are shown. It is drawn into the axes `ax`, or into a new figure.
+        """
         column, point = self.chosen, self.best[1]
         final = np.unique(column.coef[point].tocoo().col)
         supports = FoldSupports(column.fold_supports, column.size, point, final, self.names)
         return plot_supports(supports, ax, top=top, along=along, points=self.select)
 
     def __repr__(self) -> str:
-        column, point = self.chosen, self.best[1]
         models = sum(len(column.size) for column in self.columns)
-        lines = [
-            f"cross-validation: {len(self.splits)} folds, {models} models, {shown(self.scoring)}",
-            f"chosen ({self.rule}): {self.choice.why}",
-            f"{'features':>9} {'score':>12} {'+-':>10}",
-        ]
-        for size, mean, error in zip(column.size, column.mean, column.standard_error, strict=True):
-            lines.append(f"{size:9d} {mean:12.6g} {error:10.2g}")
-        lines[3 + point] += "  <"
-        return "\n".join(lines)
+        head, rows, chosen = self._table()
+        return "\n".join(
+            [
+                f"cross-validation: {len(self.splits)} folds, {models} models, {shown(self.scoring)}",
+                f"chosen ({self.rule}): {self.choice.why}",
+                *(
+                    " ".join(f"{text:>{width}}" for text, width in zip(line, WIDTHS[-len(head) :], strict=True)) + mark
+                    for line, mark in zip([head, *rows], ["", *("  <" if row == chosen else "" for row in rows)], strict=True)
+                ),
+            ]
+        )
 
     def _repr_html_(self) -> str:
-        column, point = self.chosen, self.best[1]
-        title, chosen, *_ = repr(self).splitlines()
-        figures = zip(column.size, column.mean, column.standard_error, strict=True)
-        rows = [[f"{size}", f"{mean:.6g}", f"{error:.2g}", ""] for size, mean, error in figures]
-        rows[point][-1] = "chosen"
-        return html_table(title, ["features", "score", "standard error", ""], rows, [chosen])
+        title, why, *_ = repr(self).splitlines()
+        head, rows, chosen = self._table()
+        marked = [[*row, "chosen" if row == chosen else ""] for row in rows]
+        return html_table(title, [*head, ""], marked, [why])
+
+    def _table(self) -> tuple[list[str], list[list[str]], list[str]]:
+        """Return the heading, the rows and the chosen row of the chosen column's scores: one row a size.
+
+        The size of a model is the number of features that it uses, those of all classes together. Where each class has features
+        of its own, the row also says how many one class has at most. Of several points of a size, the row is that of the best.
+        """
+        column, chosen = self.chosen, self.best[1]
+        outputs = column.intercept.shape[1]
+        of_class = [int(np.diff(coef.tocsr().indptr).max(initial=0)) for coef in column.coef]
+        if self.select == "size":
+            of_class = list(range(len(column.size)))  # points are numbers of features of each class
+        own = outputs > 1 and any(one != size for one, size in zip(of_class, column.size.tolist(), strict=True))
+        best: dict[int, int] = {}
+        for point, size in enumerate(of_class if self.select == "size" else column.size.tolist()):
+            if size not in best or point == chosen or (best[size] != chosen and column.mean[point] > column.mean[best[size]]):
+                best[size] = point
+
+        def row(point: int) -> list[str]:
+            size, mean, error = column.size[point], column.mean[point], column.standard_error[point]
+            return [*([f"{of_class[point]}"] if own else []), f"{size}", f"{mean:.6g}", f"{error:.2g}"]
+
+        head = [*(["per class", "in all"] if own else ["features"]), "score", "+-"]
+        return head, [row(point) for point in sorted(best.values())], row(chosen)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,12 +234,23 @@ def climb(
     ladder: list[tuple[float, float]], fit: Callable[..., list[FittedColumn]], progress: ProgressCallback | None
 ) -> list[FittedColumn]:
     """Fit the middle of the ladder, and further steps up or down as long as they are better; return all, from the top down."""
-    tried = dict(zip(FIRST_STEPS, fit([ladder[step] for step in FIRST_STEPS], progress), strict=True))
+    first = len(FIRST_STEPS)
+    tried = dict(zip(FIRST_STEPS, fit([ladder[step] for step in FIRST_STEPS], part_of(progress, 0, first)), strict=True))
     while True:
         step = next_step(list(tried), max(tried, key=lambda step: float(tried[step].column.mean.max())))
         if step is None:
+            if progress is not None:
+                progress(1.0, 0.0, 0)
             return [tried[step] for step in sorted(tried)]
-        tried[step] = fit([ladder[step]])[0]
+        tried[step] = fit([ladder[step]], part_of(progress, len(tried), 1))[0]
+
+
+def part_of(progress: ProgressCallback | None, before: int, steps: int) -> ProgressCallback | None:
+    """Return the progress of some steps of a ladder after others; one more may follow, so that they never end the whole."""
+    if progress is None:
+        return None
+    whole = progress
+    return lambda fraction, lambda_0, support: whole((before + steps * fraction) / (before + steps + 1), lambda_0, support)
 
 
 @dataclass(frozen=True, eq=False)

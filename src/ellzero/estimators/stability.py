@@ -51,12 +51,12 @@ class Stability:
     names: list[str] | None = None
 
     def selected(self, threshold: float = 0.6) -> NDArray[np.int64]:
-        """Return the features that at least this share of the subsamples chose, the most frequent first."""
+        """Return the features that at least the share `threshold` of the subsamples chose, the most frequent first."""
         order = np.argsort(-self.frequency, kind="stable")
         return order[self.frequency[order] >= as_threshold(threshold)]
 
     def false_bound(self, threshold: float = 0.6) -> float:
-        """Return a bound on the expected number of useless features among those selected.
+        """Return a bound on the expected number of useless features among those selected at `threshold`.
 
         It is q^2 / ((2 threshold - 1) p) for models of q features on average (Meinshausen and Buehlmann's theorem, for half of
         the rows in each subsample and useless features that are exchangeable); infinite up to a threshold of one half.
@@ -75,11 +75,14 @@ class Stability:
         )
 
     def plot(self, ax: Axes | None = None, *, threshold: float = 0.6, top: int = 30) -> Axes:
-        """Draw the most frequent features as bars (needs matplotlib)."""
+        """Draw the `top` most frequent features as bars, into `ax` if it is given (needs matplotlib).
+
+        A line marks the `threshold` of :meth:`selected`.
+        """
         return plot_stability(self.frequency, self.names, ax, threshold=threshold, top=top)
 
     def name(self, j: int) -> str:
-        """Return the name of feature j: the column's name, or x<j>."""
+        """Return the name of feature `j`: the column's name, or x<j>."""
         return feature_name(self.names, j)
 
     def __repr__(self) -> str:
@@ -166,7 +169,7 @@ def stability_selection(
     training = Training(problem, [problem.y], problem.classes)
     rng = as_generator("random_state", random_state)
     halves = [half for _ in range(pairs) for half in complementary_halves(training, rng)]
-    shown = as_progress(progress)
+    shown = as_progress(progress, "models of half the rows")
     total = np.zeros(problem.design.shape[1])
 
     def count(done: int, support: NDArray[np.int32]) -> None:

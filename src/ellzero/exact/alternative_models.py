@@ -144,7 +144,7 @@ class Alternatives:
         return [self.use_of(j) for j in self.used]
 
     def use_of(self, feature: Feature) -> FeatureUse:
-        """Return how the models use one feature, by its index or name."""
+        """Return how the models use one `feature`, given by its index or name."""
         j = self.index_of(feature)
         values = self.coefficients[:, self.used.index(j)] if j in self.used else np.zeros(len(self.models))
         values = values[values != 0.0]
@@ -198,7 +198,7 @@ class Alternatives:
     # The choice.
 
     def having(self, including: Feature | Iterable[Feature] = (), without: Feature | Iterable[Feature] = ()) -> list[Model]:
-        """Return the models that use all of some features, and none of others; the best one first."""
+        """Return the models that use all of the features `including`, and none of `without`; the best one first."""
         needed, avoided = (
             {self.index_of(each) for each in ([given] if isinstance(given, (int, str, np.integer)) else given)}
             for given in (including, without)
@@ -244,7 +244,7 @@ class Alternatives:
         return models[min(range(len(models)), key=lambda at: (-scores[at], sums[at], at))]
 
     def prices(self, costs: Mapping[Any, float] | ArrayLike | None) -> dict[int, float]:
-        """Return what features cost, by their index."""
+        """Return what features cost, by their index; `costs` are given as to :meth:`best`."""
         if costs is None:
             return {}
         if isinstance(costs, Mapping):
@@ -259,7 +259,7 @@ class Alternatives:
         return out
 
     def index_of(self, feature: Feature) -> int:
-        """Return the index of a feature, given by index or name."""
+        """Return the index of a `feature`, given by index or name."""
         if isinstance(feature, str):
             if self.names is not None and feature in self.names:
                 return self.names.index(feature)
@@ -269,13 +269,13 @@ class Alternatives:
         return int(feature)
 
     def name_of(self, j: int) -> str:
-        """Return the name of feature j: its column's name, or x<j>."""
+        """Return the name of feature `j`: its column's name, or x<j>."""
         return feature_name(self.names, j)
 
     # Tables, pictures and files.
 
     def to_frame(self, of: Literal["models", "features"] = "models") -> pd.DataFrame:
-        """Return the models, one in each row with its coefficients, or the use of features, as a pandas data frame."""
+        """Return a pandas data frame of "models", one in each row with its coefficients, or of the use of "features" (`of`)."""
         with whole_imports():
             import pandas as pd
 
@@ -301,7 +301,7 @@ class Alternatives:
         """Draw the models as a matrix: a column for each model, the best at the left, and a row for each feature.
 
         Squares are coloured by the sign of the coefficient; at the right is the share of models that use the feature. At most
-        ``top`` features and ``models`` models are drawn; shares are those of all models.
+        ``top`` features and ``models`` models are drawn, into ``ax`` if it is given; shares are those of all models.
         """
         signs = np.sign(self.coefficients[:models, :top]).T
         shares = np.array([use.share for use in self.features[:top]])
@@ -315,7 +315,7 @@ class Alternatives:
         return "" if self.within is None else f" within {100.0 * self.within:g} % of the best"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the models and what is known of them as JSON, without the proof: ``certificate.save`` writes that."""
+        """Write the models and what is known of them to `path` as JSON, without the proof: ``certificate.save`` writes that."""
         kept = ("threshold", "complete_below", "status", "within", "nodes", "seconds")
         write_alternatives(
             path,
@@ -330,7 +330,7 @@ class Alternatives:
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Alternatives:
-        """Read what :meth:`save` wrote."""
+        """Read what :meth:`save` wrote to the file `path`."""
         content = read_alternatives(path)
         return Alternatives(
             content.models,
@@ -369,7 +369,7 @@ class Alternatives:
         return f"{why}; none is missing below {self.complete_below:.8g} (the threshold is {self.threshold:.8g})"
 
     def listed(self, features: Sequence[int]) -> str:
-        """Return the names of features, shortened if there are many."""
+        """Return the names of `features`, given by index, shortened if there are many."""
         return listed([shown(self.name_of(j)) for j in features])
 
     def __repr__(self) -> str:

@@ -155,7 +155,7 @@ class Certificate:
         return {**header, "digest": digest(header, self.arrays)}
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write an npz file of NumPy, without pickled objects. An interrupted write leaves an older file as it was."""
+        """Write `path`, an npz file of NumPy, without pickled objects. An interrupted write leaves an older file as it was."""
         save_arrays(path, self.header, self.arrays)
 
     def _entries(self) -> dict[str, Any]:

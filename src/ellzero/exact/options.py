@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from typing import Any, TypedDict
@@ -111,6 +112,7 @@ def search_options(
         as_choice("bound", bound, ("heuristic",))
     elif bound is not None and as_nonnegative("bound", bound) == 0.0:
         raise InvalidInputError("bound must be positive.")
+    limit = math.inf if time_limit is None else as_nonnegative("time_limit", time_limit)
     return SearchOptions(
         lambda_0=0.0 if lambda_0 is None else as_nonnegative("lambda_0", lambda_0),
         k=None if k is None else as_count("k", k, 0),
@@ -120,11 +122,11 @@ def search_options(
         grow=grow,
         bound=bound if bound is None or isinstance(bound, str) else float(bound),
         gap=as_nonnegative("gap", gap),
-        time_limit=np.inf if time_limit is None else as_nonnegative("time_limit", time_limit),
+        time_limit=limit,
         node_limit=NO_LIMIT if node_limit is None else as_count("node_limit", node_limit, 0),
         checkpoint=checkpoint,
         threads=as_threads(n_jobs),
-        progress=as_search_log(progress),
+        progress=as_search_log(progress, limit),
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TextIO
 
-from ellzero.base.progress import check_progress
+from ellzero.base.progress import check_progress, in_words
 
 __all__ = ["SearchCallback", "SearchProgress", "as_search_log"]
 
@@ -36,33 +37,31 @@ SearchCallback = Callable[[SearchProgress], None]
 class SearchLog:
     """A log that writes a line about once a second, and always the last one."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, time_limit: float = math.inf) -> None:
         self.stream = stream
+        self.time_limit = time_limit
         self.terminal = stream.isatty()
-        self.last: SearchProgress | None = None
         self.drawn = time.monotonic()
 
     def __call__(self, now: SearchProgress) -> None:
-        last_time = time.monotonic() - self.drawn
-        if last_time < LINE_SECONDS and now.open > 0:
+        if time.monotonic() - self.drawn < LINE_SECONDS and now.open > 0:
             return
-        before = self.last.nodes if self.last and self.last.nodes <= now.nodes else 0  # fewer: another search has begun
-        rate = (now.nodes - before) / max(last_time, 1e-9)
-        self.last, self.drawn = now, time.monotonic()
-        of_set = f"set {now.integral}  " if now.integral else ""
-        of_set += "" if now.models is None else f"models {now.models}  "
+        self.drawn = time.monotonic()
+        what = "exact search" if now.models is None else f"{now.models} good model{'' if now.models == 1 else 's'} found"
+        of_set = f", {now.integral} features made integral" if now.integral else ""
+        left = "" if now.open == 0 or math.isinf(self.time_limit) else f" of at most {in_words(self.time_limit)}"
         text = (
-            f"{of_set}incumbent {now.objective:.8g}  bound {now.lower_bound:.8g}  gap {100 * now.gap:.3g} %  "
-            f"nodes {now.nodes}  open {now.open}  {rate:.1f}/s  {now.seconds:.1f} s"
+            f"{what}: gap at most {100 * now.gap:.3g} % (found {now.objective:.8g}, none below {now.lower_bound:.8g}){of_set}, "
+            f"{now.nodes} node{'' if now.nodes == 1 else 's'} done, {now.open} to do, {in_words(now.seconds)}{left}"
         )
         end = "\n" if now.open == 0 else ""
         self.stream.write(f"\r{text}   {end}" if self.terminal else f"ellzero: {text}\n")
         self.stream.flush()
 
 
-def as_search_log(progress: bool | SearchCallback) -> SearchCallback | None:
+def as_search_log(progress: bool | SearchCallback, time_limit: float = math.inf) -> SearchCallback | None:
     """Return the function to call: a log on standard error for True, None for False, or the caller's own function."""
     check_progress(progress)
     if callable(progress):
         return progress
-    return SearchLog(sys.stderr) if progress and sys.stderr is not None else None
+    return SearchLog(sys.stderr, time_limit) if progress and sys.stderr is not None else None

@@ -134,7 +134,7 @@ class ExactSolution:
         )
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Plot objective and lower bound over time (needs matplotlib)."""
+        """Plot objective and lower bound over time, into `ax` if it is given (needs matplotlib)."""
         history = [
             SearchState(row.seconds, row.objective, row.lower_bound, row.iteration, row.integral) for row in self.history
         ]

@@ -109,13 +109,14 @@ def fit_budgets(
 
     Parameters
     ----------
-    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost :
+    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost,
+    groups, feature_names :
         The problem, as in :func:`fit_path`.
     budgets : numbers of at least zero
         None may be below the cost of the cheapest feature. Without ``feature_cost`` each feature costs one.
     algorithm : {"local_search", "cd"}
         "local_search": features are exchanged for cheaper and dearer ones, and what is left is spent again. "cd": without that.
-    effort, tol, n_jobs, progress :
+    effort, swaps, q, improvement, tol, n_jobs, progress :
         As in :func:`fit_path`.
 
     Returns

@@ -112,7 +112,7 @@ class CertifiedPath:
         return pandas.DataFrame(columns)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Plot objective and proved lower bound of every point (needs matplotlib)."""
+        """Plot objective and proved lower bound of every point, into `ax` if it is given (needs matplotlib)."""
         by_size = bool((self.k >= 0).all())
         places = self.k.astype(np.float64) if by_size else self.lambda_0
         proved = np.array([status in ("optimal", "precision") for status in self.status], dtype=bool)

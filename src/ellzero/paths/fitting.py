@@ -179,7 +179,21 @@ def lambda_grid(
 ) -> Array:
     """Return a log-spaced grid from the largest lambda_0 at which a feature enters down to ``lambda_min_ratio`` of it.
 
-    ``settings`` are those of :func:`fit_path` that define the problem (``loss``, ``lambda_1``, ``lambda_2``, ...).
+    Parameters
+    ----------
+    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost,
+    groups, feature_names :
+        The problem, as in :func:`fit_path`.
+    n_lambda : int
+        How many values.
+    lambda_min_ratio : float
+        The last value, as a share of the first.
+    n_jobs, effort, swaps, q, improvement, tol, progress :
+        As in :func:`fit_path`; they do not change the grid.
+
+    Returns
+    -------
+    (n_lambda,) array, decreasing
 
     Examples
     --------

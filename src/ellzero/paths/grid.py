@@ -66,7 +66,10 @@ class PathGrid:
         return pandas.concat(frames, ignore_index=True)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Plot the loss and shrinkage of all models against their sizes, a line for each path (needs matplotlib)."""
+        """Plot the loss and shrinkage of all models against their sizes, a line for each path (needs matplotlib).
+
+        It is drawn into the axes `ax`, or into a new figure.
+        """
         sizes, costs = [path.support_size for path in self.paths], [path.cost for path in self.paths]
         return plot_grid(self.name, self.values, sizes, costs, ax)
 
@@ -108,8 +111,8 @@ def fit_grid(
         times the largest curvature of a column.
     lambda_0, n_lambda, lambda_min_ratio, max_support, algorithm, effort, swaps, q, improvement :
         The paths, as in :func:`fit_path`.
-    loss, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost, feature_names, tol, n_jobs,
-    progress :
+    X, y, loss, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost, groups, feature_names, tol,
+    n_jobs, progress :
         The problem and the work, as in :func:`fit_path`.
 
     Returns

@@ -74,7 +74,7 @@ def path_options(
         swap_size=swap_size,
         tol=tolerance,
         threads=as_threads(n_jobs),
-        progress=as_progress(progress),
+        progress=as_progress(progress, "looking for models"),
     )
 
 

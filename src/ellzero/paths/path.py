@@ -121,7 +121,7 @@ class Path:
         return (self[index] for index in range(len(self)))
 
     def at_support(self, k: int) -> Model:
-        """Return the best model known with exactly k features (not counting unpenalized ones).
+        """Return the best model known with exactly `k` features (not counting unpenalized ones).
 
         Unless X is very large, or not in memory, local search tries to improve on the one that coordinate descent met.
         Sizes between those of ``support_size`` are known too: the sweeps pass through them. Larger ones are fitted when
@@ -143,7 +143,7 @@ class Path:
         return pandas.DataFrame(columns if self.problem.penalty.price is None else {**columns, "spent": self.spent})
 
     def plot(self, ax: Axes | None = None, *, standardized: bool = True) -> Axes:
-        """Plot the coefficients against lambda_0, with the model size above (needs matplotlib).
+        """Plot the coefficients against lambda_0, with the model size above, into `ax` if it is given (needs matplotlib).
 
         They are those of the standardised features, the effects of one standard deviation, so that they can be compared
         whatever the units of the columns; ``standardized=False`` shows them on the scale of X.

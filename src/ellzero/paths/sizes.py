@@ -85,7 +85,7 @@ class Sizes(FittedModels):
         )
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Plot the objective against the number of features (needs matplotlib)."""
+        """Plot the objective against the number of features, into `ax` if it is given (needs matplotlib)."""
         return plot_sizes(self.sizes, self.objective, self.reached, ax)
 
     def _heading(self) -> str:
@@ -129,7 +129,7 @@ def fit_sizes(
     Parameters
     ----------
     X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost,
-    feature_names :
+    groups, feature_names :
         The problem, as in :func:`fit_path`. Costs of features do not matter for models of a given size, but those of zero:
         :func:`fit_budgets` limits the sum of the costs instead of the number of features.
     sizes : integers of at least 0

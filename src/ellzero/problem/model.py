@@ -32,7 +32,7 @@ Array = NDArray[np.float64]
 
 
 def feature_name(names: Sequence[str] | None, j: int) -> str:
-    """Return the name of feature j: its column's name, or x<j>."""
+    """Return the name of feature `j`: its column's name, or x<j>."""
     return f"x{j}" if names is None else names[j]
 
 
@@ -92,7 +92,7 @@ class Model:
         return Coefficients(self.support, self.values, self.intercept)
 
     def objective_at(self, lambda_0: float) -> float:
-        """Return P = cost + lambda_0 * spent at any lambda_0, up to rounding."""
+        """Return P = cost + `lambda_0` * spent at any `lambda_0`, up to rounding."""
         return self.cost + lambda_0 * self.spent
 
     @property
@@ -103,7 +103,7 @@ class Model:
         return out
 
     def decision_function(self, X: object) -> Array:
-        """Return X coef + intercept, of shape (n,)."""
+        """Return `X` coef + intercept, of shape (n,), for the rows of `X`, which has the columns of the fit."""
         design = as_design(X)
         if design.shape[1] != self.n_features:
             raise InvalidInputError(f"X must have {self.n_features} columns, got {design.shape[1]}.")
@@ -115,19 +115,19 @@ class Model:
         return eta
 
     def predict(self, X: object) -> NDArray[Any]:
-        """Return the predicted labels, as the user wrote them (numbers, for a regression)."""
+        """Return the predicted labels of the rows of `X`, as the user wrote them (numbers, for a regression)."""
         eta = self.decision_function(X)
         return eta if self.classes is None else self.classes[(eta > 0.0).astype(int)]
 
     def predict_proba(self, X: object) -> Array:
-        """Return the probabilities of the two classes, in the order of `classes`, of shape (n, 2); logistic loss only."""
+        """Return the probabilities of both classes, in the order of `classes`, for the rows of `X`; logistic loss only."""
         if self.loss != "logistic":
             raise InvalidInputError(f"predict_proba needs loss='logistic', this model has loss={self.loss!r}.")
         second = expit(self.decision_function(X))
         return np.column_stack([1.0 - second, second])
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as JSON; :func:`ellzero.load` reads it back as an estimator with the same predictions."""
+        """Write the model to `path` as JSON; :func:`ellzero.load` reads it back as an estimator with the same predictions."""
         write_model_file(path, self.file_content(FitSettings(lambda_0=self.lambda_0)))
 
     def file_content(self, settings: FitSettings) -> ModelContent:
@@ -142,11 +142,13 @@ class Model:
         )
 
     def feature_name(self, j: int) -> str:
-        """Return the name of feature j: its column's name, or x<j>."""
+        """Return the name of feature `j`: its column's name, or x<j>."""
         return feature_name(self.names, j)
 
     def score(self, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the accuracy on rows X with labels y; of a regression R squared, the share of the variance it explains.
+        """Return the accuracy on rows `X` with labels `y`; of a regression R squared, the share of the variance it explains.
+
+        Rows count by their `sample_weight`, if it is given.
 
         Examples
         --------

@@ -41,8 +41,14 @@ def objective(
     coef : (p,) array or a sparse row of shape (1, p), on the scale of X; or a Model, an ExactSolution or a fitted estimator
     intercept : float
         Of an array; a model has its own.
+    lambda_0, lambda_1, lambda_2 : float
+        What each feature, the absolute and the squared coefficients pay; zero unless given.
     loss : str, optional
         By default the model's, "logistic" for an array.
+    sample_weight : (n,), optional
+        Not negative; scaled to sum to one.
+    unpenalized : (p,) mask, indices or names, optional
+        Features that pay nothing.
     feature_cost : (p,) array, or numbers by column, optional
         Feature j pays ``lambda_0 * feature_cost[j]``, see :func:`fit_path`.
     groups : p labels, a mapping from names to columns, or "auto", optional

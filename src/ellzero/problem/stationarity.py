@@ -89,9 +89,21 @@ def check_stationarity(
 ) -> StationarityReport:
     """Check that no coordinate step can improve a solution.
 
-    The arguments are those of :func:`fit_path`; ``coef`` and ``intercept`` are on the scale of X. In place of both, a Model, an
-    ExactSolution or a fitted estimator may be given: it brings its loss, and a path's model its ``lambda_0``, unless these are
-    given. The hinge is checked at its final smoothing, ``ellzero.problem.losses.HINGE_SMOOTHING``.
+    The hinge is checked at its final smoothing, ``ellzero.problem.losses.HINGE_SMOOTHING``.
+
+    Parameters
+    ----------
+    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost,
+    groups, feature_names :
+        The problem, as in :func:`fit_path`.
+    coef : (p,) array on the scale of X; or a Model, an ExactSolution or a fitted estimator
+        These bring their intercept and their loss, and a path's model its ``lambda_0``, unless these are given.
+    intercept : float
+        Of an array.
+    lambda_0 : float
+        What each feature pays.
+    tol : float
+        The tolerance of the fit: how far from its best value a coefficient may be.
 
     Examples
     --------

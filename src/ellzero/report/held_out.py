@@ -1,4 +1,4 @@
-"""Measures of held-out predictions: confusion, ROC curves, calibration, errors of a regression.
+"""Measures of held-out predictions: confusion, thresholds, ROC curves, calibration, errors of a regression.
 
 The caller leaves out rows that no fold tested. Weights are those of the rows.
 """
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ellzero.base.imports import whole_imports
 
-__all__ = ["agreement", "calibration", "confusion", "roc", "spread_out"]
+__all__ = ["THRESHOLDS", "agreement", "calibration", "confusion", "error_quantiles", "rates_above", "roc", "spread_out"]
 
 Array = NDArray[np.float64]
 
@@ -20,6 +20,10 @@ ROC_POINTS = 200
 """A curve of so many points differs from the full one by less than a line's width on a screen."""
 
 CALIBRATION_BINS = 10
+PERCENTS = [0.1, 0.2, 0.5, *range(1, 100), 99.5, 99.8, 99.9]
+THRESHOLDS = [round(percent / 100.0, 4) for percent in PERCENTS]
+"""Probabilities above which a row can be called positive; closer together at both ends, where rare classes need it."""
+
 DIGITS = 4
 """Decimal places of shares, which all lie between zero and one."""
 
@@ -77,10 +81,40 @@ def calibration(positive: NDArray[np.bool_], probability: Array, weight: Array) 
     }
 
 
+def rates_above(positive: NDArray[np.bool_], probability: Array, weight: Array) -> list[list[float]] | None:
+    """Return, for each threshold, which share of the class and which share of the others has a probability above it.
+
+    The first is the sensitivity, the second is one minus the specificity. None if only one class is there.
+    """
+    out = []
+    for group in (positive, ~positive):
+        total = weight[group].sum()
+        if not total > 0.0:
+            return None
+        order = np.argsort(probability[group])
+        below = np.append(0.0, np.cumsum(weight[group][order]))
+        out.append(1.0 - below[np.searchsorted(probability[group][order], THRESHOLDS, side="right")] / total)
+    return np.abs(np.round(np.column_stack(out), DIGITS + 1)).tolist()
+
+
 def agreement(y: Array, predicted: Array, weight: Array) -> dict[str, float]:
-    """Return R^2 and the root of the mean squared error."""
+    """Return R^2, the root of the mean squared error, and the errors that half, and nine in ten, of the rows stay below."""
     with whole_imports():
         from sklearn.metrics import r2_score  # slow to import
 
     error = float(np.average((y - predicted) ** 2, weights=weight))
-    return {"r2": float(r2_score(y, predicted, sample_weight=weight)), "rmse": error**0.5}
+    half, most = error_quantiles(np.abs(y - predicted), weight)
+    return {
+        "r2": float(r2_score(y, predicted, sample_weight=weight)),
+        "rmse": error**0.5,
+        "half_within": half,
+        "most_within": most,
+    }
+
+
+def error_quantiles(size: Array, weight: Array) -> tuple[float, float]:
+    """Return the errors that half, and nine in ten, of the rows (by weight) do not exceed."""
+    order = np.argsort(size)
+    share = np.cumsum(weight[order]) / weight.sum()
+    half, most = size[order][np.minimum(np.searchsorted(share, [0.5 - 1e-12, 0.9 - 1e-12]), len(order) - 1)]
+    return float(half), float(most)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ellzero.estimators.column import Column
 from ellzero.estimators.cross_validation import CrossValidation
 from ellzero.estimators.targets import class_probabilities
-from ellzero.report.held_out import ROC_POINTS, agreement, calibration, confusion, roc, spread_out
+from ellzero.report.held_out import ROC_POINTS, agreement, calibration, confusion, rates_above, roc, spread_out
 
 __all__ = ["HeldOut", "brief", "brief_list", "describe_fit", "describe_models", "shown_rows", "tested_rows"]
 
@@ -104,6 +104,8 @@ def describe_fit(held_out: HeldOut, point: int, kind: str, probabilities: bool) 
     if probabilities:
         shares = class_probabilities(decision)[:, -decision.shape[1] :]  # of two classes that of the second
         out["calibration"] = [calibration(positive, shares[:, c], held_out.weight) for c, positive in enumerate(positives)]
+        if kind == "binary":  # of several classes the largest wins, whatever its probability
+            out["above"] = rates_above(positives[0], shares[:, 0], held_out.weight)
     return out
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from ellzero.exact.alternative_models import Alternatives
 from ellzero.exact.alternatives import collect
 from ellzero.exact.options import SearchOptions, Wanted
+from ellzero.exact.search_log import as_search_log
 from ellzero.report.proof import Proof
 from ellzero.report.words import named
 
@@ -19,7 +21,9 @@ SHOWN_MODELS, SHOWN_FEATURES = 15, 20
 NAMED = 6  # features that a sentence names
 
 
-def find_others(proofs: Sequence[Proof], time_limit: float | None, threads: int = 1) -> Alternatives | None:
+def find_others(
+    proofs: Sequence[Proof], time_limit: float | None, threads: int = 1, progress: bool = False
+) -> Alternatives | None:
     """Return the models that are nearly as good as the one that was proved to be the best, None if there is no time for that.
 
     Models with several outputs are left alone: each output would have a list of its own.
@@ -31,12 +35,14 @@ def find_others(proofs: Sequence[Proof], time_limit: float | None, threads: int 
     left = None if time_limit is None else time_limit - solution.seconds
     if left is not None and left <= 0.0:
         return None
+    limit = math.inf if left is None else left
     options = SearchOptions(
         lambda_0=claim.lambda_0,
         k=claim.k,
         bound=claim.bound,
         gap=0.0,
-        time_limit=float("inf") if left is None else left,
+        time_limit=limit,
+        progress=as_search_log(progress, limit),
         threads=threads,
         wanted=Wanted(within=WITHIN, most=MOST_MODELS),
     )

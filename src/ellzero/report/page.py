@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ellzero.base.files import replacing
+from ellzero.base.progress import in_words
 from ellzero.base.quoting import json_text, safe_lines
 from ellzero.base.validation import as_threads
 from ellzero.design import as_design
@@ -20,16 +22,17 @@ from ellzero.estimators.cross_validated import L0ClassifierCV, L0RegressorCV
 from ellzero.report.others import find_others
 from ellzero.report.proof import adopt, prove
 from ellzero.report.summary import summarise
+from ellzero.report.variables import Categories
 from ellzero.report.words import Words
 
 __all__ = ["render_report", "write_report"]
 
 TEMPLATE = Path(__file__).with_name("template")
-STYLES = ("theme.css", "layout.css", "parts.css", "devices.css")
+STYLES = ("theme.css", "layout.css", "parts.css", "tools.css", "devices.css")
 QUICK = 10**8
 """Entries of X times features of the largest model: up to here, local search in all folds takes half a minute at most."""
 
-SCRIPTS = ("draw.js", "charts.js", "tables.js", "page.js")
+SCRIPTS = ("draw.js", "charts.js", "tables.js", "thresholds.js", "calculator.js", "page.js")
 
 # Inside a script element only "</script" and "<!--" have a meaning; neither can appear if "<" is escaped.
 HARMLESS = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
@@ -43,7 +46,9 @@ def render_report(summary: Mapping[str, Any]) -> str:
     cautions = summary["models"][summary["selection"]["chosen"]].get("cautions", [])
     parts = {
         "title": escape(safe_lines(summary["title"])),
-        "sentence": escape(safe_lines(" ".join([summary["lead"], *cautions, summary["certificate"]["sentence"]]))),
+        "sentence": escape(
+            safe_lines(" ".join([summary["plain"], summary["lead"], *cautions, summary["certificate"]["sentence"]]))
+        ),
         "style": joined(STYLES),
         "script": f'(() => {{\n"use strict";\n{joined(SCRIPTS)}}})();',
         "data": data,
@@ -65,6 +70,7 @@ def write_report(
     y: ArrayLike,
     *,
     target: str = "y",
+    subject: str = "row",
     title: str | None = None,
     regression: bool = False,
     time_limit: float | None = 30.0,
@@ -73,6 +79,7 @@ def write_report(
     arguments: Sequence[str] = (),
     notes: Sequence[str] = (),
     missing: Sequence[tuple[str, int, float | str | None]] | None = (),
+    categories: Categories | None = None,
     date: str = "",
     progress: bool = False,
     **settings: Any,
@@ -85,6 +92,7 @@ def write_report(
     X : (n, p) array, data frame, sparse matrix, column store or Dask array
     y : (n,) labels or, for a regression, numbers
     target : the name of y
+    subject : what a row is, in the page's words, such as "patient"
     title : the page's heading
     regression : numbers are predicted, by squared error; otherwise y holds labels, however they look
     time_limit : seconds for the proof; None for as long as it takes, 0 for no proof
@@ -93,6 +101,9 @@ def write_report(
     notes : sentences about the data that the page shows with its summary
     missing : values that were missing before X was made: column, number of rows, and what they were filled with (a number, or
         the category that they became); None if that is not known
+    categories : columns of text that became features, which the page's calculator shows as choices: for each column its values,
+        and for each value the feature that is one for it (None: all of them are zero), such as
+        ``{"sex": {"female": None, "male": "sex_male"}}``
     date : shown at the end of the page; the page depends on nothing else that changes but the seconds of the search
     progress : show progress on standard error
     settings :
@@ -118,25 +129,38 @@ def write_report(
     kind = L0RegressorCV if regression else L0ClassifierCV
     settings = {"algorithm": default_algorithm(X, settings.get("max_support")), **settings}
     estimator = kind(**{**settings, "select": "size", "keep_predictions": True, "progress": progress})
+    tell(progress, "step 1 of 3: how many features it takes, by cross-validation")
     estimator.fit(X, y, sample_weight=sample_weight)
     proofs = others = None
     if time_limit is None or time_limit > 0.0:
+        limit = "" if time_limit is None else f", for at most {in_words(time_limit)}"
+        tell(progress, f"step 2 of 3: proof that no better model of that size is missed{limit}")
         found = prove(estimator, X, y, sample_weight=sample_weight, time_limit=time_limit, progress=progress)
         proofs = adopt(estimator, found)
-        others = find_others(proofs, time_limit, as_threads(settings.get("n_jobs")))
+        tell(progress, "step 3 of 3: other models that are as good, in the time that is left")
+        others = find_others(proofs, time_limit, as_threads(settings.get("n_jobs")), progress)
     words = Words(
         target=target,
+        subject=subject,
         title=title,
         source=source,
         arguments=tuple(arguments),
         notes=tuple(notes),
         missing=None if missing is None else tuple(missing),
+        categories=categories or {},
         date=date,
     )
     summary = summarise(estimator, X, y, sample_weight=sample_weight, proofs=proofs, others=others, words=words)
     with replacing(path) as stream:
         stream.write(render_report(summary).encode())
     return summary
+
+
+def tell(progress: bool, text: str) -> None:
+    """Say on standard error what is done next, if progress is wanted."""
+    if progress and sys.stderr is not None:
+        sys.stderr.write(f"ellzero: {text}\n")
+        sys.stderr.flush()
 
 
 def default_algorithm(X: object, max_support: int | None) -> str:

@@ -151,14 +151,16 @@ def percent_above(share: float) -> str:
     return f"{math.ceil(value / unit - 1e-9) * unit:.{max(digits, 0)}f} %"
 
 
-def describe_proofs(proofs: Sequence[Proof], k: int, outputs: Sequence[str], why_none: str) -> dict[str, Any]:
-    """Return the certificate's sentence and its figures, as plain data."""
+def describe_proofs(
+    proofs: Sequence[Proof], k: int, outputs: Sequence[str], why_none: str, subjects: str = "rows"
+) -> dict[str, Any]:
+    """Return the certificate's sentence and its figures, as plain data; `subjects` is what rows are called."""
     if not proofs:
         none: dict[str, Any] = {"short": None, "gained": 0.0, "complete": False, "proved": False, "rows": [], "note": ""}
         return {"sentence": why_none, **none}
     worst = max(proof.gap for proof in proofs)
     return {
-        "sentence": " ".join([claim(proofs, k, worst), *assumption(proofs), *improvement(proofs, outputs)]),
+        "sentence": " ".join([claim(proofs, k, worst, subjects), *assumption(proofs), *improvement(proofs, outputs)]),
         "gained": max(proof.gained for proof in proofs),
         "short": percent_above(worst),
         "complete": all(proof.complete for proof in proofs),
@@ -172,17 +174,19 @@ def describe_proofs(proofs: Sequence[Proof], k: int, outputs: Sequence[str], why
     }
 
 
-def claim(proofs: Sequence[Proof], k: int, worst: float) -> str:
+def claim(proofs: Sequence[Proof], k: int, worst: float, subjects: str) -> str:
     """Return the sentence on what is proved."""
     size = f"{k} feature{'' if k == 1 else 's'}"
     each = "" if len(proofs) == 1 else " for each class against the rest"
-    better = f"no model with at most {size} fits these rows better by more than {percent_above(worst)} (of the objective)."
+    better = (
+        f"no model with at most {size} fits these {subjects} better by more than {percent_above(worst)} (of the objective)."
+    )
     if all(proof.complete for proof in proofs):
-        return f"Proved about the search{each}, not about new rows: {better}"
+        return f"Proved about the search{each}, not about new {subjects}: {better}"
     seconds = sum(proof.seconds for proof in proofs)
     if worst > USELESS:
         return f"Nothing is proved so far: the search ended after {seconds:.0f} s, before it had a useful lower bound."
-    ended = f"about the search, which ended after {seconds:.0f} s, and not about new rows"
+    ended = f"about the search, which ended after {seconds:.0f} s, and not about new {subjects}"
     return f"Proved so far{each} {ended}: {better} A longer search may prove more."
 
 

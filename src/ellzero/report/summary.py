@@ -21,11 +21,24 @@ from ellzero.estimators.single_fit import L0Classifier, L0Regressor
 from ellzero.exact.alternative_models import Alternatives
 from ellzero.problem.model import feature_name
 from ellzero.report.data_summary import describe_classes, describe_features, describe_response
+from ellzero.report.held_out import THRESHOLDS, error_quantiles
 from ellzero.report.models import HeldOut, brief, brief_list, describe_fit, describe_models, shown_rows, tested_rows
 from ellzero.report.others import describe_others
 from ellzero.report.proof import Proof, describe_proofs
 from ellzero.report.snippets import code_blocks
-from ellzero.report.words import Words, headline, method_notes, missing_words, named, selection_notes, why_no_proof
+from ellzero.report.variables import describe_variables
+from ellzero.report.words import (
+    Words,
+    case_words,
+    headline,
+    method_notes,
+    missing_words,
+    named,
+    plain_headline,
+    plural,
+    selection_notes,
+    why_no_proof,
+)
 
 __all__ = ["summarise"]
 
@@ -85,9 +98,12 @@ def summarise(
         "kind": kind,
         "loss": loss,
         "target": named(words.target),
+        "subject": named(words.subject),
+        "subjects": plural(named(words.subject)),
         "title": safe_line(words.title or f"A sparse model of {named(words.target)}"),
         "classes": [named(label) for label in labels],
         "positive": [named(label) for label in (labels[1:] if kind == "binary" else labels)],
+        "cases": [case_words(named(words.target), named(label)) for label in labels],
         "shared": bool(getattr(estimator, "shared_support", False)),
         "data": {
             **data,
@@ -98,6 +114,8 @@ def summarise(
         "selection": describe_selection(results, loss, design.shape[1]),
         "features": [describe_feature(results.names, j, float(spread[j])) for j in used],
         "models": models,
+        "variables": describe_variables(design, results.names, used, models, weight, words.categories),
+        "balanced": getattr(estimator, "class_weight", None) is not None,
         "version": version("ellzero"),
         "date": words.date,
     }
@@ -112,9 +130,12 @@ def summarise(
             model["cautions"] = model_cautions(column, point, design, class_numbers(y, labels)[counted], counted, summary)
     k = models[chosen]["k"]
     none = why_no_proof(k, summary["shared"], proofs is not None)
-    summary["certificate"] = describe_proofs(proofs or [], k, summary["positive"] or [summary["target"]], none)
+    summary["certificate"] = describe_proofs(
+        proofs or [], k, summary["positive"] or [summary["target"]], none, summary["subjects"]
+    )
     summary["others"] = describe_others(others)
     mask = as_feature_mask("unpenalized", estimator.unpenalized, design.shape[1], results.names)
+    summary["plain"] = plain_headline(summary)
     summary["lead"] = headline(summary)
     summary["method"] = method_notes(
         summary,
@@ -181,10 +202,24 @@ def describe_target(summary: dict[str, Any], y: NDArray[Any], weight: Array, lab
 
 
 def describe_tested(summary: dict[str, Any], held_out: HeldOut) -> None:
-    """Add the number of held-out rows, their responses, and the accuracy of always guessing the largest class."""
+    """Add the number of held-out rows, their responses, and what guessing without any feature would do.
+
+    Of two classes with probabilities also the thresholds, and how common and how many the rows of the classes are.
+    """
     summary["tested"] = len(held_out.y)
     if summary["kind"] == "regression":
         summary["truth"] = brief_list(held_out.y[shown_rows(held_out)])
-    else:
-        mass = np.bincount(held_out.y, held_out.weight)
-        summary["baseline"] = float(mass.max() / mass.sum())
+        mean = np.average(held_out.y, weights=held_out.weight)
+        summary["usual_error"] = list(error_quantiles(np.abs(held_out.y - mean), held_out.weight))
+        return
+    mass = np.bincount(held_out.y, held_out.weight)
+    summary["baseline"] = float(mass.max() / mass.sum())
+    if summary["models"][0].get("above") is not None:
+        summary["thresholds"] = THRESHOLDS
+        summary["prevalence"] = float(mass[1] / mass.sum())
+        summary["tested_rows"] = [effective_rows(held_out.weight[held_out.y == c]) for c in (1, 0)]
+
+
+def effective_rows(weight: Array) -> float:
+    """Return how many rows of the same weight tell as much as these."""
+    return float(f"{weight.sum() ** 2 / (weight**2).sum():.6g}")

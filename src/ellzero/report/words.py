@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from ellzero.base.quoting import shown
 from ellzero.estimators.scoring import LOSS_NAMES
 
-__all__ = ["Words", "headline", "method_notes", "missing_words", "named", "selection_notes", "why_no_proof"]
+__all__ = [
+    "Words",
+    "case_words",
+    "headline",
+    "method_notes",
+    "missing_words",
+    "named",
+    "plain_headline",
+    "plural",
+    "selection_notes",
+    "why_no_proof",
+]
 
 LONGEST_NAME = 120
+BARE_LABELS = {"yes", "no", "y", "n", "true", "false", "t", "f", "positive", "negative", "pos", "neg", "case", "control"}
+NUMBER = re.compile(r"[+-]?\d+([.,]\d*)?")
+FEWEST_IMAGINED = 5  # of a class: of a rarer one, more rows than a hundred are imagined
 SHOWN_GAPS = 20  # columns with missing values; of more, the total is shown
 
 
@@ -22,27 +37,94 @@ class Words:
     Attributes
     ----------
     target : the name of y
+    subject : what a row is, such as "patient"
     title : the page's heading
     source : the data file that commands name
     arguments : what commands need to read it, beside the target
     notes : sentences about the data, shown with its summary
     missing : column, number of rows and filling of values that were missing before X was made; None if that is not known
+    categories : columns of text that became features: by column its values, and of each the feature that is one for it
     date : shown at the end of the page, as it is
 
     """
 
     target: str = "y"
+    subject: str = "row"
     title: str | None = None
     source: str = "data.csv"
     arguments: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     missing: tuple[tuple[str, int, float | str | None], ...] | None = ()
+    categories: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
     date: str = ""
 
 
 def named(value: Any) -> str:
     """Return a name or a label as the page shows it."""
     return shown(value, LONGEST_NAME)
+
+
+def plural(word: str) -> str:
+    """Return several of something.
+
+    >>> [plural(word) for word in ("patient", "biopsy", "day", "box", "person")]
+    ['patients', 'biopsies', 'days', 'boxes', 'people']
+    """
+    if word == "person" or word.endswith(" person"):
+        return f"{word[:-6]}people"
+    if re.search(r"[^aeiou]y$", word):
+        return f"{word[:-1]}ies"
+    return f"{word}es" if re.search(r"(s|x|z|ch|sh)$", word) else f"{word}s"
+
+
+def case_words(target: str, label: str) -> str:
+    """Return what a row of a class is called: its label, with the target's name where the label alone says nothing.
+
+    >>> case_words("diagnosis", "malignant"), case_words("stroke", "yes"), case_words("relapse", "1")
+    ('malignant', 'stroke = yes', 'relapse = 1')
+    """
+    return f"{target} = {label}" if label.lower() in BARE_LABELS or NUMBER.fullmatch(label) else label
+
+
+def plain_headline(summary: dict[str, Any]) -> str:
+    """Return how well the chosen model does, in numbers that everybody can imagine; all are of held-out rows."""
+    model, subjects = summary["models"][summary["selection"]["chosen"]], summary["subjects"]
+    held_out = f"(Counted on held-out {subjects}: those that a model had not seen.)"
+    if summary["kind"] == "regression":
+        half, most = model["half_within"], model["most_within"]
+        usual_half, usual_most = summary["usual_error"]
+        return (
+            f"For half of {subjects} like these, the prediction of {summary['target']} is off by {half:.3g} at most, for nine "
+            f"in ten by {most:.3g}. If the mean were predicted for all of them, these would be {usual_half:.3g} and "
+            f"{usual_most:.3g}. {held_out}"
+        )
+    table, label = model["confusion"], summary["positive"][-1]
+    total = sum(map(sum, table))
+    if summary["kind"] == "multiclass":
+        largest = max(range(len(table)), key=lambda c: sum(table[c]))
+        right = in_hundred(100, sum(row[c] for c, row in enumerate(table)) / total)
+        return (
+            f"Of 100 {subjects} like these, the model names the right {summary['target']} of {right}. Always to name the most "
+            f"frequent one, {summary['classes'][largest]}, would be right for {in_hundred(100, sum(table[largest]) / total)}. "
+            f"{held_out}"
+        )
+    positives = sum(table[1])
+    base = next((n for n in (100, 1000, 10_000) if n * positives >= FEWEST_IMAGINED * total), 100_000)
+    there = round(base * positives / total)
+    found = in_hundred(there, table[1][1] / positives if positives else 0.0)
+    alarms = in_hundred(base - there, table[0][1] / (total - positives) if total > positives else 0.0)
+    return (
+        f"In {there:,} of {base:,} {subjects} like these, {summary['target']} is {label}. The model finds {found} of them, "
+        f"and takes {alarms} of the other {base - there:,} for such. {held_out}"
+    )
+
+
+def in_hundred(number: int, share: float) -> str:
+    """Return a share of a number in words, which does not say all, or none, unless that is so."""
+    count = round(number * share)
+    if 0.0 < share < 1.0 and count in (0, number):
+        return "hardly any" if count == 0 else "nearly all"
+    return "none" if count == 0 else f"all {count:,}" if count == number else f"{count:,}"
 
 
 def missing_words(missing: Sequence[tuple[str, int, float | str | None]] | None, rows: int) -> dict[str, Any]:
@@ -97,7 +179,7 @@ def headline(summary: dict[str, Any]) -> str:
     data, selection = summary["data"], summary["selection"]
     model = summary["models"][selection["chosen"]]
     chosen = "chosen" if selection["rule"] == "best" else "chosen, as the smallest that does about as well as the best,"
-    start = f"Of {features(data['features'])} in {data['rows']:,} rows, "
+    start = f"Of {features(data['features'])} in {data['rows']:,} {summary['subjects']}, "
     names = used_names(summary)
     which = f" ({names})" if names else ""
     uses = f"the model of {summary['target']} uses {'none' if model['size'] == 0 else format(model['size'], ',')}{which}, "
@@ -105,11 +187,18 @@ def headline(summary: dict[str, Any]) -> str:
 
 
 def used_names(summary: dict[str, Any], most: int = 6, longest: int = 90) -> str:
-    """Return the names of the chosen model's features, if they have names and the list is short."""
+    """Return the names of what the chosen model uses, if there are names and the list is short.
+
+    A column of text of which several values are in the model is named once.
+    """
     model = summary["models"][summary["selection"]["chosen"]]
     used = sorted({f for coef in model["coef"] for f, _ in coef})
-    text = ", ".join(summary["features"][f]["name"] for f in used)
-    return text if summary["data"]["named"] and len(used) <= most and len(text) <= longest else ""
+    names = []
+    for variable in summary["variables"]:
+        own = [summary["features"][f]["name"] for f in variable["features"] if f in used]
+        names += [variable["name"]] if len(own) > 1 else own
+    text = ", ".join(names)
+    return text if summary["data"]["named"] and len(names) <= most and len(text) <= longest else ""
 
 
 def why_no_proof(k: int, shared: bool, asked: bool) -> str:

@@ -1,7 +1,7 @@
 // The page: one size is shown at a time, and the slider says which.
 
 const report = JSON.parse(byId("report-data").textContent);
-const state = { at: report.selection.chosen, c: 0 };
+const state = { at: report.selection.chosen, c: 0, cut: 0 };
 
 function snippet(title, text) {
   const button = html("button", { type: "button", class: "copy" }, "Copy");
@@ -50,8 +50,7 @@ function update() {
   replace(
     byId("now"),
     html("b", {}, report.kind === "multiclass" ? sizeWords(model).split(" (")[0] : sizeWords(model)),
-    html("span", {}, scoreWords(model)),
-    html("span", {}, mainFigure(model).join(" ")),
+    fitWords(model).map((text) => html("span", {}, text)),
   );
   byId("back").disabled = state.at === report.selection.chosen;
   byId("smaller").disabled = state.at === 0;
@@ -60,6 +59,8 @@ function update() {
   showCoefficients(model, state.c);
   drawAlong(byId("along"), byId("along-legend"), state.at, state.c);
   drawStability(byId("stability"), state.at);
+  showCalculator(model, state.c);
+  showThreshold(model);
   if (report.kind === "regression") showScatter(model);
   else {
     showConfusion(model);
@@ -105,6 +106,8 @@ function start() {
   }
   byId("score-note").textContent = report.selection.note;
   byId("stability-note").textContent = report.selection.stability_note;
+  startCalculator();
+  startThreshold();
   showHeadline();
   showData();
   showCertificate();

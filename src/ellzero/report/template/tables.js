@@ -11,6 +11,7 @@ const tableHead = (words, numbers) =>
       numbers.map((text) => html("th", { scope: "col", class: "num" }, text)),
     ),
   );
+const MOST_WORDS = 12; // features whose odds ratio is put into words
 const fact = (name, value) => [html("dt", {}, name), html("dd", {}, value)];
 
 function sizeWords(model) {
@@ -26,6 +27,16 @@ function scoreWords(model) {
   return `${name} ${number(sign * model.score)}${model.error ? ` ± ${number(model.error, 2)}` : ""}`;
 }
 
+// How a model of the size that is shown does, in words.
+function fitWords(model) {
+  if (report.kind !== "binary") return [scoreWords(model), mainFigure(model).join(" ")];
+  const [[cleared, alarms], [missed, found]] = model.confusion;
+  return [
+    `finds ${percent(found / (found + missed))}, clears ${percent(cleared / (cleared + alarms))}`,
+    mainFigure(model).join(" "),
+  ];
+}
+
 // The figure that says most of a model: how well it tells classes apart, or explains a response.
 function mainFigure(model) {
   if (report.kind === "regression") return ["R²", fixed(model.r2, 3)];
@@ -36,22 +47,32 @@ function mainFigure(model) {
 
 function showHeadline() {
   const model = report.models[report.selection.chosen];
-  const { sign, score_name: name } = report.selection;
+  byId("plain").textContent = report.plain;
   byId("lead").textContent = report.lead;
   const tile = (label, value, detail) =>
     html("div", {}, html("dt", {}, label), html("dd", {}, value, detail ? html("small", {}, ` ${detail}`) : null));
-  const tiles = [
-    tile("features used", whole(model.size), `of ${whole(report.data.features)}`),
-    tile(name, number(sign * model.score), model.error ? `± ${number(model.error, 2)}` : null),
-    tile(`held-out ${mainFigure(model)[0]}`, mainFigure(model)[1]),
-  ];
-  if (report.kind !== "regression")
-    tiles.push(tile("held-out accuracy", percent(model.accuracy), `always the largest class: ${percent(report.baseline)}`));
-  else tiles.push(tile("held-out RMSE", number(model.rmse), `standard deviation ${number(report.data.response.sd)}`));
+  const tiles = [tile("features used", whole(model.size), `of ${whole(report.data.features)}`)];
+  if (report.kind === "binary") {
+    const [[cleared, alarms], [missed, found]] = model.confusion;
+    tiles.push(
+      tile(`of ${shorten(report.cases[1], 24)}, found`, percent(found / (found + missed)), "sensitivity, held out"),
+      tile(`of ${shorten(report.cases[0], 24)}, cleared`, percent(cleared / (cleared + alarms)), "specificity, held out"),
+    );
+  }
+  if (report.kind === "regression") {
+    tiles.push(
+      tile("explained of the differences", percent(model.r2), "R², held out"),
+      tile("root mean squared error", number(model.rmse), `held out; standard deviation ${number(report.data.response.sd)}`),
+    );
+  } else {
+    const [name, value] = mainFigure(model);
+    if (name !== "accuracy") tiles.push(tile("pairs ranked rightly", value, `${name}, held out; 0.5 is chance`));
+    tiles.push(tile("right in all", percent(model.accuracy), `accuracy, held out; by guessing ${percent(report.baseline)}`));
+  }
   const { short, complete } = report.certificate;
   if (short) {
     const proved = complete ? "at most; proved about the search" : "at most; proved so far about the search";
-    tiles.push(tile("gap of the fit", tied(short), proved));
+    tiles.push(tile("gap of the fit", tied(parseFloat(short) < 0.001 ? "< 0.001 %" : short), proved));
   }
   showCautions(byId("cautions"), model);
   replace(byId("tiles"), tiles);
@@ -81,6 +102,7 @@ function showCoefficients(model, c) {
       { class: "bar", "aria-hidden": "true" },
       html("span", { class: effect < 0 ? "minus" : "plus", style: `width:${((50 * Math.abs(effect)) / largest).toFixed(1)}%` }),
     );
+  const odds = report.loss === "logistic";
   const cells = (row) => [
     html("th", { scope: "row", title: report.features[row.f].name }, report.features[row.f].name),
     html("td", { class: "num" }, number(row.value, 4)),
@@ -89,12 +111,14 @@ function showCoefficients(model, c) {
       { class: "bar-cell" },
       html("div", { class: "effect" }, html("span", { class: "num" }, number(row.effect)), bar(row.effect)),
     ),
+    odds ? html("td", { class: "num ratio" }, number(Math.exp(row.effect))) : null,
     html("td", { class: "num" }, `${Math.round((folds.get(row.f) || 0) * report.selection.folds)}/${report.selection.folds}`),
   ];
   const intercept = [
     html("th", { scope: "row" }, "intercept"),
     html("td", { class: "num" }, number(model.intercept[c], 4)),
     html("td"),
+    odds ? html("td", { class: "ratio" }) : null,
     html("td"),
   ];
   const head = html(
@@ -106,6 +130,7 @@ function showCoefficients(model, c) {
       html("th", { scope: "col" }, "feature"),
       html("th", { scope: "col", class: "num" }, "coefficient"),
       html("th", { scope: "col" }, "per standard deviation"),
+      odds ? html("th", { scope: "col", class: "num ratio" }, "odds ratio of that") : null,
       html("th", { scope: "col", class: "num" }, "folds"),
     ),
   );
@@ -120,11 +145,63 @@ function showCoefficients(model, c) {
     ),
   );
   showCautions(byId("model-cautions"), model);
-  const what = report.kind === "regression" ? `raises the prediction of ${report.target}` : `speaks for ${report.positive[c]}`;
+  showOdds(rows, c);
+  const what = report.kind === "regression" ? `raises the prediction of ${report.target}` : `speaks for ${caseOf(c)}`;
   byId("coef-note").textContent = rows.length
-    ? `${sizeWords(model)}, fitted on all rows. A positive coefficient ${what}; ` +
+    ? `${sizeWords(model)}, fitted on all ${report.subjects}. A positive coefficient ${what}; ` +
       "“folds” counts the folds whose model of this size uses the feature too."
     : "No features: the model is its intercept, the same prediction for every row.";
+}
+
+// What rows of the class are called whose model is shown: of two classes, the second one's.
+const caseOf = (c) => report.cases[report.kind === "binary" ? 1 : c];
+const variableOf = (f) => report.variables.find((variable) => variable.features.includes(f));
+
+// What one step of a variable does to the odds, in words: a standard deviation of a number, yes instead of no, or another value
+// of a choice instead of the most frequent one.
+function oddsSteps(variable, coef) {
+  const score = ({ sets }) => sets.reduce((sum, [f, set]) => sum + set * (coef.get(f) || 0), 0);
+  if (variable.kind === "number") {
+    const { spread } = report.features[variable.features[0]];
+    return [[`${number(spread)} more (one standard deviation)`, coef.get(variable.features[0]) * spread]];
+  }
+  if (variable.kind === "flag") return [["yes instead of no", score(variable.options[1])]];
+  const usual = variable.options[variable.typical];
+  return variable.options
+    .filter((option) => score(option) !== score(usual))
+    .map((option) => [`${option.label}, instead of ${usual.label} (the most frequent)`, score(option) - score(usual)]);
+}
+
+function oddsWords(variable, coef, c) {
+  return oddsSteps(variable, coef).map(([step, effect]) => {
+    const does = `${effect >= 0 ? "multiplies" : "divides"} the odds of ${caseOf(c)} by`;
+    return html(
+      "li",
+      {},
+      html("b", {}, variable.name),
+      `: ${step} ${does} `,
+      html("b", {}, number(Math.exp(Math.abs(effect)))),
+      ".",
+    );
+  });
+}
+
+function showOdds(rows, c) {
+  byId("odds").hidden = report.loss !== "logistic" || !rows.length;
+  if (byId("odds").hidden) return;
+  const coef = new Map(rows.map(({ f, value }) => [f, value]));
+  const words = [...new Set(rows.map(({ f }) => variableOf(f)))].flatMap((variable) => oddsWords(variable, coef, c));
+  replace(
+    byId("odds-words"),
+    words.slice(0, MOST_WORDS),
+    words.length > MOST_WORDS ? html("li", { class: "muted" }, `${whole(words.length - MOST_WORDS)} more.`) : null,
+  );
+  byId("odds-note").textContent = tied(
+    "Each with all other features of the model unchanged. Odds of 1 to 4 are a probability of 20 %; multiplied by 2 they are 2 to 4, " +
+      "33 %. The ratios are of this model, whose features were chosen on the same " +
+      `${report.subjects} and whose coefficients may be shrunk: they describe the prediction. They are no causes, and come without intervals ` +
+      "(ez.inference makes honest ones on another half of the data).",
+  );
 }
 
 function showConfusion(model) {
@@ -166,7 +243,7 @@ function showConfusion(model) {
       ),
     ),
   );
-  const what = report.data.weighted ? "Weights of the held-out rows" : "Held-out rows";
+  const what = report.data.weighted ? `Weights of the held-out ${report.subjects}` : `Held-out ${report.subjects}`;
   byId("confusion-note").textContent =
     `${what} by their true class and the prediction of a model of this size that has not seen them; ` +
     "percentages are of the true class.";
@@ -196,7 +273,7 @@ function showCurves(model, c) {
   replace(
     byId("roc-note"),
     curve
-      ? [html("b", { id: "auc" }, `AUC ${fixed(curve.auc, 3)}`), `: ${against}, all held-out rows together.`]
+      ? [html("b", { id: "auc" }, `AUC ${fixed(curve.auc, 3)}`), `: ${against}, all held-out ${report.subjects} together.`]
       : "A ROC curve needs held-out rows of both classes.",
   );
   drawRoc(byId("roc"), model, c);
@@ -210,7 +287,7 @@ function showCurves(model, c) {
   replace(
     byId("calibration-note"),
     html("b", {}, `Brier score ${fixed(brier, 3)}`),
-    `: of the rows with about this predicted probability of ${report.positive[c]}, how many are it. ` +
+    `: of the ${report.subjects} with about this predicted probability of ${caseOf(c)}, how many are it. ` +
       "On the line is right; bars are two standard errors.",
   );
   drawCalibration(byId("calibration"), model, c);

@@ -1,0 +1,124 @@
+"""The inputs of the page's calculator: what a reader knows of a row, and the features that it sets.
+
+A variable is what was measured. It may be one feature (a number, a yes or no) or several: a column of text that became an
+indicator for each of its values is one choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.design import Design
+from ellzero.problem.model import feature_name
+from ellzero.report.words import named
+
+__all__ = ["Categories", "describe_variables"]
+
+Array = NDArray[np.float64]
+
+Categories = Mapping[str, Mapping[str, str | None]]
+"""By column the values, and of each the feature that is one for it; None: all features of the column are zero."""
+
+MOST_OPTIONS = 300
+"""Of a column with more values, those without a feature in any model are one choice."""
+
+DIGITS = 6
+BLOCK_BYTES = 1 << 26
+"""Columns are read in blocks of at most this size (as float64)."""
+
+
+def describe_variables(
+    design: Design,
+    names: Sequence[str] | None,
+    used: Sequence[int],
+    models: Sequence[Mapping[str, Any]],
+    weight: Array,
+    categories: Categories,
+) -> list[dict[str, Any]]:
+    """Return the variables that models of any size use, with the values that they had.
+
+    A feature is named by its place in `used`, as in the models' coefficients. An option says which features it sets, to what.
+    """
+    place = sorted({f for model in models for coef in model["coef"] for f, _ in coef})
+    facts = column_facts(design, [used[f] for f in place], weight)
+    own_names = {} if names is None else {names[used[f]]: f for f in place}
+    known = dict(zip(place, facts, strict=True))
+    found: list[tuple[int, dict[str, Any]]] = []
+    for column, options in categories.items():
+        own = {name: own_names[name] for name in options.values() if name is not None and name in own_names}
+        if own:
+            found.append((min(own.values()), choice(column, options, own, {f: known.pop(f).mean for f in own.values()})))
+    found += [(f, single(feature_name(names, used[f]), f, fact)) for f, fact in known.items()]
+    return [variable for _, variable in sorted(found, key=lambda pair: pair[0])]
+
+
+class Facts(NamedTuple):
+    """The values of a feature, in the rows that have a weight."""
+
+    low: float
+    middle: float
+    high: float
+    mean: float
+    flag: bool  # all are one or zero
+    whole: bool
+
+
+def column_facts(design: Design, columns: Sequence[int], weight: Array) -> list[Facts]:
+    """Return what is known of some columns (ascending), which are read a few at a time."""
+    counted = np.flatnonzero(weight > 0.0)
+    share = weight[counted] / weight[counted].sum()
+    step = max(1, BLOCK_BYTES // (8 * len(weight)))
+    out = []
+    for start in range(0, len(columns), step):
+        block = design.take(np.array(columns[start : start + step]))
+        for at in range(block.shape[1]):
+            values = block.matvec(np.array([at], dtype=np.int32), np.ones(1))[counted]
+            low, middle, high = np.quantile(values, [0.0, 0.5, 1.0], method="closest_observation").tolist()
+            flag, whole = bool(np.isin(values, (0.0, 1.0)).all()), bool((values == np.round(values)).all())
+            out.append(Facts(low, middle, high, float(share @ values), flag, whole))
+    return out
+
+
+def choice(
+    column: str, options: Mapping[str, str | None], place: Mapping[str, int], means: Mapping[int, float]
+) -> dict[str, Any]:
+    """Return a column of text as a choice among its values; the most frequent one is what the page begins with."""
+    listed = [(label, None if feature is None else place.get(feature)) for label, feature in options.items()]
+    if len(listed) > MOST_OPTIONS:
+        listed = [pair for pair in listed if pair[1] is not None]
+        listed.append(("(another value)", None))
+    rest = 1.0 - sum(means.values())
+    others = max(1, sum(f is None for _, f in listed))
+    frequency = [means[f] if f is not None else rest / others for _, f in listed]
+    return {
+        "name": named(column),
+        "kind": "choice",
+        "features": sorted(place.values()),
+        "options": [{"label": named(label), "sets": [] if f is None else [[f, 1.0]]} for label, f in listed],
+        "typical": int(np.argmax(frequency)),
+    }
+
+
+def single(name: str, f: int, facts: Facts) -> dict[str, Any]:
+    """Return a feature of its own: a yes or no if it only ever is one or zero, else a number between those that were seen."""
+    if facts.flag:
+        options = [{"label": "no (0)", "sets": []}, {"label": "yes (1)", "sets": [[f, 1.0]]}]
+        return {"name": named(name), "kind": "flag", "features": [f], "options": options, "typical": int(facts.middle)}
+    return {
+        "name": named(name),
+        "kind": "number",
+        "features": [f],
+        "low": rounded(facts.low),
+        "typical": rounded(facts.middle),
+        "high": rounded(facts.high),
+        "whole": facts.whole,
+    }
+
+
+def rounded(value: float) -> float:
+    """Return a number with as many digits as a person would type."""
+    return float(f"{value:.{DIGITS}g}")
