@@ -86,7 +86,7 @@ def by_abess(X: Array, y: Array, labels: NDArray[Any], loss: str, largest: int, 
     target = y if loss == "squared_error" else (y > 0.0).astype(int)
 
     def fit(last: int) -> Any:
-        return kind(support_size=range(last + 1), group=labels, ic_type="loss", alpha=0.0, thread=1).fit(X, target)
+        return kind(support_size=range(last + 1), group=labels, ic_type="loss", alpha=RIDGE, thread=1).fit(X, target)
 
     seconds, model = timed(lambda: fit(largest))
     models = {size: model if size == largest else timed(partial(fit, size))[1] for size in sizes}

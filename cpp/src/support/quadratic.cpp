@@ -28,7 +28,8 @@ constexpr int64_t worth_a_tile = 12;
 // Of a diagonal of ones: where a group's columns depend on each other, the inverse of their part is still a matrix.
 constexpr double least_pivot = 1e-12;
 
-// The inverse of a small positive definite matrix, row-major.
+}  // namespace
+
 std::vector<double> inverted(const std::vector<double>& matrix, int64_t m) {
     std::vector<double> scale(m), factor(m * m, 0.0), out(m * m, 0.0);
     for (int64_t a = 0; a < m; ++a) scale[a] = 1.0 / std::sqrt(std::max(matrix[a * m + a], 1e-300));
@@ -54,8 +55,6 @@ std::vector<double> inverted(const std::vector<double>& matrix, int64_t m) {
     }
     return out;
 }
-
-}  // namespace
 
 // Where a smooth loss is flat (all rows beyond the margin), its rows keep a trace of their curvature: a damping of the
 // coefficients would hide what columns have of their own.

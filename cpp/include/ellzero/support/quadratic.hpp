@@ -16,6 +16,9 @@ struct Removal {
     double cost;                     // beta_I' V^-1 beta_I / 2
 };
 
+// The inverse of a small positive definite matrix, row-major.
+std::vector<double> inverted(const std::vector<double>& matrix, int64_t order);
+
 // m(s) = g.s + s'Hs/2 + lambda_1 (|beta + s| - |beta|) over the box, s = steps of (beta on the support, intercept).
 // lambda_2 is inside g and H.
 class Quadratic {

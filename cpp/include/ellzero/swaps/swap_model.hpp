@@ -4,7 +4,8 @@
 // - z_j'DZ u and g_j the gradient of an outside column, exchanging i for j and refitting the rest changes the model by
 //     beta_i^2 / (2 v_i)  -  (|g_j - beta_i u_i / v_i| - lambda_1)^2 / (2 (c_j + u_i^2 / v_i)).
 // Where columns come in groups, with I out and J in, W = V_II^-1 and rho the coupling of J, it is
-//     beta_I' W beta_I / 2  -  sum_J (|g_j - u_I' W beta_I| - lambda_1)^2 / (2 (c_j + u_I' W u_I)) / rho.
+//     beta_I' W beta_I / 2  -  sum_J (|g_j - u_I' W beta_I| - lambda_1)^2 / (2 (c_j + u_I' W u_I)) / rho
+// at least; the best by that are ranked again with the whole matrix C in the place of its diagonal c and of rho.
 // All of it follows from the products Z'D X. They are computed for a feature when it first appears, many features to one read
 // of X, and kept while D changes little: the model only ranks swaps, which are then tried.
 #pragma once
@@ -53,6 +54,9 @@ class SwapModel {
     // The same for groups, given by their heads.
     void rank_groups(const Iterate& it, const double* slopes, size_t most, std::span<const int32_t> heads, const Terms& terms,
                      std::vector<Swap>& list) const;
+    // The best swaps for these groups, with what their columns have in common.
+    std::vector<Swap> ranked_again(const Iterate& it, const double* slopes, std::span<const Swap> swaps,
+                                   const Terms& terms) const;
     // The best swap for a column where prices differ, given the curvature that it has left and H^-1 Z'D z_j, in steps of
     // `width`.
     Swap best_at_prices(const Iterate& it, int32_t j, double slope, double left, const double* u, int64_t width,
