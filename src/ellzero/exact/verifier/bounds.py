@@ -78,7 +78,8 @@ class Problem:
     """The problem that certificate and data define; coefficients are on the penalised scale.
 
     Features are columns or groups of them, which are known by their first columns: what is said of features, such as prices, is
-    said of these. The numbers of the penalty, of boxes and of bounds are those of `arithmetic`; data and dual points are float64.
+    said of these. The numbers of the penalty, of boxes and of bounds are those of `arithmetic`; data and dual points are
+    float64.
     """
 
     loss: str

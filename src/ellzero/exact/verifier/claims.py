@@ -146,9 +146,9 @@ def check_header(header: Header, arrays: Arrays) -> None:
     several = header.get("format") == ALTERNATIVES
     require(several or header.get("format") == FORMAT, f"this is not an {FORMAT}.")
     version, known = header.get("version"), VERSIONS[header["format"]]
-    words = f"versions {', '.join(map(str, known[:-1]))} and {known[-1]}"
+    versions = f"versions {', '.join(map(str, known[:-1]))} and {known[-1]}"
     read = type(version) is int and version in known
-    require(read, f"version {version!r:.40} of certificates is not read here, only {words}.")
+    require(read, f"version {version!r:.40} of certificates is not read here, only {versions}.")
     numbers = (*NUMBERS, *["budget"] * may_have_prices(header), *(FIELDS_OF_ALTERNATIVES if several else ()))
     fields = {*FIELDS, *numbers}
     try:
