@@ -86,8 +86,7 @@ Branching::Candidates Branching::used() const {
 }
 
 Branching::Block Branching::block_around(int32_t j) {
-    // What two groups have in common is not looked at.
-    if (setting_.options.alike.value_or(0.0) > 1.0 || setting_.problem.groups) return {j};
+    if (setting_.options.alike.value_or(0.0) > 1.0) return {j};
     const std::vector<float>& correlation = correlations_.between(j, work_.region.undecided());
     const auto resembling = [&](double alike) {
         Block out;
