@@ -54,7 +54,7 @@ JointEnvelope::Held JointEnvelope::share_and_cause(std::span<const double> x) co
     if (charge_ <= 0.0) return {1.0, size()};
     const double z = share_by_ridge(x);
     const Held held = share_by_box(x);
-    if (held.share > z && held.share < 1.0) return held;
+    if (held.share > z && held.share <= 1.0) return held;
     return {std::min(std::max(z, held.share), 1.0), size()};
 }
 
