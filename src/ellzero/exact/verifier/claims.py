@@ -282,13 +282,13 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
         raise Refused(f"X or y cannot be read as numbers: {error}") from None
     largest, deviation, about_zero, idle = column_sizes(matrix, w, header["fit_intercept"])
     require(np.isfinite(largest).all(), "X contains numbers that are not finite.")
-    spread = arrays.get("spread", np.ones(p))
-    if header["standardize"]:
-        sizes = largest, deviation if header["fit_intercept"] else about_zero, about_zero
-        check_spread(spread, *(sizes if "group" not in arrays else of_groups(arrays["group"], *sizes)))
     counted = np.ones(p, dtype=bool)
     counted[arrays.get("unpenalized", [])] = False
     group = read_groups(arrays, counted)
+    spread = arrays.get("spread", np.ones(p))
+    if header["standardize"]:
+        sizes = largest, deviation if header["fit_intercept"] else about_zero, about_zero
+        check_spread(spread, *(sizes if group is None else of_groups(group, *sizes)))
     low, high = arrays.get("lower", np.full(p, -np.inf)), arrays.get("upper", np.full(p, np.inf))
     ordered = (low <= high).all() and (low < np.inf).all() and (high > -np.inf).all()
     require(ordered and (low <= 0.0)[counted].all() and (high >= 0.0)[counted].all(), "lower and upper are not in order.")
