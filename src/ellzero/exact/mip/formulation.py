@@ -67,9 +67,7 @@ class Switches:
         """Return the matrix that multiplies the switch of each column by a factor; the diagonal, if each has its own."""
         if len(self.features) == len(self.columns):
             return factors
-        return sparse.csr_matrix(
-            (factors, (np.arange(len(factors)), self.of_column)), shape=(len(factors), len(self.features))
-        )
+        return sparse.csr_matrix((factors, (np.arange(len(factors)), self.of_column)), shape=(len(factors), len(self.features)))
 
 
 @dataclass(frozen=True, eq=False)
