@@ -267,7 +267,8 @@ class Duals:
         columns = np.asarray(X.todense() if sparse.issparse(X) else X, dtype=np.float64)
         s = self.gains(dual.theta @ columns / self.spread[members], members)
         if groups is not None:
-            s = np.bincount(np.searchsorted(features, groups[members]), weights=s, minlength=len(features))
+            place = np.searchsorted(features, groups[members])
+            s = np.bincount(place, weights=s, minlength=len(features)).astype(np.float64)
         return self.price[features] + np.where(self.limited[features], dual.mu * self.weight[features], 0.0) - s
 
 

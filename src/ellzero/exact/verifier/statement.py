@@ -172,6 +172,8 @@ def as_labels(groups: Any, p: int, names: list[Any] | None) -> list[Any]:
     """Return the label of each column's group, None for a column on its own; groups are labels, or columns by their name."""
     if groups is None:
         return [None] * p
+    if isinstance(groups, str) or not hasattr(groups, "__iter__"):
+        raise InvalidInputError(f"groups must be stated as labels of columns, or as columns by name, got {groups!r:.40}.")
     if not isinstance(groups, Mapping):
         labels = [None if label is None or label != label else label for label in groups]
         if len(labels) != p:
