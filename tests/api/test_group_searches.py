@@ -191,3 +191,35 @@ def test_the_witness_is_never_lost(loss, threads):
         assert search(best.objective) == _core.SearchStatus.finished
         with pytest.raises(_core.WitnessLost):
             search(0.97 * best.objective)
+
+
+def test_alternatives_speak_of_groups(tmp_path):
+    X, y = drawn("logistic")
+    names = [f"g{label}" for label in LABELS]
+    found = ez.alternatives(X, y, k=2, lambda_2=0.02, within=0.6, groups=names)
+    assert found.complete
+    assert len(found) > 3
+    heads = np.array([np.flatnonzero(label == LABELS)[0] for label in LABELS])
+    for model, support in zip(found.models, found.supports, strict=True):
+        assert support == set(heads[model.support].tolist())
+        assert model.size == len(support) <= 2
+    features = set(found.indispensable) | set(found.exchangeable)
+    assert features == set().union(*found.supports)
+    assert len(features) + len(found.unused) == 12
+    use = found.features[0]
+    assert use.name == names[use.feature]
+    assert use.models == len(found.having(use.name)) == len(found.having(use.feature))
+    assert found.to_frame().shape == (len(found), 4 + len(found.used))
+    assert found.to_frame(of="features")["name"].tolist() == [names[j] for j in found.used]
+    assert all(pair.feature in features and pair.other in features for pair in found.stand_ins)
+    dear = {use.name: 1.0}
+    assert use.feature not in found.supports[found.models.index(found.best(costs=dear))] or use.role == "indispensable"
+    found.save(tmp_path / "models.json")
+    loaded = ez.Alternatives.load(tmp_path / "models.json")
+    assert loaded.supports == found.supports
+    assert [model.size for model in loaded.models] == [model.size for model in found.models]
+    assert repr(loaded) == repr(found)
+    text = (tmp_path / "models.json").read_text()
+    (tmp_path / "models.json").write_text(text.replace('"groups": [\n  0,', '"groups": [\n  1,'))
+    with pytest.raises(ez.InvalidInputError, match="groups must have the first column"):
+        ez.Alternatives.load(tmp_path / "models.json")

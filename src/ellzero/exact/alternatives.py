@@ -67,7 +67,7 @@ def alternatives(
 
     Parameters
     ----------
-    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost :
+    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost, groups :
         The problem, as in :func:`fit_path`.
     lambda_0, k, budget :
         What each feature pays, the largest number of features, and the largest sum of their costs, as in :func:`solve`. At
@@ -227,6 +227,7 @@ def finish(run: Run, search: _core.Search, status: Status | None) -> Alternative
         seconds=time.monotonic() - run.begin,
         certificate=certificate,
         history=run.history,
+        grouping=run.problem.grouping,
     )
 
 
