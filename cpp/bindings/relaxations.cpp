@@ -54,8 +54,12 @@ struct Relaxations : Borrowed {
         for (const int32_t j : columns) state.out.insert(j);
     }
 
-    Model refit(const std::vector<int32_t>& columns) {
+    Model refit(const std::vector<int32_t>& features) {
         const WithoutGil release;
+        std::vector<int32_t> columns;
+        for (const int32_t feature : features)
+            if (problem.is_head(feature))  // others come with theirs
+                for (const int32_t j : problem.members(feature)) columns.push_back(j);
         return solver.refit(columns, std::vector<double>(columns.size(), 0.0), last.intercept);
     }
 

@@ -13,6 +13,8 @@ Y = target(RESPONSE, "logistic")
 PLAIN = {"loss": "logistic", "lambda_0": 0.01, "k": 4, "lambda_2": 0.01, "gap": 1e-5, "n_jobs": 1}
 REACH = np.where(np.arange(20) < 8, np.inf, 1.0)  # all columns together would separate the classes
 COST = np.where(np.arange(20) == 5, 0.0, 0.5 + np.arange(20) % 4)  # feature 5 costs nothing
+LABELS = [f"g{j % 7}" if j < 16 else None for j in range(20)]  # interleaved groups of two and three columns, and four alone
+GROUP_COST = {"g0": 2.0, "g1": 0.5, "g3": 1.5, "g5": 0.0}  # other groups and columns cost one
 BASES = {
     "large tree": {**PLAIN, "k": None, "sample_weight": WEIGHT, "lower": -0.6, "upper": 0.6},
     "weighted box": {**PLAIN, "sample_weight": WEIGHT, "lower": -0.6, "upper": 0.6},
@@ -21,6 +23,8 @@ BASES = {
     "best subset": {"loss": "squared_error", "k": 3, "gap": 1e-5, "n_jobs": 1},
     "no penalty": {"loss": "logistic", "k": 2, "gap": 1e-5, "n_jobs": 1, "lower": -REACH, "upper": REACH},
     "priced": {**PLAIN, "k": None, "budget": 6.0, "feature_cost": COST},
+    "grouped": {**PLAIN, "k": 2, "groups": LABELS, "standardize": True},
+    "priced groups": {**PLAIN, "k": None, "budget": 3.0, "feature_cost": GROUP_COST, "groups": LABELS},
     "truncated": {**PLAIN, "k": None, "lambda_0": 0.005, "node_limit": 5},
 }
 SOLVED = {}

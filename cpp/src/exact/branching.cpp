@@ -67,17 +67,21 @@ Branching::Candidates Branching::fractional() const {
     const auto& coordinates = work_.relaxation.coordinates();
     for (size_t k = 0; k < coordinates.size(); ++k) {
         const int32_t j = coordinates[k].column;
-        if (work_.region.group(j) != Charges::pool || !setting_.options.may_branch_on(j)) continue;
+        if (!work_.relaxation.leads(k) || work_.region.group(j) != Charges::pool || !setting_.options.may_branch_on(j))
+            continue;
         const double share = work_.relaxation.share(k);
-        if (share > integral && share < 1.0 - integral) out.emplace_back(-std::abs(coordinates[k].beta), j);
+        if (share > integral && share < 1.0 - integral) out.emplace_back(-work_.relaxation.size(k), j);
     }
     return out;
 }
 
 Branching::Candidates Branching::used() const {
     Candidates out;
-    for (const auto& c : work_.relaxation.coordinates())
-        if (c.beta != 0.0 && work_.region.group(c.column) == Charges::pool) out.emplace_back(-std::abs(c.beta), c.column);
+    const auto& coordinates = work_.relaxation.coordinates();
+    for (size_t k = 0; k < coordinates.size(); ++k)
+        if (const double size = work_.relaxation.leads(k) ? work_.relaxation.size(k) : 0.0;
+            size != 0.0 && work_.region.group(coordinates[k].column) == Charges::pool)
+            out.emplace_back(-size, coordinates[k].column);
     return out;
 }
 
@@ -116,7 +120,7 @@ Branching::Block Branching::split(double bound) {
     for (size_t k = 0; k < coordinates.size(); ++k) {
         const int32_t j = coordinates[k].column;
         const double share = work_.relaxation.share(k);
-        if (region.clause_of(j) < 0 || share == 0.0) continue;
+        if (!work_.relaxation.leads(k) || region.clause_of(j) < 0 || share == 0.0) continue;
         Shares& of = clauses[region.clause_of(j)];
         of.sum += share;
         if (share > of.first) {

@@ -57,7 +57,8 @@ bool Fixing::fix_groups(std::vector<KeptPoint>& proofs) {
     for (size_t k = 0; k < coordinates.size(); ++k) {
         const double share = relaxation.share(k);
         const int32_t j = coordinates[k].column;
-        if (work_.region.group(j) == Charges::pool && share > 0.0 && gap_of(j) < small_gap && share <= room_of(j)) {
+        if (relaxation.leads(k) && work_.region.group(j) == Charges::pool && share > 0.0 && gap_of(j) < small_gap &&
+            share <= room_of(j)) {
             group.push_back(j);
             shares += share;
         }
@@ -74,7 +75,7 @@ bool Fixing::fix_group(std::span<const int32_t> group, std::vector<KeptPoint>& p
     double charge = Penalty::infinity;  // the least of the group
     std::vector<Relaxation::Coordinate> coordinates = work_.coordinates();
     for (auto& c : coordinates) {
-        if (std::find(group.begin(), group.end(), c.column) == group.end()) continue;
+        if (std::find(group.begin(), group.end(), setting_.problem.head(c.column)) == group.end()) continue;
         const double own = work_.relaxation.charges().of_pool(work_.region.price(c.column)), gap = missing / own;
         const double room = group_size * (1.0 - gap);
         c.discount = std::max(1.0 - more_than_missing * gap / (1.0 - more_than_room * room), least_discount);

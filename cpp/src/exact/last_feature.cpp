@@ -28,7 +28,12 @@ std::vector<Leaf> LastFeature::enumerate() {
     const std::vector<double>& v = pricing_.slopes();
     std::vector<int32_t> candidates = work_.region.undecided();
     // A slope out of range counts as steep: NaN has no order.
-    const auto steepness = [&](int32_t j) { return std::isnan(v[j]) ? Penalty::infinity : std::abs(v[j]); };
+    const auto steepness = [&](int32_t feature) {
+        double steepest = 0.0;
+        for (const int32_t j : setting_.problem.members(feature))
+            steepest = std::isnan(v[j]) ? Penalty::infinity : std::max(steepest, std::abs(v[j]));
+        return steepest;
+    };
     std::sort(candidates.begin(), candidates.end(), [&](int32_t a, int32_t b) { return steepness(a) > steepness(b); });
     if (work_.region.clauses().empty()) candidates.push_back(-1);
     decided_ = decided_coordinates();
@@ -73,7 +78,9 @@ std::vector<Relaxation::Coordinate> LastFeature::decided_coordinates() const {
 
 Proof LastFeature::prove(int32_t column, double enough, bool open) {
     std::vector<Relaxation::Coordinate> coordinates = decided_;
-    if (column >= 0) coordinates.push_back({column, work_.region.box(column), Charges::paid, 0.0, work_.region.moved(column)});
+    if (column >= 0)
+        for (const int32_t j : setting_.problem.members(column))
+            coordinates.push_back({j, work_.region.box(j), Charges::paid, 0.0, work_.region.moved(j)});
     work_.begin_aside(std::move(coordinates), {});
     Relaxation& leaf = work_.aside;
     const double size = setting_.incumbent.size();

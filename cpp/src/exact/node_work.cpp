@@ -60,11 +60,20 @@ void NodeWork::begin(const std::vector<Relaxation::Coordinate>& from, double int
                      const std::vector<double>& charges) {
     std::erase_if(working.near, [&](int32_t j) { return !region.undecided(j); });
     working.columns = ColumnSet(setting_.problem.columns());
+    const Problem& problem = setting_.problem;
     std::vector<Relaxation::Coordinate> coordinates;
-    const auto take = [&](int32_t j, double beta) {
+    const auto take_column = [&](int32_t j, double beta) {
         if (working.columns.test(j) || region.status(j) == Region::Status::out) return;
         working.columns.insert(j);
         coordinates.push_back({j, region.box(j), region.group(j), beta, region.moved(j)});
+    };
+    std::vector<double> at(problem.groups ? problem.columns() : 0, 0.0);
+    if (problem.groups)
+        for (const auto& c : from) at[c.column] = c.beta;
+    // All columns of a group follow each other.
+    const auto take = [&](int32_t j, double beta) {
+        if (!problem.groups) return take_column(j, beta);
+        for (const int32_t column : problem.members(problem.head(j))) take_column(column, at[column]);
     };
     for (const auto& c : from)
         if (c.beta != 0.0) take(c.column, c.beta);
@@ -105,7 +114,7 @@ NodeWork::Child NodeWork::child(const Decision& decision) const {
     for (const int32_t j : region.in()) out.paid += region.price(j);
     Charges& charges = out.charges;
     const auto listed = [&](int32_t j) {
-        return std::find(decision.block.begin(), decision.block.end(), j) != decision.block.end();
+        return std::find(decision.block.begin(), decision.block.end(), setting_.problem.head(j)) != decision.block.end();
     };
     const auto put_out = [](Relaxation::Coordinate& c) { c = {c.column, {0.0, 0.0}, Charges::paid, 0.0}; };
     if (!decision.in) {

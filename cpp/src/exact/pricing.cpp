@@ -124,8 +124,9 @@ Pricing::Scaled Pricing::best_scale(const DualPoint& dual, const std::vector<int
     scaled_v_.resize(v_.size());
     const auto improves = [&](double part) {
         const double factor = 1.0 - part;
-        for (const auto* list : {&region_.in(), &region_.always(), &columns})
-            for (const int32_t j : *list) scaled_v_[j] = factor * v_[j];
+        for (const int32_t j : region_.always()) scaled_v_[j] = factor * v_[j];
+        for (const auto* list : {&region_.in(), &columns})
+            for (const int32_t j : region_.columns_of(*list, room_)) scaled_v_[j] = factor * v_[j];
         trial.loss_part = loss_part_of_scaled(setting_.problem, dual, factor);
         trial.norm = factor * dual.norm;
         const double found = bound_.compute(trial, scaled_v_, columns);
@@ -144,7 +145,11 @@ Pricing::Scaled Pricing::best_scale(const DualPoint& dual, const std::vector<int
     return {1.0 - less, best};
 }
 
-void Pricing::price(const std::vector<int32_t>& columns, const DualPoint& dual) {
+void Pricing::price(const std::vector<int32_t>& features, const DualPoint& dual) {
+    price_columns(region_.columns_of(features, room_), dual);
+}
+
+void Pricing::price_columns(const std::vector<int32_t>& columns, const DualPoint& dual) {
     setting_.problem.X.dots(columns, dual.theta.data(), values_);
     for (size_t c = 0; c < columns.size(); ++c) v_[columns[c]] = values_[c];
     if (!dual.added.empty())
@@ -153,7 +158,7 @@ void Pricing::price(const std::vector<int32_t>& columns, const DualPoint& dual) 
 
 void Pricing::price_decided(const DualPoint& dual) {
     price(region_.in(), dual);
-    price(region_.always(), dual);
+    price_columns(region_.always(), dual);
 }
 
 double Pricing::price_all(const DualPoint& dual) {
@@ -163,7 +168,15 @@ double Pricing::price_all(const DualPoint& dual) {
 }
 
 void Pricing::price_alone(int32_t j, const DualPoint& dual) {
-    v_[j] = setting_.problem.X.dot(j, dual.theta.data(), 0.0) + (dual.added.empty() ? 0.0 : dual.added[j]);
+    for (const int32_t column : setting_.problem.members(j))
+        v_[column] = setting_.problem.X.dot(column, dual.theta.data(), 0.0) + (dual.added.empty() ? 0.0 : dual.added[column]);
+}
+
+double Pricing::gain_of_feature(int32_t j, double scale) const {
+    double total = 0.0;
+    for (const int32_t column : setting_.problem.members(j))
+        total += gain(v_[column] / scale, region_.box(column), region_.cost(column));
+    return total;
 }
 
 void Pricing::make_dual_of(const Relaxation& relaxation, DualPoint& out) const {
@@ -208,7 +221,7 @@ bool Pricing::add_violators(const std::vector<int32_t>& columns, const DualPoint
     std::vector<std::pair<double, int32_t>> violators;
     for (const int32_t j : columns) {
         if (working.columns.test(j)) continue;
-        const double charge = charge_of(j, to), excess = gain(v_[j] / dual.scale, region_.box(j), region_.cost(j)) - charge;
+        const double charge = charge_of(j, to), excess = gain_of_feature(j, dual.scale) - charge;
         if (excess > violation * charge) violators.emplace_back(-excess, j);
     }
     const size_t count = std::min(least_entering + to.coordinates().size() / 2, violators.size());
@@ -216,8 +229,10 @@ bool Pricing::add_violators(const std::vector<int32_t>& columns, const DualPoint
     std::vector<int32_t> entering;
     entering.reserve(count);
     for (size_t c = 0; c < count; ++c) entering.push_back(violators[c].second);
-    const auto held = problem.X.design().hold(entering);
-    for (const int32_t j : entering) {
+    std::vector<int32_t> room;
+    const std::vector<int32_t>& entering_columns = region_.columns_of(entering, room);
+    const auto held = problem.X.design().hold(entering_columns);
+    for (const int32_t j : entering_columns) {
         working.columns.insert(j);
         to.add(j, region_.box(j), region_.group(j), region_.moved(j));
     }
@@ -228,8 +243,11 @@ void Pricing::choose_near(const DualPoint& dual, const Relaxation& relaxation, W
     const Problem& problem = setting_.problem;
     std::vector<std::pair<float, int32_t>> ratios;
     for (const int32_t j : region_.undecided()) {
-        const double ratio = std::abs(v_[j] / dual.scale) /
-                             Envelope(region_.box(j), charge_of(j, relaxation), region_.cost(j)).threshold(-v_[j]);
+        // A group enters where its gain is the charge. The root makes of the gain what a slope is.
+        const double charge = charge_of(j, relaxation);
+        const double ratio =
+            problem.groups ? std::sqrt(gain_of_feature(j, dual.scale) / charge)
+                           : std::abs(v_[j] / dual.scale) / Envelope(region_.box(j), charge, region_.cost(j)).threshold(-v_[j]);
         if (ratio > near_threshold) ratios.emplace_back(static_cast<float>(-ratio), j);
     }
     const auto most = std::max(least_near, static_cast<int64_t>(near_share * static_cast<double>(problem.columns())));
@@ -245,7 +263,7 @@ void Pricing::choose_near(const DualPoint& dual, const Relaxation& relaxation, W
 std::vector<int32_t> Pricing::likely_columns(const Relaxation& relaxation, const WorkingSet& working) const {
     std::vector<int32_t> out;
     for (const auto& c : relaxation.coordinates())
-        if (region_.undecided(c.column)) out.push_back(c.column);
+        if (region_.undecided(c.column) && setting_.problem.is_head(c.column)) out.push_back(c.column);
     for (const int32_t j : working.near)  // as they were at the last full pass: some may be decided since
         if (!working.columns.test(j) && region_.undecided(j)) out.push_back(j);
     // Clauses are judged by their best members.

@@ -39,7 +39,9 @@ void Probing::look() {
 void Probing::note_boxes_around_zero() {
     features_.clear();
     const Region& region = work_.region;
-    for (const auto* list : {&region.in(), &region.always(), &region.undecided()})
+    std::vector<int32_t> in, undecided;
+    for (const auto* list :
+         {&region.columns_of(region.in(), in), &region.always(), &region.columns_of(region.undecided(), undecided)})
         for (const int32_t j : *list)
             if (setting_.problem.X.square(j) > 0.0 && region.box(j).low <= 0.0 && region.box(j).high >= 0.0)
                 features_.push_back(j);
@@ -127,14 +129,18 @@ bool Probing::cut(int32_t j, double side, std::vector<KeptPoint>& proofs) {
 
 bool Probing::probe_at(int32_t j, double value, double floor, bool all_columns, std::vector<KeptPoint>& proofs) {
     Region& region = work_.region;
-    const bool decides = region.undecided(j) && !region.at_home(j);
-    NodeWork::Child child = decides ? work_.child({{j}, true}) : NodeWork::Child{work_.coordinates(), work_.charges()};
+    const int32_t feature = setting_.problem.head(j);
+    const bool decides = region.undecided(feature) && !region.at_home(feature);
+    NodeWork::Child child = decides ? work_.child({{feature}, true}) : NodeWork::Child{work_.coordinates(), work_.charges()};
     std::erase_if(child.coordinates, [&](const auto& c) { return c.column == j; });
     const bool room = child.charges.room > 0.0;
+    std::vector<int32_t> columns;
     if (all_columns)
-        for (const int32_t other : region.undecided())
-            if (other != j && !work_.working.columns.test(other) && (room || region.group(other) != Charges::pool))
-                child.coordinates.push_back({other, region.box(other), region.group(other), 0.0, region.moved(other)});
+        for (const int32_t other : region.columns_of(region.undecided(), columns))
+            if (other != j && !work_.working.columns.test(other) && (room || region.group(other) != Charges::pool)) {
+                const int32_t group = decides && setting_.problem.head(other) == feature ? Charges::paid : region.group(other);
+                child.coordinates.push_back({other, region.box(other), group, 0.0, region.moved(other)});
+            }
     child.coordinates.push_back({j, {value, value}, Charges::paid, value, region.moved(j)});
     work_.begin_aside(std::move(child.coordinates), std::move(child.charges));
     work_.aside.solve(floor * setting_.incumbent.size());

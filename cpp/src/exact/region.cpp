@@ -71,7 +71,7 @@ bool Region::load(const State& state, const Decision& decision, double cutoff) {
         box_[j] = {std::max(box_[j].low, low / unit(j)), std::min(box_[j].high, high / unit(j))};
     undecided_.clear();
     for (int32_t j = 0; j < p; ++j)
-        if (status_[j] == Status::undecided) undecided_.push_back(j);
+        if (status_[j] == Status::undecided && problem_.is_head(j)) undecided_.push_back(j);
     return settle(cutoff);
 }
 
@@ -121,10 +121,14 @@ void Region::set_diagonal(const std::shared_ptr<const Diagonal>& diagonal) {
 }
 
 std::shared_ptr<Diagonal> Region::renew_diagonal(bool root) {
-    std::vector<int32_t> alive;
-    for (const auto* list : {&in_, &always_, &undecided_})
-        for (const int32_t j : *list)
+    std::vector<int32_t> alive, room;
+    const auto add = [&](const std::vector<int32_t>& columns) {
+        for (const int32_t j : columns)
             if (problem_.X.square(j) > 0.0) alive.push_back(j);
+    };
+    add(columns_of(in_, room));
+    add(always_);
+    add(columns_of(undecided_, room));
     const int64_t count = std::ssize(alive);
     if (!diagonals_ || !worth_moving_curvature(problem_, count, root)) return nullptr;
     if (tried_ > 0 && static_cast<double>(count) > few_enough_to_renew * static_cast<double>(tried_)) return nullptr;
@@ -146,7 +150,7 @@ void Region::store(State& state) const {
     for (const auto& clause : clauses_) state.clauses.add(clause);
     state.out = ColumnSet(p);
     for (int32_t j = 0; j < p; ++j)
-        if (status_[j] == Status::out) state.out.insert(j);
+        if (status(j) == Status::out) state.out.insert(j);
     state.diagonal = diagonal_;
     state.tried = tried_;
     state.boxes.clear();
@@ -156,9 +160,11 @@ void Region::store(State& state) const {
         if (box_[j].low > std::max(root_[j].low, -wide) || box_[j].high < std::min(root_[j].high, wide))
             state.boxes.push_back({j, round_down(box_[j].low * unit(j)), round_up(box_[j].high * unit(j))});
     };
-    for (const int32_t j : in_) keep(j, Penalty::infinity);
+    std::vector<int32_t> room;
+    for (const int32_t j : columns_of(in_, room)) keep(j, Penalty::infinity);
     for (const int32_t j : always_) keep(j, Penalty::infinity);
-    for (const int32_t j : undecided_) keep(j, bends ? std::sqrt(charge(j) / problem_.penalty.lambda_2) : Penalty::infinity);
+    for (const int32_t j : columns_of(undecided_, room))
+        keep(j, bends ? std::sqrt(charge(j) / problem_.penalty.lambda_2) : Penalty::infinity);
 }
 
 void Region::count() {
@@ -208,7 +214,19 @@ bool Region::one_more() const {
     return first + second > left_ + taken_by_clauses() + certainly * most_;
 }
 
-void Region::cap(int32_t j, double most) { box_[j] = {std::max(box_[j].low, -most), std::min(box_[j].high, most)}; }
+void Region::cap(int32_t feature, double most) {
+    for (const int32_t j : problem_.members(feature)) cap_column(j, most);
+}
+
+void Region::cap_column(int32_t j, double most) { box_[j] = {std::max(box_[j].low, -most), std::min(box_[j].high, most)}; }
+
+const std::vector<int32_t>& Region::columns_of(const std::vector<int32_t>& features, std::vector<int32_t>& room) const {
+    if (!problem_.groups) return features;
+    room.clear();
+    for (const int32_t feature : features)
+        for (const int32_t j : problem_.members(feature)) room.push_back(j);
+    return room;
+}
 
 bool Region::settle(double cutoff) {
     // 1. The numbers: if no feature may leave the home any more, all of it is in.
@@ -244,7 +262,7 @@ bool Region::settle(double cutoff) {
         return last_reach;
     };
     for (const int32_t j : in_) cap(j, reach(spare));
-    for (const int32_t j : always_) cap(j, reach(spare));
+    for (const int32_t j : always_) cap_column(j, reach(spare));
     // 3. Features that the numbers or the costs keep from coming in are out. In the place of the cheapest of its clause, one
     // may take more room.
     const auto possible = [&](int32_t j) {
@@ -275,8 +293,8 @@ bool Region::contains(const Model& model) const {
         const int32_t j = model.support[k];
         const double b = model.beta[k];
         if (b == 0.0) continue;
-        used.insert(j);
-        if (status_[j] == Status::out) return false;
+        used.insert(problem_.head(j));
+        if (status(j) == Status::out) return false;
         const double room = box_tolerance * (1.0 + std::abs(b));
         if (b < box_[j].low - room || b > box_[j].high + room) return false;
     }

@@ -21,7 +21,7 @@ constexpr double rounding_of_choice = 1e-14;
 }  // namespace
 
 RegionBound::RegionBound(const Problem& problem, const Region& region)
-    : problem_(problem), region_(region), gains_(problem.columns()) {
+    : problem_(problem), region_(region), gains_(problem.columns()), totals_(problem.groups ? problem.columns() : 0) {
     const Columns& X = problem.X;
     const double rounding = (static_cast<double>(problem.rows()) + more_terms) * rounding_of_products;
     const double underflow = (static_cast<double>(problem.rows()) + more_terms) * least;
@@ -78,7 +78,19 @@ double RegionBound::Knapsack::fall_without(const Weighed& feature) const {
     return std::max(feature.reward - (value(room_ + feature.weight) - total_), 0.0);
 }
 
-double RegionBound::gain_of(int32_t j, double v) {
+double RegionBound::find_gain_of_feature(int32_t j, const std::vector<double>& v) {
+    if (!problem_.groups) return find_gain(j, v[j]);
+    double total = 0.0, size = 0.0, terms = 0.0;
+    for (const int32_t column : problem_.members(j)) {
+        const double gained = find_gain(column, v[column]);
+        total += gained;
+        size += std::abs(gained);
+        terms += 1.0;
+    }
+    return totals_[j] = terms > 1.0 ? total + terms * unit * size : total;  // rounded up
+}
+
+double RegionBound::find_gain(int32_t j, double v) {
     const Box& box = region_.box(j);
     // A constant column gains nothing; where nothing holds its coefficient, rounding would seem to gain all.
     if (problem_.X.square(j) == 0.0 && !std::isfinite(box.high - box.low)) return gains_[j] = 0.0;
@@ -90,8 +102,8 @@ RegionBound::Sum RegionBound::decided(const DualPoint& dual, const std::vector<d
     dual_norm_ = dual.norm;
     added_ = dual.added;
     Sum sum{dual.loss_part, std::abs(dual.loss_part)};
-    for (const int32_t j : region_.in()) sum.take(gain_of(j, v[j]) - region_.charge(j));
-    for (const int32_t j : region_.always()) sum.take(gain_of(j, v[j]));
+    for (const int32_t j : region_.in()) sum.take(find_gain_of_feature(j, v) - region_.charge(j));
+    for (const int32_t j : region_.always()) sum.take(find_gain(j, v[j]));
     return sum;
 }
 
@@ -101,7 +113,7 @@ void RegionBound::choose_tops(const std::vector<int32_t>& undecided) {
     for (const int32_t j : undecided) {
         if (region_.clause_of(j) < 0) continue;
         Top& top = tops_[region_.clause_of(j)];
-        const double reward = gains_[j] - region_.charge(j);
+        const double reward = this->reward(j);
         if (top.column < 0 || reward > top.first) {
             top = {j, top.column, reward, top.first};
         } else if (reward > top.second) {
@@ -119,14 +131,14 @@ double RegionBound::rounded_down(const Sum& sum) {
 
 double RegionBound::compute(const DualPoint& dual, const std::vector<double>& v, const std::vector<int32_t>& undecided) {
     Sum sum = decided(dual, v);
-    for (const int32_t j : undecided) gain_of(j, v[j]);
+    for (const int32_t j : undecided) find_gain_of_feature(j, v);
     choose_tops(undecided);
     for (const Top& top : tops_) sum.take(top.first);
     rewards_.clear();
     leavers_.clear();
     weighed_.clear();
     for (const int32_t j : undecided) {
-        const double reward = gains_[j] - region_.charge(j);
+        const double reward = this->reward(j);
         const int32_t clause = region_.clause_of(j);
         if (clause >= 0 && tops_[clause].column == j) continue;
         if (region_.at_home(j)) {
@@ -152,7 +164,7 @@ double RegionBound::compute(const DualPoint& dual, const std::vector<double>& v,
 
 double RegionBound::compute_leaf(const DualPoint& dual, const std::vector<double>& v, int32_t column) {
     Sum sum = decided(dual, v);
-    if (column >= 0) sum.take(gain_of(column, v[column]) - region_.charge(column));
+    if (column >= 0) sum.take(find_gain_of_feature(column, v) - region_.charge(column));
     return rounded_down(sum);
 }
 
@@ -161,7 +173,7 @@ double RegionBound::raised(double rise) const {
 }
 
 RegionBound::Decided RegionBound::if_decided_within_budget(int32_t j) const {
-    const auto weighed = [&](int32_t i) { return Weighed{gains_[i] - region_.charge(i), region_.weight(i)}; };
+    const auto weighed = [&](int32_t i) { return Weighed{reward(i), region_.weight(i)}; };
     const int32_t clause = region_.clause_of(j);
     const Weighed mine = weighed(j);
     const double in = knapsack_.fall_with(mine), out = knapsack_.fall_without(mine);
@@ -180,7 +192,7 @@ RegionBound::Decided RegionBound::if_decided(int32_t j) const {
     if (region_.by_price()) return if_decided_within_budget(j);
     // A chosen feature outside the home comes in; a chosen one at home leaves.
     const bool home = region_.at_home(j);
-    const double reward = home ? region_.charge(j) - gains_[j] : gains_[j] - region_.charge(j);
+    const double reward = home ? gain_of_leaving(j) : this->reward(j);
     const Chosen& chosen = home ? leaving_ : coming_;
     double last = chosen.last, next = chosen.next;
     if (const int32_t clause = region_.clause_of(j); clause >= 0) {

@@ -32,9 +32,12 @@ Box Region::shrunk(int32_t j, double bound, const RegionBound& proved, const std
 
 bool Region::worth_tightening(const RegionBound& proved, const std::vector<double>& v, double cutoff) const {
     if (!std::isfinite(proved.value())) return false;
-    const auto narrower = [&](int32_t j, double bound) {
-        const Box box = shrunk(j, bound, proved, v, cutoff);
-        return box.high - box.low < worth_a_point * (box_[j].high - box_[j].low);
+    const auto narrower = [&](int32_t feature, double bound) {
+        for (const int32_t j : problem_.members(feature)) {
+            const Box box = shrunk(j, bound, proved, v, cutoff);
+            if (box.high - box.low < worth_a_point * (box_[j].high - box_[j].low)) return true;
+        }
+        return false;
     };
     return std::any_of(undecided_.begin(), undecided_.end(), [&](int32_t j) {
         const auto [bound_in, bound_out] = proved.if_decided(j);
@@ -44,10 +47,12 @@ bool Region::worth_tightening(const RegionBound& proved, const std::vector<doubl
 
 bool Region::tighten(const RegionBound& proved, const std::vector<double>& v, double cutoff) {
     if (!std::isfinite(proved.value())) return true;
-    const auto shrink = [&](int32_t j, double bound) { box_[j] = shrunk(j, bound, proved, v, cutoff); };
+    const auto shrink = [&](int32_t feature, double bound) {
+        for (const int32_t j : problem_.members(feature)) box_[j] = shrunk(j, bound, proved, v, cutoff);
+    };
     for (const int32_t j : in_) shrink(j, proved.value());
     for (const int32_t j : always_)
-        if (box_[j].low <= 0.0 && box_[j].high >= 0.0) shrink(j, proved.value());
+        if (box_[j].low <= 0.0 && box_[j].high >= 0.0) box_[j] = shrunk(j, proved.value(), proved, v, cutoff);
     std::vector<int32_t> still;
     for (const int32_t j : undecided_) {
         const auto [bound_in, bound_out] = proved.if_decided(j);

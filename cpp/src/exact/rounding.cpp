@@ -42,11 +42,11 @@ std::vector<size_t> Rounding::kept_coordinates(const RegionBound& bound) const {
     std::vector<std::pair<double, size_t>> order;
     std::vector<size_t> kept;
     for (size_t k = 0; k < coordinates.size(); ++k) {
-        if (const int32_t j = coordinates[k].column; !coordinates[k].charged()) {
+        if (const int32_t j = region.head(coordinates[k].column); !coordinates[k].charged()) {
             const bool leaves = region.undecided(j) && bound.best_leaves(j);
             if (!leaves) kept.push_back(k);
-        } else if (coordinates[k].beta != 0.0) {
-            order.emplace_back(-std::abs(coordinates[k].beta), k);
+        } else if (const double size = work_.relaxation.leads(k) ? work_.relaxation.size(k) : 0.0; size != 0.0) {
+            order.emplace_back(-size, k);
         }
     }
     std::sort(order.begin(), order.end());
@@ -61,7 +61,8 @@ std::vector<size_t> Rounding::kept_coordinates(const RegionBound& bound) const {
         const double weight = region.weight(coordinates[k].column) - (first ? region.weight_of_clause(clause) : 0.0);
         if (!first && (weight > room || others-- <= 0)) continue;
         room -= weight;
-        kept.push_back(k);
+        const size_t end = k + setting_.problem.members(coordinates[k].column).size();
+        for (size_t member = k; member < end; ++member) kept.push_back(member);
     }
     std::sort(kept.begin(), kept.end(), [&](size_t a, size_t b) { return coordinates[a].column < coordinates[b].column; });
     return kept;
@@ -79,7 +80,7 @@ Model Rounding::refit(const std::vector<int32_t>& support, const std::vector<dou
     fit.begin(std::move(coordinates), intercept, {});
     if (setting_.hinge()) {
         double prices = 0.0;
-        for (const int32_t j : support) prices += penalty.price(j);
+        for (const int32_t j : support) prices += setting_.problem.is_head(j) ? penalty.price(j) : 0.0;
         solve_hinge(setting_.options.lambda_0 * prices);
     } else {
         fit.solve(finest_floor * setting_.incumbent.size());
@@ -88,10 +89,16 @@ Model Rounding::refit(const std::vector<int32_t>& support, const std::vector<dou
     Model model;
     model.cost = fit.value();
     model.intercept = fit.intercept();
+    ColumnSet used(setting_.problem.groups ? setting_.problem.columns() : 0);  // heads of groups that are not zero
+    if (setting_.problem.groups)
+        for (const auto& c : fit.coordinates())
+            if (c.beta != 0.0) used.insert(setting_.problem.head(c.column));
     for (const auto& c : fit.coordinates()) {
-        if (c.beta == 0.0 && penalty.counted(c.column)) continue;
+        const bool zero = setting_.problem.groups ? !used.test(setting_.problem.head(c.column)) : c.beta == 0.0;
+        if (zero && penalty.counted(c.column)) continue;
         model.support.push_back(c.column);
         model.beta.push_back(c.beta);
+        if (!setting_.problem.is_head(c.column)) continue;
         model.size += penalty.counted(c.column);
         model.spent += penalty.price(c.column);
     }
@@ -130,7 +137,8 @@ std::optional<Found> Rounding::find(const std::vector<int32_t>& support, const R
     std::vector<int32_t> columns;
     std::vector<double> beta;
     for (const auto& c : relaxation.coordinates())
-        if (!penalty.counted(c.column) || std::find(support.begin(), support.end(), c.column) != support.end()) {
+        if (!penalty.counted(c.column) ||
+            std::find(support.begin(), support.end(), setting_.problem.head(c.column)) != support.end()) {
             columns.push_back(c.column);
             beta.push_back(c.beta);
         }
@@ -141,18 +149,27 @@ std::optional<Found> Rounding::find(const std::vector<int32_t>& support, const R
     if (out.model.cost + setting_.options.lambda_0 * prices > setting_.incumbent.level()) return std::nullopt;
     out.needs_all = out.model.size == std::ssize(support);
     for (size_t k = 0; k < out.model.support.size() && out.needs_all; ++k)
-        out.needs_all = !penalty.counted(out.model.support[k]) || needs(out.model, k);
+        if (const int32_t j = out.model.support[k]; penalty.counted(j) && setting_.problem.is_head(j))
+            out.needs_all = needs(out.model, j);
     return out;
 }
 
-bool Rounding::needs(const Model& model, size_t k) {
+bool Rounding::needs(const Model& model, int32_t feature) {
     const double little = 2.0 * Wanted::equal * setting_.incumbent.size();
-    // Without feature j the objective is higher by lambda_2 beta_j^2 at least: the rest is convex.
-    if (setting_.problem.penalty.lambda_2 * model.beta[k] * model.beta[k] > little) return true;
-    std::vector<int32_t> columns = model.support;
-    std::vector<double> beta = model.beta;
-    columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(k));
-    beta.erase(beta.begin() + static_cast<std::ptrdiff_t>(k));
+    std::vector<int32_t> columns;
+    std::vector<double> beta;
+    double square = 0.0;
+    for (size_t k = 0; k < model.support.size(); ++k) {
+        if (setting_.problem.head(model.support[k]) == feature) {
+            square += model.beta[k] * model.beta[k];
+            continue;
+        }
+        columns.push_back(model.support[k]);
+        beta.push_back(model.beta[k]);
+    }
+    // Without the feature the objective is higher by lambda_2 times the square of its coefficients at least: the rest is
+    // convex.
+    if (setting_.problem.penalty.lambda_2 * square > little) return true;
     return refit(columns, beta, model.intercept).cost > model.cost + little;
 }
 

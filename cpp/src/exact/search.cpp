@@ -270,9 +270,10 @@ bool Search::reopen() {
         state->out = ColumnSet(numbering_.inner().columns());
         for (int32_t j = 0; j < numbering_.inner().columns(); ++j) {
             const auto& support = leaf->found.support;
-            const bool in = std::find(support.begin(), support.end(), numbering_.column_of_X(j)) != support.end();
-            if (in) state->clauses.add({&j, 1});
-            else state->out.insert(j);
+            const int32_t head = numbering_.inner().head(j);
+            const bool in = std::find(support.begin(), support.end(), numbering_.column_of_X(head)) != support.end();
+            if (in && head == j) state->clauses.add({&j, 1});
+            else if (!in) state->out.insert(j);
         }
         Node parent;
         parent.id = leaf->node;
@@ -290,7 +291,10 @@ void Search::branch_also_on(const std::vector<int32_t>& columns) {
     const std::vector<uint8_t> before = inner_options_.integral;
     for (const int32_t j : columns) options_.integral.at(j) = 1;
     inner_options_ = numbering_.inside(options_);
-    frontier_.wake([&](int32_t j) { return inner_options_.integral[j] && !before[j]; });
+    frontier_.wake([&](int32_t j) {
+        const int32_t head = numbering_.inner().head(j);
+        return inner_options_.integral[head] && !before[head];
+    });
 }
 
 void Search::branch_on_all() {
@@ -312,7 +316,8 @@ std::vector<std::pair<int32_t, double>> Search::undecided_shares() const {
         return false;
     };
     for (size_t k = 0; k < state.columns.size(); ++k) {
-        const int32_t j = state.columns[k], column = numbering_.column_of_X(j);
+        const int32_t j = numbering_.inner().head(state.columns[k]), column = numbering_.column_of_X(j);
+        if (k > 0 && numbering_.inner().head(state.columns[k - 1]) == j) continue;  // columns of a group follow each other
         if (!in(j) && numbering_.whole().penalty.counted(column)) out.emplace_back(column, state.shares[k]);
     }
     return out;

@@ -8,7 +8,7 @@ namespace {
 // The witness's one feature that is undecided, or -1.
 int32_t undecided_feature(const Model& model, const Region& region) {
     for (size_t k = 0; k < model.support.size(); ++k)
-        if (const int32_t j = model.support[k]; model.beta[k] != 0.0 && region.status(j) == Region::Status::undecided) return j;
+        if (const int32_t j = model.support[k]; model.beta[k] != 0.0 && region.undecided(j)) return region.head(j);
     return -1;
 }
 

@@ -18,7 +18,8 @@ Problem with_columns(const Problem& problem, const Columns& X) {
             problem.intercept,
             problem.tolerance,
             problem.heavy,
-            problem.heavy_unit};
+            problem.heavy_unit,
+            problem.groups};
 }
 
 Witness inside(const Witness* witness, const Numbering& numbering) {

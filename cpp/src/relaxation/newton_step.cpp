@@ -58,20 +58,44 @@ bool Relaxation::choose_active() {
     step_.to.clear();
     step_.slopes.clear();
     step_.envelopes.clear();
+    step_.joints.clear();
     const double nearly = charges_.searched() ? nearly_moving : 1.0;
     for (size_t k = 0; k < coordinates_.size(); ++k) {
         const Coordinate& c = coordinates_[k];
+        if (const Together* some = joined(k)) {
+            const size_t end = k + some->envelope.size();
+            for (size_t a = k; a < end; ++a) slopes_[a] -= coordinates_[a].moved * coordinates_[a].beta;
+            if (!stays_at_zero(*some, nearly)) {
+                step_.joints.push_back({std::ssize(step_.active), &some->envelope});
+                for (size_t a = k; a < end; ++a) activate(a, nullptr);
+            }
+            k = end - 1;
+            continue;
+        }
         if (problem_.X.square(c.column) == 0.0) continue;  // a constant column: its slope is rounding
         slopes_[k] -= c.moved * c.beta;
         if (c.beta == 0.0 && envelopes_[k].stays_at_zero(c.charged() ? slopes_[k] / nearly : slopes_[k])) continue;
-        step_.active.push_back(k);
-        step_.columns.push_back(c.column);
-        step_.to.push_back(c.beta);
-        step_.slopes.push_back(slopes_[k]);
-        step_.envelopes.push_back(&envelopes_[k]);
+        activate(k, &envelopes_[k]);
     }
     step_.slopes.push_back(kernels::sum(r_.data(), problem_.rows()));
     return !step_.active.empty() || problem_.intercept;
+}
+
+void Relaxation::activate(size_t k, const Envelope* envelope) {
+    step_.active.push_back(k);
+    step_.columns.push_back(coordinates_[k].column);
+    step_.to.push_back(coordinates_[k].beta);
+    step_.slopes.push_back(slopes_[k]);
+    step_.envelopes.push_back(envelope);
+}
+
+bool Relaxation::stays_at_zero(const Together& some, double nearly) {
+    point_.clear();
+    for (size_t k = some.first; k < some.first + some.envelope.size(); ++k) {
+        if (coordinates_[k].beta != 0.0) return false;
+        point_.push_back(-slopes_[k] / nearly);
+    }
+    return some.envelope.gain(point_) <= some.envelope.charge();
 }
 
 double Relaxation::minimise_model(double floor) {
@@ -80,7 +104,7 @@ double Relaxation::minimise_model(double floor) {
     for (size_t a = 0; a < step_.columns.size(); ++a)
         step_.damping[a] = step_.damping[a] * problem_.X.square(step_.columns[a]) - coordinates_[step_.active[a]].moved;
     form_.begin(gram_, step_.columns, d_);
-    PiecewiseModel model(form_, step_.envelopes, step_.slopes, step_.damping, problem_.intercept);
+    PiecewiseModel model(form_, step_.envelopes, step_.joints, step_.slopes, step_.damping, problem_.intercept);
     model.minimise(step_.to, share_of_floor * floor);
     search_.begin(charges_, least_charge_, share_of_floor * floor);
     step_.adjusted = false;
@@ -90,7 +114,9 @@ double Relaxation::minimise_model(double floor) {
     }
     step_.intercept = model.intercept_step();
     double before = 0.0;
-    for (size_t a = 0; a < step_.active.size(); ++a) before += step_.envelopes[a]->value(coordinates_[step_.active[a]].beta);
+    for (size_t a = 0; a < step_.active.size(); ++a)
+        if (step_.envelopes[a]) before += step_.envelopes[a]->value(coordinates_[step_.active[a]].beta);
+    for (const Joint& joint : step_.joints) before += joint.envelope->value(coefficients(*joined(step_.active[joint.first])));
     return before - model.value(step_.to);
 }
 
@@ -98,12 +124,15 @@ bool Relaxation::adjust() {
     if (still_) return false;
     sums_.assign(charges_.clauses.size() + 1, 0.0);
     weighed_.assign(sums_.size(), 0.0);
+    const auto add = [&](const Coordinate& c, double share) {
+        sums_[c.group] += share;
+        weighed_[c.group] += charges_.weight(problem_.penalty.price(c.column)) * share;
+    };
     for (size_t a = 0; a < step_.active.size(); ++a)
-        if (const Coordinate& c = coordinates_[step_.active[a]]; c.charged()) {
-            const double share = step_.envelopes[a]->share(step_.to[a]);
-            sums_[c.group] += share;
-            weighed_[c.group] += charges_.weight(problem_.penalty.price(c.column)) * share;
-        }
+        if (const Coordinate& c = coordinates_[step_.active[a]]; c.charged() && step_.envelopes[a])
+            add(c, step_.envelopes[a]->share(step_.to[a]));
+    for (const Joint& joint : step_.joints)
+        add(coordinates_[step_.active[joint.first]], joint.envelope->share(joint.of(step_.to)));
     if (!search_.adjust(charges_, sums_, weighed_)) return false;
     set_envelopes();
     return true;
@@ -130,9 +159,27 @@ double Relaxation::slope_along(double length) {
         if (change == 0.0) continue;
         const double x = c.beta + length * change;
         slope -= change * c.moved * x;
+        if (!step_.envelopes[a]) continue;
         const Envelope& envelope = *step_.envelopes[a];
         // At zero the envelope has two slopes: the one on the side where the step leads (or comes from, at its end).
         slope += change * (x != 0.0 ? envelope.slope(x) : envelope.slope_at_zero(length == 0.0 ? change : -change));
+    }
+    return step_.joints.empty() ? slope : slope + slope_of_joints(length);
+}
+
+double Relaxation::slope_of_joints(double length) {
+    double slope = 0.0;
+    for (const Joint& joint : step_.joints) {
+        point_.clear();
+        direction_.clear();
+        // At a kink it is the slope on the side where the step leads, or comes from.
+        const double side = length == 0.0 ? 1.0 : -1.0;
+        for (int64_t a = joint.first; a < joint.first + joint.size(); ++a) {
+            const double beta = coordinates_[step_.active[a]].beta, change = step_.to[a] - beta;
+            point_.push_back(length == 1.0 ? step_.to[a] : beta + length * change);
+            direction_.push_back(side * change);
+        }
+        slope += side * joint.envelope->along(point_, direction_);
     }
     return slope;
 }

@@ -19,17 +19,45 @@ constexpr int64_t most_gradients = 30;
 // A column without curvature: its step is bounded by its box alone, and nothing is divided by zero.
 constexpr double least_curvature = 1e-300;
 
-// The |x| at which its piece ends in the direction of a step: the knee, zero or an end of the box.
-double end_of_piece(const Envelope& envelope, double x, double step) {
-    const Box& box = envelope.box();
-    const double at = std::abs(x), knee = envelope.knee(x);
+// A step on a cone is halved so often.
+constexpr int most_shorter = 6;
+
+}  // namespace
+
+PiecewiseModel::PiecewiseModel(QuadraticForm& form, const std::vector<const Envelope*>& envelopes,
+                               const std::vector<Joint>& joints, const std::vector<double>& g,
+                               const std::vector<double>& damping, bool intercept)
+    : form_(form),
+      envelopes_(envelopes),
+      joints_(joints),
+      g_(g),
+      damping_(damping),
+      size_(std::ssize(envelopes)),
+      intercept_(intercept) {
+    for (const Joint& joint : joints_) couplings_.push_back(coupling(joint));
+}
+
+// Gershgorin's bound of the largest eigenvalue, where the diagonal is one.
+double PiecewiseModel::coupling(const Joint& joint) const {
+    const auto root = [&](int64_t k) { return std::sqrt(std::max(form_.diagonal(k) + damping_[k], 0.0)); };
+    double most = 1.0;
+    const int64_t end = joint.first + joint.size();
+    for (int64_t i = joint.first; i < end; ++i) {
+        double sum = 1.0;
+        for (int64_t k = joint.first; k < end; ++k)
+            if (const double unit = root(i) * root(k); k != i && unit > 0.0) sum += std::abs(form_.entry(i, k)) / unit;
+        most = std::max(most, sum);
+    }
+    return most;
+}
+
+double PiecewiseModel::Piece::end(double x, double step) const {
+    const double at = std::abs(x);
     const double far = x > 0.0 ? box.high : -box.low;
     const double near = std::max(x > 0.0 ? box.low : -box.high, 0.0);
     if (step > 0.0) return at < knee ? knee : far;
     return at > knee ? std::max(knee, near) : near;
 }
-
-}  // namespace
 
 void PiecewiseModel::minimise(std::vector<double>& x, double floor) {
     double gained = 0.0;
@@ -45,36 +73,77 @@ void PiecewiseModel::minimise(std::vector<double>& x, double floor) {
 double PiecewiseModel::value(const std::vector<double>& x) const {
     double total = 0.5 * form_.value();
     for (int64_t k = 0; k <= size_; ++k) total += form_.at(k) * (g_[k] + 0.5 * damping_[k] * form_.at(k));
-    for (int64_t k = 0; k < size_; ++k) total += envelopes_[k]->value(x[k]);
+    for (int64_t k = 0; k < size_; ++k)
+        if (envelopes_[k]) total += envelopes_[k]->value(x[k]);
+    for (const Joint& joint : joints_) total += joint.envelope->value(joint.of(x));
     return total;
 }
 
 double PiecewiseModel::sweep(std::vector<double>& x) {
     double gained = 0.0;
-    for (int64_t k = 0; k < size_; ++k) {
+    int64_t next = 0;
+    for (size_t k = 0; k < joints_.size(); ++k) {
+        gained += sweep_alone(next, joints_[k].first, x);
+        gained += sweep_joint(k, x);
+        next = joints_[k].first + joints_[k].size();
+    }
+    gained += sweep_alone(next, size_, x);
+    return intercept_ ? gained + sweep_intercept() : gained;
+}
+
+double PiecewiseModel::sweep_alone(int64_t from, int64_t to, std::vector<double>& x) {
+    double gained = 0.0;
+    for (int64_t k = from; k < to; ++k) {
         const double h = std::max(form_.diagonal(k) + damping_[k], least_curvature);
-        const double to = envelopes_[k]->proximal(h * x[k] - slope(k), h);
-        const double step = to - x[k];
+        const double at = envelopes_[k]->proximal(h * x[k] - slope(k), h);
+        const double step = at - x[k];
         if (step == 0.0) continue;
         gained += 0.5 * h * step * step;
         form_.move(k, step);
-        x[k] = to;
-    }
-    if (intercept_) {
-        const double h = std::max(form_.diagonal(size_) + damping_[size_], least_curvature), step = -slope(size_) / h;
-        gained += 0.5 * h * step * step;
-        form_.move(size_, step);
+        x[k] = at;
     }
     return gained;
 }
 
-bool PiecewiseModel::solve_face(const std::vector<double>& x) {
+// All coordinates of a joint move at once, on an upper bound of the model in which they are separate: single ones could not
+// leave zero, and would stall next to it.
+double PiecewiseModel::sweep_joint(size_t number, std::vector<double>& x) {
+    const Joint& joint = joints_[number];
+    const int64_t count = joint.size();
+    pull_.resize(count);
+    bend_.resize(count);
+    to_.resize(count);
+    for (int64_t a = 0; a < count; ++a) {
+        const int64_t k = joint.first + a;
+        bend_[a] = couplings_[number] * std::max(form_.diagonal(k) + damping_[k], least_curvature);
+        pull_[a] = bend_[a] * x[k] - slope(k);
+    }
+    joint.envelope->proximal(pull_, bend_, to_);
+    double gained = 0.0;
+    for (int64_t a = 0; a < count; ++a) {
+        const int64_t k = joint.first + a;
+        const double step = to_[a] - x[k];
+        if (step == 0.0) continue;
+        gained += 0.5 * bend_[a] * step * step;
+        form_.move(k, step);
+        x[k] = to_[a];
+    }
+    return gained;
+}
+
+double PiecewiseModel::sweep_intercept() {
+    const double h = std::max(form_.diagonal(size_) + damping_[size_], least_curvature), step = -slope(size_) / h;
+    form_.move(size_, step);
+    return 0.5 * h * step * step;
+}
+
+bool PiecewiseModel::solve_face() {
     const int64_t m = std::ssize(face_);
     std::vector<double> diagonal(m), extra(m), z(m), along(m), image(m);
     face_move_.assign(m, 0.0);
     for (int64_t a = 0; a < m; ++a) {
         const int64_t k = face_[a];
-        extra[a] = damping_[k] + (k < size_ ? envelopes_[k]->curvature(x[k]) : 0.0);
+        extra[a] = damping_[k] + pieces_[a].bend;
         diagonal[a] = form_.diagonal(k) + extra[a];
         if (!(diagonal[a] > 0.0)) return false;
         along[a] = z[a] = right_[a] / diagonal[a];
@@ -84,6 +153,10 @@ bool PiecewiseModel::solve_face(const std::vector<double>& x) {
     for (int64_t k = 0; k < std::min(m, most_gradients) && rho > enough; ++k) {
         form_.multiply(face_, along, image);
         for (int64_t a = 0; a < m; ++a) image[a] += extra[a] * along[a];
+        for (const Cone& cone : cones_) {
+            const double flat = cone.factor * kernels::dot(cone.t.data(), along.data() + cone.first, cone.count);
+            kernels::axpy(-flat, cone.t.data(), cone.count, image.data() + cone.first);
+        }
         const double bend = kernels::dot(along.data(), image.data(), m);
         if (!(bend > 0.0)) break;
         kernels::axpy(rho / bend, along.data(), m, face_move_.data());
@@ -99,17 +172,49 @@ bool PiecewiseModel::solve_face(const std::vector<double>& x) {
 bool PiecewiseModel::choose_face(const std::vector<double>& x) {
     face_.clear();
     right_.clear();
+    pieces_.clear();
+    cones_.clear();
+    size_t joint = 0;
     for (int64_t k = 0; k < size_; ++k) {
+        if (!envelopes_[k]) {
+            add_to_face(joints_[joint], x);
+            k += joints_[joint++].size() - 1;
+            continue;
+        }
         const Envelope& e = *envelopes_[k];
         if (x[k] == 0.0 || x[k] <= e.box().low || x[k] >= e.box().high) continue;
         face_.push_back(static_cast<int32_t>(k));
         right_.push_back(-slope(k) - e.slope(x[k]));
+        pieces_.push_back({e.box(), e.knee(x[k]), e.curvature(x[k])});
     }
     if (intercept_) {
         face_.push_back(static_cast<int32_t>(size_));
         right_.push_back(-slope(size_));
+        pieces_.push_back({{-Penalty::infinity, Penalty::infinity}, 0.0, 0.0});
     }
     return !face_.empty();
+}
+
+void PiecewiseModel::add_to_face(const Joint& joint, const std::vector<double>& x) {
+    const JointEnvelope& e = *joint.envelope;
+    const std::span<const double> at = joint.of(x);
+    const double z = e.share(at);
+    if (z == 0.0 && e.value(at) == 0.0) return;
+    if (e.held_by_box(at)) return;
+    Cone cone{std::ssize(face_), 0, 0.0, {}};
+    for (int64_t a = 0; a < joint.size(); ++a) {
+        const int64_t k = joint.first + a;
+        if (x[k] == 0.0 || x[k] <= e.box(a).low || x[k] >= e.box(a).high) continue;
+        face_.push_back(static_cast<int32_t>(k));
+        right_.push_back(-slope(k) - e.slope(at, a));
+        pieces_.push_back({e.box(a), 0.0, z > 0.0 ? 2.0 * e.ridge(a) / z : 0.0});
+        cone.t.push_back(e.ridge(a) * x[k]);
+    }
+    cone.count = std::ssize(cone.t);
+    if (const double square = e.square(at); z < 1.0 && square > 0.0 && cone.count > 0) {
+        cone.factor = 2.0 / (z * square);
+        cones_.push_back(std::move(cone));
+    }
 }
 
 double PiecewiseModel::choose_targets(const std::vector<double>& x) {
@@ -120,7 +225,7 @@ double PiecewiseModel::choose_targets(const std::vector<double>& x) {
         if (k == size_) continue;
         targets_[a] = x[k] + face_move_[a];
         const double side = x[k] > 0.0 ? 1.0 : -1.0, at = std::abs(x[k]), step = side * face_move_[a];
-        const double stop = end_of_piece(*envelopes_[k], x[k], step);
+        const double stop = pieces_[a].end(x[k], step);
         if (step == 0.0 || !((stop - at) / step < 1.0)) continue;
         shortest = std::min(shortest, (stop - at) / step);
         targets_[a] = side * stop;
@@ -139,25 +244,33 @@ void PiecewiseModel::go(const std::vector<double>& from, double length, std::vec
     }
 }
 
-void PiecewiseModel::go_back(const std::vector<double>& from, std::vector<double>& x) {
+void PiecewiseModel::go_back(const std::vector<double>& from, double length, std::vector<double>& x) {
     for (size_t a = 0; a < face_.size(); ++a)
-        if (const int64_t k = face_[a]; k == size_) form_.move(k, -face_move_[a]);
+        if (const int64_t k = face_[a]; k == size_) form_.move(k, -length * face_move_[a]);
         else form_.move(k, from[k] - x[k]);
     x = from;
 }
 
 bool PiecewiseModel::face_step(std::vector<double>& x) {
-    if (!choose_face(x) || !solve_face(x)) return true;  // the sweeps alone decide
+    if (!choose_face(x) || !solve_face()) return true;  // the sweeps alone decide
     // To the end of each coordinate's piece; if the model does not like that, all of them to where the first piece ends.
     const double shortest = choose_targets(x);
     const double before = value(x);
     const std::vector<double> from = x;
-    go(from, 1.0, x);
+    double length = 1.0;
+    go(from, length, x);
     if (shortest < 1.0 && value(x) > before) {
-        go_back(from, x);
-        go(from, shortest, x);
+        go_back(from, length, x);
+        go(from, length = shortest, x);
     }
-    return shortest == 1.0;
+    if (cones_.empty()) return shortest == 1.0;
+    // On a cone, which is no quadratic function, the step may be too long.
+    for (int k = 0; k < most_shorter && value(x) > before; ++k) {
+        go_back(from, length, x);
+        go(from, length *= 0.5, x);
+    }
+    if (value(x) > before) go_back(from, length, x);
+    return shortest == 1.0 && length == 1.0;
 }
 
 }  // namespace ellzero

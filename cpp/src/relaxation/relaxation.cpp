@@ -36,6 +36,7 @@ void Relaxation::begin(std::vector<Coordinate> coordinates, double intercept, Ch
     charges_ = std::move(charges);
     search_.forget();
     for (Coordinate& c : coordinates_) c.beta = std::clamp(std::isfinite(c.beta) ? c.beta : 0.0, c.box.low, c.box.high);
+    join();
     set_envelopes();
     set_eta();
     // Without one of its features a model can be far off: where rows are outliers, zero is a better start.
@@ -56,22 +57,67 @@ void Relaxation::set_eta() {
 void Relaxation::add(int32_t column, const Box& box, int32_t group, double moved) {
     coordinates_.push_back({column, box, group, 0.0, moved});
     envelopes_.push_back(envelope(coordinates_.back()));
+    if (problem_.groups) join(coordinates_.size() - 1);
 }
 
-Envelope Relaxation::envelope(const Coordinate& c) const {
-    const double charge = charges_.of(c.group, problem_.penalty.price(c.column));
-    return {c.box, c.discount * charge, {problem_.penalty, 0.5 * c.moved}};
+double Relaxation::charge(const Coordinate& c) const {
+    return c.discount * charges_.of(c.group, problem_.penalty.price(c.column));
+}
+
+Envelope Relaxation::envelope(const Coordinate& c) const { return {c.box, charge(c), {problem_.penalty, 0.5 * c.moved}}; }
+
+// Coordinates that pay together.
+
+void Relaxation::join() {
+    together_.clear();
+    together_of_.clear();
+    for (size_t k = 0; problem_.groups && k < coordinates_.size(); ++k) join(k);
+}
+
+void Relaxation::join(size_t k) {
+    together_of_.push_back(-1);
+    if (k == 0) return;
+    const Coordinate &last = coordinates_[k - 1], &c = coordinates_[k];
+    const bool pays = c.charged() && c.group == last.group && c.discount == last.discount;
+    if (!pays || problem_.head(c.column) != problem_.head(last.column)) return;
+    // A constant column stays at zero: its slope is rounding.
+    const auto add = [&](const Coordinate& each) {
+        const Box none{0.0, 0.0};
+        together_.back().envelope.add(problem_.X.square(each.column) > 0.0 ? each.box : none,
+                                      problem_.penalty.lambda_2 + 0.5 * each.moved);
+    };
+    if (together_of_[k - 1] < 0) {
+        together_of_[k - 1] = static_cast<int32_t>(together_.size());
+        together_.push_back({k - 1, JointEnvelope(charge(c), problem_.penalty.lambda_1)});
+        add(last);
+    }
+    together_of_[k] = together_of_[k - 1];
+    add(c);
+}
+
+std::span<const double> Relaxation::coefficients(const Together& some) const {
+    coefficients_.clear();
+    for (size_t a = 0; a < some.envelope.size(); ++a) coefficients_.push_back(coordinates_[some.first + a].beta);
+    return coefficients_;
+}
+
+double Relaxation::size(size_t k) const {
+    if (!joined(k)) return std::abs(coordinates_[k].beta);
+    double square = 0.0;
+    for (const double b : coefficients(*joined(k))) square += b * b;
+    return std::sqrt(square);
 }
 
 void Relaxation::set_envelopes() {
     envelopes_.clear();  // the room stays: a step keeps pointers
     for (const Coordinate& c : coordinates_) envelopes_.push_back(envelope(c));
+    for (Together& some : together_) some.envelope.set_charge(charge(coordinates_[some.first]));
 }
 
 double Relaxation::total_share() const {
     double total = 0.0;
     for (size_t k = 0; k < coordinates_.size(); ++k)
-        if (coordinates_[k].charged()) total += share(k);
+        if (coordinates_[k].charged() && leads(k)) total += share(k);
     return total;
 }
 
@@ -79,8 +125,9 @@ double Relaxation::value() const {
     double total = problem_.loss.smoothed(0.0).value(problem_.rows(), eta_.data(), problem_.y, problem_.w);
     for (size_t k = 0; k < coordinates_.size(); ++k) {
         const Coordinate& c = coordinates_[k];
-        total += envelopes_[k].value(c.beta) - 0.5 * c.moved * c.beta * c.beta;
+        total += (joined(k) ? 0.0 : envelopes_[k].value(c.beta)) - 0.5 * c.moved * c.beta * c.beta;
     }
+    for (const Together& some : together_) total += some.envelope.value(coefficients(some));
     return total + charges_.constant();
 }
 

@@ -21,6 +21,7 @@ from ellzero.exact.model_scores import score_of
 from ellzero.exact.search_log import SearchProgress
 from ellzero.exact.status import Status
 from ellzero.plots import plot_alternatives
+from ellzero.problem.grouping import Grouping
 from ellzero.problem.model import Model, feature_name
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ class StandIn:
 class Alternatives:
     """All models that are nearly as good as the best one.
 
+    With groups of columns, features are groups: each is known by its first column, and by its name.
+
     Attributes
     ----------
     models : the models in the order of their objectives, each with the best coefficients for its features; if a limit ended the
@@ -99,6 +102,7 @@ class Alternatives:
     seconds: float = 0.0
     certificate: Certificate | None = None
     history: list[SearchProgress] = field(default_factory=list)
+    grouping: Grouping | None = None
 
     def __len__(self) -> int:
         return len(self.models)
@@ -115,14 +119,21 @@ class Alternatives:
 
     @cached_property
     def coefficients(self) -> Array:
-        """The coefficients of the features that some model uses: one row a model, one column for each of ``used``."""
+        """The coefficients of the features that some model uses: one row a model, one column for each of ``used``.
+
+        Of a group it is the largest one.
+        """
         place = {j: at for at, j in enumerate(self.used)}
         out = np.zeros((len(self.models), len(place)))
         for row, model in enumerate(self.models):
-            for j, value in zip(model.support.tolist(), model.values.tolist(), strict=True):
-                if j in place:
+            for j, value in zip(self.feature_of(model.support).tolist(), model.values.tolist(), strict=True):
+                if j in place and abs(value) >= abs(out[row, place[j]]):
                     out[row, place[j]] = value
         return out
+
+    def feature_of(self, columns: NDArray[Any]) -> NDArray[Any]:
+        """Return the feature of each of some columns: itself, or the first column of its group."""
+        return columns if self.grouping is None else self.grouping.heads[columns]
 
     @cached_property
     def used(self) -> list[int]:
@@ -136,7 +147,8 @@ class Alternatives:
     @cached_property
     def supports(self) -> list[frozenset[int]]:
         """The features of each model, without unpenalized ones."""
-        return [frozenset(model.support.tolist()) - set(self.unpenalized) for model in self.models]
+        free = set(self.unpenalized)
+        return [frozenset(self.feature_of(model.support).tolist()) - free for model in self.models]
 
     @cached_property
     def features(self) -> list[FeatureUse]:
@@ -146,12 +158,13 @@ class Alternatives:
     def use_of(self, feature: Feature) -> FeatureUse:
         """Return how the models use one `feature`, given by its index or name."""
         j = self.index_of(feature)
-        values = self.coefficients[:, self.used.index(j)] if j in self.used else np.zeros(len(self.models))
+        count, all_of_them = sum(j in support for support in self.supports), len(self.models)
+        parts = [model.values[self.feature_of(model.support) == j] for model in self.models] if count else []
+        values = np.concatenate([np.zeros(0), *parts])
         values = values[values != 0.0]
-        count, all_of_them = len(values), len(self.models)
         role: Any = "unused" if not count else "indispensable" if count == all_of_them else "exchangeable"
         signs = "/".join(sign for sign, there in (("+", (values > 0.0).any()), ("-", (values < 0.0).any())) if there)
-        ends = (float(values.min()), float(values.max())) if count else (np.nan, np.nan)
+        ends = (float(values.min()), float(values.max())) if len(values) else (np.nan, np.nan)
         return FeatureUse(j, self.name_of(j), role, count, count / all_of_them if all_of_them else 0.0, *ends, signs)
 
     @property
@@ -167,7 +180,8 @@ class Alternatives:
     @property
     def unused(self) -> list[int]:
         """The features that no model uses; if the search was complete, no model up to the threshold needs one of them."""
-        return sorted(set(range(self.n_features)) - set(self.used) - set(self.unpenalized))
+        every = set(self.feature_of(np.arange(self.n_features)).tolist())
+        return sorted(every - set(self.used) - set(self.unpenalized))
 
     @cached_property
     def stand_ins(self) -> list[StandIn]:
@@ -240,7 +254,7 @@ class Alternatives:
             raise InvalidInputError("no model is there with these features and without those.")
         price = self.prices(costs)
         scores = [0.0] * len(models) if by is None else [score_of(by, model, X, y) for model in models]
-        sums = [sum(price.get(j, 0.0) for j in model.support.tolist()) for model in models]
+        sums = [sum(price.get(j, 0.0) for j in dict.fromkeys(self.feature_of(model.support).tolist())) for model in models]
         return models[min(range(len(models)), key=lambda at: (-scores[at], sums[at], at))]
 
     def prices(self, costs: Mapping[Any, float] | ArrayLike | None) -> dict[int, float]:
@@ -259,18 +273,20 @@ class Alternatives:
         return out
 
     def index_of(self, feature: Feature) -> int:
-        """Return the index of a `feature`, given by index or name."""
+        """Return the index of a `feature`, given by index or name; of a group, by its name or that of one of its columns."""
         if isinstance(feature, str):
+            if self.grouping is not None and len(members := self.grouping.columns(feature)):
+                return int(self.grouping.heads[members[0]])
             if self.names is not None and feature in self.names:
-                return self.names.index(feature)
+                return int(self.feature_of(np.array([self.names.index(feature)]))[0])
             raise InvalidInputError(f"no feature is named {quoted(feature)}.")
         if isinstance(feature, bool) or not 0 <= int(feature) < self.n_features:
             raise InvalidInputError(f"features must be names or indices below {self.n_features}, got {quoted(feature)}.")
-        return int(feature)
+        return int(self.feature_of(np.array([int(feature)]))[0])
 
     def name_of(self, j: int) -> str:
-        """Return the name of feature `j`: its column's name, or x<j>."""
-        return feature_name(self.names, j)
+        """Return the name of feature `j`: its column's name, or x<j>; or that of its group."""
+        return feature_name(self.names, j) if self.grouping is None else self.grouping.names[j]
 
     # Tables, pictures and files.
 
@@ -325,6 +341,7 @@ class Alternatives:
                 names=self.names,
                 unpenalized=self.unpenalized,
                 claims={name: getattr(self, name) for name in kept},
+                grouping=self.grouping,
             ),
         )
 
@@ -337,6 +354,7 @@ class Alternatives:
             n_features=content.n_features,
             names=content.names,
             unpenalized=content.unpenalized,
+            grouping=content.grouping,
             **content.claims,
         )
 
@@ -354,7 +372,8 @@ class Alternatives:
             if features:
                 ordered = [j for j in self.used if j in set(features)]
                 lines.append(f"{word} ({len(features)}): {self.listed(ordered)}")
-        lines.append(f"unused: {len(self.unused)} of {self.n_features} features")
+        every = self.n_features if self.grouping is None else len(np.unique(self.grouping.heads))
+        lines.append(f"unused: {len(self.unused)} of {every} features")
         if self.stand_ins:
             pairs = [f"{shown(self.name_of(pair.feature))} or {shown(self.name_of(pair.other))}" for pair in self.stand_ins]
             lines.append(f"stand in for each other: {listed(pairs)}")

@@ -163,7 +163,7 @@ def level_of(problem: Problem, options: SearchOptions, model: Model, count: int)
     )
     objectives: dict[frozenset[int], float] = {}
     paying = problem.paying(np.arange(problem.design.shape[1], dtype=np.int32))
-    free = set(range(problem.design.shape[1])) - set(paying.tolist())
+    free = set(np.flatnonzero(~problem.penalty.pays_lambda_0(problem.design.shape[1])).tolist())
 
     def refit(support: frozenset[int]) -> Model:
         fitted = run.model(fits.refit(sorted(support | free)))
@@ -177,6 +177,8 @@ def level_of(problem: Problem, options: SearchOptions, model: Model, count: int)
     for part in parts:
         r = problem.w * problem.loss.gradient(*problem.fitted(*refit(part).coefficients))
         slopes = np.abs(problem.slopes(r))
+        if problem.groups is not None:  # only the heads of groups stand for features
+            slopes = np.where(problem.groups == np.arange(len(slopes)), np.sqrt(problem.penalty.by_group(slopes**2)), -1.0)
         slopes[list(part | free)] = -1.0
         steepest.append(np.argsort(-slopes, kind="stable"))
     refit(home)
@@ -226,6 +228,7 @@ def finish(run: Run, search: _core.Search, status: Status | None) -> Alternative
         seconds=time.monotonic() - run.begin,
         certificate=certificate,
         history=run.history,
+        grouping=run.problem.grouping,
     )
 
 

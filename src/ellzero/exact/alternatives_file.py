@@ -15,13 +15,14 @@ from ellzero.base.quoting import json_text, quoted
 from ellzero.base.reading import Malformed, read_json
 from ellzero.base.validation import as_path
 from ellzero.exact.status import ENDINGS
+from ellzero.problem.grouping import Grouping
 from ellzero.problem.losses import LOSSES
 from ellzero.problem.model import Model
 from ellzero.problem.model_file import entry, finite, labels_from_json, labels_to_json
 
 __all__ = ["Content", "read_alternatives", "write_alternatives"]
 
-FORMAT, VERSION = "ellzero models", 1
+FORMAT, PLAIN, GROUPED = "ellzero models", 1, 2  # the second version is that of groups of columns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,14 +34,16 @@ class Content:
     names: list[str] | None
     unpenalized: tuple[int, ...]
     claims: dict[str, Any]  # threshold, complete_below, status, within, nodes, seconds
+    grouping: Grouping | None = None
 
 
 def write_alternatives(path: str | os.PathLike[str], content: Content) -> None:
     """Write models as JSON; the file appears as a whole or not at all."""
-    first = content.models[0] if content.models else None
+    first, grouping = content.models[0] if content.models else None, content.grouping
+    groups = {} if grouping is None else {"groups": grouping.heads.tolist(), "group_names": list(grouping.names)}
     data = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": PLAIN if grouping is None else GROUPED,
         **content.claims,
         "loss": None if first is None else first.loss,
         "lambda_0": None if first is None else first.lambda_0,
@@ -48,6 +51,7 @@ def write_alternatives(path: str | os.PathLike[str], content: Content) -> None:
         "feature_names": None if content.names is None else [str(name) for name in content.names],
         "classes": None if first is None or first.classes is None else labels_to_json(first.classes),
         "unpenalized": list(content.unpenalized),
+        **groups,
         "models": [
             {
                 "features": model.support.tolist(),
@@ -71,8 +75,9 @@ def read_alternatives(path: str | os.PathLike[str]) -> Content:
         data = read_json(path)
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise Malformed(f"its format is not {FORMAT!r}")
-        if data.get("version") != VERSION:
-            raise Malformed(f"it has version {quoted(data.get('version'))}, this ellzero reads version {VERSION}")
+        if data.get("version") not in (PLAIN, GROUPED):
+            version = quoted(data.get("version"))
+            raise Malformed(f"it has version {version}, this ellzero reads versions {PLAIN} and {GROUPED}")
         return from_json(data)
     except Malformed as error:
         raise InvalidInputError(f"{path} is not a file of alternatives: {error}.") from None
@@ -86,6 +91,7 @@ def from_json(data: dict[str, Any]) -> Content:
         raise Malformed("feature_names must have one string for each feature")
     if p < 1 or not all(type(j) is int and 0 <= j < p for j in free):
         raise Malformed("unpenalized must hold indices of features")
+    grouping = grouping_of(data, p)
     claims: dict[str, Any] = {
         name: finite(entry(data, name, int, float), name) for name in ("threshold", "complete_below", "seconds")
     }
@@ -96,7 +102,7 @@ def from_json(data: dict[str, Any]) -> Content:
         raise Malformed(f"status {quoted(claims['status'])} is not known")
     lists = entry(data, "models", list)
     if not lists:
-        return Content(models=[], n_features=p, names=names, unpenalized=tuple(free), claims=claims)
+        return Content(models=[], n_features=p, names=names, unpenalized=tuple(free), claims=claims, grouping=grouping)
     loss, lambda_0 = entry(data, "loss", str), entry(data, "lambda_0", int, float, type(None))
     classes = entry(data, "classes", dict, type(None))
     if loss not in LOSSES or (classes is None) != (loss == "squared_error"):
@@ -106,11 +112,22 @@ def from_json(data: dict[str, Any]) -> Content:
         raise Malformed("classes must have two labels")
     common = {"n_features": p, "lambda_0": None if lambda_0 is None else finite(lambda_0, "lambda_0")}
     common |= {"loss": loss, "classes": labels, "names": names}
-    models = [model_of(each, p, set(free), common) for each in lists]
-    return Content(models=models, n_features=p, names=names, unpenalized=tuple(free), claims=claims)
+    models = [model_of(each, p, set(free), common, grouping) for each in lists]
+    return Content(models=models, n_features=p, names=names, unpenalized=tuple(free), claims=claims, grouping=grouping)
 
 
-def model_of(data: Any, p: int, free: set[int], common: dict[str, Any]) -> Model:
+def grouping_of(data: dict[str, Any], p: int) -> Grouping | None:
+    """Return the groups of the columns, None without any."""
+    if data["version"] == PLAIN:
+        return None
+    heads, names = entry(data, "groups", list), entry(data, "group_names", list)
+    first = len(heads) == p and all(type(j) is int and 0 <= j <= at and heads[j] == j for at, j in enumerate(heads))
+    if not first or len(names) != p or not all(isinstance(name, str) for name in names):
+        raise Malformed("groups must have the first column of each column's group, and group_names a string for each column")
+    return Grouping(np.array(heads, dtype=np.int32), tuple(names))
+
+
+def model_of(data: Any, p: int, free: set[int], common: dict[str, Any], grouping: Grouping | None) -> Model:
     """Return one model."""
     if not isinstance(data, dict):
         raise Malformed("models must hold objects")
@@ -121,7 +138,8 @@ def model_of(data: Any, p: int, free: set[int], common: dict[str, Any]) -> Model
     return Model(
         support=np.array(features, dtype=np.int32),
         values=np.array([finite(value, "coefficients") for value in values], dtype=np.float64),
-        size=len(set(features) - free),
+        size=len({j if grouping is None else int(grouping.heads[j]) for j in set(features) - free}),
+        groups=None if grouping is None else tuple(grouping.names[j] for j in features),
         **numbers,
         **common,
     )

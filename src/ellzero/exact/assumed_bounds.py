@@ -68,7 +68,8 @@ def highest_level(problem: Problem, options: SearchOptions) -> float | None:
     null = null_model(problem, options.lambda_0).objective
     if options.wanted.within is not None:
         return null + (options.wanted.within + _core.Wanted.equal) * max(null, problem.null)
-    dearest = np.sort(problem.penalty.prices(problem.design.shape[1]))[::-1]
+    prices = problem.penalty.prices(problem.design.shape[1])
+    dearest = np.sort(prices if problem.groups is None else prices[np.unique(problem.groups)])[::-1]
     most = float(dearest[: options.k].sum()) if options.budget is None else options.budget
     return (null + options.lambda_0 * most) + 2.0 * _core.Wanted.equal * max(null, problem.null)
 

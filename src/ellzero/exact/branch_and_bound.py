@@ -250,8 +250,10 @@ def signature(problem: Problem, options: SearchOptions) -> dict[str, Any]:
     penalty = problem.penalty
     sides = {"lower": penalty.lower, "upper": penalty.upper, "unpenalized": penalty.unpenalized, "spread": problem.spread}
     priced = {} if penalty.price is None else {"price": fingerprint_vector(penalty.price), "budget": options.budget}
+    groups = {} if problem.groups is None else {"groups": fingerprint_vector(problem.groups.astype(np.float64))}
     return {
         **priced,
+        **groups,
         "lambda_0": options.lambda_0,
         "k": options.k,
         "swap_size": None if options.swaps is None else options.swaps.size,

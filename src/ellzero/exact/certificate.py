@@ -110,6 +110,8 @@ class Certificate:
         for name, value in parts.items():
             if value is not None:
                 out[name] = value
+        if problem.groups is not None:
+            out["group"] = problem.groups.astype(np.int64)
         if penalty.unpenalized is not None:
             out["unpenalized"] = np.flatnonzero(penalty.unpenalized).astype(np.int64)
         if self.claim.home is not None:
@@ -122,11 +124,11 @@ class Certificate:
         problem, claim = self.problem, self.claim
         storage, fingerprint = fingerprint_design(problem)
         n, p = problem.design.shape
-        several = claim.threshold is not None
+        several, priced, grouped = claim.threshold is not None, problem.penalty.price is not None, problem.groups is not None
         header: dict[str, Any] = {
             "format": "ellzero alternatives" if several else "ellzero certificate",
             # The oldest that can say it.
-            "version": (1 if several else 4) + (problem.penalty.price is not None),
+            "version": (1 if several else 4) + (2 if grouped else int(priced)),
             "loss": problem.loss.name,
             "lambda_0": claim.lambda_0,
             "lambda_1": problem.penalty.lambda_1,
@@ -150,7 +152,7 @@ class Certificate:
             "prover": claim.prover,
             **({"threshold": claim.threshold, "within": claim.within} if several else {}),
         }
-        if problem.penalty.price is not None:
+        if priced or grouped:
             header["budget"] = claim.budget
         return {**header, "digest": digest(header, self.arrays)}
 

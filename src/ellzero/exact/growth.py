@@ -104,7 +104,9 @@ def prove_growth(problem: Problem, columns: Index, threads: int, most: float | N
     except (Refused, OverflowError):
         raise separable from None
     assert leaf.state is not None  # the null model is in it
-    return replace(found, low=leaf.state.low, high=leaf.state.high)
+    low, high = np.empty((2, problem.design.shape[1]))
+    low[leaf.state.columns], high[leaf.state.columns] = leaf.state.low, leaf.state.high
+    return replace(found, low=low, high=high)
 
 
 def with_growth(problem: Problem, growth: Growth | None) -> Problem:

@@ -84,10 +84,10 @@ def solution_of(run: Run, saved: _core.Model) -> tuple[_core.Model, Model]:
 
 @dataclass(frozen=True)
 class Region:
-    """A region that the verifier derived: its clauses, the features that may be used, and boxes; columns of X."""
+    """A region that the verifier derived: its clauses, the columns of X that may be used, and their boxes."""
 
     clauses: list[Index]  # at least one feature of each is in; one that is in makes a clause of its own
-    index: Index
+    columns: Index
     low: Array
     high: Array
 
@@ -130,11 +130,26 @@ class Frontier:
         )
         self.blocks = lists_of(tree.block_members, tree.block_ends)
         self.columns: Index = self.saved.columns.astype(np.int64) if len(self.saved.columns) else np.arange(p)
+        self.heads: Index = np.arange(p) if problem.groups is None else problem.groups.astype(np.int64)
+        self.check_groups()
         self.low, self.high = self.own_boxes()
         # The least and largest coefficients that the open nodes leave to each column.
         self.lowest, self.highest = np.full(p, np.inf), np.full(p, -np.inf)
         boxes = self.saved.boxes
         self.root = boxes if len(boxes) else np.stack([self.low, self.high], axis=1)[self.columns]
+
+    def check_groups(self) -> None:
+        """Refuse columns that are a part of a group; what is priced first, and decided, are features."""
+        known = np.zeros(len(self.heads), dtype=bool)
+        known[self.columns] = True
+        if (known != known[self.heads]).any():
+            raise Malformed("its columns are not whole groups")
+        for state in {id(node.state): node.state for node in self.saved.open}.values():
+            state.near = state.near[self.is_head(self.columns[state.near])]
+
+    def is_head(self, columns: Index) -> NDArray[np.bool_]:
+        """Return which columns of X are the first of their groups."""
+        return np.asarray(self.heads[columns] == columns)
 
     def own_boxes(self) -> tuple[Array, Array]:
         """Return the boxes that the problem itself gives to the core."""
@@ -165,9 +180,10 @@ class Frontier:
         clauses = [index[[at]] for at in np.flatnonzero(state.inside & self.counted[index])]
         clauses += [index[clause == number] for number in range(len(state.blocks))]
         low, high = (np.asarray(side, dtype=np.float64) / self.unit for side in (state.low, state.high))
-        low, high = np.maximum(low, self.low[index]), np.minimum(high, self.high[index])
-        region = Region(clauses, index, low, high)
-        self.lowest[index], self.highest[index] = np.minimum(self.lowest[index], low), np.maximum(self.highest[index], high)
+        at = state.columns
+        low, high = np.maximum(low, self.low[at]), np.minimum(high, self.high[at])
+        region = Region(clauses, at, low, high)
+        self.lowest[at], self.highest[at] = np.minimum(self.lowest[at], low), np.maximum(self.highest[at], high)
         fits = hint is not None and self.usable(hint) and self.holds(hint.state, region)
         self.opened[leaf.node] = Opened(leaf.node, bound, hint, None if fits else region)
 
@@ -176,7 +192,8 @@ class Frontier:
         members, block = self.columns[hint.state.clause_members], self.block_of(hint.id)
         alone = np.concatenate([np.zeros(0, np.int64), *(each for each in clauses_of(hint.state) if len(each) == 1)])
         different = len(np.unique(members)) == len(members) and not np.isin(self.columns[alone], block).any()
-        return bool(different and np.isin(block, self.columns).all() and self.counted[members].all())
+        decidable = self.counted[members].all() and self.is_head(members).all()
+        return bool(different and np.isin(block, self.columns).all() and decidable)
 
     def block_of(self, node: int) -> Index:
         """Return the block that a node decides, empty if it decides none."""
@@ -185,9 +202,9 @@ class Frontier:
     def holds(self, state: _core.State, region: Region) -> bool:
         """Return whether the region of a state of the file holds all of the verifier's."""
         known = self.columns
-        if not np.isin(region.index, known).all():
+        if not np.isin(region.columns, known).all():
             return False
-        at = np.searchsorted(known, region.index)
+        at = np.searchsorted(known, region.columns)
         # A clause follows from any that is a part of it.
         follows = (any(np.isin(part, known[clause]).all() for part in region.clauses) for clause in clauses_of(state))
         if not all(follows) or out_of(state, len(known))[at].any():
@@ -339,7 +356,7 @@ def state_of(opened: Opened, columns: Index, old: Index) -> _core.State:
     assert opened.region is not None
     region = opened.region
     out = start_of(None if opened.hint is None else opened.hint.state, old, columns)
-    place = np.searchsorted(columns, region.index)
+    place = np.searchsorted(columns, region.columns)
     left_out = np.ones(len(columns), dtype=bool)
     left_out[place] = False
     out.outside = words_of(left_out)

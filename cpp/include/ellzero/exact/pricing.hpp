@@ -29,12 +29,13 @@ class Pricing {
     // `wanted`.
     Goal goal_of_node(double floor, double known, const std::function<double()>& wanted) const;
 
-    // slopes()_j = x_j . theta for these columns; price_decided: for those that are in, and for unpenalized ones.
-    void price(const std::vector<int32_t>& columns, const DualPoint& dual);
+    // slopes()_j = x_j . theta for the columns of these features; price_decided: for those that are in, and for unpenalized
+    // ones.
+    void price(const std::vector<int32_t>& features, const DualPoint& dual);
     void price_decided(const DualPoint& dual);
     // slopes() and the bound of all columns that are not out.
     double price_all(const DualPoint& dual);
-    // slopes()_j of one column. Columns are centred only if there is an intercept, and theta sums to zero then: its sum is not
+    // slopes()_j of one feature. Columns are centred only if there is an intercept, and theta sums to zero then: its sum is not
     // needed.
     void price_alone(int32_t j, const DualPoint& dual);
     const std::vector<double>& slopes() const { return v_; }
@@ -52,6 +53,9 @@ class Pricing {
     int64_t passes = 0;  // over the undecided columns
 
   private:
+    void price_columns(const std::vector<int32_t>& columns, const DualPoint& dual);
+    // What a feature gains at slopes() / scale.
+    double gain_of_feature(int32_t j, double scale) const;
     // Lets the columns enter that violate the relaxation most: those that gain more than the charge. Returns whether there were
     // any.
     bool add_violators(const std::vector<int32_t>& columns, const DualPoint& dual, Relaxation& to, WorkingSet& working) const;
@@ -75,6 +79,7 @@ class Pricing {
     const Region& region_;
     RegionBound bound_;
     std::vector<double> v_, values_, scaled_v_;
+    std::vector<int32_t> room_;  // scratch
 };
 
 }  // namespace ellzero

@@ -1,5 +1,8 @@
 // The part of the solutions that a node stands for: which features are in, out or undecided, the clauses that say of which at
 // least one is in, and the box of each coefficient.
+//
+// A feature is a group of columns, most often of one. It is decided as a whole, and known by its head: lists of features are
+// lists of heads. Boxes belong to columns.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +33,10 @@ class Region {
     bool load(const State& state, const Decision& decision, double cutoff);
     void store(State& state) const;
 
-    Status status(int32_t j) const { return status_[j]; }
-    bool undecided(int32_t j) const { return status_[j] == Status::undecided; }
+    int32_t head(int32_t j) const { return problem_.head(j); }
+    // Of the feature that a column belongs to.
+    Status status(int32_t j) const { return status_[problem_.head(j)]; }
+    bool undecided(int32_t j) const { return status(j) == Status::undecided; }
     const Box& box(int32_t j) const { return box_[j]; }
     // The diagonal that bounds of this region use, null if there is none; what it moves, and the cost of a coefficient then.
     const std::shared_ptr<const Diagonal>& diagonal() const { return diagonal_; }
@@ -39,6 +44,8 @@ class Region {
     Cost cost(int32_t j) const { return {problem_.penalty, 0.5 * moved_[j]}; }
     // Makes a new diagonal where so many columns are out that more curvature can be moved. Returns it, null if there is none.
     std::shared_ptr<Diagonal> renew_diagonal(bool root);
+    // The columns of features. `room` is used for them if they are not the features themselves.
+    const std::vector<int32_t>& columns_of(const std::vector<int32_t>& features, std::vector<int32_t>& room) const;
     const std::vector<int32_t>& in() const { return in_; }
     const std::vector<int32_t>& undecided() const { return undecided_; }
     // Clauses of two undecided features or more: at least one of each is in. They are disjoint.
@@ -48,10 +55,11 @@ class Region {
     // The group of charges that a column pays in a relaxation (see Charges). Features at home are taken to stay, and pay none:
     // the gain of those that leave is counted in the bound.
     int32_t group(int32_t j) const {
-        if (!undecided(j) || at_home(j)) return Charges::paid;
-        return clause_of_[j] < 0 ? Charges::pool : Charges::first_clause + clause_of_[j];
+        const int32_t head = problem_.head(j);
+        if (!undecided(head) || at_home(head)) return Charges::paid;
+        return clause_of_[head] < 0 ? Charges::pool : Charges::first_clause + clause_of_[head];
     }
-    // Unpenalized features, and those of them that are free: neither a penalty nor bounds of their own hold them.
+    // Columns of unpenalized features, and those of them that are free: neither a penalty nor bounds of their own hold them.
     const std::vector<int32_t>& always() const { return always_; }
     const std::vector<int32_t>& free() const { return free_; }
     // Undecided features of the home of swaps: they are in unless they leave.
@@ -105,7 +113,9 @@ class Region {
     double unit(int32_t j) const;
     void count();
     void set_diagonal(const std::shared_ptr<const Diagonal>& diagonal);
-    void cap(int32_t j, double most);
+    // Cuts the boxes of a feature, or of one column.
+    void cap(int32_t feature, double most);
+    void cap_column(int32_t j, double most);
     // The sum of the weights of these features; of the least one of each clause.
     double taken(const std::vector<int32_t>& columns) const;
     double taken_by_clauses() const;

@@ -1,6 +1,7 @@
 // The lower bound that a dual point proves for a region, and its rise when a feature is decided.
 //
-// With g_j = s_j - lambda_0 price_j, where s_j is the gain of coordinate j at v_j = x_j . theta, the bound is
+// With g_j = s_j - lambda_0 price_j, where s_j is the gain of feature j, the sum of those of its columns at their
+// v = x . theta, the bound is
 //   loss part - sum over always s_j - sum over in g_j - sum over clauses (the largest g_j of each)
 //             - (the largest max(g_j, 0) of all others, as many as may come in),
 // and features at home count as in, less the largest max(-g_j, 0), as many as may leave. Under a budget those come in that gain
@@ -29,12 +30,14 @@ class RegionBound {
     double compute_leaf(const DualPoint& dual, const std::vector<double>& v, int32_t column);
 
     double value() const { return value_; }
+    // What a column gains, and what a feature does: all its columns together.
     double gain(int32_t j) const { return gains_[j]; }
+    double gain_of_feature(int32_t j) const { return problem_.groups ? totals_[j] : gains_[j]; }
     // A bound of |v_j - x_j . theta|, which is rounding.
     double noise(int32_t j) const;
     // lambda_0 price_j - s_j: the gain of a feature at home that leaves; whether it is among the best that may leave; and the
     // gain of all of these.
-    double gain_of_leaving(int32_t j) const { return region_.charge(j) - gains_[j]; }
+    double gain_of_leaving(int32_t j) const { return -reward(j); }
     bool best_leaves(int32_t j) const { return gain_of_leaving(j) > 0.0 && gain_of_leaving(j) >= leaving_.last; }
     double gain_of_swaps() const { return leaving_.total; }
 
@@ -87,7 +90,10 @@ class RegionBound {
             ++terms;
         }
     };
-    double gain_of(int32_t j, double v);
+    double find_gain(int32_t j, double v);
+    double find_gain_of_feature(int32_t j, const std::vector<double>& v);
+    // What a feature gains that comes in.
+    double reward(int32_t j) const { return gain_of_feature(j) - region_.charge(j); }
     // The bound, raised by this, rounded down.
     double raised(double rise) const;
     // The sum of the loss part and of what is in.
@@ -102,8 +108,8 @@ class RegionBound {
     double value_ = 0.0, dual_norm_ = 0.0;
     std::vector<double> added_;  // to the slopes, by a diagonal
     Chosen coming_, leaving_;
-    std::vector<Top> tops_;  // of the clauses
-    std::vector<double> gains_, rewards_, leavers_;
+    std::vector<Top> tops_;                                   // of the clauses
+    std::vector<double> gains_, totals_, rewards_, leavers_;  // totals_: of features, if they are groups of columns
     std::vector<Weighed> weighed_;
     Knapsack knapsack_;
 };

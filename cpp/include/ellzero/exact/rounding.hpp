@@ -34,8 +34,8 @@ class Rounding {
   private:
     // The places of the coordinates that are kept, in the order of their columns.
     std::vector<size_t> kept_coordinates(const RegionBound& bound) const;
-    // Whether a model needs its k-th feature: the others alone do worse.
-    bool needs(const Model& model, size_t k);
+    // Whether a model needs one of its features: the others alone do worse.
+    bool needs(const Model& model, int32_t feature);
     // Solves `aside` while the hinge's smoothing falls. Gives up where no incumbent can come of it.
     void solve_hinge(double charges);
 

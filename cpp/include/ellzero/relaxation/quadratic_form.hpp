@@ -15,6 +15,7 @@ class QuadraticForm {
     void begin(WorkingGram& gram, std::span<const int32_t> columns, const std::vector<double>& d);
 
     double diagonal(int64_t k) const { return matrix_[k * order_ + k]; }
+    double entry(int64_t i, int64_t k) const { return matrix_[i * order_ + k]; }
     double at(int64_t k) const { return at_[k]; }
     // (H s)_k
     double slope(int64_t k) const { return slopes_[k]; }

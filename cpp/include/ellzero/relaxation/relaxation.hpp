@@ -1,13 +1,18 @@
 // The convex relaxation of a node on a working set of columns: loss + envelopes, by Newton steps on the coordinates that move.
 // Each step also finds the charges at which the shares are as they should be (see Charges).
+//
+// Columns of a group that is charged pay together: where they follow each other among the coordinates, they have one envelope.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "ellzero/problem/problem.hpp"
 #include "ellzero/relaxation/charges.hpp"
 #include "ellzero/relaxation/envelope.hpp"
+#include "ellzero/relaxation/joint_envelope.hpp"
+#include "ellzero/relaxation/piecewise.hpp"
 #include "ellzero/relaxation/quadratic_form.hpp"
 #include "ellzero/relaxation/working_gram.hpp"
 
@@ -43,12 +48,16 @@ class Relaxation {
     void solve(double floor, int most_steps = 100);
 
     const std::vector<Coordinate>& coordinates() const { return coordinates_; }
-    double share(size_t k) const { return envelopes_[k].share(coordinates_[k].beta); }
+    // The share of its charge that a coordinate pays, or its group does.
+    double share(size_t k) const { return joined(k) ? share_of(*joined(k)) : envelopes_[k].share(coordinates_[k].beta); }
     // The slope that x_j . theta should have where beta != 0: that of its envelope, less that of the curvature in its ridge.
     double slope(size_t k) const {
         const Coordinate& c = coordinates_[k];
-        return envelopes_[k].slope(c.beta) - c.moved * c.beta;
+        return (joined(k) ? slope_in(*joined(k), k) : envelopes_[k].slope(c.beta)) - c.moved * c.beta;
     }
+    // Whether it is the first of its group, or alone; and the size of its coefficient, or of all of the group's.
+    bool leads(size_t k) const { return problem_.is_head(coordinates_[k].column); }
+    double size(size_t k) const;
     double total_share() const;  // of all coordinates that are charged
     double intercept() const { return intercept_; }
     const Charges& charges() const { return charges_; }
@@ -67,8 +76,9 @@ class Relaxation {
     struct Step {
         std::vector<size_t> active;
         std::vector<int32_t> columns;
-        std::vector<double> slopes, damping;  // the intercept's last
-        std::vector<const Envelope*> envelopes;
+        std::vector<double> slopes, damping;     // the intercept's last
+        std::vector<const Envelope*> envelopes;  // null in a joint
+        std::vector<Joint> joints;
         std::vector<double> to, along;
         double intercept = 0.0;
         bool adjusted = false;  // the charges moved
@@ -88,11 +98,33 @@ class Relaxation {
     void set_eta();
     void set_envelopes();
     Envelope envelope(const Coordinate& c) const;
+    double charge(const Coordinate& c) const;
+    // Coordinates that pay together.
+    struct Together {
+        size_t first;
+        JointEnvelope envelope;
+    };
+    // Joins each coordinate, or the one at this place, which is the last, to that before it, if both pay for one group.
+    void join();
+    void join(size_t k);
+    const Together* joined(size_t k) const {
+        return k < together_of_.size() && together_of_[k] >= 0 ? &together_[together_of_[k]] : nullptr;
+    }
+    // The coefficients of coordinates that pay together, in a scratch array.
+    std::span<const double> coefficients(const Together& some) const;
+    double share_of(const Together& some) const { return some.envelope.share(coefficients(some)); }
+    double slope_in(const Together& some, size_t k) const { return some.envelope.slope(coefficients(some), k - some.first); }
+    bool stays_at_zero(const Together& some, double nearly);
+    void activate(size_t k, const Envelope* envelope);
+    // The derivative of the envelopes of joints along the step.
+    double slope_of_joints(double length);
 
     const Problem& problem_;
     Loss loss_;
     std::vector<Coordinate> coordinates_;
     std::vector<Envelope> envelopes_;
+    std::vector<Together> together_;
+    std::vector<int32_t> together_of_;  // of each coordinate, -1: it pays alone; empty without groups
     double intercept_ = 0.0;
     Charges charges_;
     ChargeSearch search_;
@@ -103,7 +135,8 @@ class Relaxation {
     QuadraticForm form_;
     Step step_;
     std::vector<int32_t> columns_;  // scratch, as what follows
-    std::vector<double> slopes_, trial_, trial_r_, sums_, weighed_;
+    std::vector<double> slopes_, trial_, trial_r_, sums_, weighed_, point_, direction_;
+    mutable std::vector<double> coefficients_;
 };
 
 }  // namespace ellzero

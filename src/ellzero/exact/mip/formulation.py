@@ -1,7 +1,7 @@
 """The paper's formulation (MIP) as a program.
 
-Each counted feature has a binary switch z_j with low_j z_j <= beta_j <= high_j z_j. The loss is written by slack variables,
-squares or softplus terms.
+Each counted feature has a binary switch z_j with low_j z_j <= beta_j <= high_j z_j. All columns of a group have the group's
+switch. The loss is written by slack variables, squares or softplus terms.
 """
 
 from __future__ import annotations
@@ -48,6 +48,29 @@ class Margins:
 
 
 @dataclass(frozen=True, eq=False)
+class Switches:
+    """The features that have a switch, in the switches' order; the columns that have one, and which it is."""
+
+    features: NDArray[np.int32]
+    columns: NDArray[np.int32]
+    of_column: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, problem: Problem) -> Switches:
+        """Return the switches of a problem: one for each feature that pays lambda_0."""
+        columns = np.flatnonzero(problem.penalty.pays_lambda_0(problem.design.shape[1])).astype(np.int32)
+        features = problem.paying(columns)
+        heads = columns if problem.groups is None else problem.groups[columns]
+        return cls(features, columns, np.searchsorted(features, heads))
+
+    def scaled(self, factors: Array) -> Array | Any:
+        """Return the matrix that multiplies the switch of each column by a factor; the diagonal, if each has its own."""
+        if len(self.features) == len(self.columns):
+            return factors
+        return sparse.csr_matrix((factors, (np.arange(len(factors)), self.of_column)), shape=(len(factors), len(self.features)))
+
+
+@dataclass(frozen=True, eq=False)
 class Formulation:
     """A program in the core's units, and the meaning of its variables.
 
@@ -57,7 +80,7 @@ class Formulation:
 
     problem: Problem
     program: Program
-    counted: NDArray[np.int32]  # the features that have a switch, in the switches' order
+    switches: Switches
     beta: slice
     z: slice
     intercept: slice
@@ -73,7 +96,7 @@ class Formulation:
         coef = beta if self.problem.spread is None else beta / self.problem.spread[support]
         response = self.problem.response
         x[self.beta] = dense
-        x[self.z] = np.isin(self.counted, support)
+        x[self.z] = np.isin(self.switches.features, self.problem.paying(support))
         x[self.intercept] = (intercept - response.centre) / response.unit
         eta = self.problem.eta(support, coef, intercept - response.centre)[self.margins.kept] / response.unit
         slack = self.margins.offset + self.margins.sign * eta
@@ -83,9 +106,9 @@ class Formulation:
         return self.program.lifted(x)
 
     def solution(self, x: Array) -> tuple[NDArray[np.int32], Array, float]:
-        """Return the features that are switched on or have no switch, their beta, and the intercept of a point."""
+        """Return the columns that are switched on or have no switch, their beta, and the intercept of a point."""
         inside = np.ones(self.beta.stop - self.beta.start, dtype=bool)
-        inside[self.counted] = x[self.z] > 0.5
+        inside[self.switches.columns] = x[self.z][self.switches.of_column] > 0.5
         support = np.flatnonzero(inside).astype(np.int32)
         response = self.problem.response
         intercept = float(x[self.intercept].sum()) * response.unit + response.centre
@@ -110,29 +133,30 @@ def formulate(
     is tighter in between.
     """
     pays = problem.penalty.pays_lambda_0(len(low))
-    counted = np.flatnonzero(pays).astype(np.int32)
+    switches = Switches.of(problem)
+    features, switched = switches.features, switches.columns
     builder = Builder()
     low, high = low / problem.coefficient_unit, high / problem.coefficient_unit
     beta = builder.add(
         len(low), lower=np.where(pays, np.minimum(low, 0.0), low), upper=np.where(pays, np.maximum(high, 0.0), high)
     )
-    price = problem.penalty.prices(len(low))[counted]
-    z = builder.add(len(counted), cost=lambda_0 * price / problem.response.cost, lower=0.0, upper=1.0, integer=True)
-    pick = sparse.identity(len(low), format="csr")[counted]
-    builder.require([(beta, pick), (z, -high[counted])], upper=0.0)
-    builder.require([(beta, pick), (z, -low[counted])], lower=0.0)
-    require_limits(builder, z, counted, k, swaps)
+    price = problem.penalty.prices(len(low))[features]
+    z = builder.add(len(features), cost=lambda_0 * price / problem.response.cost, lower=0.0, upper=1.0, integer=True)
+    pick = sparse.identity(len(low), format="csr")[switched]
+    builder.require([(beta, pick), (z, switches.scaled(-high[switched]))], upper=0.0)
+    builder.require([(beta, pick), (z, switches.scaled(-low[switched]))], lower=0.0)
+    require_limits(builder, z, features, k, swaps)
     if budget is not None:  # in a unit in which costs are ordinary: the tolerances of MIP solvers are absolute
         builder.require([(z, price[None] / problem.price_unit)], upper=budget * (1.0 + BUDGET_SLACK) / problem.price_unit)
     switch = np.full(len(low), NO_SWITCH)
     if perspective:
-        switch[counted] = indices(z)
+        switch[switched] = indices(z)[switches.of_column]
     magnitude, curved = add_shrinkage(builder, problem, beta, switch)
     intercept = builder.add(int(problem.fit_intercept))
     margins = Margins.of(problem)
     slack, squares, softplus = add_loss(builder, problem, margins, beta, intercept)
     program = builder.build([curved, squares], [softplus])
-    return Formulation(problem, program, counted, beta, z, intercept, margins, slack, magnitude)
+    return Formulation(problem, program, switches, beta, z, intercept, margins, slack, magnitude)
 
 
 def require_limits(

@@ -206,9 +206,9 @@ class Duals:
         self.price = options.lambda_0 * problem.penalty.prices(p)
         self.weight = weights(problem, options)  # what each feature takes of the limit `most`
         self.spread = np.ones(p) if problem.spread is None else problem.spread
-        counted = problem.penalty.pays_lambda_0(p)
-        self.always: list[int] = np.flatnonzero(~counted).tolist()
-        self.limited = counted.copy()  # the features that the limit `most` counts
+        self.always: list[int] = np.flatnonzero(~problem.penalty.pays_lambda_0(p)).tolist()  # columns
+        self.limited = np.zeros(p, dtype=bool)  # the features that the limit `most` counts
+        self.limited[problem.paying(np.arange(p, dtype=np.int32))] = True
         self.limited[run.excluded] = False
         self.swaps = run.common.options.swaps
         if self.swaps is not None:
@@ -225,7 +225,11 @@ class Duals:
         if not len(found.theta):
             return Relaxed(decisions, np.inf, None, np.zeros(0, dtype=np.int64), np.zeros(0))
         dual = Dual(found.theta * unit, found.mu * self.mu_unit)
-        return Relaxed(decisions, found.bound * cost, dual, found.columns.astype(np.int64), found.shares)
+        features, shares = found.columns.astype(np.int64), found.shares
+        if self.problem.groups is not None:  # all columns of a group have its share
+            features, first = np.unique(self.problem.groups[features], return_index=True)
+            shares = shares[first]
+        return Relaxed(decisions, found.bound * cost, dual, features, shares)
 
     def cut(self, relaxed: Relaxed, chosen: list[int]) -> tuple[float, Array]:
         """Return constant and slopes of the cut in z of a set; without a dual point they are zero and cut nothing."""
@@ -243,23 +247,28 @@ class Duals:
         s = self.gains(self.problem.design.rmatvec(dual.theta) / self.spread, slice(None))
         outside = self.limited.copy()
         outside[features] = False
-        rewards = np.maximum(s - self.price - dual.mu * self.weight, 0.0)[outside]
+        rewards = np.maximum(self.problem.penalty.by_group(s) - self.price - dual.mu * self.weight, 0.0)[outside]
         terms = np.concatenate([losses, s[self.always], rewards, [dual.mu * most]])
         return -float(terms.sum()) - ROUNDING * float(np.abs(terms).sum())
 
-    def gains(self, v: Array, features: Index | slice) -> Array:
-        """Return the gains s_j of some features."""
+    def gains(self, v: Array, columns: Index | slice) -> Array:
+        """Return the gains s_j of some columns."""
         penalty = self.problem.penalty
-        low, high = self.run.low[features], self.run.high[features]
+        low, high = self.run.low[columns], self.run.high[columns]
         return Penalty(lambda_1=penalty.lambda_1, lambda_2=penalty.lambda_2, lower=low, upper=high).conjugate(v)
 
     def slopes(self, dual: Dual, features: Index) -> Array:
         """Return the slopes of a cut in z of some features, in increasing order: their price and share of mu less s_j."""
         if not len(features):
             return np.zeros(0)
-        X = self.problem.design.take(features).stored()
+        groups = self.problem.groups
+        members = features if groups is None else np.flatnonzero(np.isin(groups, features))
+        X = self.problem.design.take(members).stored()
         columns = np.asarray(X.todense() if sparse.issparse(X) else X, dtype=np.float64)
-        s = self.gains(dual.theta @ columns / self.spread[features], features)
+        s = self.gains(dual.theta @ columns / self.spread[members], members)
+        if groups is not None:
+            place = np.searchsorted(features, groups[members])
+            s = np.bincount(place, weights=s, minlength=len(features)).astype(np.float64)
         return self.price[features] + np.where(self.limited[features], dual.mu * self.weight[features], 0.0) - s
 
 

@@ -15,7 +15,7 @@ from scipy.special import xlog1py, xlogy
 from ellzero.exact.verifier.arithmetic import Array, Float64, Objective, Point
 from ellzero.exact.verifier.data import dense, require
 from ellzero.exact.verifier.diagonals import Diagonals, Model
-from ellzero.exact.verifier.regions import Index, Mask, State, States
+from ellzero.exact.verifier.regions import Blocks, Index, Mask, State, States
 
 # A batch of dual points takes one pass over X, which may be on a disk: larger batches need fewer passes.
 PRODUCT_BYTES = 256 * 2**20  # of a batch's products with all columns
@@ -77,7 +77,9 @@ class Knapsacks(NamedTuple):
 class Problem:
     """The problem that certificate and data define; coefficients are on the penalised scale.
 
-    The numbers of the penalty, of boxes and of bounds are those of `arithmetic`; data and dual points are float64.
+    Features are columns or groups of them, which are known by their first columns: what is said of features, such as prices, is
+    said of these. The numbers of the penalty, of boxes and of bounds are those of `arithmetic`; data and dual points are
+    float64.
     """
 
     loss: str
@@ -98,7 +100,23 @@ class Problem:
     unit: float | Array = 1.0  # of the dual points, for all rows or for each
     price: Array | None = None  # of each feature, zero for those that are not counted; None: that of all others is one
     budget: Any = None  # of the sum of prices; None: it is the number of features that is limited, by k
+    group: Index | None = None  # the first column of each column's group; None: every column is a feature
     arithmetic: Float64 = field(default_factory=Float64)
+
+    @cached_property
+    def members(self) -> Blocks | None:
+        """The columns of each feature."""
+        return None if self.group is None else Blocks.of_groups(self.group)
+
+    def features(self, columns: Index) -> Index:
+        """Return the features of some columns, each once if they are groups."""
+        return columns if self.group is None else np.unique(self.group[columns])
+
+    def used(self, coef: Array) -> Mask:
+        """Return which features a model uses that are counted."""
+        out = np.zeros(len(coef), dtype=bool)
+        out[self.features(np.flatnonzero(coef))] = True
+        return out & self.counted
 
     @cached_property
     def charge(self) -> Array:
@@ -115,7 +133,11 @@ class Problem:
         numbers = self.arithmetic.numbers
         beta = np.abs(numbers(coef[support]) * numbers(self.spread[support]))
         paid = np.where(self.counted, self.lambda_0, 0) if self.price is None else self.lambda_0 * self.price
-        penalties = paid[support] + (self.lambda_1 * beta + self.lambda_2 * beta * beta)
+        penalties = self.lambda_1 * beta + self.lambda_2 * beta * beta
+        if self.group is None:
+            penalties = paid[support] + penalties
+        else:
+            penalties = np.concatenate((paid[self.features(support)], penalties))
         found = self.arithmetic.objective(self.loss, columns, coef[support], intercept, self.y, self.w, penalties)
         require(all(map(self.arithmetic.finite, found)), "the objective of the solution is not finite.")
         return found
@@ -128,7 +150,13 @@ class Problem:
     def root(self) -> State:
         """Return the region of the root, where nothing is decided."""
         index = np.arange(len(self.counted), dtype=np.int64)
-        return State(index, ~self.counted, self.low, self.high, np.full(len(index), -1), np.zeros(0, dtype=np.int64))
+        low, high = self.low, self.high
+        if self.members is not None:
+            index = self.features(index)
+            columns, _ = self.members.listed(index)
+            low, high = low[columns], high[columns]
+        clause, none = np.full(len(index), -1), np.zeros(0, dtype=np.int64)
+        return State(index, ~self.counted[index], low, high, clause, none, self.members)
 
     def allowed(self, states: States) -> tuple[Array, Index]:
         """Return how many features may come from outside `home` beyond one of each clause, and how many of `home` may leave.
@@ -165,9 +193,9 @@ class Problem:
         # Beyond the last root of lambda_1 m + lambda_2 m^2 - room, the penalty alone exceeds what is left.
         last_root = self.arithmetic.last_root
         large, small = (last_root(self.lambda_2, self.lambda_1, -left) for left in (room, np.maximum(room - self.lambda_0, 0)))
-        reach = np.where(paid, large[owner], small[owner])
+        reach = states.of_columns(np.where(paid, large[owner], small[owner]))
         low, high = np.maximum(states.low, -reach), np.minimum(states.high, reach)
-        nothing = (np.minimum(enter, leave) < 0) | (room < 0) | (states.count(low > high) > 0)
+        nothing = (np.minimum(enter, leave) < 0) | (room < 0) | (states.count_columns(low > high) > 0)
         possible = paid | (home | (enter > 0)[owner]) & (room >= self.lambda_0)[owner]
         return replace(states, inside=inside, low=low, high=high).keep(possible).only(~nothing)
 
@@ -187,12 +215,12 @@ class Problem:
         counted = np.append(least, 0)[states.clause] + np.where(home, stay[owner], 0)
         counted = np.where(states.inside, charge, counted)
         left = self.arithmetic.above(room[owner] - (charge - counted), room[owner] + charge + counted)
-        reach = self.arithmetic.last_root(self.lambda_2, self.lambda_1, -np.maximum(left, 0))
+        reach = states.of_columns(self.arithmetic.last_root(self.lambda_2, self.lambda_1, -np.maximum(left, 0)))
         low, high = np.maximum(states.low, -reach), np.minimum(states.high, reach)
         # In the place of the cheapest of its clause, a feature may take more room.
         extra = price - np.append(cheapest, 0)[states.clause] if self.budget is not None else np.where(states.clause < 0, 1, 0)
         possible = states.inside | (left >= 0) & (home | (extra <= enter[owner]))
-        nothing = (enter < 0) | (leave < 0) | (room < 0) | (states.count(low > high) > 0)
+        nothing = (enter < 0) | (leave < 0) | (room < 0) | (states.count_columns(low > high) > 0)
         left_out = bool((~possible & (states.clause >= 0)).any())
         states = replace(states, low=low, high=high).keep(possible).only(~nothing)
         return self.cap(states, upper) if left_out else states  # what is left of a clause may be in, or cost more
@@ -261,7 +289,7 @@ class Problem:
         (v_low, v_high, ridge), fair = self._at_points(states, points)
         home, undecided, (enter, leave) = self.home[index], ~states.inside, self.allowed(states)
         s = np.maximum(self._support_function(v_low, ridge, states), self._support_function(v_high, ridge, states))  # convex
-        net = s - self.charge[index]
+        net = self._gains(s, states) - self.charge[index]
         weight = self.price[index] if self.price is not None and self.budget is not None else None
         # By default, undecided features of `home` are in, the best of each clause too, and others are out. A departure is a
         # feature that does the opposite.
@@ -305,12 +333,20 @@ class Problem:
         with_in, with_out = bound[owner] + rise_in, bound[owner] + rise_out
         out, into = (with_in > upper) & fair[owner], (with_out > upper) & fair[owner]
         nothing = (fair & (bound > upper)) | (states.count(out & into) > 0)
-        # The bound with feature j in, without j's own term.
-        rest = self.arithmetic.below(with_in + s, np.abs(bound)[owner] + rise_in + np.abs(s))
+        # The bound with the feature of column j in, without j's own term.
+        parts = states.of_columns(np.abs(bound)[owner] + rise_in)
+        rest = self.arithmetic.below(states.of_columns(with_in) + s, parts + np.abs(s))
         low, high = self._peel(states, v_low, v_high, ridge, rest, upper)
-        low, high = np.where(fair[owner], low, states.low), np.where(fair[owner], high, states.high)
+        says = states.of_columns(fair[owner])
+        low, high = np.where(says, low, states.low), np.where(says, high, states.high)
         narrowed = replace(states, inside=states.inside | into, low=low, high=high).keep(~out).only(~nothing)
         return np.where(nothing, math.inf, np.where(fair, bound, -math.inf)), self.cap(narrowed, upper)
+
+    def _gains(self, s: Array, states: States) -> Array:
+        """Return what features gain, at most: the sums over their columns."""
+        if states.members is None:
+            return s
+        return self.arithmetic.above(states.sums(s), states.sizes * states.sums(np.abs(s)))
 
     def _knapsacks(self, net: Array, weight: Array, possible: Mask, owner: Index, rooms: Array) -> Knapsacks:
         """Return the features that gain most for their weight in each region, and a part of the last one, up to its room."""
@@ -343,12 +379,12 @@ class Problem:
         return Knapsacks(chosen, part, fall_with, fall_without)
 
     def _at_points(self, states: States, points: Sequence[Point]) -> tuple[tuple[Array, Array, Array], Mask]:
-        """Return the least and the largest v and the ridge (rounded down) of each entry, and which points say anything.
+        """Return the least and the largest v and the ridge (rounded down) of each column, and which points say anything.
 
         The ridge is lambda_2, and what a diagonal moves there.
         """
-        ends = np.cumsum(np.bincount(states.owner, minlength=len(points))).tolist()
-        parts = [states.index[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+        ends = np.cumsum(np.bincount(states.of_columns(states.owner), minlength=len(points))).tolist()
+        parts = [states.columns[start:end] for start, end in zip([0, *ends], ends, strict=False)]
         v_low, v_high = (
             np.concatenate([getattr(point, name)[part] for point, part in zip(points, parts, strict=True)])
             for name in ("v_low", "v_high")

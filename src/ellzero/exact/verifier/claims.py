@@ -34,8 +34,8 @@ Header = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
 
 FORMAT, ALTERNATIVES = "ellzero certificate", "ellzero alternatives"  # the latter list all models up to a threshold
-VERSIONS = {FORMAT: (4, 5), ALTERNATIVES: (1, 2)}
-"""The versions that are read; the second of each is that of features with prices."""
+VERSIONS = {FORMAT: (4, 5, 6), ALTERNATIVES: (1, 2, 3)}
+"""The versions that are read; the second of each is that of features with prices, the third that of groups of columns."""
 LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error")
 STATUSES = ("optimal", "time_limit", "node_limit", "interrupted", "precision", "failed", "improved")
 STATUSES_OF_ALTERNATIVES = ("complete", "time_limit", "node_limit", "too_many", "interrupted", "precision")
@@ -71,6 +71,7 @@ KINDS: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {  # (ty
     (FLOATS, ("nonzeros",)): ("coef",),
     (FLOATS, ()): ("intercept",),
     (FLOATS, ("p",)): ("lower", "upper", "spread", "price"),
+    (INTEGERS, ("p",)): ("group",),
     (INTEGERS, ("others",)): ("unpenalized",),
     (INTEGERS, ("at home",)): ("home",),
     (INTEGERS, ("models",)): ("listed_node", "listed_ends"),
@@ -97,7 +98,7 @@ RANGES: dict[str, tuple[int, str]] = {
     "side": (0, "two"),
     "point_diagonal": (-1, "diagonals"),
 }
-RANGES |= dict.fromkeys(("support", "unpenalized", "home", "block_members"), (0, "p"))
+RANGES |= dict.fromkeys(("support", "unpenalized", "home", "block_members", "group"), (0, "p"))
 RANGES |= dict.fromkeys(("model_columns", "diagonal_members", "growth_columns", "listed_columns"), (0, "p"))
 RANGES |= {"listed_node": (0, "nodes"), "redundant_node": (0, "nodes"), "redundant_to": (0, "models")}
 
@@ -122,9 +123,14 @@ def load(certificate: Any) -> tuple[Header, Arrays]:
         raise Refused(f"this cannot be read as a certificate: {one_line(error)}.") from None
 
 
-def has_prices(header: Header) -> bool:
-    """Return whether features have prices, by the version of the format."""
-    return bool(header["version"] == VERSIONS[header["format"]][1])
+def may_have_prices(header: Header) -> bool:
+    """Return whether features can have prices, and a budget, by the version of the format."""
+    return bool(header["version"] >= VERSIONS[header["format"]][1])
+
+
+def has_groups(header: Header) -> bool:
+    """Return whether features are groups of columns, by the version of the format."""
+    return bool(header["version"] == VERSIONS[header["format"]][2])
 
 
 def is_model_file(path: str | os.PathLike[str]) -> bool:
@@ -139,10 +145,11 @@ def check_header(header: Header, arrays: Arrays) -> None:
     """Check the format, the digest, and the type and range of every entry."""
     several = header.get("format") == ALTERNATIVES
     require(several or header.get("format") == FORMAT, f"this is not an {FORMAT}.")
-    version, (plain, priced) = header.get("version"), VERSIONS[header["format"]]
-    read = type(version) is int and version in (plain, priced)
-    require(read, f"version {version!r:.40} of certificates is not read here, only versions {plain} and {priced}.")
-    numbers = (*NUMBERS, *["budget"] * has_prices(header), *(FIELDS_OF_ALTERNATIVES if several else ()))
+    version, known = header.get("version"), VERSIONS[header["format"]]
+    versions = f"versions {', '.join(map(str, known[:-1]))} and {known[-1]}"
+    read = type(version) is int and version in known
+    require(read, f"version {version!r:.40} of certificates is not read here, only {versions}.")
+    numbers = (*NUMBERS, *["budget"] * may_have_prices(header), *(FIELDS_OF_ALTERNATIVES if several else ()))
     fields = {*FIELDS, *numbers}
     try:
         found = digest(header, arrays)
@@ -184,7 +191,9 @@ def check_arrays(header: Header, arrays: Arrays) -> Arrays:
     needed |= {"classes"} if header["loss"] != "squared_error" else set()
     needed |= {"home"} if header["swap_size"] is not None else set()
     needed |= LISTED if header["format"] == ALTERNATIVES else set()
-    needed |= {"price"} if has_prices(header) else set()
+    groups = has_groups(header)
+    priced = may_have_prices(header) and (not groups or header["budget"] is not None or "price" in arrays)
+    needed |= ({"price"} if priced else set()) | ({"group"} if groups else set())
     more = DIAGONALS if header["loss"] == "squared_error" else GROWTH
     needed |= more if more & arrays.keys() else set()
     missing, unknown = needed - arrays.keys(), arrays.keys() - needed - OPTIONAL
@@ -273,11 +282,13 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
         raise Refused(f"X or y cannot be read as numbers: {error}") from None
     largest, deviation, about_zero, idle = column_sizes(matrix, w, header["fit_intercept"])
     require(np.isfinite(largest).all(), "X contains numbers that are not finite.")
-    spread = arrays.get("spread", np.ones(p))
-    if header["standardize"]:
-        check_spread(spread, largest, deviation if header["fit_intercept"] else about_zero, about_zero)
     counted = np.ones(p, dtype=bool)
     counted[arrays.get("unpenalized", [])] = False
+    group = read_groups(arrays, counted)
+    spread = arrays.get("spread", np.ones(p))
+    if header["standardize"]:
+        sizes = largest, deviation if header["fit_intercept"] else about_zero, about_zero
+        check_spread(spread, *(sizes if group is None else of_groups(group, *sizes)))
     low, high = arrays.get("lower", np.full(p, -np.inf)), arrays.get("upper", np.full(p, np.inf))
     ordered = (low <= high).all() and (low < np.inf).all() and (high > -np.inf).all()
     require(ordered and (low <= 0.0)[counted].all() and (high >= 0.0)[counted].all(), "lower and upper are not in order.")
@@ -295,6 +306,7 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
     home = np.zeros(p, dtype=bool)
     home[arrays.get("home", [])] = True
     require(not (home & ~counted).any(), "home lists unpenalized features.")
+    require(group is None or (group[home] == np.flatnonzero(home)).all(), "home lists columns that do not head their groups.")
     norm = largest / spread * np.sqrt(about_zero**2 + n * arithmetic.tiny) + arithmetic.tiny  # never zero by underflow
     # Dual points are zero in rows without weight, and sum to zero exactly if there is an intercept: their products with an idle
     # column are zero.
@@ -307,6 +319,7 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
         k=k,
         price=None if price is None else arithmetic.numbers(price),
         budget=budget,
+        group=group,
         home=home,
         fit_intercept=header["fit_intercept"],
         X=matrix,
@@ -322,6 +335,29 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
     )
 
 
+def read_groups(arrays: Arrays, counted: NDArray[np.bool_]) -> NDArray[np.int64] | None:
+    """Return the first column of each column's group, None without groups; what is counted is counted as a whole."""
+    if "group" not in arrays:
+        return None
+    group = arrays["group"]
+    first = (group <= np.arange(len(group))) & (group[group] == group)
+    require_all(first, "group does not name the first column of each column's group")
+    require_all(counted[group] == counted, "unpenalized lists a part of a group")
+    return group
+
+
+def of_groups(group: NDArray[np.int64], unit: Array, norm: Array, about_zero: Array) -> tuple[Array, Array, Array]:
+    """Return for each column the size of its group: a unit, and the roots of the sums of squares of both norms in it."""
+    largest = np.zeros(len(group))
+    np.maximum.at(largest, group, unit)
+    largest = np.where(largest > 0.0, largest, 1.0)[group]
+
+    def total(sizes: Array) -> Array:
+        return np.sqrt(np.bincount(group, weights=(unit / largest * sizes) ** 2, minlength=len(group)))[group]
+
+    return largest, total(norm), total(about_zero)
+
+
 def read_prices(arrays: Arrays, counted: NDArray[np.bool_]) -> Array | None:
     """Return the price of each feature, None if all are one; those of counted features are positive, all others zero."""
     if "price" not in arrays:
@@ -331,6 +367,7 @@ def read_prices(arrays: Arrays, counted: NDArray[np.bool_]) -> Array | None:
     require_all((price > 0.0) == counted, "price is not zero for the unpenalized features alone")
     usable = (price == 0.0) | (price >= 1.0 / LARGEST_PRICE) & (price <= LARGEST_PRICE)
     require_all(usable, "price contains numbers that are too small or too large")
+    require_all(price == price[arrays.get("group", slice(None))], "price differs inside a group")
     return price
 
 
@@ -338,10 +375,11 @@ def read_solution(header: Header, arrays: Arrays, problem: Problem) -> tuple[Arr
     """Return the coefficients of all features and the intercept; refuse them if they violate the constraints."""
     coef, intercept = np.zeros(len(problem.counted)), float(arrays["intercept"])
     coef[arrays["support"]] = arrays["coef"]
-    used, k = int(problem.counted[coef != 0.0].sum()), header["k"]
+    features = problem.used(coef)
+    used, k = int(features.sum()), header["k"]
     require(k is None or used <= k, f"the solution uses {used} features, k allows {k}.")
     if header.get("budget") is not None:
-        spent, budget = math.fsum(arrays["price"][coef != 0.0].tolist()), header["budget"]
+        spent, budget = math.fsum(arrays["price"][features].tolist()), header["budget"]
         require(
             spent <= budget * (1.0 + BUDGET_SLACK), f"the solution's features cost {spent:.12g}, budget allows {budget:.12g}."
         )
@@ -380,7 +418,8 @@ def read_tree(arrays: Arrays, problem: Problem) -> Tree:
     starts = np.concatenate(([0], ends))[:-1]
     listed = (ends > starts).all() and (ends[-1] if len(ends) else 0) == len(members)
     require(listed, "the blocks of the tree are malformed: each must end after it begins, and the last with the members.")
-    require(branch[0] == -1 and problem.counted[members].all(), "the tree splits what cannot be split.")
+    whole = problem.counted[members].all() and (problem.group is None or (problem.group[members] == members).all())
+    require(branch[0] == -1 and whole, "the tree splits what cannot be split.")
     points = arrays["alpha"], arrays.get("alpha_rest"), read_diagonals(arrays, problem)
     return Tree(parent, branch, arrays["side"], Blocks.of(members, ends - starts), arrays["row"], *points)
 

@@ -45,7 +45,7 @@ class Listing:
     scale: float
     nodes: dict[int, int]  # the place of each node's model in the list
     redundant: dict[int, int]  # the place of the model to which each node adds nothing
-    supports: list[Support]  # counted features
+    supports: list[Support]  # counted features; groups by their first columns
     costs: list[float]
     faults: list[str] = field(default_factory=list)
 
@@ -87,8 +87,9 @@ class Listing:
         value = float(problem.evaluate(coef, intercept).value)
         if value > self.threshold + tolerance:
             self.tell(f"model {place} of the list has the objective {value:.15g}, above the threshold {self.threshold:.15g}.")
-        self.supports.append(frozenset(counted.tolist()))
-        self.costs.append(value - paid(counted.tolist(), problem))
+        features = problem.features(counted).tolist()
+        self.supports.append(frozenset(features))
+        self.costs.append(value - paid(features, problem))
 
     def tell(self, fault: str) -> None:
         """Note a fault, of many only the first few."""

@@ -1,12 +1,14 @@
 """The regions of nodes: which features are in, out or undecided there, clauses and boxes; and what decisions make of them.
 
-Arrays of many regions stand one after the other, so that one pass of NumPy serves many nodes.
+Arrays of many regions stand one after the other, so that one pass of NumPy serves many nodes. A feature is a column, or a group
+of columns that is known by its first one; boxes belong to columns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,6 +42,12 @@ class Blocks:
         sizes = np.bincount(keys // width, minlength=len(sizes))
         return Blocks(keys % width, np.cumsum(sizes) - sizes, sizes)
 
+    @staticmethod
+    def of_groups(heads: Index) -> Blocks:
+        """Return the columns of each group, by the number of its first column; other columns have no members."""
+        sizes = np.bincount(heads, minlength=len(heads))
+        return Blocks(np.argsort(heads, kind="stable"), np.cumsum(sizes) - sizes, sizes)
+
     def listed(self, numbers: Index) -> tuple[Index, Index]:
         """Return the features of some blocks, one after the other, and the place of the block of each; -1 is an empty one."""
         known = numbers >= 0
@@ -57,15 +65,21 @@ class State:
 
     index: Index  # ascending
     inside: Mask  # in, or unpenalized; the others are undecided
-    low: Array
+    low: Array  # of each of `columns`
     high: Array
     clause: Index  # the number of each feature's clause, -1 if it has none
     blocks: Index  # the block that each clause is
+    members: Blocks | None = None  # the columns of each feature; None: every column is a feature
+
+    @property
+    def columns(self) -> Index:
+        """The columns of the features, those of the first one first."""
+        return self.index if self.members is None else self.members.listed(self.index)[0]
 
     @property
     def nbytes(self) -> int:
         """The memory that it takes, about."""
-        return 5 * int(self.index.nbytes)
+        return 3 * int(self.index.nbytes) + 16 * len(self.low)
 
 
 @dataclass(frozen=True)
@@ -76,11 +90,39 @@ class States:
     owner: Index  # the region of each entry, ascending; an entry is a feature of a region, and features are ascending
     index: Index
     inside: Mask
-    low: Array
+    low: Array  # of each of `columns`
     high: Array
     clause: Index  # the number of each entry's clause, -1 if it has none
     holder: Index  # the region of each clause
     blocks: Index  # the block that each clause is
+    members: Blocks | None = None  # the columns of each feature; None: every column is a feature
+
+    @cached_property
+    def listed(self) -> tuple[Index, Index]:
+        """The columns of all entries, one after the other, and the entry that each belongs to; only with `members`."""
+        assert self.members is not None
+        return self.members.listed(self.index)
+
+    @property
+    def columns(self) -> Index:
+        """The columns of all entries, one after the other."""
+        return self.index if self.members is None else self.listed[0]
+
+    def of_columns(self, values: Array) -> Array:
+        """Return for each column the value of its entry."""
+        return values if self.members is None else values[self.listed[1]]
+
+    def sums(self, values: Array) -> Array:
+        """Return the sum of the values of each entry's columns."""
+        if self.members is None or not len(values):
+            return values
+        sizes = self.sizes
+        return np.asarray(np.add.reduceat(values, np.cumsum(sizes) - sizes))
+
+    @property
+    def sizes(self) -> Index:
+        """The number of columns of each entry."""
+        return np.ones(len(self.index), dtype=np.int64) if self.members is None else self.members.sizes[self.index]
 
     @staticmethod
     def join(nodes: Index, parts: Sequence[State]) -> States:
@@ -93,7 +135,7 @@ class States:
         holder = np.repeat(np.arange(len(parts)), [len(part.blocks) for part in parts])
         first = np.searchsorted(holder, np.arange(len(parts)))  # the first clause of each region
         clause = np.where(clause < 0, -1, clause + first[owner])
-        return States(nodes, owner, index, inside, low, high, clause, holder, blocks)
+        return States(nodes, owner, index, inside, low, high, clause, holder, blocks, parts[0].members)
 
     def split(self) -> Iterable[tuple[int, State]]:
         """Yield each node and its region."""
@@ -103,15 +145,22 @@ class States:
         entries, clauses = np.searchsorted(self.owner, regions), np.searchsorted(self.holder[order], regions)
         clause = place[self.clause] - np.where(self.clause < 0, 0, clauses[self.owner])
         blocks = self.blocks[order]
-        columns = self.index, self.inside, self.low, self.high
+        boxes = entries if self.members is None else np.searchsorted(self.of_columns(self.owner), regions)
         for at, node in enumerate(self.node.tolist()):
             part, own = slice(entries[at], entries[at + 1]), slice(clauses[at], clauses[at + 1])
-            index, inside, low, high = (column[part].copy() for column in columns)
-            yield node, State(index, inside, low, high, clause[part].copy(), blocks[own].copy())
+            box = slice(boxes[at], boxes[at + 1])
+            index, inside, low, high, mine = (
+                each.copy() for each in (self.index[part], self.inside[part], self.low[box], self.high[box], clause[part])
+            )
+            yield node, State(index, inside, low, high, mine, blocks[own].copy(), self.members)
 
     def count(self, mask: Mask) -> Index:
         """Return how many entries of each region a mask holds."""
         return np.bincount(self.owner[mask], minlength=len(self.node))
+
+    def count_columns(self, mask: Mask) -> Index:
+        """Return how many columns of each region a mask holds."""
+        return np.bincount(self.of_columns(self.owner)[mask], minlength=len(self.node))
 
     def total(self, values: Array, mask: Mask) -> Array:
         """Return the sum of values of the entries of each region that a mask holds."""
@@ -144,8 +193,10 @@ class States:
 
     def keep(self, mask: Mask) -> States:
         """Return the regions without the entries outside the mask, which become zero."""
-        names = ("owner", "index", "inside", "low", "high", "clause")
-        return self if mask.all() else replace(self, **{name: getattr(self, name)[mask] for name in names})
+        if mask.all():
+            return self
+        names, box = ("owner", "index", "inside", "clause"), self.of_columns(mask)
+        return replace(self, **{name: getattr(self, name)[mask] for name in names}, low=self.low[box], high=self.high[box])
 
     def only(self, left: Mask) -> States:
         """Return some of the regions."""

@@ -117,7 +117,7 @@ def verify(
         "float64" bounds its rounding errors. "exact" repeats the proof with rational numbers, and with balls around logarithms:
         much slower, without any margin (``pip install 'ellzero[exact]'``).
     loss, lambda_0, lambda_1, lambda_2, k, budget, swap_size, fit_intercept, standardize, lower, upper, unpenalized,
-    feature_cost, sample_weight : optional
+    feature_cost, groups, sample_weight : optional
         The problem that you mean, as you would state it to :func:`solve`; what you leave out has its default there. A
         certificate about another problem is not valid for you, and the reasons say where it differs. Without any of these, read
         ``report.problem``, which says in words what the certificate is about. ``bound`` and ``free_bound``, which a proof may
@@ -161,7 +161,7 @@ def verify(
             coef, intercept = read_solution(header, arrays, problem)
             found = problem.evaluate(coef, intercept)
             objective = float(found.value)
-            at_home = bool((problem.home == problem.counted & (coef != 0.0)).all())
+            at_home = bool((problem.home == problem.used(coef)).all())
             if expected is not None and header["swap_size"] is not None and not at_home:
                 other.append("the swaps of the certificate do not start from its solution, as expected.")
             scale = problem.scale(objective)

@@ -33,6 +33,7 @@ DEFAULTS: dict[str, Any] = {  # those of ellzero.solve
     "upper": None,
     "unpenalized": None,
     "feature_cost": None,
+    "groups": None,
     "sample_weight": None,
 }
 COMPARED = ("loss", "k", "budget", "swap_size", "fit_intercept", "standardize", "lambda_0", "lambda_1", "lambda_2")
@@ -43,14 +44,18 @@ def describe(header: Header, arrays: Arrays) -> list[str]:
     """Return the problem of a certificate in words, one line for each part; the text is safe to print."""
     n, p = header["n"], header["p"]
     with_intercept = "with an intercept" if header["fit_intercept"] else "without an intercept"
-    lines = [f"{header['loss'].replace('_', ' ')} loss, {with_intercept}; {n} rows, {p} features"]
+    one, columns = "feature", count(p, "feature")
+    if "group" in arrays:
+        sizes = np.bincount(arrays["group"])
+        one, columns = "group", f"{count(p, 'column')} in {count(int((sizes > 0).sum()), 'group')} of at most {sizes.max()}"
+    lines = [f"{header['loss'].replace('_', ' ')} loss, {with_intercept}; {n} rows, {columns}"]
     if "classes" in arrays:
         first, second = (f"{label!r:.{LONGEST_LABEL}}" for label in arrays["classes"].tolist())
         lines[0] += f"; {first} against {second}"
-    limits = [] if header["k"] is None else [f"at most {count(header['k'], 'feature')}"]
+    limits = [] if header["k"] is None else [f"at most {count(header['k'], one)}"]
     if header.get("budget") is not None:
-        limits.append(f"features that cost at most {header['budget']:.12g} together")
-    each_pays = "for each feature" if "price" not in arrays else "times the cost of each feature"
+        limits.append(f"{one}s that cost at most {header['budget']:.12g} together")
+    each_pays = f"for each {one}" if "price" not in arrays else f"times the cost of each {one}"
     prices = {"lambda_0": each_pays, "lambda_1": "times |beta|", "lambda_2": "times beta^2"}
     limits += [f"{name} = {header[name]:.12g} {each}" for name, each in prices.items() if header[name]]
     scale = ", beta on the scale of standardised features" if header["standardize"] else ""
@@ -110,7 +115,8 @@ def differences(header: Header, arrays: Arrays, expected: Mapping[str, Any], nam
     wanted = {**DEFAULTS, **expected}
     if wanted["lambda_0"] is None:
         wanted["lambda_0"] = 0.0
-    free, price = as_prices(wanted["unpenalized"], wanted["feature_cost"], header["p"], names)
+    labels = as_labels(wanted["groups"], header["p"], names)
+    free, price = as_prices(wanted["unpenalized"], wanted["feature_cost"], header["p"], names, labels)
     if (
         price is None and wanted["k"] is None and isinstance(wanted["budget"], (int, float))
     ):  # without costs, a number of features
@@ -130,6 +136,8 @@ def differences(header: Header, arrays: Arrays, expected: Mapping[str, Any], nam
     every = np.where(free, 0.0, 1.0)
     if not np.array_equal(np.where(free, 0.0, arrays.get("price", every)), every if price is None else price):
         out.append("feature_cost is not as expected: the certificate is about other costs of the features.")
+    if not np.array_equal(arrays.get("group", np.arange(p)), heads_of(labels)):
+        out.append("groups is not as expected: the certificate is about other groups of the columns.")
     given = spread_out("sample_weight", wanted["sample_weight"], n, 1.0)
     share = given / given.sum() if given.sum() else given
     if not np.allclose(arrays.get("weights", np.full(n, 1.0 / n)), share, rtol=AGREEMENT, atol=1e-300):
@@ -160,8 +168,40 @@ def spread_out(name: str, value: Any, size: int, default: float) -> Array:
         raise InvalidInputError(f"{name} must be a number or {size} numbers.") from None
 
 
-def as_prices(unpenalized: Any, costs: Any, p: int, names: list[Any] | None) -> tuple[NDArray[np.bool_], Array | None]:
-    """Return a mask of unpenalized features, those that cost nothing included, and prices; None if all others are one."""
+def as_labels(groups: Any, p: int, names: list[Any] | None) -> list[Any]:
+    """Return the label of each column's group, None for a column on its own; groups are labels, or columns by their name."""
+    if groups is None:
+        return [None] * p
+    if isinstance(groups, str) or not hasattr(groups, "__iter__"):
+        raise InvalidInputError(f"groups must be stated as labels of columns, or as columns by name, got {groups!r:.40}.")
+    if not isinstance(groups, Mapping):
+        labels = [None if label is None or label != label else label for label in groups]
+        if len(labels) != p:
+            raise InvalidInputError(f"groups must hold a label for each of the {p} columns of X, got {len(labels)}.")
+        return labels
+    labels, known = [None] * p, {name: j for j, name in enumerate(names or [])}
+    for label, columns in groups.items():
+        for each in [columns] if isinstance(columns, str) else columns:
+            j = known.get(each, each)
+            if not isinstance(j, (int, np.integer)) or not 0 <= j < p:
+                raise InvalidInputError(f"groups names a column that X does not have: {each!r:.40}.")
+            labels[j] = label
+    return labels
+
+
+def heads_of(labels: list[Any]) -> NDArray[np.int64]:
+    """Return the first column of each column's group."""
+    first: dict[Any, int] = {}
+    return np.array([j if label is None else first.setdefault(label, j) for j, label in enumerate(labels)], dtype=np.int64)
+
+
+def as_prices(
+    unpenalized: Any, costs: Any, p: int, names: list[Any] | None, labels: list[Any]
+) -> tuple[NDArray[np.bool_], Array | None]:
+    """Return a mask of unpenalized features, those that cost nothing included, and prices; None if all others are one.
+
+    Mappings name columns, or groups by their labels.
+    """
     mask = as_mask(unpenalized, p, names)
     if costs is None:
         return mask, None
@@ -170,6 +210,9 @@ def as_prices(unpenalized: Any, costs: Any, p: int, names: list[Any] | None) -> 
     named = costs.to_dict() if names is not None and hasattr(costs, "to_dict") and set(costs.index) & set(names) else costs
     if isinstance(named, Mapping):
         for name, value in named.items():
+            if members := [j for j, label in enumerate(labels) if label is not None and str(label) == str(name)]:
+                price[members] = value
+                continue
             j = known.get(name, name)
             if not isinstance(j, int) or not 0 <= j < p:
                 raise InvalidInputError(f"feature_cost names a feature that X does not have: {name!r:.40}.")
