@@ -15,7 +15,8 @@ constexpr int64_t tiles_per_chunk = 16;
 constexpr int64_t groups_per_chunk = 64;
 // Groups that are ranked again, with the matrix of their columns; larger groups than this are not.
 constexpr size_t ranked_twice = 128;
-constexpr int64_t most_held_at_once = 64;
+constexpr int64_t most_in_a_block = 64;
+constexpr size_t most_blocks = 4096;
 constexpr int64_t work_between_polls = 1'000'000'000;  // multiplications
 // The products may take up to this share of X (if that is in memory) or this many bytes, whichever is more; but a few features
 // always fit.
@@ -64,6 +65,7 @@ bool SwapModel::follow(const Iterate& it, const std::vector<int32_t>& features) 
         d_ = std::move(d);
         scale_ = 1.0;
         products_.clear();
+        blocks_.clear();
         problem_.X.curvatures(d_.data(), diagonal_, sums_);
     }
     std::vector<int32_t> missing;
@@ -248,32 +250,39 @@ std::vector<Swap> SwapModel::rank(const Iterate& it, const double* slopes, size_
         }, count * work_per_tile);
         problem_.X.monitor().poll();
     }
-    const std::vector<Swap> rough = merged(found, std::max(ranked_twice, most));
-    return merged({ranked_again(it, slopes, rough, terms)}, most);
+    return merged(found, most);
+}
+
+const std::vector<double>& SwapModel::block(int32_t head, const std::vector<int32_t>& columns) {
+    if (blocks_.size() >= most_blocks && !blocks_.contains(head)) blocks_.clear();
+    std::vector<double>& found = blocks_[head];
+    if (found.empty()) {
+        const auto held = problem_.X.design().hold(columns);
+        problem_.X.gram(columns, d_.data(), found);
+    }
+    return found;
 }
 
 std::vector<Swap> SwapModel::ranked_again(const Iterate& it, const double* slopes, std::span<const Swap> swaps,
-                                          const Terms& terms) const {
+                                          const Terms& terms) {
     constexpr int64_t width = kernels::tile_width;
     const Penalty& penalty = problem_.penalty;
     const int64_t order = hessian_.order();
     std::vector<const float*> rows;
     for (const int32_t j : it.support) rows.push_back(products_.at(j).data());
     if (problem_.intercept) rows.push_back(sums_.data());
-    std::vector<double> d(d_), gram, t(order * width), u(order * width), forward, along, own, slope, pulled;
-    for (double& value : d) value *= scale_;
+    std::vector<double> t(order * width), u(order * width), forward, along, own, slope, pulled;
     std::vector<Swap> out;
     for (const Swap& swap : swaps) {
         std::vector<int32_t> columns;
         for (const int32_t j : problem_.members(swap.column))
             if (problem_.X.square(j) > 0.0) columns.push_back(j);
         const int64_t m = std::ssize(columns), ld = m + 1;
-        if (m > most_held_at_once) {
+        if (m > most_in_a_block) {
             out.push_back(swap);
             continue;
         }
-        const auto held = problem_.X.design().hold(columns);
-        problem_.X.gram(columns, d.data(), gram);
+        const std::vector<double>& gram = block(swap.column, columns);
         // L^-1 and L^-T L^-1 of the products with the support, one column of the group after the other.
         forward.resize(m * order), along.resize(m * order);
         for (int64_t first = 0; first < m; first += width) {
@@ -281,7 +290,8 @@ std::vector<Swap> SwapModel::ranked_again(const Iterate& it, const double* slope
             double squares[width];
             std::fill(t.begin(), t.end(), 0.0);
             for (int64_t a = 0; a < order; ++a)
-                for (int64_t l = 0; l < count; ++l) t[a * width + l] = scale_ * static_cast<double>(rows[a][columns[first + l]]);
+                for (int64_t l = 0; l < count; ++l)
+                    t[a * width + l] = scale_ * static_cast<double>(rows[a][columns[first + l]]);
             kernels::solve_forward(hessian_.factor(), order, t.data(), squares);
             kernels::solve_backward(hessian_.factor(), order, t.data(), u.data());
             for (int64_t l = 0; l < count; ++l)
@@ -311,11 +321,11 @@ std::vector<Swap> SwapModel::ranked_again(const Iterate& it, const double* slope
             }
             for (int64_t a = 0; a < m; ++a)
                 for (int64_t b = 0; b <= a; ++b) {
-                    double entry = gram[a * ld + b] - kernels::dot(&forward[a * order], &forward[b * order], order);
+                    double entry = scale_ * gram[a * ld + b] - kernels::dot(&forward[a * order], &forward[b * order], order);
                     for (int64_t c = 0; c < leaving; ++c)
                         entry += pulled[a * leaving + c] * along[b * order + removal.positions[c]];
                     if (a == b) {
-                        const double whole = gram[a * ld + a] + 2.0 * penalty.lambda_2;
+                        const double whole = scale_ * gram[a * ld + a] + 2.0 * penalty.lambda_2;
                         entry = std::max(entry + 2.0 * penalty.lambda_2, least_left * whole);
                     }
                     own[a * m + b] = own[b * m + a] = entry;
@@ -348,7 +358,8 @@ std::vector<Swap> SwapModel::rank_all_groups(const Iterate& it, const double* sl
         }, size * work);
         problem_.X.monitor().poll();
     }
-    return merged(found, most);
+    const std::vector<Swap> rough = merged(found, std::max(ranked_twice, most));
+    return merged({ranked_again(it, slopes, rough, terms)}, most);
 }
 
 }  // namespace ellzero

@@ -55,8 +55,9 @@ class SwapModel {
     void rank_groups(const Iterate& it, const double* slopes, size_t most, std::span<const int32_t> heads, const Terms& terms,
                      std::vector<Swap>& list) const;
     // The best swaps for these groups, with what their columns have in common.
-    std::vector<Swap> ranked_again(const Iterate& it, const double* slopes, std::span<const Swap> swaps,
-                                   const Terms& terms) const;
+    std::vector<Swap> ranked_again(const Iterate& it, const double* slopes, std::span<const Swap> swaps, const Terms& terms);
+    // Z_J'D Z_J of a group's columns (and the constant), read once for each D.
+    const std::vector<double>& block(int32_t head, const std::vector<int32_t>& columns);
     // The best swap for a column where prices differ, given the curvature that it has left and H^-1 Z'D z_j, in steps of
     // `width`.
     Swap best_at_prices(const Iterate& it, int32_t j, double slope, double left, const double* u, int64_t width,
@@ -69,6 +70,7 @@ class SwapModel {
     double scale_ = 1.0;                                        // the present D is about this multiple of it
     std::vector<float> diagonal_, sums_;                        // z_j'D z_j, z_j'D 1
     std::unordered_map<int32_t, std::vector<float>> products_;  // feature -> its products with all columns
+    std::unordered_map<int32_t, std::vector<double>> blocks_;   // group -> the products of its columns with each other
     Quadratic hessian_;                                         // of the iterate that is ranked
     std::vector<double> variance_;                              // v
     std::vector<Removal> removals_;                             // of groups
