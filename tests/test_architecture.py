@@ -3,8 +3,11 @@
 import ast
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 import ellzero
 
@@ -47,7 +50,8 @@ SHARED_WITH_THE_VERIFIER = (
     "quoting",
     "reading",
 )  # modules of base: how to read files, not what is in them
-OPTIONAL = ("pandas", "matplotlib", "sklearn", "joblib", "dask", "cloudpickle", "highspy", "pyscipopt", "gurobipy")
+OPTIONAL = ("pandas", "matplotlib", "sklearn", "joblib", "dask", "cloudpickle", "highspy", "pyscipopt", "gurobipy", "onnx")
+SLOW = ("scipy.sparse", "scipy.special", "scipy.stats", "importlib.metadata")
 
 
 def modules() -> list[Path]:
@@ -168,7 +172,38 @@ def test_core_knows_no_python():
         assert "Python.h" not in file.read_text(), file
 
 
-def test_start_up_imports_nothing_optional():
-    code = f"import sys, ellzero; print([m for m in {OPTIONAL} if m in sys.modules])"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert out.stdout.strip() == "[]"
+def modules_after(code: str) -> set[str]:
+    """Return those of the modules that start-up should do without that are there once a program has run."""
+    code = f"import sys\n{code}\nprint(*[m for m in {[*OPTIONAL, *SLOW]} if m in sys.modules])"
+    return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+
+
+def test_start_up_imports_nothing_optional_and_nothing_slow():
+    assert modules_after("import ellzero") == set()
+
+
+def test_fits_and_proofs_import_nothing_optional():
+    code = """
+        import numpy as np, ellzero as ez
+        X = np.random.default_rng(0).standard_normal((40, 5))
+        y = np.where(X[:, 0] > 0, 1, -1)
+        ez.fit_path(X, y)
+        assert ez.verify(ez.solve(X, y, k=1, lambda_2=0.1).certificate, X, y).valid
+    """
+    assert modules_after(textwrap.dedent(code)) <= set(SLOW) - {"scipy.stats"}
+
+
+def test_public_names_are_the_same_for_all_who_ask():
+    """The root lists its names for type checkers, for `__getattr__` and for `import *`."""
+    tree = ast.parse((ROOT / "__init__.py").read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {alias.name: node.module for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    places = {name: f"ellzero.{place}" if ellzero.PLACES[place] else "ellzero" for name, place in ellzero.PLACE_OF.items()}
+    assert seen == places
+    errors = {"ClusterError", "DatasetError", "EllzeroError", "FragileModelWarning", "InvalidInputError"}
+    assert sorted({*places, *errors}) == sorted(ellzero.__all__)
+    assert {*ellzero.__all__, "__version__"} <= set(dir(ellzero))
+    for name in ellzero.__all__:
+        assert getattr(ellzero, name) is getattr(ellzero, name)
+    with pytest.raises(AttributeError, match="'nothing'"):
+        _ = ellzero.nothing

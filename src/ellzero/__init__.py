@@ -6,35 +6,16 @@
 [0, 333, 666]
 """
 
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from ellzero import datasets, metrics
 from ellzero.base.errors import ClusterError, DatasetError, EllzeroError, FragileModelWarning, InvalidInputError
 from ellzero.base.imports import import_whole
-from ellzero.design.column_store import ColumnStore, open_columns
-from ellzero.design.device_array import DeviceStore, to_device
-from ellzero.exact.alternative_models import Alternatives
-from ellzero.exact.alternatives import alternatives
-from ellzero.exact.certificate import Certificate
-from ellzero.exact.solution import ExactSolution
-from ellzero.exact.solve import solve
-from ellzero.exact.swaps import improve
-from ellzero.exact.verifier import VerificationReport, verify
-from ellzero.paths.budgets import Budgets, fit_budgets
-from ellzero.paths.certified import CertifiedPath, certify_path
-from ellzero.paths.fitting import fit_path, lambda_grid
-from ellzero.paths.grid import PathGrid, fit_grid
-from ellzero.paths.path import Path
-from ellzero.paths.sizes import Sizes, fit_sizes
-from ellzero.plots.groups import plot_groups
-from ellzero.problem.model import Model
-from ellzero.problem.objective import objective
-from ellzero.problem.stationarity import StationarityReport, check_stationarity
-from ellzero.tables.bins import bins
 
 if TYPE_CHECKING:
+    from ellzero import datasets, metrics
     from ellzero.conversion import ColumnWriter, SparseColumnWriter, convert
+    from ellzero.design.column_store import ColumnStore, open_columns
+    from ellzero.design.device_array import DeviceStore, to_device
     from ellzero.estimators.choice import Choice
     from ellzero.estimators.cross_validated import L0ClassifierCV, L0RegressorCV
     from ellzero.estimators.cross_validation import CrossValidation
@@ -43,38 +24,77 @@ if TYPE_CHECKING:
     from ellzero.estimators.selector import L0Selector
     from ellzero.estimators.single_fit import L0Classifier, L0Regressor
     from ellzero.estimators.stability import Stability, stability_selection
+    from ellzero.exact.alternative_models import Alternatives
+    from ellzero.exact.alternatives import alternatives
+    from ellzero.exact.certificate import Certificate
+    from ellzero.exact.solution import ExactSolution
+    from ellzero.exact.solve import solve
+    from ellzero.exact.swaps import improve
+    from ellzero.exact.verifier import VerificationReport, verify
+    from ellzero.paths.budgets import Budgets, fit_budgets
+    from ellzero.paths.certified import CertifiedPath, certify_path
+    from ellzero.paths.fitting import fit_path, lambda_grid
+    from ellzero.paths.grid import PathGrid, fit_grid
+    from ellzero.paths.path import Path
+    from ellzero.paths.sizes import Sizes, fit_sizes
+    from ellzero.plots.groups import plot_groups
+    from ellzero.problem.model import Model
+    from ellzero.problem.objective import objective
+    from ellzero.problem.stationarity import StationarityReport, check_stationarity
+    from ellzero.tables.bins import bins
 
-__version__ = version("ellzero")
+    __version__: str
 
-# Names that need scikit-learn or write column stores are imported when they are first used, so that `import ellzero` stays
-# quick for those who only fit paths.
-LATER = {
-    "ColumnWriter": "conversion",
-    "SparseColumnWriter": "conversion",
-    "convert": "conversion",
-    "Choice": "estimators.choice",
-    "CrossValidation": "estimators.cross_validation",
-    "Inference": "estimators.inference",
-    "L0Classifier": "estimators.single_fit",
-    "L0ClassifierCV": "estimators.cross_validated",
-    "L0Regressor": "estimators.single_fit",
-    "L0RegressorCV": "estimators.cross_validated",
-    "L0Selector": "estimators.selector",
-    "Stability": "estimators.stability",
-    "inference": "estimators.inference",
-    "load": "estimators.model_file",
-    "stability_selection": "estimators.stability",
+# The names above once more: a module is imported when one of its names is first used, so that `import ellzero` stays quick.
+PLACES = {
+    "conversion": ["ColumnWriter", "SparseColumnWriter", "convert"],
+    "datasets": [],
+    "design.column_store": ["ColumnStore", "open_columns"],
+    "design.device_array": ["DeviceStore", "to_device"],
+    "estimators.choice": ["Choice"],
+    "estimators.cross_validated": ["L0ClassifierCV", "L0RegressorCV"],
+    "estimators.cross_validation": ["CrossValidation"],
+    "estimators.inference": ["Inference", "inference"],
+    "estimators.model_file": ["load"],
+    "estimators.selector": ["L0Selector"],
+    "estimators.single_fit": ["L0Classifier", "L0Regressor"],
+    "estimators.stability": ["Stability", "stability_selection"],
+    "exact.alternative_models": ["Alternatives"],
+    "exact.alternatives": ["alternatives"],
+    "exact.certificate": ["Certificate"],
+    "exact.solution": ["ExactSolution"],
+    "exact.solve": ["solve"],
+    "exact.swaps": ["improve"],
+    "exact.verifier": ["VerificationReport", "verify"],
+    "metrics": [],
+    "paths.budgets": ["Budgets", "fit_budgets"],
+    "paths.certified": ["CertifiedPath", "certify_path"],
+    "paths.fitting": ["fit_path", "lambda_grid"],
+    "paths.grid": ["PathGrid", "fit_grid"],
+    "paths.path": ["Path"],
+    "paths.sizes": ["Sizes", "fit_sizes"],
+    "plots.groups": ["plot_groups"],
+    "problem.model": ["Model"],
+    "problem.objective": ["objective"],
+    "problem.stationarity": ["StationarityReport", "check_stationarity"],
+    "tables.bins": ["bins"],
 }
+PLACE_OF = {name: place for place, names in PLACES.items() for name in names or [place]}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in LATER:
+    if name == "__version__":
+        return import_whole("importlib.metadata").version("ellzero")
+    if name not in PLACE_OF:
         raise AttributeError(f"module 'ellzero' has no attribute {name!r}")
-    return getattr(import_whole(f"ellzero.{LATER[name]}"), name)
+    place = import_whole(f"ellzero.{PLACE_OF[name]}")
+    # The next look finds the name here. A module is found here as soon as it is imported.
+    found = globals()[name] = getattr(place, name) if PLACES[PLACE_OF[name]] else place
+    return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *LATER})
+    return sorted({*globals(), *PLACE_OF, "__version__"})
 
 
 __all__ = [

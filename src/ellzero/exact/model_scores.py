@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.imports import import_whole
 from ellzero.base.quoting import quoted
 from ellzero.problem.model import Model
 
@@ -24,7 +24,7 @@ def roc_auc(eta: Array, y: Array) -> float:
     n_second, n_first = int(second.sum()), int((~second).sum())
     if not n_second or not n_first:
         raise InvalidInputError("y must have rows of both classes for roc_auc.")
-    ranks = float(rankdata(eta)[second].sum())
+    ranks = float(import_whole("scipy.stats").rankdata(eta)[second].sum())  # a slow import, for this alone
     return (ranks - n_second * (n_second + 1) / 2.0) / (n_second * n_first)
 
 
