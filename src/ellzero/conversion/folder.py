@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import re
 import shutil
@@ -18,6 +17,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.files import current_umask
 from ellzero.base.quoting import in_words
 from ellzero.base.reading import Malformed, read_json
+from ellzero.base.systems import FolderLock, sync_folder
 from ellzero.design.column_files import ABOUT, FORMAT
 
 __all__ = ["NewFolder"]
@@ -57,7 +57,7 @@ class NewFolder:
                     self.finish()
         finally:
             shutil.rmtree(self.path, ignore_errors=True)
-            os.close(self.lock)
+            self.lock.close()
         if isinstance(error, OSError):
             self.explain(error)
 
@@ -90,20 +90,19 @@ class NewFolder:
     def finish(self) -> None:
         """Give the folder its name; an older store of that name is removed only when this one has taken its place."""
         os.chmod(self.path, 0o777 & ~current_umask())  # mkdtemp lets nobody but the owner enter the folder
-        sync(self.path)
+        sync_folder(self.path)
         with alone_in(self.target.parent):
             check_older(self.target, self.overwrite)
             if not self.target.exists():
                 self.path.rename(self.target)
             else:
                 self.replace(self.path.with_suffix(".old"))
-        sync(self.target.parent)
+        sync_folder(self.target.parent)
 
     def replace(self, old: Path) -> None:
         """Replace an older store, which is renamed for a moment and locked meanwhile, so that it is no leftover."""
-        lock = os.open(self.target, os.O_RDONLY)
+        lock = FolderLock(self.target)
         try:
-            try_lock(lock)
             self.target.rename(old)
             try:
                 self.path.rename(self.target)
@@ -112,7 +111,7 @@ class NewFolder:
                 raise
             shutil.rmtree(old, ignore_errors=True)
         finally:
-            os.close(lock)
+            lock.close()
 
 
 def check_place(target: Path) -> None:
@@ -147,16 +146,16 @@ def is_store(path: Path) -> bool:
     return isinstance(about, dict) and about.get("format") == FORMAT and not path.is_symlink()
 
 
-def locked_folder(target: Path) -> tuple[Path, int]:
-    """Make a new folder, and return it with the descriptor that locks it."""
+def locked_folder(target: Path) -> tuple[Path, FolderLock]:
+    """Make a new folder, and return it with its lock."""
     while True:
         path = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.ellzero-", suffix=".part"))
         # Where folders cannot be locked, another process may take this one for a leftover before it is locked, and remove it.
         with suppress(FileNotFoundError):
-            lock = os.open(path, os.O_RDONLY)
-            if try_lock(lock) and os.path.exists(path):
+            lock = FolderLock(path)
+            if lock.taken is not False and os.path.exists(path):
                 return path, lock
-            os.close(lock)
+            lock.close()
 
 
 @contextmanager
@@ -165,25 +164,15 @@ def alone_in(parent: Path) -> Iterator[None]:
 
     The moments in there are short: a process that waits for long goes on as if the folder could not be locked.
     """
-    lock = os.open(parent, os.O_RDONLY)
+    lock = FolderLock(parent)
     try:
         until = time.monotonic() + LONGEST_WAIT
-        while not try_lock(lock) and time.monotonic() < until:
+        while lock.taken is False and time.monotonic() < until:
             time.sleep(0.01)
+            lock.take()
         yield
     finally:
-        os.close(lock)
-
-
-def try_lock(descriptor: int) -> bool:
-    """Lock a folder unless another process has locked it; the system unlocks it when the process ends in any way."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system without locks: leftovers cannot be told from folders in use there
-        return True
-    return True
+        lock.close()
 
 
 def remove_leftovers(target: Path) -> None:
@@ -194,26 +183,17 @@ def remove_leftovers(target: Path) -> None:
             continue
         path = target.parent / name
         try:
-            lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+            lock = FolderLock(path)
         except OSError:
             continue
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not lock.taken:  # its process is alive, or may be
+                continue
             if found[1] == "old" and not target.exists():
                 path.rename(target)
             else:
                 shutil.rmtree(path, ignore_errors=True)
-        except OSError:  # locked: its process is alive
+        except OSError:
             continue
         finally:
-            os.close(lock)
-
-
-def sync(folder: Path) -> None:
-    """Make sure that the names in a folder are on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):  # some file systems cannot do this for folders
-            os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+            lock.close()

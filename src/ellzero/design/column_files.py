@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
 from ellzero.base.reading import Malformed, open_file, read_header, read_json
+from ellzero.base.systems import open_to_read, read_at
 
 __all__ = [
     "ABOUT",
@@ -49,7 +50,7 @@ class ArrayFile:
         self.offset, self.nbytes = header.length, header.nbytes
         if not self.dtype.isnative:
             raise InvalidInputError(f"{path} must hold numbers of this machine's byte order, got {self.dtype}.")
-        self.descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        self.descriptor = open_to_read(path)
         weakref.finalize(self, os.close, self.descriptor)
         self.seen = self._state()
         if self.seen[0] < self.offset + self.nbytes:
@@ -67,7 +68,7 @@ class ArrayFile:
         """Read bytes from entry `first` on, as many as the target holds."""
         begin, done = self.offset + first * self.dtype.itemsize, 0
         while done < len(target):
-            count = os.preadv(self.descriptor, [target[done:]], begin + done)  # type: ignore[list-item]
+            count = read_at(self.descriptor, begin + done, target[done:])
             if count == 0:
                 raise self._truncated(self._state()[0])
             done += count

@@ -169,7 +169,7 @@ def l1_records(folder: Path, scale: Scale) -> list[Record]:
     file = folder / f"{scale.label('fig3')}.jsonl"
     if not file.exists():
         return []
-    every = [json.loads(line) for line in file.read_text().splitlines()]
+    every = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     return [record for record in every if record["method"] == "L1" and record["columns"] == UNIT]
 
 

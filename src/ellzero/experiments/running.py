@@ -115,7 +115,7 @@ def processes(n_jobs: int | None) -> int:
 def read_result(folder: Path, task: Task) -> Record | None:
     """Return the kept result of a task; None if there is none, or one of another task or version of ellzero."""
     try:
-        kept = json.loads((folder / f"{describe(task)}.json").read_text())
+        kept = json.loads((folder / f"{describe(task)}.json").read_text(encoding="utf-8"))
     except (FileNotFoundError, json.JSONDecodeError):
         return None
     same = isinstance(kept, dict) and kept.get("task") == task and kept.get("ellzero") == ellzero.__version__

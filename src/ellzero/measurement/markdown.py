@@ -27,7 +27,7 @@ def folded(title: str, body: str) -> str:
 def processor() -> str:
     """Return the number and the name of this machine's processors, such as "2 x AMD EPYC"."""
     info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
+    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
     return f"{len(names)} x {names[0]}" if names else platform.machine()
 
