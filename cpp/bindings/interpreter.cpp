@@ -1,7 +1,8 @@
 #include "interpreter.hpp"
 
+#ifndef _WIN32
 #include <pthread.h>
-#include <unistd.h>
+#endif
 
 #include <atomic>
 #include <chrono>
@@ -60,14 +61,16 @@ WithGil::~WithGil() {
 WithoutGil::WithoutGil() : thread_(PyEval_SaveThread()) {}
 
 WithoutGil::~WithoutGil() {
-    while (!begin_to_ask()) pause();
+    while (!begin_to_ask()) std::this_thread::sleep_for(most_patience);
     PyEval_RestoreThread(thread_);
     --asking;
 }
 
 void register_interpreter(nb::module_& m) {
+#ifndef _WIN32  // which has no fork
     // The threads of a parent are not there in a child.
     pthread_atfork(nullptr, nullptr, [] { asking = questions; });
+#endif
     m.def("_end", &end, "Wait until no thread of the core is in Python, and let none in from now on: the interpreter ends.");
     nb::module_::import_("atexit").attr("register")(m.attr("_end"));
 }

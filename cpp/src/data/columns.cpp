@@ -44,8 +44,8 @@ void Columns::dots(std::span<const int32_t> columns, const double* r, std::vecto
 template <class Body>
 void Columns::for_held(std::span<const int32_t> columns, const Body& body) const {
     const int64_t most = design_.most_held();
-    for (int64_t start = 0; start < std::ssize(columns); start += std::min(most, std::ssize(columns))) {
-        const auto part = columns.subspan(start, std::min(most, std::ssize(columns) - start));
+    for (int64_t start = 0; start < std::ssize(columns); start += std::min<int64_t>(most, std::ssize(columns))) {
+        const auto part = columns.subspan(start, std::min<int64_t>(most, std::ssize(columns) - start));
         const auto held = design_.hold(part);
         body(start, part);
     }

@@ -1,15 +1,14 @@
 #include "ellzero/data/stored.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <iterator>
 #include <mutex>
-#include <new>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
+
+#include "ellzero/data/reserved_memory.hpp"
 
 namespace ellzero {
 namespace {
@@ -22,22 +21,21 @@ constexpr int64_t worth_a_pass = 8;
 // So many bytes may be fetched in any case.
 constexpr int64_t always_fetched = int64_t{4} << 20;
 
-// Address space for columns side by side, which becomes memory when it is written to.
+// Room for columns side by side, which becomes memory as they come.
 template <class T>
 class Arena {
   public:
-    Arena(int64_t rows, int64_t slots) : bytes_(static_cast<size_t>(std::max<int64_t>(rows * slots, 1)) * sizeof(T)) {
-        memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (memory_ == MAP_FAILED) throw std::bad_alloc();
+    Arena(int64_t rows, int64_t slots) : rows_(rows), memory_(static_cast<size_t>(rows * slots) * sizeof(T)) {}
+    T* data() const { return static_cast<T*>(memory_.data()); }
+    const T* column(int32_t slot) const { return data() + slot * rows_; }
+    void fill(int32_t slot, const T* values) const {
+        memory_.use(static_cast<size_t>(slot * rows_) * sizeof(T), static_cast<size_t>(rows_) * sizeof(T));
+        std::copy_n(values, rows_, data() + slot * rows_);
     }
-    ~Arena() { munmap(memory_, bytes_); }
-    Arena(const Arena&) = delete;
-    Arena& operator=(const Arena&) = delete;
-    T* data() const { return static_cast<T*>(memory_); }
 
   private:
-    size_t bytes_;
-    void* memory_;
+    int64_t rows_;
+    ReservedMemory memory_;
 };
 
 // Which columns are at hand, and where. Columns in use are never given up; of the others, the longest unused go first.
@@ -124,7 +122,7 @@ class Slots {
         std::vector<int32_t> idle;
         for (size_t slot = 0; slot < slots_.size(); ++slot)
             if (slots_[slot].column >= 0 && slots_[slot].users == 0) idle.push_back(static_cast<int32_t>(slot));
-        count = std::min(std::max(count, room_ / 4), std::ssize(idle));
+        count = std::min<int64_t>(std::max(count, room_ / 4), std::ssize(idle));
         std::nth_element(idle.begin(), idle.begin() + count, idle.end(),
                          [&](int32_t a, int32_t b) { return slots_[a].used_at < slots_[b].used_at; });
         for (int64_t k = 0; k < count; ++k) {
@@ -201,10 +199,10 @@ class Stored final : public Design {
     std::unique_ptr<Design> select(std::span<const int32_t> columns) const override {
         std::vector<T> values(columns.size() * rows());
         for (int64_t start = 0; start < std::ssize(columns); start += most_held()) {
-            const auto part = columns.subspan(start, std::min(most_held(), std::ssize(columns) - start));
+            const auto part = columns.subspan(start, std::min<int64_t>(most_held(), std::ssize(columns) - start));
             const Held held(*this, part);
             for (size_t k = 0; k < part.size(); ++k) {
-                const T* from = arena_.data() + held.where()[k] * rows();
+                const T* from = arena_.column(held.where()[k]);
                 std::copy(from, from + rows(), values.begin() + (start + static_cast<int64_t>(k)) * rows());
             }
         }
@@ -242,7 +240,7 @@ class Stored final : public Design {
             try {
                 fresh = slots_.reserve(std::ssize(missing));
                 source_->fetch(missing, [&](int64_t k, const void* values) {
-                    std::copy_n(static_cast<const T*>(values), rows(), arena_.data() + fresh[k] * rows());
+                    arena_.fill(fresh[k], static_cast<const T*>(values));
                 });
             } catch (...) {
                 slots_.withdraw(fresh);

@@ -21,7 +21,7 @@ std::vector<double> pool_charges(const Charges& charges, double share) {
 std::vector<double> carried(const ColumnLists& from, const std::vector<double>& charges, const ColumnLists& to,
                             std::vector<double> others, int64_t columns) {
     std::vector<double> by_column(columns, 0.0), out = std::move(others);
-    for (int64_t k = 0; k < std::min(from.count(), std::ssize(charges)); ++k)
+    for (int64_t k = 0; k < std::min<int64_t>(from.count(), std::ssize(charges)); ++k)
         for (const int32_t j : from[k]) by_column[j] = charges[k];
     for (int64_t k = 0; k < to.count(); ++k)
         if (const double charge = by_column[to[k].front()]; charge > 0.0) out[k] = charge;

@@ -301,7 +301,7 @@ void Quadratic::factorise(const std::vector<int64_t>& free) {
 // are: none if there are too few rows to fill a good part of it.
 int64_t Quadratic::solve_many_rows(const std::vector<int64_t>& free, int64_t first) {
     constexpr int64_t width = kernels::tile_width;
-    const int64_t count = std::min(width, std::ssize(free) - first);
+    const int64_t count = std::min<int64_t>(width, std::ssize(free) - first);
     if (count < worth_a_tile) return 0;
     scratch_.assign(first * width, 0.0);
     for (int64_t r = 0; r < count; ++r)
@@ -316,7 +316,7 @@ int64_t Quadratic::solve_many_rows(const std::vector<int64_t>& free, int64_t fir
 // The same for a few rows, whose first entries may be done.
 void Quadratic::solve_few_rows(const std::vector<int64_t>& free, int64_t first, int64_t done) {
     double* rows[few_rows];
-    const int64_t count = std::min(few_rows, std::ssize(free) - first);
+    const int64_t count = std::min<int64_t>(few_rows, std::ssize(free) - first);
     for (int64_t r = 0; r < count; ++r) {
         rows[r] = row(first + r);
         for (int64_t b = done; b < first; ++b) rows[r][b] = hessian_[free[first + r] * ld_ + free[b]];

@@ -76,7 +76,7 @@ Move Neighbourhood::best_entry(const Iterate& it, const double* eta, const doubl
     const int64_t largest = std::min(std::max(columns_per_chunk, between_polls), design.most_held());
     for (int64_t start = 0, size = columns_per_chunk; start < std::ssize(columns);
          start += size, size = std::min(4 * size, largest)) {
-        const int64_t count = std::min(size, std::ssize(columns) - start),
+        const int64_t count = std::min<int64_t>(size, std::ssize(columns) - start),
                       chunks = (count + columns_per_chunk - 1) / columns_per_chunk;
         found.assign(chunks, best);
         const auto held = design.hold(std::span(columns).subspan(start, count));
