@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ellzero.estimators.cross_validation import CrossValidation
     from ellzero.estimators.inference import Inference, inference
     from ellzero.estimators.model_file import load
+    from ellzero.estimators.onnx_export import to_onnx
     from ellzero.estimators.selector import L0Selector
     from ellzero.estimators.single_fit import L0Classifier, L0Regressor
     from ellzero.estimators.stability import Stability, stability_selection
@@ -56,6 +57,7 @@ PLACES = {
     "estimators.cross_validation": ["CrossValidation"],
     "estimators.inference": ["Inference", "inference"],
     "estimators.model_file": ["load"],
+    "estimators.onnx_export": ["to_onnx"],
     "estimators.selector": ["L0Selector"],
     "estimators.single_fit": ["L0Classifier", "L0Regressor"],
     "estimators.stability": ["Stability", "stability_selection"],
@@ -148,5 +150,6 @@ __all__ = [
     "solve",
     "stability_selection",
     "to_device",
+    "to_onnx",
     "verify",
 ]

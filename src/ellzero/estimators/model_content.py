@@ -13,11 +13,16 @@ from ellzero.base.validation import as_feature_costs
 from ellzero.problem.grouping import as_groups
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
 
-__all__ = ["write_model"]
+__all__ = ["model_content", "write_model"]
 
 
 def write_model(path: str | os.PathLike[str], estimator: Any, preparation: dict[str, Any] | None = None) -> None:
     """Write a fitted estimator; `preparation` says how the command line made its columns from raw data."""
+    write_model_file(path, model_content(estimator, preparation))
+
+
+def model_content(estimator: Any, preparation: dict[str, Any] | None = None) -> ModelContent:
+    """Return what the file of a fitted estimator holds."""
     check_is_fitted(estimator)
     names = estimator._feature_names()
     groups = getattr(estimator, "groups_", None)
@@ -29,7 +34,7 @@ def write_model(path: str | os.PathLike[str], estimator: Any, preparation: dict[
         names,
         None if grouping is None else grouping.columns,
     )
-    content = ModelContent(
+    return ModelContent(
         loss=estimator._loss_name(),
         coef=sparse.csr_matrix(estimator.coef_),
         intercept=np.atleast_1d(estimator.intercept_),
@@ -48,7 +53,6 @@ def write_model(path: str | os.PathLike[str], estimator: Any, preparation: dict[
         calibration=getattr(estimator, "calibration_", None),
         preparation=preparation,
     )
-    write_model_file(path, content)
 
 
 def penalties(estimator: Any) -> dict[str, Any]:
