@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -23,13 +25,20 @@ QUICK = 10**9
 
 
 class ModelsBySize:
-    """The best model known of each size; a size without a model is fitted when it is asked for."""
+    """The best model known of each size; a size without a model is fitted when it is asked for, by one thread at a time."""
 
     def __init__(self, problem: Problem, options: PathOptions, found: Sequence[_core.Model]) -> None:
         self.problem = problem
         self.options = options
         self.found = found
         self.searched: set[int] = set()  # sizes whose models local search has tried to improve
+        self.alone = threading.RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "alone"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, alone=threading.RLock())
 
     @cached_property
     def models(self) -> dict[int, Model]:
@@ -41,14 +50,15 @@ class ModelsBySize:
         columns = self.problem.countable()
         if k > columns:
             raise InvalidInputError(f"k must be at most the {columns} features that lambda_0 applies to, got {k}.")
-        if k not in self.models:
-            self._fit_from(k)
-        if k not in self.models:
-            raise InvalidInputError(
-                f"k = {k} cannot be reached: no further column improves the models of up to {max(self.models)} features."
-            )
-        self._improve(k)
-        return self.models[k]
+        with self.alone:
+            if k not in self.models:
+                self._fit_from(k)
+            if k not in self.models:
+                raise InvalidInputError(
+                    f"k = {k} cannot be reached: no further column improves the models of up to {max(self.models)} features."
+                )
+            self._improve(k)
+            return self.models[k]
 
     def _improve(self, k: int) -> None:
         """Improve the model of size k that coordinate descent met, by local search, where that takes moments.
