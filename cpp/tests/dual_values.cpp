@@ -501,6 +501,7 @@ void check_against_losses(Random& random, const Problem& problem, const DualPoin
 }  // namespace
 
 TEST(dual_points_of_any_residual_and_weights_are_sound) {
+    if (!harness::long_double_is_wider) return;
     constexpr double tiny_weights[] = {0.0, 5e-324, 1e-320, 1e-310, 1e-250, 1e-200, 1e-100, 1e-30, 1e-10, 0.1};
     int zero = 0, trials = 0;
     for (const LossKind kind : kinds)
@@ -585,6 +586,7 @@ TEST(regions_do_not_depend_on_units) {
 }
 
 TEST(slopes_are_known_up_to_their_noise) {
+    if (!harness::long_double_is_wider) return;
     int64_t underflows = 0, normal = 0;
     for (const LossKind kind : kinds)
         for (int trial = 0; trial < 400; ++trial) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <source_location>
 #include <sstream>
 #include <stdexcept>
@@ -11,6 +12,10 @@
 #include "random.hpp"
 
 namespace harness {
+
+// Some compilers have no more than float64: there, tests that compare with something better have nothing to compare with.
+inline constexpr bool long_double_is_wider =
+    std::numeric_limits<long double>::max_exponent > std::numeric_limits<double>::max_exponent;
 
 struct Test {
     std::string name;

@@ -30,6 +30,7 @@ double number(Random& random) {
 }  // namespace
 
 TEST(last_roots_of_all_sizes) {
+    if (!harness::long_double_is_wider) return;
     int finite = 0, near = 0;
     for (int trial = 0; trial < 200'000; ++trial) {
         const double a = std::abs(number(random)), b = number(random);

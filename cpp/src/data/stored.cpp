@@ -239,9 +239,8 @@ class Stored final : public Design {
             missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
             try {
                 fresh = slots_.reserve(std::ssize(missing));
-                source_->fetch(missing, [&](int64_t k, const void* values) {
-                    arena_.fill(fresh[k], static_cast<const T*>(values));
-                });
+                source_->fetch(missing,
+                               [&](int64_t k, const void* values) { arena_.fill(fresh[k], static_cast<const T*>(values)); });
             } catch (...) {
                 slots_.withdraw(fresh);
                 slots_.release(present);

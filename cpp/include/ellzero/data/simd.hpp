@@ -1,6 +1,6 @@
 // One binary for every x86-64: GCC compiles each function marked ELLZERO_SIMD once per instruction set and the loader
-// picks the best one the processor has, where it can (glibc's). Elsewhere (ARM, Windows, macOS, other compilers, sanitizers) the
-// baseline is used; that of ARM has vectors of two numbers.
+// picks the best one the processor has, where it can (glibc's). Elsewhere (ARM, Windows, macOS, other compilers, sanitizers)
+// the baseline is used; that of ARM has vectors of two numbers.
 #pragma once
 
 #include <cstdint>  // says whether this is glibc
