@@ -179,7 +179,7 @@ void SwapModel::rank_groups(const Iterate& it, const double* slopes, size_t most
     std::vector<double> t(order * width), u(order * width), gains(leaving * groups, 0.0);
     double left[width];
     for (int64_t first = 0; first < std::ssize(columns); first += width) {
-        const int64_t count = std::min(width, std::ssize(columns) - first);
+        const int64_t count = std::min<int64_t>(width, std::ssize(columns) - first);
         std::fill(t.begin(), t.end(), 0.0);
         for (int64_t a = 0; a < order; ++a)
             for (int64_t l = 0; l < count; ++l) t[a * width + l] = scale_ * static_cast<double>(rows[a][columns[first + l]]);
