@@ -1,15 +1,19 @@
-"""Imports that Ctrl-C cannot leave half done."""
+"""Imports that neither Ctrl-C nor another thread can leave half done."""
 
 from __future__ import annotations
 
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
 __all__ = ["import_whole", "whole_imports"]
+
+# Some packages import each other in circles: threads that begin at different places of a circle would see half of it.
+one_at_a_time = threading.RLock()
 
 
 @contextmanager
@@ -18,7 +22,8 @@ def whole_imports(*modules: str) -> Iterator[None]:
 
     An interrupted import leaves parts of other people's packages behind, and whatever needs these packages fails from then on,
     until Python is started anew. Every import inside of a function therefore stands in such a block. Only the main thread gets
-    Ctrl-C: in other threads the block does nothing. Given the names of its modules, it costs nothing once they are there.
+    Ctrl-C: in other threads the block only waits for its turn. Given the names of its modules, it costs nothing once they are
+    there.
     """
     if modules and sys.modules.keys() >= set(modules):
         yield
@@ -31,7 +36,8 @@ def whole_imports(*modules: str) -> Iterator[None]:
     except ValueError:  # not the main thread, which alone may set a handler
         handler = None
     try:
-        yield
+        with one_at_a_time:
+            yield
     finally:
         if callable(handler):
             signal.signal(signal.SIGINT, handler)
