@@ -58,6 +58,14 @@ def test_same_paths_as_in_memory(loss, penalty, calls):
     assert ("rank" in calls) == (penalty not in ("box", "priced"))
 
 
+def test_groups_are_screened_by_the_core(calls):
+    y, options = target(RESPONSE, "logistic"), {"groups": np.arange(P) // 2, "lambda_2": 1e-2, "max_support": 4}
+    for algorithm in ("cd", "local_search"):
+        here, there = (ez.fit_path(each, y, algorithm=algorithm, **options) for each in (X, on_device(X)))
+        assert [model.support.tolist() for model in there] == [model.support.tolist() for model in here]
+    assert not calls
+
+
 def screening_table(price=None, by_column=True):
     return ScreeningTable(on_device(X, by_column), (MEAN, SCALE, SQUARE, price), 0.01, 0.25, 0.02, 4)
 
