@@ -65,7 +65,7 @@ class DeviceStore:
         return f"DeviceStore: {n:,} rows, {p:,} columns, {self.dtype}, {in_words(self.nbytes)} on {self.place}"
 
     def send(self, values: NDArray[Any], dtype: Any = np.float64) -> Any:
-        """Send numbers to the device."""
+        """Send `values` to the device, as numbers of type `dtype`."""
         return self.xp.asarray(np.ascontiguousarray(values, dtype=dtype), device=self.place)
 
     def scan(self, requests: Sequence[Request]) -> Iterator[tuple[int, list[Array]]]:
@@ -81,14 +81,18 @@ class DeviceStore:
     def screening_table(
         self, numbers: Numbers, lambda_1: float, steepness: float, ridge: float, directions: int
     ) -> ScreeningTable | None:
-        """Return what screening keeps for every column, on the device."""
+        """Return what screening keeps for every column, on the device, for at most so many `directions`.
+
+        The `numbers` of all columns are means, scales, squares and prices (None where there are none); a column gains by
+        `lambda_1`, the `steepness` of the loss and the `ridge` as `cpp/include/ellzero/data/tables.hpp` says.
+        """
         if not self.writable:
             return None
         with told(self.array, 8 * self.shape[1] * (directions + 8)):
             return ScreeningTable(self, numbers, lambda_1, steepness, ridge, directions)
 
     def swap_table(self, numbers: Numbers) -> SwapTable | None:
-        """Return what the swap model keeps for every column, on the device."""
+        """Return what the swap model keeps for every column, on the device; `numbers` as for `screening_table`."""
         with told(self.array, 8 * self.shape[1] * 3):
             return SwapTable(self, numbers)
 
