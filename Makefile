@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BUILD := build/dev
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test check lint style types tidy docs bench bench-search bench-alternatives bench-groups bench-certified bench-exact bench-mip bench-cv bench-choice bench-inference bench-out-of-core bench-cluster fuzz fuzz-table soak sanitize sanitize-threads cross cross-aarch64 cross-windows cross-macos wheel stubs clean
+.PHONY: demo test check lint style types tidy docs bench bench-search bench-alternatives bench-groups bench-certified bench-exact bench-mip bench-cv bench-choice bench-inference bench-out-of-core bench-cluster bench-gpu test-gpu fuzz fuzz-table soak sanitize sanitize-threads cross cross-aarch64 cross-windows cross-macos wheel stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
@@ -14,6 +14,12 @@ demo: $(VENV)/.built
 test: $(VENV)/.built
 	$(BIN)/ctest --test-dir $(BUILD) --output-on-failure
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+
+# The storages "device" and "device32" on a CUDA device, held by CuPy and by PyTorch, which must be installed.
+GPU_TESTS := tests/contract tests/reference tests/api/test_alternatives.py tests/api/test_device_arrays.py tests/api/test_device_tables.py
+test-gpu: $(VENV)/.built
+	ELLZERO_DEVICE_LIBRARY=cupy $(BIN)/python -m pytest -k device $(GPU_TESTS)
+	ELLZERO_DEVICE_LIBRARY=torch ELLZERO_DEVICE=cuda $(BIN)/python -m pytest -k device $(GPU_TESTS)
 
 # Less than a minute, for use while one works: all but clang-tidy and the slow tests.
 QUICK := tests/test_architecture.py tests/test_core.py tests/unit --ignore=tests/unit/test_bounds.py --ignore=tests/unit/test_criteria.py \
@@ -88,6 +94,10 @@ bench-out-of-core: $(VENV)/.built
 # Paths on a Dask cluster of two local worker processes, one of which is killed.
 bench-cluster: $(VENV)/.built
 	$(BIN)/python -m benchmarks.cluster $(BENCH)
+
+# Needs a CUDA device with 130 GB, CuPy and PyTorch, and 50 GB of the host's memory. BENCH="--quick" needs little.
+bench-gpu: $(VENV)/.built
+	$(BIN)/python -m benchmarks.gpu $(BENCH)
 
 # Random problems of every scale, forged and mutated certificates, hostile files, and certificates in exact arithmetic, in processes
 # of their own; some forty minutes on two processors. Results go to build/fuzz, and a run that was stopped goes on. FUZZ="--jobs 8"

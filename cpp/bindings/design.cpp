@@ -90,7 +90,7 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> columns(const BoundDesign& self, Vec
 BoundDesign stored(nb::object source, int64_t rows, int64_t count, const std::string& type, int64_t resident_bytes,
                    std::optional<Vector<int64_t>> column_bytes) {
     const StoredShape shape{rows, count, column_bytes ? column_bytes->data() : nullptr, resident_bytes};
-    auto keeper = std::make_unique<PythonSource>(std::move(source), rows);
+    auto keeper = std::make_unique<PythonSource>(std::move(source), rows, count);
     if (type == "float64") return {make_stored<double>(std::move(keeper), shape), {}};
     if (type == "float32") return {make_stored<float>(std::move(keeper), shape), {}};
     if (type == "int8") return {make_stored<int8_t>(std::move(keeper), shape), {}};

@@ -3,14 +3,11 @@
 #include <exception>
 #include <thread>
 
+#include "tables.hpp"
+
 namespace ellzero::bindings {
 
 using Answers = Matrix<double>;
-
-// A copy, since Python may keep it longer than the core keeps the original.
-static nb::object copied(const double* values, size_t rows, size_t columns) {
-    return nb::cast(to_numpy(std::vector<double>(values, values + rows * columns), rows, columns));
-}
 
 void PythonSource::pass(const char* question, nb::object argument, const Design::Take& take, Monitor& monitor) const {
     // An exception of the core does not travel through Python: it waits here until Python has returned.
@@ -56,6 +53,22 @@ void PythonSource::fetch(std::span<const int32_t> columns, const std::function<v
     const int64_t bytes = rows_ * static_cast<int64_t>(found.itemsize());
     const WithoutGil release;
     for (int64_t k = 0; k < std::ssize(columns); ++k) to(k, values + k * bytes);
+}
+
+std::unique_ptr<ScreeningTable> PythonSource::screening_table(const ColumnNumbers& numbers, const GainTerms& terms,
+                                                              size_t directions) const {
+    const WithGil acquire;
+    nb::object table =
+        object_.attr("screening_table")(listed(numbers, columns_), terms.lambda_1, terms.steepness, terms.ridge, directions);
+    if (table.is_none()) return nullptr;
+    return std::make_unique<PythonScreeningTable>(std::move(table), rows_);
+}
+
+std::unique_ptr<SwapTable> PythonSource::swap_table(const ColumnNumbers& numbers) const {
+    const WithGil acquire;
+    nb::object table = object_.attr("swap_table")(listed(numbers, columns_));
+    if (table.is_none()) return nullptr;
+    return std::make_unique<PythonSwapTable>(std::move(table), rows_);
 }
 
 }  // namespace ellzero::bindings

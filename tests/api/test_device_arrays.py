@@ -13,7 +13,7 @@ from support.problems import LOSSES, on_device, on_disk, random_problem, target
 
 import ellzero as ez
 from ellzero.base import devices
-from ellzero.design import as_design, device_array, is_stored
+from ellzero.design import as_design, device_array, device_passes, is_stored
 from ellzero.design.store import Moments, Products
 
 X, RESPONSE, WEIGHT = random_problem(1, n=80, p=60)
@@ -43,7 +43,7 @@ def test_same_models_as_from_memory(loss, settings):
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "bool"])
 @pytest.mark.parametrize("by_column", [False, True])
 def test_types_and_orders_of_memory(dtype, by_column, monkeypatch):
-    monkeypatch.setattr(device_array, "PART_BYTES", 8 * 80 * 7)  # several parts, and a last one that is smaller
+    monkeypatch.setattr(device_passes, "PART_BYTES", 8 * 80 * 7)  # several parts, and a last one that is smaller
     monkeypatch.setattr(device_array, "ANSWER_BYTES", 8 * 32 * 21)
     values = (X > 0.2 if dtype == "bool" else np.rint(X)).astype(dtype)
     store = on_device(values, by_column)
@@ -104,6 +104,38 @@ def test_estimators():
     assert there.score(on_device(X), y) == here.score(X, y)
     chosen = ez.L0ClassifierCV(cv=3, max_support=4).fit(on_device(X), y)
     np.testing.assert_allclose(chosen.coef_, ez.L0ClassifierCV(cv=3, max_support=4).fit(X, y).coef_, atol=1e-8)
+
+
+class OnDevice:
+    """An array that comes to the host only when it is told to, as those of CuPy."""
+
+    def __init__(self, values):
+        self.values = np.asarray(values)
+
+    def __dlpack_device__(self):
+        return 2, 1
+
+    def __array__(self, *_, **__):
+        raise TypeError("Implicit conversion to a NumPy array is not allowed.")
+
+    def get(self):
+        return self.values
+
+
+def test_labels_and_weights_may_be_anywhere():
+    for loss in ("logistic", "squared_error"):
+        y, options = target(RESPONSE, loss), {"loss": loss, "lambda_2": 0.05}
+        here = ez.solve(X, y, k=2, sample_weight=WEIGHT, **options)
+        for there in (X, on_device(X)):
+            found = ez.solve(there, OnDevice(y), k=2, sample_weight=OnDevice(WEIGHT), **options)
+            assert found.support.tolist() == here.support.tolist()
+            assert ez.verify(found.certificate, there, OnDevice(y)).valid
+        assert here.model.score(X, OnDevice(y)) == here.model.score(X, y)
+    y = target(RESPONSE, "logistic")
+    for estimator in (ez.L0Classifier(k=2), ez.L0ClassifierCV(cv=3, max_support=10)):
+        here = estimator.fit(X, y, sample_weight=WEIGHT).coef_
+        there = estimator.fit(on_device(X), OnDevice(y), sample_weight=OnDevice(WEIGHT)).coef_
+        np.testing.assert_allclose(there, here, atol=1e-8)
 
 
 @pytest.mark.parametrize("source", ["array", "store", "rows"])
@@ -170,6 +202,6 @@ def test_what_libraries_say_is_told_in_a_sentence(said, expected, monkeypatch):
     def fails(*_, **__):
         raise RuntimeError(said)
 
-    monkeypatch.setattr(store.xp, "matmul", fails)
+    monkeypatch.setattr(store.passes, "products", fails)
     with pytest.raises(ez.InvalidInputError, match=expected):
         ez.fit_path(store, target(RESPONSE, "logistic"))

@@ -181,6 +181,11 @@ class Stored final : public Design {
     }
     bool worth_copying(int64_t count) const override { return count <= room_ && Design::worth_copying(count); }
     bool distant() const override { return true; }
+    std::unique_ptr<ScreeningTable> screening_table(const ColumnNumbers& numbers, const GainTerms& terms,
+                                                    size_t directions) const override {
+        return source_->screening_table(numbers, terms, directions);
+    }
+    std::unique_ptr<SwapTable> swap_table(const ColumnNumbers& numbers) const override { return source_->swap_table(numbers); }
 
     void dots(std::span<const int32_t> columns, const double* r, double* out) const override {
         at_hand_->dots(Held(*this, columns).where(), r, out);

@@ -157,9 +157,9 @@ std::vector<int32_t> LocalSearch::features_from(const Pool& pool, const std::vec
 // Holds the models against all columns, many models to one read of X: tries what is ranked first and remembers what is ranked
 // well.
 bool LocalSearch::look_outside(Pool& pool, const std::set<int>& sizes) {
-    const int64_t n = problem_.rows(), p = problem_.columns();
+    const int64_t n = problem_.rows();
     const std::vector<int> order(sizes.begin(), sizes.end());
-    std::vector<double> residuals(n * models_per_read), slopes(p * std::min<int64_t>(models_per_read, std::ssize(order)));
+    std::vector<double> residuals(n * models_per_read);
     Iterate it(problem_);
     // D of the middle model serves all: it is never renewed here.
     it.load(*pool.of_size(order[order.size() / 2]));
@@ -171,12 +171,12 @@ bool LocalSearch::look_outside(Pool& pool, const std::set<int>& sizes) {
             it.load(*pool.of_size(order[start + k]));
             std::copy(it.r.begin(), it.r.end(), residuals.begin() + static_cast<std::ptrdiff_t>(k) * n);
         }
-        problem_.X.products(residuals.data(), static_cast<int64_t>(count), slopes.data());
+        whole_.swaps().read_slopes(residuals.data(), static_cast<int64_t>(count));
         whole_.swaps().follow(it, features_from(pool, order, start));
         for (size_t k = 0; k < count; ++k) {
             Model model = *pool.of_size(order[start + k]);
             it.load(model);
-            const auto swaps = whole_.swaps().rank(it, slopes.data() + k * p, promising_per_model);
+            const auto swaps = whole_.swaps().rank_read(it, static_cast<int64_t>(k), promising_per_model);
             std::vector<int32_t> columns;
             columns.reserve(swaps.size());
             for (const Swap& swap : swaps) {

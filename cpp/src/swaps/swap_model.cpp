@@ -48,6 +48,8 @@ SwapModel::SwapModel(const Problem& problem, double most_drift)
     const double bytes = std::max(design.distant() ? 0.0 : memory_share * static_cast<double>(design.bytes()), free_bytes);
     const auto columns = static_cast<double>(std::max<int64_t>(problem.columns(), 1));
     capacity_ = static_cast<size_t>(std::max(least_capacity, bytes / columns / sizeof(float)));
+    if (!problem.penalty.boxed() && !problem.penalty.unequal && !problem.groups)
+        table_ = design.swap_table(problem.X.numbers(nullptr));
 }
 
 bool SwapModel::follow(const Iterate& it, const std::vector<int32_t>& features) {
@@ -66,17 +68,29 @@ bool SwapModel::follow(const Iterate& it, const std::vector<int32_t>& features) 
         scale_ = 1.0;
         products_.clear();
         blocks_.clear();
-        problem_.X.curvatures(d_.data(), diagonal_, sums_);
+        renew_curvatures();
     }
     std::vector<int32_t> missing;
     for (const int32_t j : features)
         if (!products_.contains(j)) missing.push_back(j);
-    if (products_.size() + missing.size() > capacity_) {
-        const std::unordered_set<int32_t> needed(features.begin(), features.end());
-        std::erase_if(products_, [&](const auto& entry) { return !needed.contains(entry.first); });
-    }
+    if (products_.size() + missing.size() > capacity_) forget_all_but(features);
     if (!missing.empty()) read_products(missing);
     return true;
+}
+
+void SwapModel::renew_curvatures() {
+    if (!table_) {
+        problem_.X.curvatures(d_.data(), diagonal_, sums_);
+        return;
+    }
+    table_->renew(d_.data());
+    problem_.X.count_pass();
+}
+
+void SwapModel::forget_all_but(const std::vector<int32_t>& features) {
+    const std::unordered_set<int32_t> needed(features.begin(), features.end());
+    std::erase_if(products_, [&](const auto& entry) { return !needed.contains(entry.first); });
+    if (table_) table_->keep(features);
 }
 
 void SwapModel::read_products(const std::vector<int32_t>& columns) {
@@ -92,8 +106,13 @@ void SwapModel::read_products(const std::vector<int32_t>& columns) {
             problem_.X.axpy(columns[start + k], 1.0, side);
             for (int64_t i = 0; i < n; ++i) side[i] *= d_[i];
             auto& row = products_[columns[start + k]];
-            row.resize(problem_.columns());
+            if (!table_) row.resize(problem_.columns());
             rows.push_back(row.data());
+        }
+        if (table_) {
+            table_->add(std::span(columns).subspan(start, count), sides.data());
+            problem_.X.count_pass();
+            continue;
         }
         problem_.X.products(sides.data(), count, [&](int64_t first, int64_t size, const double* values, int64_t ld) {
             for (int64_t k = 0; k < count; ++k)
@@ -231,14 +250,63 @@ Swap SwapModel::best_at_prices(const Iterate& it, int32_t j, double slope, doubl
     return best;
 }
 
-std::vector<Swap> SwapModel::rank(const Iterate& it, const double* slopes, size_t most, const Terms& terms) {
-    if (it.size == 0 || !follow(it, it.support)) return {};
+bool SwapModel::prepare(const Iterate& it) {
+    if (it.size == 0 || !follow(it, it.support)) return false;
     std::vector<double> d(d_);
     for (double& value : d) value *= scale_;
     hessian_.build(it, d);
-    if (problem_.groups) return rank_all_groups(it, slopes, most, terms);
-    variance_ = hessian_.inverse_diagonal();
+    if (!problem_.groups) variance_ = hessian_.inverse_diagonal();
+    return true;
+}
 
+void SwapModel::read_slopes(const double* residuals, int64_t count) {
+    if (table_) {
+        table_->read_slopes(residuals, count);
+        problem_.X.count_pass();
+        return;
+    }
+    slopes_.resize(problem_.columns() * count);
+    problem_.X.products(residuals, count, slopes_.data());
+}
+
+std::vector<Swap> SwapModel::rank_read(const Iterate& it, int64_t which, size_t most) {
+    return table_ ? rank_elsewhere(it, which, most) : rank(it, slopes_.data() + which * problem_.columns(), most);
+}
+
+std::vector<Swap> SwapModel::rank_elsewhere(const Iterate& it, int64_t which, size_t most) {
+    if (!prepare(it)) return {};
+    std::vector<int32_t> removable;
+    for (size_t k = 0; k < it.support.size(); ++k)
+        if (problem_.penalty.counted(it.support[k])) removable.push_back(static_cast<int32_t>(k));
+    const size_t order = hessian_.order();
+    const auto found = table_->rank({which,
+                                     it.support,
+                                     removable,
+                                     it.beta,
+                                     variance_,
+                                     {hessian_.factor(), order * (order + 1) / 2},
+                                     scale_,
+                                     problem_.penalty.lambda_1,
+                                     2.0 * problem_.penalty.lambda_2,
+                                     least_left,
+                                     static_cast<int64_t>(most)});
+    std::vector<Swap> out;
+    out.reserve(found.size());
+    for (const auto& [column, position, change] : found)
+        out.push_back(
+            {static_cast<size_t>(position), column, change, 0.5 * it.beta[position] * it.beta[position] / variance_[position]});
+    problem_.X.monitor().poll();
+    return out;
+}
+
+std::vector<Swap> SwapModel::rank(const Iterate& it, const double* slopes, size_t most, const Terms& terms) {
+    if (table_) {  // the slopes are here, and so is the rest from now on
+        table_.reset();
+        d_.clear();
+        products_.clear();
+    }
+    if (!prepare(it)) return {};
+    if (problem_.groups) return rank_all_groups(it, slopes, most, terms);
     const int64_t tiles = (problem_.columns() + kernels::tile_width - 1) / kernels::tile_width;
     const int64_t work_per_tile = kernels::tile_width * hessian_.order() * hessian_.order() + 1;
     const int64_t piece = tiles_per_chunk * std::max<int64_t>(1, work_between_polls / (work_per_tile * tiles_per_chunk));

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["is_on_device", "on_host"]
+__all__ = ["at_hand", "is_on_device", "on_host"]
 
 HOST = (1, 3, 11)
 """DLPack's numbers of devices whose memory is the host's: the processor's own, and that pinned for CUDA or ROCm."""
@@ -25,3 +25,8 @@ def on_host(array: Any) -> NDArray[Any]:
         if hasattr(array, method):
             array = getattr(array, method)()
     return np.asarray(array) if hasattr(array, "__array__") else np.from_dlpack(array)
+
+
+def at_hand(values: Any) -> Any:
+    """Return values as they are, or from the device that holds them: labels and weights are few, and may be anywhere."""
+    return on_host(values) if is_on_device(values) else values

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ellzero.base.devices import at_hand
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
 
@@ -105,7 +106,7 @@ def as_vector(name: str, values: ArrayLike, length: int) -> Array:
     """Return the values as a finite float64 vector of the given length."""
     refuse_masked(name, values)
     try:
-        vector = np.asarray(values, dtype=np.float64)
+        vector = np.asarray(at_hand(values), dtype=np.float64)
     except (TypeError, ValueError):
         raise InvalidInputError(f"{name} must hold real numbers.") from None
     if vector.ndim == 2 and vector.shape[1] == 1:

@@ -1,15 +1,14 @@
 """Arrays on a device (a GPU): X stays there, and is multiplied there.
 
-Any array of CuPy, PyTorch, JAX or another library of the array API standard is a store. A pass sends some vectors to the device
-and brings back one number for each column and vector; the only columns that travel are those that are taken: supports and
-candidates. Products are sums in float64, whatever the type of X, and a part of X at a time is widened for them: nothing of the
-size of X is made beside it. Both orders of memory do.
+Any array of CuPy, PyTorch, JAX or another library of the array API standard is a store. A pass sends some vectors to the
+device; what the solvers keep for every column stays there too (device_tables.py), and the only columns that travel are those
+that are taken: supports and candidates. Products are sums in float64, whatever the type of X (device_passes.py). Both orders of
+memory do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -17,17 +16,20 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.base.devices import is_on_device, on_host
-from ellzero.base.errors import EllzeroError, InvalidInputError
+from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import import_whole, whole_imports
 from ellzero.base.progress import ProgressCallback, as_progress
-from ellzero.base.quoting import in_words, one_line
+from ellzero.base.quoting import in_words
 from ellzero.design.base import Array, as_design
+from ellzero.design.device_errors import is_cupy, told
+from ellzero.design.device_passes import PART_BYTES, passes_of
+from ellzero.design.device_tables import Numbers, ScreeningTable, SwapTable
 from ellzero.design.store import BLOCK_BYTES, Request
 
 __all__ = ["DeviceStore", "to_device"]
 
-PART_BYTES = 1 << 27
-"""Bytes of the float64 copies that one step of a product makes: long enough to keep a device busy."""
+CUDA = 2
+"""DLPack's number of CUDA's devices."""
 ANSWER_BYTES = 1 << 28
 """Bytes of answers that are brought back together."""
 HELD = {"float64": "float64", "float32": "float32", "float16": "float32", "bfloat16": "float32", "int8": "int8", "bool": "int8"}
@@ -40,46 +42,69 @@ class DeviceStore:
     storage = "dense"
 
     def __init__(self, array: Any, names: list[str] | None = None) -> None:
+        array = as_cupy(array)
         self.xp = namespace(array)
         if array.ndim != 2:
             raise InvalidInputError(f"X must have two dimensions, got {array.ndim}.")
         kind = str(array.dtype).rsplit(".", 1)[-1]
         if kind not in HELD:
             raise InvalidInputError(f"X must hold {', '.join(HELD)} on a device, got {kind}; convert it there.")
-        if not str(self.xp.zeros(1, dtype=self.xp.float64, device=place_of(array)).dtype).endswith("float64"):
+        self.array, self.names, self.place = array, names, place_of(array)
+        if not str(self.xp.zeros(1, dtype=self.xp.float64, device=self.place).dtype).endswith("float64"):
             raise InvalidInputError(
                 "JAX makes no float64 arrays, which sums need: call jax.config.update('jax_enable_x64', True)."
             )
-        self.array, self.names = array, names
         self.shape: tuple[int, int] = (int(array.shape[0]), int(array.shape[1]))
         self.dtype: np.dtype[Any] = np.dtype(HELD[kind])
         self.nbytes = self.shape[0] * self.shape[1] * int(np.dtype(kind).itemsize if kind != "bfloat16" else 2)
-        # Columns that lie together are rows of the transpose, which is another view of the same memory.
         self.by_column = lies_by_column(array)
-        self.width = max(1, PART_BYTES // (8 * max(1, self.shape[0])))
+        self.passes = passes_of(self.xp, array, self.by_column)
 
     def __repr__(self) -> str:
         n, p = self.shape
-        return f"DeviceStore: {n:,} rows, {p:,} columns, {self.dtype}, {in_words(self.nbytes)} on {place_of(self.array)}"
+        return f"DeviceStore: {n:,} rows, {p:,} columns, {self.dtype}, {in_words(self.nbytes)} on {self.place}"
 
-    def part(self, first: int, last: int) -> Any:
-        """Return the columns from `first` up to `last` as rows."""
-        return self.array.T[first:last] if self.by_column else self.xp.permute_dims(self.array[:, first:last], (1, 0))
+    def send(self, values: NDArray[Any], dtype: Any = np.float64) -> Any:
+        """Send `values` to the device, as numbers of type `dtype`."""
+        return self.xp.asarray(np.ascontiguousarray(values, dtype=dtype), device=self.place)
 
     def scan(self, requests: Sequence[Request]) -> Iterator[tuple[int, list[Array]]]:
         """Make one pass for all `requests`, with as many columns at a time as answers are brought back together."""
         sent = Sent(self)
-        wide = max(self.width, ANSWER_BYTES // (8 * 32))
+        wide = max(1, ANSWER_BYTES // (8 * 32))
         for first in range(0, self.shape[1], wide):
             block = DeviceBlock(self, sent, first, min(first + wide, self.shape[1]))
-            with told(self.array):
+            with told(self.array, PART_BYTES):
                 answers = [request(block, 1) for request in requests]
             yield first, answers
 
+    def screening_table(
+        self, numbers: Numbers, lambda_1: float, steepness: float, ridge: float, directions: int
+    ) -> ScreeningTable | None:
+        """Return what screening keeps for every column, on the device, for at most so many `directions`.
+
+        The `numbers` of all columns are means, scales, squares and prices (None where there are none); a column gains by
+        `lambda_1`, the `steepness` of the loss and the `ridge` as `cpp/include/ellzero/data/tables.hpp` says.
+        """
+        if not self.writable:
+            return None
+        with told(self.array, 8 * self.shape[1] * (directions + 8)):
+            return ScreeningTable(self, numbers, lambda_1, steepness, ridge, directions)
+
+    def swap_table(self, numbers: Numbers) -> SwapTable | None:
+        """Return what the swap model keeps for every column, on the device; `numbers` as for `screening_table`."""
+        with told(self.array, 8 * self.shape[1] * 3):
+            return SwapTable(self, numbers)
+
+    @property
+    def writable(self) -> bool:
+        """Return whether arrays of this library can be changed in place: those of JAX cannot."""
+        return not self.xp.__name__.startswith("jax")
+
     def take(self, columns: NDArray[Any]) -> NDArray[Any]:
         """Return the `columns` of these indices (ascending)."""
-        with told(self.array):
-            listed = self.xp.asarray(np.asarray(columns, dtype=np.int64), device=place_of(self.array))
+        with told(self.array, len(columns) * self.shape[0] * self.dtype.itemsize):
+            listed = self.send(columns, np.int64)
             found = self.xp.take(self.array.T if self.by_column else self.array, listed, axis=0 if self.by_column else 1)
             host = on_host(self.xp.astype(found, getattr(self.xp, self.dtype.name)))
         return np.asfortranarray(host.T if self.by_column else host, dtype=self.dtype)
@@ -97,9 +122,7 @@ class Sent:
 
     def __call__(self, array: Array) -> Any:
         if id(array) not in self.known:
-            xp = self.store.xp
-            moved = xp.asarray(np.ascontiguousarray(array), dtype=xp.float64, device=place_of(self.store.array))
-            self.known[id(array)] = array, moved
+            self.known[id(array)] = array, self.store.send(array)
         return self.known[id(array)][1]
 
 
@@ -110,28 +133,14 @@ class DeviceBlock:
         self.store, self.sent, self.first, self.last = store, sent, first, last
         self.shape = (store.shape[0], last - first)
 
-    def parts(self) -> Iterator[Any]:
-        """Yield the columns as rows in float64, a part at a time."""
-        store = self.store
-        for first in range(self.first, self.last, store.width):
-            yield store.xp.astype(store.part(first, min(first + store.width, self.last)), store.xp.float64, copy=False)
-
     def products(self, vectors: Array, threads: int = 1) -> Array:
         """Return the products of the columns with some vectors, one in a row."""
-        xp = self.store.xp
-        sides = self.sent(vectors)
-        return on_host(xp.concat([xp.matmul(sides, xp.permute_dims(part, (1, 0))) for part in self.parts()], axis=1))
+        return on_host(self.store.passes.products(self.sent(vectors), self.first, self.last))
 
     def moments(self, weights: Array, threads: int = 1) -> tuple[Array, Array]:
         """Return the means and the variances of the columns."""
-        xp = self.store.xp
-        share = self.sent(weights)
-        means, variances = [], []
-        for part in self.parts():
-            mean = xp.matmul(part, share)
-            means.append(mean)
-            variances.append(xp.matmul((part - mean[:, None]) ** 2, share))
-        return on_host(xp.concat(means)), on_host(xp.concat(variances))
+        mean, variance = self.store.passes.moments(self.sent(weights), self.first, self.last)
+        return on_host(mean), on_host(variance)
 
 
 def to_device(
@@ -188,7 +197,7 @@ def to_device(
     wide = max(1, BLOCK_BYTES // max(1, n * dtype.itemsize))
     for first in range(0, p, wide):
         block = np.ascontiguousarray(np.asarray(source[:, first : first + wide]).T)
-        with told(design):
+        with told(design, needed):
             moved[first : first + wide] = xp.asarray(block, device=device)
         if shown:
             shown(min(1.0, (first + wide) / p), 0.0, 0)
@@ -211,10 +220,21 @@ def free_bytes(xp: Any, device: str) -> int | None:
     cuda = getattr(xp, "cuda", None)
     if cuda is None or not device.startswith("cuda"):
         return None
-    with told(np.empty((0, 0))):
+    with told(np.empty((0, 0)), 0):
         if hasattr(cuda, "mem_get_info"):  # PyTorch's
             return int(cuda.mem_get_info(device)[0])
         return int(cuda.runtime.memGetInfo()[0])
+
+
+def as_cupy(array: Any) -> Any:
+    """Return an array on a CUDA device as one of CuPy over the same memory, if CuPy is there: its kernels are faster."""
+    if is_cupy(array) or not is_on_device(array) or int(array.__dlpack_device__()[0]) != CUDA:
+        return array
+    try:
+        cupy = import_whole("cupy")
+        return cupy.from_dlpack(array.detach() if hasattr(array, "detach") else array)
+    except (ImportError, TypeError, ValueError, RuntimeError, BufferError):  # not there, or a type that it does not know
+        return array
 
 
 def namespace(array: Any) -> Any:
@@ -244,20 +264,3 @@ def lies_by_column(array: Any) -> bool:
     """Return whether columns, rather than rows, are contiguous; libraries that do not tell keep rows together."""
     steps = array.stride() if callable(getattr(array, "stride", None)) else getattr(array, "strides", None)
     return steps is not None and abs(steps[0]) < abs(steps[1])
-
-
-@contextmanager
-def told(array: Any) -> Iterator[None]:
-    """Tell in a sentence what a library says about a device that has no memory left, or is gone."""
-    try:
-        yield
-    except (EllzeroError, MemoryError, TypeError):
-        raise
-    except RuntimeError as error:
-        said = one_line(error)
-        if "memory" in said.lower() or "RESOURCE_EXHAUSTED" in said:
-            shape = " x ".join(f"{size:,}" for size in array.shape)
-            raise InvalidInputError(
-                f"the device of X ({shape}) has no memory left beside it for a part of {in_words(PART_BYTES)}: {said}"
-            ) from None
-        raise InvalidInputError(f"X cannot be read from its device: {said}") from None

@@ -135,6 +135,14 @@ class Passes:
         """Return some columns as they are."""
         return np.asfortranarray(self.store.take(listed), dtype=self.store.dtype)
 
+    def screening_table(self, *numbers: Any) -> Any:
+        """Return a table for screening where the columns are, None if the core had better keep it."""
+        return self.store.screening_table(*numbers) if hasattr(self.store, "screening_table") else None
+
+    def swap_table(self, *numbers: Any) -> Any:
+        """Return a table for the ranking of swaps where the columns are, None if the core had better keep it."""
+        return self.store.swap_table(*numbers) if hasattr(self.store, "swap_table") else None
+
     def ask(self, request: Request, rows: int, take: Take) -> None:
         """Wait until all columns have answered; a thread that finds no pass under way makes one, for all that wait."""
         mine = Question(request, threading.get_ident(), take, 8 * rows * self.store.shape[1])

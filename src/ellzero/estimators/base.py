@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ellzero.base.devices import at_hand
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import check_progress
 from ellzero.base.quoting import shown
@@ -61,7 +62,7 @@ class L0Estimator(BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _fit_whole(self, *data: Any) -> Any:
+    def _fit_whole(self, X: Any, *data: Any) -> Any:
         """Learn into a copy that has no results yet, and take its state over in one step when all of it is there.
 
         So an error or Ctrl-C in the middle changes nothing: an estimator that was fitted before keeps its whole model.
@@ -70,7 +71,7 @@ class L0Estimator(BaseEstimator):
         learnt = vars(self).get("_learnt", frozenset())
         settings = {name: value for name, value in vars(self).items() if name not in learnt}
         fresh.__dict__.update(settings)
-        fresh._learn(*data)
+        fresh._learn(X, *(at_hand(part) for part in data))
         fresh._end_fit(settings)
         self.__dict__ = fresh.__dict__
         return self

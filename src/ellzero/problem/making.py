@@ -8,6 +8,7 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ellzero.base.devices import at_hand
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.validation import (
     as_bound,
@@ -145,7 +146,7 @@ def encode_labels(y: ArrayLike, n: int, w: Array, loss: Loss) -> tuple[Array, ND
     """Return the labels as -1 and +1, and the user's two labels in that order."""
     refuse_masked("y", y)
     try:
-        labels = np.asarray(y)
+        labels = np.asarray(at_hand(y))
     except ValueError:  # rows of different lengths
         raise InvalidInputError(f"y must have one label for each of the {n} rows of X.") from None
     if labels.ndim == 2 and labels.shape[1] == 1:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import expit
 
+from ellzero.base.devices import at_hand
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.notebook import html_table
 from ellzero.base.quoting import quoted, shown
@@ -163,7 +164,7 @@ class Model:
         n = len(predicted)
         w = as_weights(sample_weight, n)
         if self.classes is not None:
-            labels = np.asarray(y)
+            labels = np.asarray(at_hand(y))
             labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
             if labels.shape != (n,):
                 raise InvalidInputError(f"y must have shape ({n},) like the rows of X, got {labels.shape}.")

@@ -45,6 +45,12 @@ class Columns {
     // see Design::gram
     void gram(std::span<const int32_t> columns, const double* d, std::vector<double>& out, int64_t first = 0) const;
 
+    // What a table must know of the columns; the prices may be null.
+    ColumnNumbers numbers(const double* price) const { return {mean_, scale_, square_, price}; }
+    // A table elsewhere has read all columns, or so many bytes of them.
+    void count_pass() const { count_bytes(static_cast<double>(design_.bytes())); }
+    void count_bytes(double bytes) const { bytes_read_ += bytes; }
+
     // Reads of X, in units of the whole of X.
     double reads() const { return bytes_read_ / static_cast<double>(std::max<int64_t>(design_.bytes(), 1)); }
 

@@ -11,6 +11,7 @@
 
 #include "ellzero/data/monitor.hpp"
 #include "ellzero/data/parallel.hpp"
+#include "ellzero/data/tables.hpp"
 
 namespace ellzero {
 
@@ -45,6 +46,13 @@ class Design {
     virtual bool worth_copying(int64_t count) const { return 2 * count <= columns(); }
     // Whether reading X takes so long that several questions should be asked at a time.
     virtual bool distant() const { return false; }
+    // Tables of numbers for every column, if these are better kept where X is; null otherwise. A screening keeps at most
+    // `directions`.
+    virtual std::unique_ptr<ScreeningTable> screening_table(const ColumnNumbers&, const GainTerms&,
+                                                            [[maybe_unused]] size_t directions) const {
+        return nullptr;
+    }
+    virtual std::unique_ptr<SwapTable> swap_table(const ColumnNumbers&) const { return nullptr; }
 
     // out[c] = x_c . r for the listed columns
     virtual void dots(std::span<const int32_t> columns, const double* r, double* out) const = 0;

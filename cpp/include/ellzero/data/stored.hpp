@@ -19,6 +19,12 @@ class Source {
     // See Design::all_products and Design::all_moments.
     virtual void all_products(const double* r, int64_t sides, const Design::Take& take, Monitor& monitor) const = 0;
     virtual void all_moments(const double* w, const Design::Take& take, Monitor& monitor) const = 0;
+    // See Design.
+    virtual std::unique_ptr<ScreeningTable> screening_table(const ColumnNumbers&, const GainTerms&,
+                                                            [[maybe_unused]] size_t directions) const {
+        return nullptr;
+    }
+    virtual std::unique_ptr<SwapTable> swap_table(const ColumnNumbers&) const { return nullptr; }
     // The listed (distinct, increasing) columns: to(k, values) for the k-th, in the type of the design.
     virtual void fetch(std::span<const int32_t> columns, const std::function<void(int64_t, const void*)>& to) const = 0;
 };

@@ -10,8 +10,10 @@
 // checked by the certain one, and no column that could enter is missed.
 #pragma once
 
+#include <memory>
 #include <vector>
 
+#include "ellzero/data/tables.hpp"
 #include "ellzero/problem/problem.hpp"
 
 namespace ellzero {
@@ -44,28 +46,21 @@ class Screening {
   private:
     // Splits a residual: its coefficients_ along the directions, and the rest_ of it.
     void project(const std::vector<double>& r);
-    // Fills center_ and sets radius_ so that gradient_j is in center_j +- radius_ sqrt(free_j).
+    // Centers the columns and sets radius_ so that gradient_j is in center_j +- radius_ sqrt(free_j).
     void estimate(const Iterate& it, Radius radius);
     void read_everything(const Iterate& it);
     void read(size_t count);
+    void read_slopes(const Iterate& it);
     void forget(size_t slot);
-    // Fills least_ and most_ with what each column can gain, given center_ and radius_, divided by `prices` unless that is
-    // null. Where columns come in groups, their heads have the sums and the others nothing.
-    void bound_gains(const double* prices);
-    void sum_by_group();
-    // The `rank`-th largest gain that is sure, over the columns outside the model.
-    double sure_gain(const Iterate& it, int rank) const;
-    // Columns that may gain more than the threshold; `rest` receives a bound for all others.
-    std::vector<int32_t> in_doubt(const Iterate& it, double threshold, double& rest) const;
 
     const Problem& problem_;
     const double steepness_;
     size_t capacity_;
-    std::vector<double> coupled_;                  // squares times couplings, where columns come in groups
+    std::unique_ptr<ScreeningTable> table_;        // x_j . q_k for all j, and what follows from these
+    bool elsewhere_ = false;                       // the table is where X is, and counts no reads
     std::vector<std::vector<double>> directions_;  // q_k
-    std::vector<std::vector<double>> products_;    // x_j . q_k for all j
-    std::vector<double> free_;                     // ||x_j||^2 - sum_k (x_j . q_k)^2
-    std::vector<double> center_, least_, most_, coefficients_, rest_, root_;
+    std::vector<double> slopes_;                   // of the columns that were in doubt last
+    std::vector<double> coefficients_, rest_, root_;
     double length_ = 0.0;  // of the residual
     double radius_ = 0.0;
     double rented_ = 0.0;  // share of X read column by column since the last full read

@@ -10,10 +10,12 @@
 // of X, and kept while D changes little: the model only ranks swaps, which are then tried.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "ellzero/data/tables.hpp"
 #include "ellzero/support/quadratic.hpp"
 
 namespace ellzero {
@@ -41,13 +43,21 @@ class SwapModel {
     // The best swap for each of about `most` columns, those that promise most, best first. The iterate minimises G on its
     // support; `slopes` are z_j . r for all columns. With equal prices the objective of all terms is G.
     std::vector<Swap> rank(const Iterate& it, const double* slopes, size_t most, const Terms& terms = {});
+    // The same with slopes that the model reads and keeps itself, of several iterates at a time; `which` of them this one is.
+    void read_slopes(const double* residuals, int64_t count);
+    std::vector<Swap> rank_read(const Iterate& it, int64_t which, size_t most);
     // Brings D up to date with the iterate and reads what these features miss, many to one read of X; false where G is flat and
     // there is no model. Others may be forgotten: `capacity` features are kept.
     bool follow(const Iterate& it, const std::vector<int32_t>& features);
     size_t capacity() const { return capacity_; }
 
   private:
+    // Makes the model of G on the iterate's support; false where there is none.
+    bool prepare(const Iterate& it);
+    void renew_curvatures();
     void read_products(const std::vector<int32_t>& columns);
+    void forget_all_but(const std::vector<int32_t>& features);
+    std::vector<Swap> rank_elsewhere(const Iterate& it, int64_t which, size_t most);
     void rank_tiles(const Iterate& it, const double* slopes, size_t most, int64_t begin, int64_t end, const Terms& terms,
                     std::vector<Swap>& list) const;
     std::vector<Swap> rank_all_groups(const Iterate& it, const double* slopes, size_t most, const Terms& terms);
@@ -71,6 +81,8 @@ class SwapModel {
     std::vector<float> diagonal_, sums_;                        // z_j'D z_j, z_j'D 1
     std::unordered_map<int32_t, std::vector<float>> products_;  // feature -> its products with all columns
     std::unordered_map<int32_t, std::vector<double>> blocks_;   // group -> the products of its columns with each other
+    std::vector<double> slopes_;                                // of the iterates that read_slopes() was told of
+    std::unique_ptr<SwapTable> table_;                          // keeps all this instead, if it is better kept where X is
     Quadratic hessian_;                                         // of the iterate that is ranked
     std::vector<double> variance_;                              // v
     std::vector<Removal> removals_;                             // of groups

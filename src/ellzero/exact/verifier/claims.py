@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.base.devices import at_hand
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import one_line
 from ellzero.base.reading import Form, read_archive
@@ -235,7 +236,7 @@ def check_classes(classes: NDArray[Any]) -> NDArray[Any]:
 
 def read_target(header: Header, arrays: Arrays, y: Any, w: Array) -> Array:
     """Return the target as -1 and +1, or as numbers; refuse it if it is not that of the certificate."""
-    values = np.asarray(y)
+    values = np.asarray(at_hand(y))
     values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
     require(values.shape == w.shape, f"y has shape {values.shape}, the certificate is for {len(w)} rows.")
     if header["loss"] == "squared_error":

@@ -1,0 +1,270 @@
+"""Tables of numbers for every column, kept on the device of X (see `cpp/include/ellzero/data/tables.hpp`).
+
+What the core does for every column of an X in memory, these do on the device, by the functions of the array API standard: the
+radii and the test of the screening, the ranking of swaps. What comes back is a list of the few columns that are left in doubt.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.base.devices import on_host
+from ellzero.design.device_errors import told_of_store
+
+if TYPE_CHECKING:
+    from ellzero.design.device_array import DeviceStore
+
+__all__ = ["ScreeningTable", "SwapTable"]
+
+Array = NDArray[np.float64]
+Numbers = tuple[Array | None, Array | None, Array, Array | None]
+
+GROUP = 256
+"""Columns whose best comes to the host first: the best of all are then looked for among few."""
+WORTH_A_PASS = 8
+"""With more than one in so many columns to be read, all are."""
+PART_BYTES = 1 << 28
+"""Bytes of each intermediate result of a ranking."""
+
+
+class Table:
+    """Numbers for every column on a device, rounded up to whole groups: those beyond the last column are zeros."""
+
+    def __init__(self, store: DeviceStore, numbers: Numbers) -> None:
+        self.store, self.xp = store, store.xp
+        self.columns = store.shape[1]
+        self.needed = PART_BYTES  # bytes that a step takes for a while
+        self.length = -(-self.columns // GROUP) * GROUP
+        mean, scale, square, _ = numbers
+        self.mean, self.scale = self.filled(mean), self.filled(scale)
+        self.square = self.filled(square)
+
+    def zeros(self, *shape: int) -> Any:
+        """Return zeros on the device."""
+        return self.xp.zeros(shape, dtype=self.xp.float64, device=self.store.place)
+
+    def filled(self, values: Array | None) -> Any:
+        """Send one number for each column."""
+        return None if values is None else self.lengthened(self.store.send(values))
+
+    def lengthened(self, values: Any) -> Any:
+        """Return an array on the device with zeros up to whole groups."""
+        beyond = self.length - self.columns
+        return self.xp.concat([values, self.zeros(*values.shape[:-1], beyond)], axis=-1) if beyond else values
+
+    def products(self, vectors: Array) -> Any:
+        """Return the products of all columns, as the solvers see them, with some vectors."""
+        found = self.lengthened(self.store.passes.products(self.store.send(vectors), 0, self.columns))
+        if self.mean is not None:
+            found = found - self.store.send(vectors.sum(axis=1))[:, None] * self.mean[None, :]
+        return found if self.scale is None else found * self.scale[None, :]
+
+    def largest(self, values: Any, count: int) -> tuple[NDArray[np.int64], Array]:
+        """Return the columns of at least the `count` largest values, as far as these are finite, and the values."""
+        best = np.sort(on_host(self.xp.max(self.xp.reshape(values, (-1, GROUP)), axis=1)))
+        least = best[-count] if count <= len(best) else -np.inf
+        return self.where((values >= float(least)) & (values > -self.xp.inf), values)
+
+    def where(self, chosen: Any, values: Any) -> tuple[NDArray[np.int64], Array]:
+        """Return the chosen columns and their values on the host."""
+        (places,) = self.xp.nonzero(chosen)
+        return on_host(places), on_host(self.xp.take(values, places))
+
+
+class ScreeningTable(Table):
+    """What screening knows of every column."""
+
+    def __init__(
+        self, store: DeviceStore, numbers: Numbers, lambda_1: float, steepness: float, ridge: float, directions: int
+    ) -> None:
+        super().__init__(store, numbers)
+        xp = self.xp
+        self.lambda_1 = lambda_1
+        filled = self.square > 0.0  # the slope of a constant column is rounding
+        half = xp.where(filled, 0.5 / xp.where(filled, steepness * self.square + ridge, 1.0), 0.0)
+        self.half = {False: half}
+        if (price := self.filled(numbers[3])) is not None:
+            self.half[True] = half / xp.where(price > 0.0, price, 1.0)  # those without a price are in
+        self.free = xp.asarray(self.square, copy=True)
+        self.kept = self.zeros(directions, self.length)  # products, in rows that are used again
+        self.used: list[int] = []  # the rows of the directions, in their order
+        self.center = self.zeros(self.length)
+        self.outside = self.zeros(self.length) == 0.0
+        self.inside: set[int] = set()
+
+    @told_of_store
+    def add(self, sides: Array) -> None:
+        """Read X for new directions."""
+        products = self.products(sides)
+        for k in range(len(sides)):
+            found = products[k, :]
+            row = min(set(range(self.kept.shape[0])) - set(self.used))
+            self.kept[row, :] = found
+            self.used.append(row)
+            left = self.free - found * found
+            self.free = self.xp.where(left > 0.0, left, 0.0)
+
+    @told_of_store
+    def forget(self, slot: int) -> None:
+        """Take a direction out: what its products explained of each column is unexplained again."""
+        row = self.used.pop(slot)
+        self.free = self.free + self.kept[row, :] * self.kept[row, :]
+
+    @told_of_store
+    def combine(self, coefficients: Array) -> None:
+        """Set the centers to a combination of the products."""
+        if not self.used:
+            self.center = self.zeros(self.length)
+            return
+        by_row = np.zeros(self.kept.shape[0])
+        by_row[self.used] = coefficients
+        self.center = self.xp.matmul(self.store.send(by_row), self.kept)
+
+    @told_of_store
+    def extend(self, step: float) -> None:
+        """Add a multiple of the last products to the centers."""
+        self.center = self.center + step * self.kept[self.used[-1], :]
+
+    @told_of_store
+    def read(self, r: Array) -> None:
+        """Set the centers to the slopes, which reads X."""
+        self.center = self.products(r)[0, :]
+
+    def leave_out(self, inside: NDArray[np.int32]) -> None:
+        """Note which columns are not asked; from one test to the next few of them change."""
+        now = set(inside.tolist())
+        for j in now ^ self.inside:
+            self.outside[j] = j not in now
+        self.inside = now
+
+    @told_of_store
+    def test(
+        self, radius: float, per_price: bool, rank: int, may: float, must: float, inside: NDArray[np.int32]
+    ) -> tuple[NDArray[np.int32], Array, float]:
+        """Return the columns that may gain more than is enough, their centers if these are slopes, and a bound for the rest."""
+        xp = self.xp
+        self.leave_out(inside)
+        half = xp.where(self.outside, self.half[per_price], 0.0)
+        slope = xp.abs(self.center) - self.lambda_1
+        reach = radius * xp.sqrt(self.free + 1e-12 * self.square) if radius > 0.0 else 0.0
+        high = slope + reach
+        most = xp.where(high > 0.0, high * high * half, 0.0)
+        threshold = must
+        if may < must:
+            low = slope - reach
+            sure = self.largest(xp.where((low > 0.0) & (half > 0.0), low * low * half, -xp.inf), rank)[1]
+            enough = float(np.sort(sure)[-rank]) if len(sure) >= rank else 0.0
+            threshold = min(max(enough * (1.0 - 1e-9), may), must)
+        doubtful = most > threshold
+        columns, centers = self.where(doubtful, self.center)
+        rest = float(xp.max(xp.where(doubtful, 0.0, most)))
+        return columns.astype(np.int32), centers if radius == 0.0 else np.empty(0), rest
+
+    @told_of_store
+    def slopes(self, columns: NDArray[np.int32], r: Array) -> Array:
+        """Return the slopes of some columns, which are read there; with many of them a pass costs less."""
+        places = self.store.send(columns, np.int64)
+        if WORTH_A_PASS * len(columns) > self.columns:
+            return on_host(self.xp.take(self.products(r)[0, :], places))
+        found = self.store.passes.some_products(self.store.send(r), places)[0, :]
+        if self.mean is not None:
+            found = found - float(r.sum()) * self.xp.take(self.mean, places)
+        return on_host(found if self.scale is None else found * self.xp.take(self.scale, places))
+
+
+class SwapTable(Table):
+    """What the swap model knows of every column."""
+
+    def __init__(self, store: DeviceStore, numbers: Numbers) -> None:
+        super().__init__(store, numbers)
+        self.rows: dict[int, Any] = {}  # feature -> its products with all columns, in float32
+        self.diagonal = self.sums = self.slopes = self.zeros(0)
+
+    def narrow(self, values: Any) -> Any:
+        """Return numbers in half the memory: the model only ranks."""
+        return self.xp.astype(values, self.xp.float32)
+
+    @told_of_store
+    def renew(self, d: Array) -> None:
+        """Read X for the curvatures of all columns, and forget all features."""
+        total = float(d.sum())
+        mean, variance = self.store.passes.moments(self.store.send(d[0] / total), 0, self.columns)
+        shift, variance = self.lengthened(mean), self.lengthened(variance)
+        if self.mean is not None:
+            shift = shift - self.mean
+        scale = 1.0 if self.scale is None else self.scale
+        self.diagonal = self.narrow(total * scale * scale * (variance + shift * shift))
+        self.sums = self.narrow(total * scale * shift)
+        self.rows = {}
+
+    @told_of_store
+    def add(self, features: NDArray[np.int32], sides: Array) -> None:
+        """Read X for the products of new features."""
+        found = self.narrow(self.products(sides))
+        self.rows.update((feature, found[k, :]) for k, feature in enumerate(features.tolist()))
+
+    def keep(self, features: NDArray[np.int32]) -> None:
+        """Forget all features but these."""
+        self.rows = {feature: self.rows[feature] for feature in features.tolist() if feature in self.rows}
+
+    @told_of_store
+    def read_slopes(self, residuals: Array) -> None:
+        """Read X for the slopes of several iterates."""
+        self.slopes = self.products(residuals)
+
+    @told_of_store
+    def rank(
+        self,
+        iterate: int,
+        support: NDArray[np.int32],
+        removable: NDArray[np.int32],
+        beta: Array,
+        variance: Array,
+        factor: Array,
+        scale: float,
+        lambda_1: float,
+        ridge: float,
+        least_left: float,
+        most: int,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], Array]:
+        """Return columns, positions and changes of the swaps that promise most, best first."""
+        xp = self.xp
+        order = int((np.sqrt(8.0 * len(factor) + 1.0) - 1.0) / 2.0 + 0.5)
+        lower = np.zeros((order, order))
+        lower[np.tril_indices(order)] = factor
+        inverse = np.linalg.inv(lower)
+        # Forward and backward solves for all columns at once are two products with the inverse factor.
+        forward, backward = self.store.send(scale * inverse), self.store.send(inverse.T[removable])
+        moved, precision = beta[removable], 1.0 / variance[removable]
+        terms = self.store.send(np.stack([precision, moved * precision, 0.5 * moved * moved * precision]))
+        steep, pull, cost = (terms[k, :][:, None] for k in range(3))
+        rows = [self.rows[feature] for feature in support.tolist()]
+        if order > len(support):
+            rows.append(self.sums)
+        changes, choices = [], []
+        width = max(1, PART_BYTES // (8 * order))
+        for start in range(0, self.length, width):
+            part = slice(start, min(start + width, self.length))
+            solved = xp.matmul(forward, xp.astype(xp.stack([row[part] for row in rows]), xp.float64))
+            data = scale * xp.astype(self.diagonal[part], xp.float64)
+            whole = data + ridge
+            left = whole - xp.sum(solved * solved, axis=0)
+            floor = xp.where(least_left * whole > 1e-300, least_left * whole, 1e-300)
+            left = xp.where(left > floor, left, floor)
+            u = xp.matmul(backward, solved)
+            gained = xp.abs(self.slopes[iterate, part][None, :] - pull * u) - lambda_1
+            gained = xp.where(gained > 0.0, gained, 0.0)
+            change = cost - gained * gained / (2.0 * (left[None, :] + steep * u * u))
+            change = xp.where(xp.isnan(change), xp.inf, change)
+            changes.append(xp.min(change, axis=0))
+            choices.append(xp.argmin(change, axis=0))
+        change, choice = xp.concat(changes), xp.concat(choices)
+        columns, _ = self.largest(xp.where(self.square > 0.0, -change, -xp.inf), most + len(support))
+        columns = columns[~np.isin(columns, support)]
+        places = self.store.send(columns, np.int64)
+        found, replaced = on_host(xp.take(change, places)), on_host(xp.take(choice, places))
+        best = np.lexsort((columns, found))[:most]
+        return columns[best].astype(np.int32), removable[replaced[best]], found[best]
