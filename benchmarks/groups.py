@@ -233,7 +233,7 @@ def exact(quick: bool) -> Section:
         section.text = reason
         return section
     credit, y = fico()
-    frame, ridge, limit = ez.bins(credit, 6), 1e-3, 20.0 if quick else 120.0
+    frame, ridge, limit = ez.bins(credit, 6), 1e-3, 10.0 if quick else 30.0
     rows = []
     for k in range(1, 4 if quick else 24):
         start = time.perf_counter()
