@@ -132,7 +132,7 @@ class Alternatives:
         return out
 
     def feature_of(self, columns: NDArray[Any]) -> NDArray[Any]:
-        """Return the feature of each of some columns: itself, or the first column of its group."""
+        """Return the feature of each of some `columns`: itself, or the first column of its group."""
         return columns if self.grouping is None else self.grouping.heads[columns]
 
     @cached_property
