@@ -7,27 +7,12 @@ from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
+from support.command_line import people
 
 import ellzero as ez
 from ellzero.problem.grouping import as_groups
 
 SEED = 5
-
-
-def people():
-    """A table with two categorical variables, of which one matters, and a target."""
-    rng = np.random.default_rng(SEED)
-    n = 300
-    frame = pd.DataFrame(
-        {
-            "eye_colour": rng.choice(["dark_blue", "dark_grey", "red"], n),
-            "town": rng.choice(list("abcde"), n),
-            "size": rng.standard_normal(n),
-            "noise": rng.standard_normal(n),
-        }
-    )
-    score = 2.0 * (frame.eye_colour == "red") + frame["size"] + 0.5 * rng.standard_normal(n)
-    return frame, np.where(score > 0.8, "yes", "no")
 
 
 def encoder(**how):

@@ -27,6 +27,22 @@ def species(n=150, seed=0):
     )
 
 
+def people():
+    """A table with two categorical variables, of which one matters, and a target."""
+    rng = np.random.default_rng(5)
+    n = 300
+    frame = pd.DataFrame(
+        {
+            "eye_colour": rng.choice(["dark_blue", "dark_grey", "red"], n),
+            "town": rng.choice(list("abcde"), n),
+            "size": rng.standard_normal(n),
+            "noise": rng.standard_normal(n),
+        }
+    )
+    score = 2.0 * (frame.eye_colour == "red") + frame["size"] + 0.5 * rng.standard_normal(n)
+    return frame, np.where(score > 0.8, "yes", "no")
+
+
 class Command:
     """Runs the command line in this process."""
 

@@ -104,7 +104,7 @@ def text_lines(args: argparse.Namespace, found: ellzero.Alternatives, result: di
     """Return the result as lines of text."""
     lines = [*found.summary(), f"{found.nodes} nodes, {found.seconds:.2f} s", ""]
     for at, (model, above) in enumerate(zip(found.models[:SHOWN], found.above_best, strict=False)):
-        names = ", ".join(shown(found.name_of(int(j))) for j in model.support)
+        names = ", ".join(dict.fromkeys(shown(found.name_of(int(j))) for j in model.support))
         lines.append(f"{at + 1:>4}  {model.objective:.8g}  +{100.0 * above:.3g} %  {names}")
     if len(found) > SHOWN:
         lines.append(f"      and {len(found) - SHOWN} more (--out models.json, or --json)")

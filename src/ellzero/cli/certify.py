@@ -13,7 +13,7 @@ import ellzero
 from ellzero.base.quoting import LONGEST_PATH, shown
 from ellzero.cli.data import Data, load_data
 from ellzero.cli.files import check_output
-from ellzero.cli.output import coefficient_lines, coefficients, exit_code, note, print_result
+from ellzero.cli.output import coefficient_lines, coefficients, exit_code, made_of, note, print_result, used_columns
 from ellzero.cli.solver_settings import (
     chosen_loss,
     encoded_target,
@@ -114,6 +114,7 @@ def json_result(args: argparse.Namespace, solution: ellzero.ExactSolution, data:
         "classes": None if args.regression else np.unique(data.y),
         "positive": args.positive,
         "size": len(model.support),
+        **used_columns(model.groups, model.support.tolist()),
         **({} if args.costs is None else {"budget": args.budget, "total_cost": model.spent}),
         "intercept": model.intercept,
         "features": coefficients(data.preparation.features, model.support.tolist(), model.values.tolist()),
@@ -127,12 +128,13 @@ def text_lines(args: argparse.Namespace, solution: ellzero.ExactSolution, result
     n, p = solution.certificate.problem.design.shape
     assumed = f", assuming |coefficients| <= {solution.bound:.4g} (penalised scale)" if solution.bound is not None else ""
     cost = f" that cost {result['total_cost']:.6g} together" if "total_cost" in result else ""
+    size = f"{result['size']} of {p} features{made_of(result)}{cost}"
     lines = [
         f"{solution.status}{assumed} ({ENDINGS[solution.status]})",
         f"objective {solution.objective:.10g}, lower bound {solution.lower_bound:.10g}, gap {100.0 * solution.gap:.4g} %, "
         f"{solution.nodes} nodes, {solution.seconds:.2f} s",
         *([f"the bound is that of {solution.prover}"] if solution.prover is not None else []),
-        f"{result['size']} of {p} features{cost}, {n} rows, {solution.model.loss} loss{positive_class(result)}:",
+        f"{size}, {n} rows, {solution.model.loss} loss{positive_class(result)}:",
         *coefficient_lines(result["features"], result["intercept"]),
     ]
     return [*lines, *(f"written: {shown(name, LONGEST_PATH)}" for name in (args.out, args.model) if name is not None)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ellzero.base.quoting import LONGEST_PATH, shown
 from ellzero.cli.data import Data
-from ellzero.cli.output import coefficient_lines, coefficients, exit_code, note, print_result
+from ellzero.cli.output import coefficient_lines, coefficients, exit_code, made_of, note, print_result, used_columns
 from ellzero.estimators.model_content import write_model
 from ellzero.estimators.showing import linear_functions
 
@@ -58,6 +58,7 @@ def json_result(args: argparse.Namespace, estimator: Any, data: Data, chosen: di
         **chosen,
         "objective": estimator.objective_,
         "size": len(estimator.support_),
+        **used_columns(getattr(estimator, "groups_", None), estimator.support_),
         **({} if args.costs is None else {"total_cost": estimator.spent_}),
         "features": used_features(estimator, names),
         "intercept": outputs[0]["intercept"] if len(outputs) == 1 else estimator.intercept_,
@@ -73,7 +74,8 @@ def json_result(args: argparse.Namespace, estimator: Any, data: Data, chosen: di
 
 def text_lines(result: dict[str, Any], how: str) -> list[str]:
     """Return the result as lines of text."""
-    heading = f"{result['loss']} model with {result['size']} of {result['n_features']} features, {result['rows']} rows"
+    size = f"{result['size']} of {result['n_features']} features{made_of(result)}"
+    heading = f"{result['loss']} model with {size}, {result['rows']} rows"
     if "total_cost" in result:
         heading += f", total cost {result['total_cost']:.6g}"
     lines = [heading + (f", {how}" if how else "") + ":"]

@@ -18,7 +18,7 @@ from ellzero.base.files import replacing
 from ellzero.base.quoting import json_text, safe_line, safe_lines, shown, spreadsheet_cell
 from ellzero.cli.exit_codes import INTERRUPTED
 
-__all__ = ["coefficient_lines", "coefficients", "exit_code", "note", "print_result", "write_table"]
+__all__ = ["coefficient_lines", "coefficients", "exit_code", "made_of", "note", "print_result", "used_columns", "write_table"]
 
 
 def note(args: argparse.Namespace, text: str) -> None:
@@ -92,3 +92,16 @@ def write_table(name: str | None, header: list[str], rows: Iterable[Sequence[Any
         text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
         csv.writer(text, lineterminator="\n").writerows(cells)
         text.detach()
+
+
+def used_columns(groups: Sequence[str] | None, support: Iterable[int]) -> dict[str, list[str]]:
+    """Return the columns of the table that features of a model were made of, if columns became several features."""
+    return {} if groups is None else {"columns": list(dict.fromkeys(groups[j] for j in support))}
+
+
+def made_of(result: dict[str, Any]) -> str:
+    """Return in words which columns of the table the features were made of; nothing if each was made of its own."""
+    if "columns" not in result:
+        return ""
+    names = result["columns"]
+    return f" (made of {len(names)} column{'s' * (len(names) != 1)}: {', '.join(map(shown, names))})"

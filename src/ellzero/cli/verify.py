@@ -15,6 +15,7 @@ from ellzero.base.quoting import shown
 from ellzero.cli.costs import feature_costs
 from ellzero.cli.data import Data, load_data
 from ellzero.cli.output import print_result
+from ellzero.cli.solver_settings import feature_groups
 from ellzero.exact.verifier import fingerprint_vector
 from ellzero.exact.verifier.claims import load
 from ellzero.exact.verifier.data import Refused
@@ -116,6 +117,7 @@ def expected(args: argparse.Namespace, data: Data) -> dict[str, Any] | None:
     if args.expect is None:
         return None
     settings: dict[str, Any] = {"sample_weight": data.weight, "feature_cost": feature_costs(args, data)}
+    settings["groups"] = feature_groups(args, data)
     for statement in args.expect:
         name, found, value = statement.partition("=")
         if not found:
