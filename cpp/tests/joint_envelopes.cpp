@@ -91,8 +91,8 @@ TEST(joint_envelope_has_the_conjugate_of_the_function) {
             const std::vector<double> x = it.point(random);
             const double value = e.value(x);
             CHECK_AT_MOST(value, (Case::is_zero(x) ? 0.0 : it.charge) + it.penalty(x) + 1e-12 * (1.0 + value));
-            std::vector<double> v;
-            for (size_t a = 0; a < x.size(); ++a) v.push_back(random.uniform(-1.0, 1.0) * random.magnitude(-1.0, 1.0));
+            std::vector<double> v(x.size());
+            for (double& each : v) each = random.uniform(-1.0, 1.0) * random.magnitude(-1.0, 1.0);
             const double below = Case::dot(v, x) - std::max(e.gain(v) - it.charge, 0.0);
             if (std::isfinite(below)) CHECK_AT_MOST(below, value + 1e-11 * (1.0 + value));
             if (Case::is_zero(x)) continue;

@@ -221,7 +221,7 @@ void Region::cap(int32_t feature, double most) {
 void Region::cap_column(int32_t j, double most) { box_[j] = {std::max(box_[j].low, -most), std::min(box_[j].high, most)}; }
 
 const std::vector<int32_t>& Region::columns_of(const std::vector<int32_t>& features, std::vector<int32_t>& room) const {
-    if (!problem_.groups) return features;
+    if (!problem_.groups) return features;  // NOLINT(bugprone-return-const-ref-from-parameter): a list of the region
     room.clear();
     for (const int32_t feature : features)
         for (const int32_t j : problem_.members(feature)) room.push_back(j);

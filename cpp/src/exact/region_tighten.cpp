@@ -33,11 +33,11 @@ Box Region::shrunk(int32_t j, double bound, const RegionBound& proved, const std
 bool Region::worth_tightening(const RegionBound& proved, const std::vector<double>& v, double cutoff) const {
     if (!std::isfinite(proved.value())) return false;
     const auto narrower = [&](int32_t feature, double bound) {
-        for (const int32_t j : problem_.members(feature)) {
+        const Members members = problem_.members(feature);
+        return std::any_of(members.begin(), members.end(), [&](int32_t j) {
             const Box box = shrunk(j, bound, proved, v, cutoff);
-            if (box.high - box.low < worth_a_point * (box_[j].high - box_[j].low)) return true;
-        }
-        return false;
+            return box.high - box.low < worth_a_point * (box_[j].high - box_[j].low);
+        });
     };
     return std::any_of(undecided_.begin(), undecided_.end(), [&](int32_t j) {
         const auto [bound_in, bound_out] = proved.if_decided(j);

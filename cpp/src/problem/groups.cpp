@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace ellzero {
 namespace {
@@ -46,7 +47,7 @@ std::vector<double> couplings(const Columns& X, const std::vector<int32_t>& head
     std::vector<double> out(heads.size(), 1.0);
     std::vector<int32_t> large;  // heads
     for (size_t j = 0; j < heads.size(); ++j)
-        if (heads[j] == static_cast<int32_t>(j) && groups.members(heads[j]).size() > 1) large.push_back(heads[j]);
+        if (std::cmp_equal(heads[j], j) && groups.members(heads[j]).size() > 1) large.push_back(heads[j]);
     const bool distant = X.design().distant();
     const size_t most_held = std::min<size_t>(X.design().most_held(), distant ? at_a_time : most_members);
     for (size_t start = 0; start < large.size();) {
@@ -65,7 +66,7 @@ std::vector<double> couplings(const Columns& X, const std::vector<int32_t>& head
             for (int64_t k = first; k < last; ++k) {
                 const Members members = groups.members(large[start + k]);
                 const std::vector<int32_t> columns(members.begin(), members.end());
-                double coupling = static_cast<double>(columns.size());
+                auto coupling = static_cast<double>(columns.size());
                 if (columns.size() <= most_members && columns.size() <= most_held) {
                     mean.clear();
                     for (const int32_t j : columns) mean.push_back(X.mean(j));
@@ -73,7 +74,7 @@ std::vector<double> couplings(const Columns& X, const std::vector<int32_t>& head
                     gram.assign((columns.size() + 1) * (columns.size() + 1), 0.0);
                     X.design().gram(columns, 0, mean.data(), scale.data(), w, gram.data(), alone);
                     const double bound = above * largest_eigenvalue(gram, columns.size(), columns.size() + 1);
-                    if (bound < coupling) coupling = bound;  // not so if it is not a number
+                    coupling = std::min(coupling, bound);  // the first one, if the bound is not a number
                 }
                 for (const int32_t j : columns) out[j] = coupling;
             }

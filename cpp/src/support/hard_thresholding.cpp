@@ -96,13 +96,10 @@ Model HardThresholding::step(const Iterate& it, double lambda_0, int size) {
             used = true;
             gain += curvature * value * (target - 0.5 * value) - penalty.value(value);
         }
-        if (!penalty.counted(head)) {
+        const bool competes = penalty.counted(head) && size >= 0;
+        if (competes && used) counted.push_back({head, gain});
+        if (!penalty.counted(head) || (!competes && used && lambda_0 * penalty.price(head) <= gain))
             chosen.push_back({head, 0.0});
-        } else if (used && size >= 0) {
-            counted.push_back({head, gain});
-        } else if (used && lambda_0 * penalty.price(head) <= gain) {
-            chosen.push_back({head, 0.0});
-        }
     }
     if (std::ssize(counted) > size && size >= 0) {
         std::nth_element(counted.begin(), counted.begin() + size, counted.end(), [](const Entry& a, const Entry& b) {

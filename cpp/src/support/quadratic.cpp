@@ -30,7 +30,8 @@ constexpr double least_pivot = 1e-12;
 
 }  // namespace
 
-std::vector<double> inverted(const std::vector<double>& matrix, int64_t m) {
+std::vector<double> inverted(const std::vector<double>& matrix, int64_t order) {
+    const int64_t m = order;
     std::vector<double> scale(m), factor(m * m, 0.0), out(m * m, 0.0);
     for (int64_t a = 0; a < m; ++a) scale[a] = 1.0 / std::sqrt(std::max(matrix[a * m + a], 1e-300));
     for (int64_t a = 0; a < m; ++a)

@@ -15,7 +15,7 @@ constexpr int64_t tiles_per_chunk = 16;
 constexpr int64_t groups_per_chunk = 64;
 // Groups that are ranked again, with the matrix of their columns; larger groups than this are not.
 constexpr size_t ranked_twice = 128;
-constexpr int64_t most_in_a_block = 64;
+constexpr size_t most_in_a_block = 64;
 constexpr size_t most_blocks = 4096;
 constexpr int64_t work_between_polls = 1'000'000'000;  // multiplications
 // The products may take up to this share of X (if that is in memory) or this many bytes, whichever is more; but a few features
@@ -331,77 +331,84 @@ const std::vector<double>& SwapModel::block(int32_t head, const std::vector<int3
     return found;
 }
 
-std::vector<Swap> SwapModel::ranked_again(const Iterate& it, const double* slopes, std::span<const Swap> swaps,
-                                          const Terms& terms) {
+SwapModel::Entering SwapModel::entering(const Iterate& it, int32_t head, std::vector<int32_t> columns) {
     constexpr int64_t width = kernels::tile_width;
-    const Penalty& penalty = problem_.penalty;
-    const int64_t order = hessian_.order();
+    const int64_t order = hessian_.order(), m = std::ssize(columns);
     std::vector<const float*> rows;
+    rows.reserve(order);
     for (const int32_t j : it.support) rows.push_back(products_.at(j).data());
     if (problem_.intercept) rows.push_back(sums_.data());
-    std::vector<double> t(order * width), u(order * width), forward, along, own, slope, pulled;
+    std::vector<double> t(order * width), u(order * width);
+    Entering out{std::move(columns), {}, std::vector<double>(m * order), std::vector<double>(m * m)};
+    const std::vector<double>& gram = block(head, out.columns);
+    std::vector<double> forward(m * order);  // L^-1 of the products with the support
+    for (int64_t first = 0; first < m; first += width) {
+        const int64_t count = std::min(width, m - first);
+        double squares[width];
+        std::fill(t.begin(), t.end(), 0.0);
+        for (int64_t a = 0; a < order; ++a)
+            for (int64_t l = 0; l < count; ++l)
+                t[a * width + l] = scale_ * static_cast<double>(rows[a][out.columns[first + l]]);
+        kernels::solve_forward(hessian_.factor(), order, t.data(), squares);
+        kernels::solve_backward(hessian_.factor(), order, t.data(), u.data());
+        for (int64_t l = 0; l < count; ++l)
+            for (int64_t a = 0; a < order; ++a) {
+                forward[(first + l) * order + a] = t[a * width + l];
+                out.along[(first + l) * order + a] = u[a * width + l];
+            }
+    }
+    for (int64_t a = 0; a < m; ++a) {
+        out.whole.push_back(scale_ * gram[a * (m + 1) + a] + 2.0 * problem_.penalty.lambda_2);
+        for (int64_t b = 0; b <= a; ++b)
+            out.left[a * m + b] = (a == b ? out.whole[a] : scale_ * gram[a * (m + 1) + b]) -
+                                  kernels::dot(&forward[a * order], &forward[b * order], order);
+    }
+    return out;
+}
+
+double SwapModel::gain(const Entering& in, const Removal& removal, const double* slopes) const {
+    const int64_t m = std::ssize(in.columns), order = hessian_.order(), leaving = std::ssize(removal.positions);
+    std::vector<double> matrix(m * m), slope(m), freed(leaving);
+    for (int64_t a = 0; a < m; ++a) {
+        const double* at = &in.along[a * order];
+        double g = slopes[in.columns[a]];
+        for (int64_t c = 0; c < leaving; ++c) {
+            g -= at[removal.positions[c]] * removal.pull[c];
+            freed[c] = 0.0;
+            for (int64_t b = 0; b < leaving; ++b) freed[c] += removal.inverse[c * leaving + b] * at[removal.positions[b]];
+        }
+        slope[a] = std::copysign(std::max(std::abs(g) - problem_.penalty.lambda_1, 0.0), g);
+        for (int64_t b = 0; b <= a; ++b) {
+            double entry = in.left[a * m + b];
+            for (int64_t c = 0; c < leaving; ++c) entry += freed[c] * in.along[b * order + removal.positions[c]];
+            if (a == b) entry = std::max(entry, least_left * in.whole[a]);
+            matrix[a * m + b] = matrix[b * m + a] = entry;
+        }
+    }
+    const std::vector<double> inverse = inverted(matrix, m);
+    double gain = 0.0;
+    for (int64_t a = 0; a < m; ++a) gain += 0.5 * slope[a] * kernels::dot(&inverse[a * m], slope.data(), m);
+    return gain;
+}
+
+std::vector<Swap> SwapModel::ranked_again(const Iterate& it, const double* slopes, std::span<const Swap> swaps,
+                                          const Terms& terms) {
+    const Penalty& penalty = problem_.penalty;
     std::vector<Swap> out;
     for (const Swap& swap : swaps) {
         std::vector<int32_t> columns;
         for (const int32_t j : problem_.members(swap.column))
             if (problem_.X.square(j) > 0.0) columns.push_back(j);
-        const int64_t m = std::ssize(columns), ld = m + 1;
-        if (m > most_in_a_block) {
+        if (columns.size() > most_in_a_block) {
             out.push_back(swap);
             continue;
         }
-        const std::vector<double>& gram = block(swap.column, columns);
-        // L^-1 and L^-T L^-1 of the products with the support, one column of the group after the other.
-        forward.resize(m * order), along.resize(m * order);
-        for (int64_t first = 0; first < m; first += width) {
-            const int64_t count = std::min(width, m - first);
-            double squares[width];
-            std::fill(t.begin(), t.end(), 0.0);
-            for (int64_t a = 0; a < order; ++a)
-                for (int64_t l = 0; l < count; ++l)
-                    t[a * width + l] = scale_ * static_cast<double>(rows[a][columns[first + l]]);
-            kernels::solve_forward(hessian_.factor(), order, t.data(), squares);
-            kernels::solve_backward(hessian_.factor(), order, t.data(), u.data());
-            for (int64_t l = 0; l < count; ++l)
-                for (int64_t a = 0; a < order; ++a) {
-                    forward[(first + l) * order + a] = t[a * width + l];
-                    along[(first + l) * order + a] = u[a * width + l];
-                }
-        }
-        Swap best = swap;
-        best.change = Penalty::infinity;
+        const Entering in = entering(it, swap.column, std::move(columns));
+        Swap best{0, swap.column, Penalty::infinity, 0.0};
         for (const Removal& removal : removals_) {
             const double dearer = penalty.unequal ? penalty.price(swap.column) - penalty.price(removal.head) : 0.0;
             if (it.spent + dearer > terms.budget) continue;
-            const int64_t leaving = std::ssize(removal.positions);
-            own.assign(m * m, 0.0), slope.assign(m, 0.0), pulled.resize(m * leaving);
-            for (int64_t a = 0; a < m; ++a) {
-                const double* at = &along[a * order];
-                double g = slopes[columns[a]];
-                for (int64_t c = 0; c < leaving; ++c) {
-                    g -= at[removal.positions[c]] * removal.pull[c];
-                    double product = 0.0;
-                    for (int64_t b = 0; b < leaving; ++b)
-                        product += removal.inverse[c * leaving + b] * at[removal.positions[b]];
-                    pulled[a * leaving + c] = product;
-                }
-                slope[a] = std::copysign(std::max(std::abs(g) - penalty.lambda_1, 0.0), g);
-            }
-            for (int64_t a = 0; a < m; ++a)
-                for (int64_t b = 0; b <= a; ++b) {
-                    double entry = scale_ * gram[a * ld + b] - kernels::dot(&forward[a * order], &forward[b * order], order);
-                    for (int64_t c = 0; c < leaving; ++c)
-                        entry += pulled[a * leaving + c] * along[b * order + removal.positions[c]];
-                    if (a == b) {
-                        const double whole = scale_ * gram[a * ld + a] + 2.0 * penalty.lambda_2;
-                        entry = std::max(entry + 2.0 * penalty.lambda_2, least_left * whole);
-                    }
-                    own[a * m + b] = own[b * m + a] = entry;
-                }
-            const std::vector<double> inverse = inverted(own, m);
-            double gain = 0.0;
-            for (int64_t a = 0; a < m; ++a) gain += 0.5 * slope[a] * kernels::dot(&inverse[a * m], slope.data(), m);
-            const double change = removal.cost + terms.lambda_0 * dearer - gain;
+            const double change = removal.cost + terms.lambda_0 * dearer - gain(in, removal, slopes);
             if (change < best.change)
                 best = {static_cast<size_t>(removal.positions.front()), swap.column, change, removal.cost};
         }

@@ -1,6 +1,7 @@
 // The problem of one fit and the two ways a solution is held: a Model (what is kept) and an Iterate (what is worked on).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -54,9 +55,8 @@ struct Problem {
     }
     // Whether any column of the group is not constant.
     bool varies(int32_t head) const {
-        for (const int32_t j : members(head))
-            if (X.square(j) > 0.0) return true;
-        return false;
+        const Members all = members(head);
+        return std::any_of(all.begin(), all.end(), [&](int32_t j) { return X.square(j) > 0.0; });
     }
 };
 

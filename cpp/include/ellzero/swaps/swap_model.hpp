@@ -66,6 +66,15 @@ class SwapModel {
                      std::vector<Swap>& list) const;
     // The best swaps for these groups, with what their columns have in common.
     std::vector<Swap> ranked_again(const Iterate& it, const double* slopes, std::span<const Swap> swaps, const Terms& terms);
+    // A group that would come in, beside the support: u = H^-1 Z'D Z_J, what is left of its columns' products with each other
+    // (C, its lower triangle), and their own curvatures.
+    struct Entering {
+        std::vector<int32_t> columns;
+        std::vector<double> whole, along, left;
+    };
+    Entering entering(const Iterate& it, int32_t head, std::vector<int32_t> columns);
+    // What it gains where another group leaves.
+    double gain(const Entering& in, const Removal& removal, const double* slopes) const;
     // Z_J'D Z_J of a group's columns (and the constant), read once for each D.
     const std::vector<double>& block(int32_t head, const std::vector<int32_t>& columns);
     // The best swap for a column where prices differ, given the curvature that it has left and H^-1 Z'D z_j, in steps of
