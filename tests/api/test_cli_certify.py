@@ -39,7 +39,7 @@ def test_text_says_what_matters(run, data, tmp_path):
     assert out.startswith("optimal (proved")
     assert "2 of 6 features, 120 rows, logistic loss, positive coefficients speak for yes:" in out
     assert out.splitlines()[-1] == f"written: {tmp_path / 'proof.npz'}"
-    assert err.startswith("ellzero: incumbent")
+    assert err.startswith("ellzero: exact search: gap at most ")
     _, _, err = run("certify", data, "--target", "label", "--k", "2")
     assert "the proof is not kept; --out proof.npz writes it" in err
     out = run.ok("verify", tmp_path / "proof.npz", data, "--target", "label")
@@ -53,7 +53,7 @@ def test_long_checks_show_progress(run, data, tmp_path, monkeypatch):
     run.ok("certify", *argv[1:], "--k", "2", "--out", argv[0])
     assert run("verify", *argv)[2] == ""
     monkeypatch.setattr(verification, "SECONDS_IN_SILENCE", -1.0)
-    assert run("verify", *argv)[2].startswith("ellzero: 100 %")
+    assert run("verify", *argv)[2].startswith("ellzero: checking the proof: done in ")
     assert run("verify", *argv, "--quiet")[2] == ""
 
 
