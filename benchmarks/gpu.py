@@ -71,10 +71,10 @@ class Report:
     def add(self, text: str) -> None:
         print(text, flush=True)
         self.parts.append(text)
-        self.path.write_text("\n".join(self.parts), encoding="utf-8")
+        self.path.write_text("\n\n".join(part.strip("\n") for part in self.parts) + "\n", encoding="utf-8")
 
     def section(self, title: str) -> None:
-        self.add(f"\n## {title}\n")
+        self.add(f"## {title}")
 
 
 def synchronize() -> None:
