@@ -121,15 +121,20 @@ void SwapModel::read_products(const std::vector<int32_t>& columns) {
     }
 }
 
+std::vector<const float*> SwapModel::rows_of(const Iterate& it) const {
+    std::vector<const float*> rows;
+    rows.reserve(it.support.size() + 1);
+    for (const int32_t j : it.support) rows.push_back(products_.at(j).data());
+    if (problem_.intercept) rows.push_back(sums_.data());
+    return rows;
+}
+
 void SwapModel::rank_tiles(const Iterate& it, const double* slopes, size_t most, int64_t begin, int64_t end, const Terms& terms,
                            std::vector<Swap>& list) const {
     constexpr int64_t width = kernels::tile_width;
     const Penalty& penalty = problem_.penalty;
     const int64_t p = problem_.columns(), order = hessian_.order(), size = std::ssize(it.support);
-    std::vector<const float*> rows;
-    rows.reserve(order);
-    for (const int32_t j : it.support) rows.push_back(products_.at(j).data());
-    if (problem_.intercept) rows.push_back(sums_.data());
+    const std::vector<const float*> rows = rows_of(it);
     std::vector<double> t(order * width), u(order * width);
     double left[width], slope[width], spare[width], best[width];
     int64_t chosen[width];
@@ -183,10 +188,7 @@ void SwapModel::rank_groups(const Iterate& it, const double* slopes, size_t most
     constexpr int64_t width = kernels::tile_width;
     const Penalty& penalty = problem_.penalty;
     const int64_t order = hessian_.order(), groups = std::ssize(heads), leaving = std::ssize(removals_);
-    std::vector<const float*> rows;
-    rows.reserve(order);
-    for (const int32_t j : it.support) rows.push_back(products_.at(j).data());
-    if (problem_.intercept) rows.push_back(sums_.data());
+    const std::vector<const float*> rows = rows_of(it);
     std::vector<int32_t> columns;
     std::vector<int64_t> group;  // of each column, its place among the heads
     for (int64_t g = 0; g < groups; ++g)
@@ -331,13 +333,9 @@ const std::vector<double>& SwapModel::block(int32_t head, const std::vector<int3
     return found;
 }
 
-SwapModel::Entering SwapModel::entering(const Iterate& it, int32_t head, std::vector<int32_t> columns) {
+SwapModel::Entering SwapModel::entering(std::span<const float* const> rows, int32_t head, std::vector<int32_t> columns) {
     constexpr int64_t width = kernels::tile_width;
     const int64_t order = hessian_.order(), m = std::ssize(columns);
-    std::vector<const float*> rows;
-    rows.reserve(order);
-    for (const int32_t j : it.support) rows.push_back(products_.at(j).data());
-    if (problem_.intercept) rows.push_back(sums_.data());
     std::vector<double> t(order * width), u(order * width);
     Entering out{std::move(columns), {}, std::vector<double>(m * order), std::vector<double>(m * m)};
     const std::vector<double>& gram = block(head, out.columns);
@@ -394,6 +392,7 @@ double SwapModel::gain(const Entering& in, const Removal& removal, const double*
 std::vector<Swap> SwapModel::ranked_again(const Iterate& it, const double* slopes, std::span<const Swap> swaps,
                                           const Terms& terms) {
     const Penalty& penalty = problem_.penalty;
+    const std::vector<const float*> rows = rows_of(it);
     std::vector<Swap> out;
     for (const Swap& swap : swaps) {
         std::vector<int32_t> columns;
@@ -403,7 +402,7 @@ std::vector<Swap> SwapModel::ranked_again(const Iterate& it, const double* slope
             out.push_back(swap);
             continue;
         }
-        const Entering in = entering(it, swap.column, std::move(columns));
+        const Entering in = entering(rows, swap.column, std::move(columns));
         Swap best{0, swap.column, Penalty::infinity, 0.0};
         for (const Removal& removal : removals_) {
             const double dearer = penalty.unequal ? penalty.price(swap.column) - penalty.price(removal.head) : 0.0;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from typing import Any
 
@@ -31,7 +32,15 @@ class Grouping:
 
     def columns(self, name: object) -> NDArray[np.intp]:
         """Return the columns of the group of this name; none if no group is called so."""
-        return np.flatnonzero([own == str(name) for own in self.names])
+        return np.array(self._places.get(str(name), []), dtype=np.intp)
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """The columns of each group by its name: costs are looked up for as many names as there are columns."""
+        places: dict[str, list[int]] = {}
+        for j, name in enumerate(self.names):
+            places.setdefault(name, []).append(j)
+        return places
 
     def check_equal(self, argument: str, values: NDArray[Any] | None) -> None:
         """Refuse values that differ inside a group."""

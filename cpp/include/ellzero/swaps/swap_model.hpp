@@ -56,6 +56,8 @@ class SwapModel {
     bool prepare(const Iterate& it);
     void renew_curvatures();
     void read_products(const std::vector<int32_t>& columns);
+    // Z'D X of the iterate's support and intercept, a row for each.
+    std::vector<const float*> rows_of(const Iterate& it) const;
     void forget_all_but(const std::vector<int32_t>& features);
     std::vector<Swap> rank_elsewhere(const Iterate& it, int64_t which, size_t most);
     void rank_tiles(const Iterate& it, const double* slopes, size_t most, int64_t begin, int64_t end, const Terms& terms,
@@ -72,7 +74,7 @@ class SwapModel {
         std::vector<int32_t> columns;
         std::vector<double> whole, along, left;
     };
-    Entering entering(const Iterate& it, int32_t head, std::vector<int32_t> columns);
+    Entering entering(std::span<const float* const> rows, int32_t head, std::vector<int32_t> columns);
     // What it gains where another group leaves.
     double gain(const Entering& in, const Removal& removal, const double* slopes) const;
     // Z_J'D Z_J of a group's columns (and the constant), read once for each D.

@@ -207,11 +207,15 @@ def as_prices(
         return mask, None
     price = np.ones(p)
     known = {name: j for j, name in enumerate(names or [])}
+    groups: dict[str, list[int]] = {}
+    for column, label in enumerate(labels):
+        if label is not None:
+            groups.setdefault(str(label), []).append(column)
     named = costs.to_dict() if names is not None and hasattr(costs, "to_dict") and set(costs.index) & set(names) else costs
     if isinstance(named, Mapping):
         for name, value in named.items():
-            if members := [j for j, label in enumerate(labels) if label is not None and str(label) == str(name)]:
-                price[members] = value
+            if str(name) in groups:
+                price[groups[str(name)]] = value
                 continue
             j = known.get(name, name)
             if not isinstance(j, int) or not 0 <= j < p:
