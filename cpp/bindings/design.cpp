@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "ellzero/data/stacked.hpp"
 #include "problem.hpp"
 #include "register.hpp"
 #include "source.hpp"
@@ -97,6 +98,16 @@ BoundDesign stored(nb::object source, int64_t rows, int64_t count, const std::st
     throw std::invalid_argument("unknown type: " + type);
 }
 
+BoundDesign stacked(nb::object design, std::optional<Vector<double>> mean, std::optional<Vector<double>> scale, int64_t outputs,
+                    bool coupled) {
+    const Design& X = *nb::cast<const BoundDesign&>(design).design;
+    BoundDesign out{make_stacked(X, mean ? mean->data() : nullptr, scale ? scale->data() : nullptr, outputs, coupled),
+                    {std::move(design)}};
+    if (mean) out.keep_alive.push_back(nb::cast(*mean));
+    if (scale) out.keep_alive.push_back(nb::cast(*scale));
+    return out;
+}
+
 }  // namespace
 
 void register_design(nb::module_& m) {
@@ -116,6 +127,8 @@ void register_design(nb::module_& m) {
     m.def("dense", &dense<int8_t>, nb::arg("x").noconvert(), nb::arg("stride"));
     m.def("stored", &stored, nb::arg("source"), nb::kw_only(), nb::arg("rows"), nb::arg("columns"), nb::arg("type"),
           nb::arg("resident_bytes"), nb::arg("column_bytes").none());
+    m.def("stacked", &stacked, nb::arg("design"), nb::arg("mean").none(), nb::arg("scale").none(), nb::kw_only(),
+          nb::arg("outputs"), nb::arg("coupled"), "Several outputs on the same columns, centred and scaled, as one design.");
     m.def("csc", &csc<double, int32_t>, nb::arg("values").noconvert(), nb::arg("rows_of").noconvert(),
           nb::arg("starts").noconvert(), nb::arg("rows"));
     m.def("csc", &csc<double, int64_t>, nb::arg("values").noconvert(), nb::arg("rows_of").noconvert(),

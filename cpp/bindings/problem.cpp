@@ -13,16 +13,18 @@ namespace {
 const double* data(const BoundProblem::Numbers& numbers) { return numbers ? numbers->data() : nullptr; }
 
 nb::tuple evaluate_loss(LossKind kind, double smoothing, const Vector<double>& eta, const Vector<double>& y,
-                        const Vector<double>& w) {
+                        const Vector<double>& w, int64_t outputs) {
     const auto n = static_cast<int64_t>(eta.shape(0));
     std::vector<double> r(n), d(n);
-    const double value = make_loss(kind, smoothing).evaluate(n, eta.data(), y.data(), w.data(), r.data(), d.data());
+    const double value = make_loss(kind, smoothing, outputs).evaluate(n, eta.data(), y.data(), w.data(), r.data(), d.data());
     return nb::make_tuple(value, to_numpy(std::move(r)), to_numpy(std::move(d)));
 }
 
 }  // namespace
 
-Loss make_loss(LossKind kind, double smoothing) { return {kind, kind == LossKind::hinge ? smoothing : 0.0}; }
+Loss make_loss(LossKind kind, double smoothing, int64_t outputs) {
+    return {kind, kind == LossKind::hinge ? smoothing : 0.0, outputs};
+}
 
 void check_signals() {
     const WithGil acquire;
@@ -61,7 +63,11 @@ Penalty BoundProblem::penalty() const {
 }
 
 Problem BoundProblem::problem(const Columns& columns) const {
-    return {columns, make_loss(loss, smoothing), data(y), data(w), penalty(), intercept, tolerance, heavy, heavy_unit, groups_};
+    return {columns,    make_loss(loss, smoothing, columns.blocks()),
+            data(y),    data(w),
+            penalty(),  intercept,
+            tolerance,  heavy,
+            heavy_unit, groups_};
 }
 
 Model BoundProblem::complete(Model model) const {
@@ -93,7 +99,8 @@ void register_problem(nb::module_& m) {
         .value("logistic", LossKind::logistic)
         .value("squared_hinge", LossKind::squared_hinge)
         .value("hinge", LossKind::hinge)
-        .value("squared_error", LossKind::squared_error);
+        .value("squared_error", LossKind::squared_error)
+        .value("multinomial", LossKind::softmax);
     nb::class_<Groups>(m, "Groups", "Columns that come in together, by the first column of each one's group, its head.")
         .def("__init__", [](Groups* self, const Vector<int32_t>& heads, const Vector<double>& coupling) {
         new (self) Groups(to_vector(heads), to_vector(coupling));
@@ -103,7 +110,7 @@ void register_problem(nb::module_& m) {
         .def(nb::init<>())
         .def_prop_rw("design", [](const BoundProblem& self) { return self.design; }, &BoundProblem::set_design)
         .def_rw("y", &BoundProblem::y)
-        .def_rw("w", &BoundProblem::w, "Sample weights that sum to one.")
+        .def_rw("w", &BoundProblem::w, "Sample weights that sum to one for each output.")
         .def_rw("square", &BoundProblem::square, "sum_i w_i z_ij^2 of each column as the solver sees it.")
         .def_rw("mean", &BoundProblem::mean, nb::arg().none(), "Of each column; None: columns are not centred.")
         .def_rw("scale", &BoundProblem::scale, nb::arg().none(), "Factor of each column; None: columns are not scaled.")
@@ -121,6 +128,7 @@ void register_problem(nb::module_& m) {
         .def_rw("heavy", &BoundProblem::heavy, "The label of a class beside which the other weighs nothing, 0 if none does.")
         .def_rw("heavy_unit", &BoundProblem::heavy_unit, "The unit of that class's dual points, a power of two.");
     m.def("evaluate_loss", &evaluate_loss, nb::arg("loss"), nb::arg("smoothing"), nb::arg("eta"), nb::arg("y"), nb::arg("w"),
+          nb::arg("outputs") = 1,
           "sum_i w_i f(eta_i, y_i) and, per row, its first and second derivative: the core's own loss, for tests.");
     m.attr("curvature_safety") = curvature_safety;
 }

@@ -43,7 +43,7 @@ struct BoundProblem {
     const Groups* groups_ = nullptr;
 };
 
-Loss make_loss(LossKind kind, double smoothing);
+Loss make_loss(LossKind kind, double smoothing, int64_t outputs);
 // Raises KeyboardInterrupt (or whatever a signal handler raises) inside the core.
 void check_signals();
 // Polls the signals, then calls a function of Python's (None for no more), which raises to stop the work.

@@ -20,7 +20,8 @@ struct KnownObjective : Incumbent {
 struct Relaxed {
     double bound = Penalty::infinity;
     std::vector<double> theta;
-    double mu = 0.0, intercept = 0.0;
+    double mu = 0.0;
+    std::vector<double> intercept;
     std::vector<int32_t> columns;
     std::vector<double> beta, shares;
 };
@@ -91,9 +92,9 @@ struct Relaxations : Borrowed {
 void register_relaxations(nb::module_& m) {
     nb::class_<Relaxed> relaxed(m, "Relaxed", "A relaxation's bound, dual point theta and solution with its shares.");
     relaxed.def_ro("bound", &Relaxed::bound, "Infinite if nothing better than the known objective is there.")
-        .def_ro("mu", &Relaxed::mu)
-        .def_ro("intercept", &Relaxed::intercept);
+        .def_ro("mu", &Relaxed::mu);
     def_array(relaxed, "theta", &Relaxed::theta);
+    def_array(relaxed, "intercept", &Relaxed::intercept);
     def_array(relaxed, "columns", &Relaxed::columns);
     def_array(relaxed, "beta", &Relaxed::beta);
     def_array(relaxed, "shares", &Relaxed::shares);

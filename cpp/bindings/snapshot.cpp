@@ -150,7 +150,6 @@ void register_tree(nb::module_& m) {
 void register_state(nb::module_& m) {
     nb::class_<State> state(m, "State", "The region and the start that a node leaves to its children.");
     state.def(nb::init<>())
-        .def_rw("intercept", &State::intercept)
         .def_rw("mu", &State::mu)
         .def_prop_rw("outside", [](const State& self) { return to_numpy(std::vector<uint64_t>(self.out.words())); },
                      [](State& self, const Vector<uint64_t>& words) { self.out = ColumnSet(to_vector(words)); },
@@ -171,6 +170,7 @@ void register_state(nb::module_& m) {
     def_array(state, "charges", &State::charges);
     def_array(state, "columns", &State::columns);
     def_array(state, "beta", &State::beta);
+    def_array(state, "intercept", &State::intercept);
     def_array(state, "shares", &State::shares);
     def_array(state, "alpha", &State::alpha);
     def_array(state, "near", &State::near);

@@ -160,7 +160,8 @@ Candidate disturbed(Random& random, Candidate candidate, const Region& region, b
         const Box& box = region.box(model.support[k]);
         model.beta[k] = std::clamp(model.beta[k] + random.uniform(-0.1, 0.1), box.low, box.high);
     }
-    if (intercept) model.intercept += random.uniform(-0.1, 0.1);
+    model.intercept.resize(1, 0.0);
+    if (intercept) model.intercept.front() += random.uniform(-0.1, 0.1);
     return candidate;
 }
 
@@ -197,7 +198,7 @@ Solved relax(const Instance& instance, const Part& part, const Region& region) {
     Relaxation relaxation(problem);
     Charges charges{part.options.lambda_0, 0.0, {}, region.room(), region.by_price(), region.cheapest()};
     for (const double price : charges.cheapest) charges.clauses.push_back(charges.of_pool(price));
-    relaxation.begin(coordinates, 0.0, charges);
+    relaxation.begin(coordinates, {}, charges);
     if (hinge) relaxation.smooth(0.5);
     for (int round = 0; round < (hinge ? 300 : 1); ++round) {
         relaxation.solve(1e-13);
@@ -447,7 +448,7 @@ long double loss_at(LossKind kind, long double eta, long double y) {
         case LossKind::logistic: return margin > 0.0L ? std::log1p(std::exp(-margin)) : std::log1p(std::exp(margin)) - margin;
         case LossKind::squared_hinge: return short_by * short_by;
         case LossKind::hinge: return short_by;
-        case LossKind::squared_error: break;
+        default: break;
     }
     return 0.5L * (eta - y) * (eta - y);
 }

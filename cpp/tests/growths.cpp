@@ -31,7 +31,7 @@ void check_promise(const Instance& instance, const Growth& growth, harness::Rand
             model.beta.push_back(size * random.uniform(-1.0, 1.0));
             promised += growth.entries[j] * model.beta[j] * model.beta[j];
         }
-        if (problem.intercept) model.intercept = size * random.uniform(-1.0, 1.0);
+        if (problem.intercept) model.intercept = {size * random.uniform(-1.0, 1.0)};
         CHECK(instance.cost(model) >= 0.5 * std::sqrt(promised));
     }
 }

@@ -56,7 +56,7 @@ void Instance::standardise(bool centre) {
 }
 
 std::vector<double> Instance::margins(const Model& model) const {
-    std::vector<double> eta(rows_, model.intercept);
+    std::vector<double> eta(rows_, model.intercept.empty() ? 0.0 : model.intercept.front());
     for (size_t k = 0; k < model.support.size(); ++k)
         for (int64_t i = 0; i < rows_; ++i) eta[i] += model.beta[k] * entry(i, model.support[k]);
     return eta;

@@ -39,6 +39,11 @@ def dense(x: Annotated[NDArray[numpy.int8], dict(shape=(None, None), device='cpu
 
 def stored(source: object, *, rows: int, columns: int, type: str, resident_bytes: int, column_bytes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> Design: ...
 
+def stacked(design: object, mean: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, *, outputs: int, coupled: bool) -> Design:
+    """
+    Several outputs on the same columns, centred and scaled, as one design.
+    """
+
 @overload
 def csc(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: int) -> Design: ...
 
@@ -59,6 +64,8 @@ class LossKind(enum.Enum):
     hinge = 2
 
     squared_error = 3
+
+    multinomial = 4
 
 class Groups:
     """
@@ -88,7 +95,7 @@ class Problem:
 
     @property
     def w(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None:
-        """Sample weights that sum to one."""
+        """Sample weights that sum to one for each output."""
 
     @w.setter
     def w(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, /) -> None: ...
@@ -194,7 +201,7 @@ class Problem:
     @heavy_unit.setter
     def heavy_unit(self, arg: float, /) -> None: ...
 
-def evaluate_loss(loss: LossKind, smoothing: float, eta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+def evaluate_loss(loss: LossKind, smoothing: float, eta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], outputs: int = 1) -> tuple:
     """
     sum_i w_i f(eta_i, y_i) and, per row, its first and second derivative: the core's own loss, for tests.
     """
@@ -212,12 +219,6 @@ class Model:
     @overload
     def __init__(self, other: Model) -> None:
         """A copy."""
-
-    @property
-    def intercept(self) -> float: ...
-
-    @intercept.setter
-    def intercept(self, arg: float, /) -> None: ...
 
     @property
     def cost(self) -> float:
@@ -246,9 +247,9 @@ class Model:
     @converged.setter
     def converged(self, arg: bool, /) -> None: ...
 
-    def __getstate__(self) -> tuple[list[int], list[float], float, float, int, float, bool]: ...
+    def __getstate__(self) -> tuple[list[int], list[float], list[float], float, int, float, bool]: ...
 
-    def __setstate__(self, arg: tuple[Sequence[int], Sequence[float], float, float, int, float, bool], /) -> None: ...
+    def __setstate__(self, arg: tuple[Sequence[int], Sequence[float], Sequence[float], float, int, float, bool], /) -> None: ...
 
     @property
     def support(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
@@ -261,6 +262,12 @@ class Model:
 
     @beta.setter
     def beta(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def intercept(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @intercept.setter
+    def intercept(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
 
 class Algorithm(enum.Enum):
     cd = 1
@@ -537,12 +544,6 @@ class State:
     def __init__(self) -> None: ...
 
     @property
-    def intercept(self) -> float: ...
-
-    @intercept.setter
-    def intercept(self, arg: float, /) -> None: ...
-
-    @property
     def mu(self) -> float: ...
 
     @mu.setter
@@ -607,6 +608,12 @@ class State:
 
     @beta.setter
     def beta(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def intercept(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @intercept.setter
+    def intercept(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
 
     @property
     def shares(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]: ...
@@ -1005,13 +1012,16 @@ class Relaxed:
     def mu(self) -> float: ...
 
     @property
-    def intercept(self) -> float: ...
-
-    @property
     def theta(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 
     @theta.setter
     def theta(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
+
+    @property
+    def intercept(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @intercept.setter
+    def intercept(self, arg: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
 
     @property
     def columns(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...

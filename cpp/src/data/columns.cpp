@@ -54,7 +54,7 @@ void Columns::for_held(std::span<const int32_t> columns, const Body& body) const
 void Columns::all_dots(const double* r, double* out) const { products(r, 1, out); }
 
 void Columns::products(const double* r, int64_t sides, const Design::Take& take) const {
-    double sums[most_sides];
+    double sums[Design::most_sides];
     for (int64_t k = 0; k < sides; ++k) sums[k] = mean_ ? kernels::sum(r + k * rows(), rows()) : 0.0;
     design_.all_products(r, sides, [&](int64_t first, int64_t size, double* values, int64_t ld) {
         if (mean_ || scale_)
@@ -75,8 +75,9 @@ void Columns::products(const double* r, int64_t sides, double* out) const {
 }
 
 void Columns::curvatures(const double* d, std::vector<float>& diagonal, std::vector<float>& sums) const {
-    const double total = kernels::sum(d, rows());
-    std::vector<double> share(d, d + rows());
+    std::vector<double> share(rows());
+    design_.curvature_diagonal(d, share.data());
+    const double total = kernels::sum(share.data(), rows());
     for (double& value : share) value /= total;
     diagonal.resize(count());
     sums.resize(count());
@@ -120,8 +121,18 @@ void Columns::add_all(const double* a, double* out) const {
     });
 }
 
+void Columns::block_sums(const double* r, double* sums) const {
+    const int64_t n = rows() / blocks();
+    for (int64_t l = 0; l < blocks(); ++l) sums[l] = kernels::sum(r + l * n, n);
+}
+
+void Columns::add_constants(const double* a, double* out) const {
+    const int64_t n = rows() / blocks();
+    for (int64_t l = 0; l < blocks(); ++l) kernels::add_scalar(a[l], n, out + l * n);
+}
+
 void Columns::gram(std::span<const int32_t> columns, const double* d, std::vector<double>& out, int64_t first) const {
-    const size_t order = columns.size() + 1;
+    const size_t order = columns.size() + blocks();
     out.resize((order - first) * order);
     std::vector<double> means(columns.size()), scales(columns.size());
     for (size_t c = 0; c < columns.size(); ++c) {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "ellzero/data/kernels.hpp"
+#include "ellzero/exact/class_balance.hpp"
 #include "ellzero/exact/definite.hpp"
 
 namespace ellzero {
@@ -29,11 +31,18 @@ constexpr int least_exponent = -900;
 constexpr int most_exponent = 1000;
 
 // theta_i = w_i alpha_i sign_i
-double sign(const Problem& problem, int64_t i) { return problem.loss.kind == LossKind::squared_error ? 1.0 : problem.y[i]; }
+double sign(const Problem& problem, int64_t i) {
+    switch (problem.loss.kind) {
+        case LossKind::squared_error: return 1.0;
+        case LossKind::softmax: return problem.y[i] == 0.0 ? -1.0 : 0.0;  // that of a row's own class follows from the others
+        default: return problem.y[i];
+    }
+}
 
 double clip(LossKind loss, double alpha) {
     switch (loss) {
         case LossKind::hinge:
+        case LossKind::softmax:
         case LossKind::logistic: return std::clamp(alpha, 0.0, 1.0);
         case LossKind::squared_hinge: return std::max(alpha, 0.0);
         case LossKind::squared_error: break;
@@ -58,6 +67,7 @@ Term conjugate_term(LossKind loss, double theta, double y, double w) {
             const double entropy = -(share * std::log(share) + (1.0 - share) * std::log1p(-share));
             return {w * entropy, w * (entropy + share)};
         }
+        case LossKind::softmax:  // is not a sum of terms of single rows
         case LossKind::squared_error: break;
     }
     // Divided first: a square could underflow where the quotient does not.
@@ -66,16 +76,50 @@ Term conjugate_term(LossKind loss, double theta, double y, double w) {
     return {linear - square, std::abs(linear) + square};
 }
 
+// The term of a row of softmax, whose entries of theta are `n` apart: w times the entropy of its shares, which are -theta / w
+// but for that of its own class.
+Term entropy_term(const double* theta, const double* y, double w, int64_t n, int64_t classes, double scale) {
+    double entropy = 0.0, given = 0.0;
+    for (int64_t l = 0; l < classes; ++l) {
+        if (y[l * n] != 0.0) continue;
+        const double share = -scale * theta[l * n] / w;
+        if (share > 0.0) entropy -= share * std::log(share);
+        given -= scale * theta[l * n];
+    }
+    // What it keeps has all its digits, and log1p needs no more than what it gives.
+    const double kept = (w - given) / w, share = given / w;
+    if (kept > 0.0) entropy -= share <= 0.5 ? kept * std::log1p(-share) : kept * std::log(kept);
+    return {w * entropy, w * (entropy + 2.0 * share) * (1.0 + 0.125 * static_cast<double>(classes))};
+}
+
+// Calls add(term) for each term of the loss part of `scale` times theta.
+template <class Add>
+void for_terms(const Problem& problem, const std::vector<double>& theta, double scale, const Add& add) {
+    const LossKind loss = problem.loss.kind;
+    const int64_t rows = problem.rows(), n = rows / (loss == LossKind::softmax ? problem.loss.outputs : 1);
+    for (int64_t i = 0; i < n; ++i) {
+        if (problem.w[i] == 0.0) continue;
+        if (loss == LossKind::softmax)
+            add(entropy_term(&theta[i], &problem.y[i], problem.w[i], n, problem.loss.outputs, scale));
+        else add(conjugate_term(loss, scale * theta[i], problem.y[i], problem.w[i]));
+    }
+}
+
+// The grid whose multiples up to a total can be summed without rounding; zero if there is none.
+double grid_of(double total) {
+    int exponent = 0;
+    std::frexp(total, &exponent);
+    return exponent < least_exponent || !std::isfinite(total) ? 0.0 : std::ldexp(1.0, exponent - bits_of_grid);
+}
+
 // Makes the sum exactly zero. All entries become multiples of a grid so coarse that their sums are exact; the excess then
 // leaves the heavier side, largest entries first, so that nothing leaves its domain. A point that is too small for a grid
 // becomes zero, which is a dual point too.
-void balance(std::vector<double>& theta) {
+void balance(std::span<double> theta) {
     double total = 0.0;
     for (const double t : theta) total += std::abs(t);
-    int exponent = 0;
-    std::frexp(total, &exponent);
-    if (exponent < least_exponent || !std::isfinite(total)) return std::fill(theta.begin(), theta.end(), 0.0);
-    const double grid = std::ldexp(1.0, exponent - bits_of_grid);
+    const double grid = grid_of(total);
+    if (grid == 0.0) return std::fill(theta.begin(), theta.end(), 0.0);
     double excess = 0.0;
     for (double& t : theta) {
         t = std::trunc(t / grid) * grid;
@@ -103,8 +147,9 @@ void balance(std::vector<double>& theta) {
 // an intercept).
 void project(const Problem& problem, const std::vector<double>& d, const std::vector<Slope>& wanted,
              std::vector<double>& alpha) {
-    const int64_t n = problem.rows(), m = std::ssize(wanted), ld = m + 1;
-    const int64_t order = m + (problem.intercept ? 1 : 0);
+    if (problem.loss.kind == LossKind::softmax) return;  // its rows move together: a slope a little off costs a little
+    const int64_t n = problem.rows(), m = std::ssize(wanted), ld = m + problem.X.blocks();
+    const int64_t order = m + problem.constants();
     std::vector<int32_t> columns;
     columns.reserve(wanted.size());
     for (const Slope& slope : wanted) columns.push_back(slope.column);
@@ -120,9 +165,11 @@ void project(const Problem& problem, const std::vector<double>& d, const std::ve
         for (int64_t i = 0; i < n; ++i) theta[i] = problem.w[i] * alpha[i] * sign(problem, i);
         problem.X.dots(columns, theta.data(), v);
         for (int64_t j = 0; j < m; ++j) v[j] -= wanted[j].value;
-        v.push_back(kernels::sum(theta.data(), n));
+        v.resize(order);
+        if (problem.intercept) problem.X.block_sums(theta.data(), &v[m]);
         solve(factor, v);
-        std::fill(theta.begin(), theta.end(), problem.intercept ? v[m] : 0.0);
+        std::fill(theta.begin(), theta.end(), 0.0);
+        if (problem.intercept) problem.X.add_constants(&v[m], theta.data());
         problem.X.add(columns, v.data(), theta.data());
         for (int64_t i = 0; i < n; ++i)
             if (problem.w[i] > 0.0)
@@ -130,16 +177,17 @@ void project(const Problem& problem, const std::vector<double>& d, const std::ve
     }
 }
 
-// sum_i theta_i = 0, which an intercept needs: the heavier class is scaled down. A regression loses its mean.
-void centre(const Problem& problem, std::vector<double>& alpha) {
-    const int64_t n = problem.rows();
+// sum_i theta_i = 0 over the rows of an output, which an intercept needs: the heavier class is scaled down. A regression loses
+// its mean.
+void centre(const Problem& problem, int64_t output, std::vector<double>& alpha) {
+    const int64_t n = problem.rows() / problem.X.blocks(), first = output * n, last = first + n;
     if (problem.loss.kind == LossKind::squared_error) {
-        const double mean = kernels::dot(problem.w, alpha.data(), n);
-        for (double& t : alpha) t -= mean;
+        const double mean = kernels::dot(problem.w + first, alpha.data() + first, n);
+        for (int64_t i = first; i < last; ++i) alpha[i] -= mean;
         return;
     }
     double side[2] = {0.0, 0.0};
-    for (int64_t i = 0; i < n; ++i) side[problem.y[i] > 0.0] += problem.w[i] * alpha[i];
+    for (int64_t i = first; i < last; ++i) side[problem.y[i] > 0.0] += problem.w[i] * alpha[i];
     if (problem.heavy != 0.0 && (problem.loss.kind != LossKind::logistic || side[problem.heavy > 0.0] == 0.0)) {
         // Of the heavy class, 1 - y eta is nothing but rounding. Without features all its rows have the same share.
         double weight = 0.0;
@@ -152,7 +200,7 @@ void centre(const Problem& problem, std::vector<double>& alpha) {
     const bool heavy = side[1] > side[0];
     if (side[heavy] == 0.0) return;
     const double factor = side[!heavy] / side[heavy];
-    for (int64_t i = 0; i < n; ++i)
+    for (int64_t i = first; i < last; ++i)
         if ((problem.y[i] > 0.0) == heavy) alpha[i] *= factor;
 }
 
@@ -174,6 +222,47 @@ std::vector<float> rounded(const Problem& problem, std::vector<double>& alpha, b
     return out;
 }
 
+// Of softmax, -theta_il is what row i gives to class l, which is not its own. It is rounded to a grid, so that no row gives
+// more than it weighs; with intercepts, all classes give as much as they get. The entry of a row's own class is what it gives
+// in all.
+void settle_classes(const Problem& problem, std::vector<double>& theta) {
+    const int64_t classes = problem.loss.outputs, n = problem.rows() / classes;
+    double total = 0.0;
+    std::vector<int32_t> of_row(n, 0);
+    for (double& t : theta) t = -t + 0.0;
+    for (int64_t i = 0; i < n; ++i) {
+        double sum = 0.0;
+        for (int64_t l = 0; l < classes; ++l) {
+            if (problem.y[l * n + i] != 0.0) of_row[i] = static_cast<int32_t>(l);
+            sum += theta[l * n + i];
+        }
+        if (sum > problem.w[i])
+            for (int64_t l = 0; l < classes; ++l) theta[l * n + i] *= problem.w[i] / sum;
+    }
+    for (const double t : theta) total += t;
+    const double grid = grid_of(total);
+    if (grid == 0.0) return std::fill(theta.begin(), theta.end(), 0.0);
+    for (double& t : theta) t = std::trunc(t / grid) * grid;
+    for (int64_t i = 0; i < n; ++i) {
+        double sum = 0.0;
+        int64_t largest = i;
+        for (int64_t a = i; a < problem.rows(); a += n) {
+            sum += theta[a];
+            if (theta[a] > theta[largest]) largest = a;
+        }
+        if (sum > problem.w[i]) theta[largest] -= std::ceil((sum - problem.w[i]) / grid) * grid;
+    }
+    if (problem.intercept) balance_classes(of_row, classes, theta);
+    for (int64_t i = 0; i < n; ++i) {
+        double given = 0.0;
+        for (int64_t a = i; a < problem.rows(); a += n) {
+            given += theta[a];
+            theta[a] = -theta[a];
+        }
+        theta[of_row[i] * n + i] = given;
+    }
+}
+
 // Computes theta from the alpha that is kept, as a verifier does.
 void set_theta(const Problem& problem, DualPoint& out) {
     const int64_t n = problem.rows();
@@ -184,7 +273,9 @@ void set_theta(const Problem& problem, DualPoint& out) {
         const double alpha = clip(problem.loss.kind, (static_cast<double>(kept[i]) + rest) * problem.dual_unit(i));
         out.theta[i] = problem.w[i] * alpha * sign(problem, i);
     }
-    if (problem.intercept) balance(out.theta);
+    if (problem.loss.kind == LossKind::softmax) return settle_classes(problem, out.theta);
+    const int64_t block = n / problem.X.blocks();
+    for (int64_t l = 0; l < problem.constants(); ++l) balance(std::span(out.theta).subspan(l * block, block));
 }
 
 // sqrt(sum_i theta_i^2 / w_i), rounded up. A power of two keeps the squares in range.
@@ -200,17 +291,14 @@ double norm_of(const std::vector<double>& theta, const double* w) {
 
 // Neumaier's sum, lowered by what rounding can have done to its terms.
 void set_value(const Problem& problem, DualPoint& out) {
-    const LossKind loss = problem.loss.kind;
     double total = 0.0, lost = 0.0, size = 0.0;
-    for (int64_t i = 0; i < problem.rows(); ++i) {
-        if (problem.w[i] == 0.0) continue;
-        const double theta = out.theta[i];
-        const auto [term, parts] = conjugate_term(loss, theta, problem.y[i], problem.w[i]);
+    for_terms(problem, out.theta, 1.0, [&](const Term& found) {
+        const auto [term, parts] = found;
         const double next = total + term;
         lost += std::abs(total) >= std::abs(term) ? (total - next) + term : (term - next) + total;
         total = next;
         size += parts;
-    }
+    });
     const double underflow =
         operations_per_term * static_cast<double>(problem.rows()) * std::numeric_limits<double>::denorm_min();
     out.loss_part = total + lost - (rounding_of_terms * size + underflow);
@@ -236,7 +324,8 @@ void make_dual(const Problem& problem, const std::vector<double>& r, const std::
     for (int64_t i = 0; i < n; ++i)
         if (problem.w[i] > 0.0) alpha[i] = clip(problem.loss.kind, -r[i] / problem.w[i] * sign(problem, i));
     if (!wanted.empty()) project(problem, d, wanted, alpha);
-    if (problem.intercept) centre(problem, alpha);
+    if (problem.loss.kind != LossKind::softmax)
+        for (int64_t l = 0; l < problem.constants(); ++l) centre(problem, l, alpha);
     // 2. Round it as a certificate keeps it, and compute the bound from that.
     out.kept = {};
     out.scale = 1.0;
@@ -248,8 +337,7 @@ void make_dual(const Problem& problem, const std::vector<double>& r, const std::
 
 double loss_part_of_scaled(const Problem& problem, const DualPoint& dual, double t) {
     double total = 0.0;
-    for (int64_t i = 0; i < problem.rows(); ++i)
-        if (problem.w[i] > 0.0) total += conjugate_term(problem.loss.kind, t * dual.theta[i], problem.y[i], problem.w[i]).value;
+    for_terms(problem, dual.theta, t, [&](const Term& term) { total += term.value; });
     return total;
 }
 

@@ -56,8 +56,8 @@ void NodeWork::restart() {
     if (setting_.hinge()) relaxation.smooth(node_tolerances::smoothing, &proof.dual.kept.alpha);
 }
 
-void NodeWork::begin(const std::vector<Relaxation::Coordinate>& from, double intercept, double mu, const ColumnLists& clauses,
-                     const std::vector<double>& charges) {
+void NodeWork::begin(const std::vector<Relaxation::Coordinate>& from, const std::vector<double>& intercept, double mu,
+                     const ColumnLists& clauses, const std::vector<double>& charges) {
     std::erase_if(working.near, [&](int32_t j) { return !region.undecided(j); });
     working.columns = ColumnSet(setting_.problem.columns());
     const Problem& problem = setting_.problem;

@@ -68,7 +68,8 @@ std::vector<size_t> Rounding::kept_coordinates(const RegionBound& bound) const {
     return kept;
 }
 
-Model Rounding::refit(const std::vector<int32_t>& support, const std::vector<double>& beta, double intercept) {
+Model Rounding::refit(const std::vector<int32_t>& support, const std::vector<double>& beta,
+                      const std::vector<double>& intercept) {
     const Penalty& penalty = setting_.problem.penalty;
     std::vector<Relaxation::Coordinate> coordinates;
     for (size_t k = 0; k < support.size(); ++k) {

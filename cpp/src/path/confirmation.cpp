@@ -73,7 +73,7 @@ void Confirmation::exchange_at_sizes() {
 void Confirmation::make(const Move& move) {
     if (move.position >= 0) it_.remove(static_cast<size_t>(move.position));
     if (move.column >= 0) it_.add(move.column, move.at);
-    it_.intercept += move.shift;
+    it_.intercept.front() += move.shift;
     it_.refresh();
     it_.evaluate(problem_.loss);
 }

@@ -1,7 +1,10 @@
 #include "ellzero/problem/loss.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numbers>
+#include <vector>
 
 #include "ellzero/data/simd.hpp"
 
@@ -135,12 +138,64 @@ ELLZERO_INLINE double sweep(Want want, L loss, int64_t n, const double* eta, con
     return total;
 }
 
+// log sum_l exp(eta_l) - sum_l y_l eta_l. The largest eta is taken out, so that nothing overflows, and what the others add to
+// it keeps its digits where they are next to nothing.
+ELLZERO_INLINE double softmax(Want want, int64_t n, int64_t outputs, const double* eta, const double* y, const double* w,
+                              double* r, double* d) {
+    constexpr int64_t chunk = 256;
+    double top[chunk], total[chunk], equal[chunk], missed[chunk], value = 0.0;
+    std::vector<double> share(outputs * chunk);  // exp(eta_l - top), then p_l
+    for (int64_t start = 0; start < n; start += chunk) {
+        const int64_t count = std::min(chunk, n - start);
+        std::copy_n(eta + start, count, top);
+        for (int64_t l = 1; l < outputs; ++l)
+            for (int64_t i = 0; i < count; ++i) top[i] = std::max(top[i], eta[l * n + start + i]);
+        std::fill_n(total, count, 0.0);  // without the largest, whose share is one
+        std::fill_n(equal, count, -1.0);
+        std::fill_n(missed, count, 0.0);  // top - eta_y, then 1 - p_y
+        for (int64_t l = 0; l < outputs; ++l) {
+            const double *at = eta + l * n + start, *label = y + l * n + start;
+#pragma omp simd
+            for (int64_t i = 0; i < count; ++i) {
+                const double below = at[i] - top[i];
+                share[l * chunk + i] = exp_nonpositive(below);
+                total[i] += below < 0.0 ? share[l * chunk + i] : 0.0;
+                equal[i] += below < 0.0 ? 0.0 : 1.0;
+                missed[i] -= label[i] != 0.0 ? below : 0.0;
+            }
+        }
+        for (int64_t i = 0; i < count; ++i) total[i] += equal[i];
+        for (int64_t i = 0; want != Want::residual && i < count; ++i)
+            if (w[start + i] > 0.0) value += w[start + i] * (missed[i] + std::log1p(total[i]));
+        if (want == Want::value) continue;
+        std::fill_n(missed, count, 0.0);
+        for (int64_t l = 0; l < outputs; ++l) {
+            const double* label = y + l * n + start;
+#pragma omp simd
+            for (int64_t i = 0; i < count; ++i) {
+                share[l * chunk + i] /= 1.0 + total[i];
+                missed[i] += label[i] != 0.0 ? 0.0 : share[l * chunk + i];
+            }
+        }
+        for (int64_t l = 0; l < outputs; ++l) {
+            const int64_t first = l * n + start;
+            for (int64_t i = 0; i < count; ++i) {
+                const double p = share[l * chunk + i];
+                r[first + i] = w[start + i] * (y[first + i] != 0.0 ? -missed[i] : p);
+                if (want == Want::all) d[first + i] = w[start + i] * p;
+            }
+        }
+    }
+    return value;
+}
+
 ELLZERO_SIMD double dispatch(Want want, const Loss& loss, int64_t n, const double* eta, const double* y, const double* w,
                              double* r, double* d) {
     switch (loss.kind) {
         case LossKind::logistic: return sweep(want, Logistic{}, n, eta, y, w, r, d);
         case LossKind::squared_hinge: return sweep(want, SquaredHinge{}, n, eta, y, w, r, d);
         case LossKind::squared_error: return sweep(want, SquaredError{}, n, eta, y, w, r, d);
+        case LossKind::softmax: return softmax(want, n / loss.outputs, loss.outputs, eta, y, w, r, d);
         case LossKind::hinge: break;
     }
     if (loss.smoothing > 0.0) return sweep(want, SmoothedHinge{loss.smoothing, 1.0 / loss.smoothing}, n, eta, y, w, r, d);
@@ -166,6 +221,7 @@ double Loss::curvature_bound() const {
         case LossKind::logistic: return 0.25;
         case LossKind::squared_hinge: return 2.0;
         case LossKind::squared_error: return 1.0;
+        case LossKind::softmax: return 0.5;  // diag(p) - p p' is at most half the identity
         case LossKind::hinge: break;
     }
     return 1.0 / smoothing;

@@ -6,7 +6,8 @@
 namespace ellzero {
 
 Iterate::Iterate(const Problem& problem)
-    : eta(problem.rows(), 0.0),
+    : intercept(problem.X.blocks(), 0.0),
+      eta(problem.rows(), 0.0),
       r(problem.rows(), 0.0),
       d(problem.rows(), 0.0),
       problem_(problem),
@@ -27,6 +28,7 @@ void Iterate::load(const Model& model) {
     support = model.support;
     beta = model.beta;
     intercept = model.intercept;
+    intercept.resize(problem_.X.blocks(), 0.0);
     size = model.size;
     spent = model.spent;
     for (const int32_t j : support) inside_[j] = 1;
@@ -35,7 +37,8 @@ void Iterate::load(const Model& model) {
 }
 
 void Iterate::refresh() {
-    std::fill(eta.begin(), eta.end(), intercept);
+    std::fill(eta.begin(), eta.end(), 0.0);
+    problem_.X.add_constants(intercept.data(), eta.data());
     const auto held = problem_.X.design().hold(support);
     problem_.X.add(support, beta.data(), eta.data());
 }

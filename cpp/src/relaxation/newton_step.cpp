@@ -39,7 +39,8 @@ bool Relaxation::step(double floor) {
         return step_.adjusted = adjust();
     }
     if (!(minimise_model(floor) > floor)) return step_.adjusted;
-    std::fill(step_.along.begin(), step_.along.end(), step_.intercept);
+    std::fill(step_.along.begin(), step_.along.end(), 0.0);
+    problem_.X.add_constants(step_.intercept.data(), step_.along.data());
     std::vector<double> changes(step_.active.size());
     for (size_t a = 0; a < changes.size(); ++a) changes[a] = step_.to[a] - coordinates_[step_.active[a]].beta;
     problem_.X.add(step_.columns, changes.data(), step_.along.data());
@@ -77,7 +78,8 @@ bool Relaxation::choose_active() {
         if (c.beta == 0.0 && envelopes_[k].stays_at_zero(c.charged() ? slopes_[k] / nearly : slopes_[k])) continue;
         activate(k, &envelopes_[k]);
     }
-    step_.slopes.push_back(kernels::sum(r_.data(), problem_.rows()));
+    step_.slopes.resize(step_.active.size() + problem_.X.blocks());
+    problem_.X.block_sums(r_.data(), &step_.slopes[step_.active.size()]);
     return !step_.active.empty() || problem_.intercept;
 }
 
@@ -100,11 +102,11 @@ bool Relaxation::stays_at_zero(const Together& some, double nearly) {
 
 double Relaxation::minimise_model(double floor) {
     const double broad = problem_.broad_loss().curvature_bound();
-    step_.damping.assign(step_.columns.size() + 1, relative_damping * broad);
+    step_.damping.assign(step_.slopes.size(), relative_damping * broad);
     for (size_t a = 0; a < step_.columns.size(); ++a)
         step_.damping[a] = step_.damping[a] * problem_.X.square(step_.columns[a]) - coordinates_[step_.active[a]].moved;
     form_.begin(gram_, step_.columns, d_);
-    PiecewiseModel model(form_, step_.envelopes, step_.joints, step_.slopes, step_.damping, problem_.intercept);
+    PiecewiseModel model(form_, step_.envelopes, step_.joints, step_.slopes, step_.damping, problem_.constants());
     model.minimise(step_.to, share_of_floor * floor);
     search_.begin(charges_, least_charge_, share_of_floor * floor);
     step_.adjusted = false;
@@ -112,7 +114,8 @@ double Relaxation::minimise_model(double floor) {
         step_.adjusted = true;
         model.minimise(step_.to, share_of_floor * floor);
     }
-    step_.intercept = model.intercept_step();
+    step_.intercept.assign(problem_.X.blocks(), 0.0);
+    for (int64_t l = 0; l < problem_.constants(); ++l) step_.intercept[l] = model.intercept_step(l);
     double before = 0.0;
     for (size_t a = 0; a < step_.active.size(); ++a)
         if (step_.envelopes[a]) before += step_.envelopes[a]->value(coordinates_[step_.active[a]].beta);
@@ -140,7 +143,7 @@ bool Relaxation::adjust() {
 
 void Relaxation::move(double length) {
     kernels::axpy(length, step_.along.data(), problem_.rows(), eta_.data());
-    intercept_ += length * step_.intercept;
+    for (size_t l = 0; l < intercept_.size(); ++l) intercept_[l] += length * step_.intercept[l];
     for (size_t a = 0; a < step_.active.size(); ++a) {
         double& beta = coordinates_[step_.active[a]].beta;
         beta = length == 1.0 ? step_.to[a] : beta + length * (step_.to[a] - beta);

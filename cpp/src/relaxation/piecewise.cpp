@@ -26,14 +26,14 @@ constexpr int most_shorter = 6;
 
 PiecewiseModel::PiecewiseModel(QuadraticForm& form, const std::vector<const Envelope*>& envelopes,
                                const std::vector<Joint>& joints, const std::vector<double>& g,
-                               const std::vector<double>& damping, bool intercept)
+                               const std::vector<double>& damping, int64_t intercepts)
     : form_(form),
       envelopes_(envelopes),
       joints_(joints),
       g_(g),
       damping_(damping),
       size_(std::ssize(envelopes)),
-      intercept_(intercept) {
+      intercepts_(intercepts) {
     for (const Joint& joint : joints_) couplings_.push_back(coupling(joint));
 }
 
@@ -72,7 +72,7 @@ void PiecewiseModel::minimise(std::vector<double>& x, double floor) {
 
 double PiecewiseModel::value(const std::vector<double>& x) const {
     double total = 0.5 * form_.value();
-    for (int64_t k = 0; k <= size_; ++k) total += form_.at(k) * (g_[k] + 0.5 * damping_[k] * form_.at(k));
+    for (int64_t k = 0; k < size_ + intercepts_; ++k) total += form_.at(k) * (g_[k] + 0.5 * damping_[k] * form_.at(k));
     for (int64_t k = 0; k < size_; ++k)
         if (envelopes_[k]) total += envelopes_[k]->value(x[k]);
     for (const Joint& joint : joints_) total += joint.envelope->value(joint.of(x));
@@ -88,7 +88,7 @@ double PiecewiseModel::sweep(std::vector<double>& x) {
         next = joints_[k].first + joints_[k].size();
     }
     gained += sweep_alone(next, size_, x);
-    return intercept_ ? gained + sweep_intercept() : gained;
+    return gained + sweep_intercepts();
 }
 
 double PiecewiseModel::sweep_alone(int64_t from, int64_t to, std::vector<double>& x) {
@@ -131,10 +131,14 @@ double PiecewiseModel::sweep_joint(size_t number, std::vector<double>& x) {
     return gained;
 }
 
-double PiecewiseModel::sweep_intercept() {
-    const double h = std::max(form_.diagonal(size_) + damping_[size_], least_curvature), step = -slope(size_) / h;
-    form_.move(size_, step);
-    return 0.5 * h * step * step;
+double PiecewiseModel::sweep_intercepts() {
+    double gained = 0.0;
+    for (int64_t k = size_; k < size_ + intercepts_; ++k) {
+        const double h = std::max(form_.diagonal(k) + damping_[k], least_curvature), step = -slope(k) / h;
+        form_.move(k, step);
+        gained += 0.5 * h * step * step;
+    }
+    return gained;
 }
 
 bool PiecewiseModel::solve_face() {
@@ -187,9 +191,9 @@ bool PiecewiseModel::choose_face(const std::vector<double>& x) {
         right_.push_back(-slope(k) - e.slope(x[k]));
         pieces_.push_back({e.box(), e.knee(x[k]), e.curvature(x[k])});
     }
-    if (intercept_) {
-        face_.push_back(static_cast<int32_t>(size_));
-        right_.push_back(-slope(size_));
+    for (int64_t k = size_; k < size_ + intercepts_; ++k) {
+        face_.push_back(static_cast<int32_t>(k));
+        right_.push_back(-slope(k));
         pieces_.push_back({{-Penalty::infinity, Penalty::infinity}, 0.0, 0.0});
     }
     return !face_.empty();
@@ -222,7 +226,7 @@ double PiecewiseModel::choose_targets(const std::vector<double>& x) {
     targets_.resize(face_.size());
     for (size_t a = 0; a < face_.size(); ++a) {
         const int64_t k = face_[a];
-        if (k == size_) continue;
+        if (k >= size_) continue;
         targets_[a] = x[k] + face_move_[a];
         const double side = x[k] > 0.0 ? 1.0 : -1.0, at = std::abs(x[k]), step = side * face_move_[a];
         const double stop = pieces_[a].end(x[k], step);
@@ -236,8 +240,8 @@ double PiecewiseModel::choose_targets(const std::vector<double>& x) {
 void PiecewiseModel::go(const std::vector<double>& from, double length, std::vector<double>& x) {
     for (size_t a = 0; a < face_.size(); ++a) {
         const int64_t k = face_[a];
-        const double target = k == size_ ? 0.0 : length == 1.0 ? targets_[a] : from[k] + length * face_move_[a];
-        const double step = k == size_ ? length * face_move_[a] : target - from[k];
+        const double target = k >= size_ ? 0.0 : length == 1.0 ? targets_[a] : from[k] + length * face_move_[a];
+        const double step = k >= size_ ? length * face_move_[a] : target - from[k];
         if (step == 0.0) continue;
         form_.move(k, step);
         if (k < size_) x[k] = target;
@@ -246,7 +250,7 @@ void PiecewiseModel::go(const std::vector<double>& from, double length, std::vec
 
 void PiecewiseModel::go_back(const std::vector<double>& from, double length, std::vector<double>& x) {
     for (size_t a = 0; a < face_.size(); ++a)
-        if (const int64_t k = face_[a]; k == size_) form_.move(k, -length * face_move_[a]);
+        if (const int64_t k = face_[a]; k >= size_) form_.move(k, -length * face_move_[a]);
         else form_.move(k, from[k] - x[k]);
     x = from;
 }

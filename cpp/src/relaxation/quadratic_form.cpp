@@ -9,10 +9,10 @@
 namespace ellzero {
 
 void QuadraticForm::begin(WorkingGram& gram, std::span<const int32_t> columns, const std::vector<double>& d) {
-    order_ = std::ssize(columns) + 1;
+    gram.get(columns, d, matrix_);
+    order_ = std::llround(std::sqrt(static_cast<double>(matrix_.size())));
     at_.assign(order_, 0.0);
     slopes_.assign(order_, 0.0);
-    gram.get(columns, d, matrix_);
     set_units();
     rounded_.resize(matrix_.size());
     // In squares: both triangles stay in the cache.

@@ -30,9 +30,10 @@ Relaxation::Relaxation(const Problem& problem)
     step_.along.resize(problem.rows());
 }
 
-void Relaxation::begin(std::vector<Coordinate> coordinates, double intercept, Charges charges) {
+void Relaxation::begin(std::vector<Coordinate> coordinates, const std::vector<double>& intercept, Charges charges) {
     coordinates_ = std::move(coordinates);
     intercept_ = intercept;
+    intercept_.resize(problem_.X.blocks(), 0.0);
     charges_ = std::move(charges);
     search_.forget();
     for (Coordinate& c : coordinates_) c.beta = std::clamp(std::isfinite(c.beta) ? c.beta : 0.0, c.box.low, c.box.high);
@@ -40,7 +41,8 @@ void Relaxation::begin(std::vector<Coordinate> coordinates, double intercept, Ch
     set_envelopes();
     set_eta();
     // Without one of its features a model can be far off: where rows are outliers, zero is a better start.
-    std::fill(trial_.begin(), trial_.end(), intercept_);
+    std::fill(trial_.begin(), trial_.end(), 0.0);
+    problem_.X.add_constants(intercept_.data(), trial_.data());
     const double at_zero = problem_.loss.value(problem_.rows(), trial_.data(), problem_.y, problem_.w) + charges_.constant();
     if (!(value() <= at_zero)) {
         for (Coordinate& c : coordinates_) c.beta = std::clamp(0.0, c.box.low, c.box.high);
@@ -49,7 +51,8 @@ void Relaxation::begin(std::vector<Coordinate> coordinates, double intercept, Ch
 }
 
 void Relaxation::set_eta() {
-    std::fill(eta_.begin(), eta_.end(), intercept_);
+    std::fill(eta_.begin(), eta_.end(), 0.0);
+    problem_.X.add_constants(intercept_.data(), eta_.data());
     for (const Coordinate& c : coordinates_)
         if (c.beta != 0.0) problem_.X.axpy(c.column, c.beta, eta_.data());
 }

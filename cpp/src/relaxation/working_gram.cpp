@@ -19,7 +19,7 @@ constexpr int64_t most_kept = 2, few = 8, many = 500;
 WorkingGram::WorkingGram(const Columns& X, double tolerance) : X_(X), tolerance_(tolerance), place_(X.count(), -1) {}
 
 void WorkingGram::get(std::span<const int32_t> columns, const std::vector<double>& d, std::vector<double>& out) {
-    const int64_t size = std::ssize(columns), ld = size + 1;
+    const int64_t size = std::ssize(columns), blocks = X_.blocks(), ld = size + blocks;
     if (const int64_t changed = changed_rows(d); worth_updating(columns, d, changed)) {
         if (std::ssize(kept_) > most_kept * (size + (changed > 0 ? few : many))) forget_unused(columns);
         if (changed > 0) update_rows(d);
@@ -30,8 +30,10 @@ void WorkingGram::get(std::span<const int32_t> columns, const std::vector<double
     out.resize(ld * ld);
     for (int64_t a = 0; a < size; ++a)
         for (int64_t b = 0; b <= a; ++b) out[a * ld + b] = entry(place_[columns[a]], place_[columns[b]]);
-    for (int64_t b = 0; b < size; ++b) out[size * ld + b] = sums_[place_[columns[b]]];
-    out[size * ld + size] = total_;
+    for (int64_t l = 0; l < blocks; ++l) {
+        for (int64_t b = 0; b < size; ++b) out[(size + l) * ld + b] = sums_[l][place_[columns[b]]];
+        for (int64_t m = 0; m <= l; ++m) out[(size + l) * ld + size + m] = totals_[l * blocks + m];
+    }
 }
 
 int64_t WorkingGram::changed_rows(const std::vector<double>& d) const {
@@ -41,7 +43,7 @@ int64_t WorkingGram::changed_rows(const std::vector<double>& d) const {
 }
 
 bool WorkingGram::worth_updating(std::span<const int32_t> columns, const std::vector<double>& d, int64_t changed) const {
-    if (d_.empty()) return false;
+    if (d_.empty() || (changed > 0 && X_.design().couples_rows())) return false;
     const auto used = std::count_if(d.begin(), d.end(), [](double value) { return value != 0.0; });
     const auto fresh = std::count_if(columns.begin(), columns.end(), [&](int32_t j) { return place_[j] < 0; });
     return static_cast<double>(changed) <= most_changed_rows * static_cast<double>(used) &&
@@ -67,8 +69,8 @@ void WorkingGram::rebuild(std::span<const int32_t> columns, const std::vector<do
         place_[kept_[k]] = static_cast<int32_t>(k);
         rows_[k].assign(k + 1, 0.0);
     }
-    sums_.assign(kept_.size(), 0.0);
-    total_ = 0.0;
+    sums_.assign(X_.blocks(), std::vector<double>(kept_.size(), 0.0));
+    totals_.assign(X_.blocks() * X_.blocks(), 0.0);
     d_ = d;
     add_rows(d, 1.0);
 }
@@ -76,10 +78,12 @@ void WorkingGram::rebuild(std::span<const int32_t> columns, const std::vector<do
 void WorkingGram::add_rows(const std::vector<double>& d, double sign) {
     if (std::all_of(d.begin(), d.end(), [](double value) { return value == 0.0; })) return;
     X_.gram(kept_, d.data(), scratch_);
-    const int64_t size = std::ssize(kept_), ld = size + 1;
+    const int64_t size = std::ssize(kept_), blocks = X_.blocks(), ld = size + blocks;
     for (int64_t i = 0; i < size; ++i) kernels::axpy(sign, &scratch_[i * ld], i + 1, rows_[i].data());
-    kernels::axpy(sign, &scratch_[size * ld], size, sums_.data());
-    total_ += sign * scratch_[size * ld + size];
+    for (int64_t l = 0; l < blocks; ++l) {
+        kernels::axpy(sign, &scratch_[(size + l) * ld], size, sums_[l].data());
+        kernels::axpy(sign, &scratch_[(size + l) * ld + size], l + 1, &totals_[l * blocks]);
+    }
 }
 
 void WorkingGram::append(std::span<const int32_t> columns) {
@@ -89,15 +93,17 @@ void WorkingGram::append(std::span<const int32_t> columns) {
         place_[j] = static_cast<int32_t>(kept_.size());
         kept_.push_back(j);
     }
-    const int64_t size = std::ssize(kept_), ld = size + 1;
+    const int64_t size = std::ssize(kept_), ld = size + X_.blocks();
     if (size == before) return;
     X_.gram(kept_, d_.data(), scratch_, before);
     for (int64_t i = before; i < size; ++i) {
         const double* row = &scratch_[(i - before) * ld];
         rows_.emplace_back(row, row + i + 1);
     }
-    const double* sums = &scratch_[(size - before) * ld];
-    sums_.insert(sums_.end(), sums + before, sums + size);
+    for (int64_t l = 0; l < X_.blocks(); ++l) {
+        const double* sums = &scratch_[(size - before + l) * ld];
+        sums_[l].insert(sums_[l].end(), sums + before, sums + size);
+    }
 }
 
 void WorkingGram::forget_unused(std::span<const int32_t> columns) {
@@ -106,7 +112,7 @@ void WorkingGram::forget_unused(std::span<const int32_t> columns) {
         if (place_[j] >= 0) used[place_[j]] = 1;
     std::vector<std::vector<double>> rows;
     std::vector<int32_t> kept;
-    std::vector<double> sums;
+    std::vector<std::vector<double>> sums(sums_.size());
     for (size_t i = 0; i < kept_.size(); ++i) {
         if (!used[i]) {
             place_[kept_[i]] = -1;
@@ -118,7 +124,7 @@ void WorkingGram::forget_unused(std::span<const int32_t> columns) {
         place_[kept_[i]] = static_cast<int32_t>(kept.size());
         kept.push_back(kept_[i]);
         rows.push_back(std::move(row));
-        sums.push_back(sums_[i]);
+        for (size_t l = 0; l < sums.size(); ++l) sums[l].push_back(sums_[l][i]);
     }
     kept_ = std::move(kept);
     rows_ = std::move(rows);

@@ -53,9 +53,11 @@ bool Descent::stands(const Iterate& it, double lambda_0) const {
         const double decrease = price + penalty.value(from) - penalty.value(to) - step * (slopes[j] + 0.5 * curvature * step);
         if (!(decrease <= most)) return false;
     }
-    if (!problem_.intercept) return true;
-    const double slope = kernels::sum(it.r.data(), problem_.rows());
-    return slope * slope <= 2.0 * curvature_safety * problem_.loss.curvature_bound() * most;
+    std::vector<double> sums(problem_.X.blocks());
+    problem_.X.block_sums(it.r.data(), sums.data());
+    return !problem_.intercept || std::all_of(sums.begin(), sums.end(), [&](double slope) {
+        return slope * slope <= 2.0 * curvature_safety * problem_.loss.curvature_bound() * most;
+    });
 }
 
 Descent::GroupStep Descent::group_step(int32_t head, const double* beta, const double* slopes, double lambda_0) const {
@@ -261,7 +263,9 @@ bool Descent::enter(Iterate& it, double lambda_0, Radius radius, Model& current)
     const Loss broad = problem_.broad_loss();
     r_.resize(problem_.rows()), d_.resize(problem_.rows());
     broad.evaluate(problem_.rows(), it.eta.data(), problem_.y, problem_.w, r_.data(), d_.data());
-    const double flat = kernels::sum(d_.data(), problem_.rows()) / broad.curvature_bound();
+    problem_.X.design().curvature_diagonal(d_.data(), r_.data());
+    const double flat =
+        kernels::sum(r_.data(), problem_.rows()) / static_cast<double>(problem_.X.blocks()) / broad.curvature_bound();
     const double flatness = std::clamp(flat, flattest, 1.0);
     // Without lambda_0 the minimum itself is wanted: there a small gain is worth as much more as the loss is flatter.
     const double margin = negligible(it, lambda_0),

@@ -119,7 +119,9 @@ Model HardThresholding::step(const Iterate& it, double lambda_0, int size) {
     std::sort(out.support.begin(), out.support.end());
     for (const int32_t j : out.support) out.beta.push_back(values[j]);
     out.intercept = it.intercept;
-    if (problem_.intercept) out.intercept -= kernels::sum(it.r.data(), problem_.rows()) / curvature;
+    std::vector<double> sums(problem_.X.blocks());
+    problem_.X.block_sums(it.r.data(), sums.data());
+    for (int64_t l = 0; l < problem_.constants(); ++l) out.intercept[l] -= sums[l] / curvature;
     return out;
 }
 

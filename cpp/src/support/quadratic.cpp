@@ -27,6 +27,8 @@ constexpr int64_t few_rows = 4;
 constexpr int64_t worth_a_tile = 12;
 // Of a diagonal of ones: where a group's columns depend on each other, the inverse of their part is still a matrix.
 constexpr double least_pivot = 1e-12;
+// A ridge below this part of a column's curvature leaves directions in which all outputs move alike as good as flat.
+constexpr double flat = 1e-6;
 
 }  // namespace
 
@@ -70,14 +72,30 @@ void Quadratic::build(const Iterate& it, const std::vector<double>& d) {
     set_curvatures(d);
     problem_.X.gram(it.support, d_.data(), hessian_);
     forget_factor();
-    columns_ = it.support;
-    ld_ = std::ssize(columns_) + 1;
-    order_ = problem_.intercept ? ld_ : ld_ - 1;
-    for (int64_t k = 0; k + 1 < ld_; ++k) hessian_[k * ld_ + k] += 2.0 * problem_.penalty.lambda_2;
+    set_columns(it.support);
+    for (int64_t k = 0; k < size(); ++k) hessian_[k * ld_ + k] += 2.0 * problem_.penalty.lambda_2;
+    if (!problem_.X.design().couples_rows()) return;
+    for (int64_t i = 0; i < ld_; ++i)
+        for (int64_t j = 0; j <= i; ++j) hessian_[i * ld_ + j] += gauge(i, j);
+}
+
+void Quadratic::set_columns(const std::vector<int32_t>& columns) {
+    columns_ = columns;
+    ld_ = size() + problem_.X.blocks();
+    order_ = size() + problem_.constants();
+}
+
+double Quadratic::gauge(int64_t i, int64_t j) const {
+    if (i >= size() && j >= size()) return problem_.loss.curvature_bound();
+    if (i >= size() || j >= size()) return 0.0;
+    const auto outputs = static_cast<int32_t>(problem_.X.blocks());
+    const double curvature = problem_.entry_curvature(columns_[i]);
+    const bool same = columns_[i] / outputs == columns_[j] / outputs;
+    return same && 2.0 * problem_.penalty.lambda_2 < flat * curvature ? curvature : 0.0;
 }
 
 bool Quadratic::adapt(const Iterate& it, const std::vector<double>& d) {
-    const int64_t size = std::ssize(it.support), ld = size + 1, n = problem_.rows();
+    const int64_t size = std::ssize(it.support), constants = problem_.X.blocks(), ld = size + constants, n = problem_.rows();
     if (hessian_.empty()) return false;
     std::unordered_map<int32_t, int64_t> known;
     for (size_t k = 0; k < columns_.size(); ++k) known[columns_[k]] = static_cast<int64_t>(k);
@@ -88,33 +106,34 @@ bool Quadratic::adapt(const Iterate& it, const std::vector<double>& d) {
         if (place == known.end()) fresh.push_back(k);
         else from[k] = place->second;
     }
-    from[size] = ld_ - 1;
-    if (std::ssize(fresh) > 2 + size / adaptable_share) return false;
+    for (int64_t l = 0; l < constants; ++l) from[size + l] = std::ssize(columns_) + l;
+    if (std::ssize(fresh) > 2 * constants + size / adaptable_share) return false;
 
     std::vector<double> next(ld * ld, 0.0);
     for (int64_t i = 0; i < ld; ++i)
         for (int64_t j = 0; j <= i; ++j)
             if (from[i] >= 0 && from[j] >= 0) next[i * ld + j] = entry(from[i], from[j]);
+    // Features are added at the end, so most rows of the factor stay as they are.
+    int64_t same = 0;
+    while (same < std::min(size, std::ssize(columns_)) && from[same] == same) ++same;
+    if (orthogonal_ && columns_ != it.support) forget_factor();
+    factored_ = std::min(factored_, same);
+    set_columns(it.support);
     set_curvatures(d);
+    const bool coupled = problem_.X.design().couples_rows();
     std::vector<double> column(n), row;
     for (const int64_t k : fresh) {
         std::fill(column.begin(), column.end(), 0.0);
         problem_.X.axpy(it.support[k], 1.0, column.data());
-        for (int64_t i = 0; i < n; ++i) column[i] *= d_[i];
+        problem_.X.design().apply_curvature(d_.data(), column.data());
         problem_.X.dots(it.support, column.data(), row);
-        row.push_back(kernels::sum(column.data(), n));
+        row.resize(ld);
+        problem_.X.block_sums(column.data(), &row[size]);
         row[k] += 2.0 * problem_.penalty.lambda_2;
-        for (int64_t j = 0; j < ld; ++j) next[std::max(j, k) * ld + std::min(j, k)] = row[j];
+        for (int64_t j = 0; j < ld; ++j)
+            next[std::max(j, k) * ld + std::min(j, k)] = row[j] + (coupled ? gauge(std::max(j, k), std::min(j, k)) : 0.0);
     }
-    // Features are added at the end, so most rows of the factor stay as they are.
-    int64_t same = 0;
-    while (same < std::min(size, ld_ - 1) && from[same] == same) ++same;
-    if (orthogonal_ && columns_ != it.support) forget_factor();
-    factored_ = std::min(factored_, same);
     hessian_ = std::move(next);
-    columns_ = it.support;
-    ld_ = ld;
-    order_ = problem_.intercept ? ld_ : ld_ - 1;
     return true;
 }
 
@@ -127,7 +146,7 @@ void Quadratic::set_damping(double relative) {
     const bool by_data = problem_.loss.kind == LossKind::hinge || relative > least_damping;
     damping_.resize(order_);
     for (int64_t k = 0; k < order_; ++k) {
-        const double scale = k + 1 < ld_ ? problem_.entry_curvature(columns_[k]) : problem_.broad_loss().curvature_bound();
+        const double scale = k < size() ? problem_.entry_curvature(columns_[k]) : problem_.broad_loss().curvature_bound();
         // A zero column (an unpenalized one) has nothing but rounding in its row: it is held, and out of the others' way.
         damping_[k] = scale > 0.0 ? relative * std::max({hessian_[k * ld_ + k], by_data ? scale : 0.0, 1e-300}) : 1.0;
     }
@@ -140,7 +159,8 @@ bool Quadratic::kinked(const Iterate& it) const {
 double Quadratic::change(const Iterate& it, const std::vector<double>& step) const {
     double total = 0.0;
     if (orthogonal_) {  // s'Hs is a small difference of large numbers, but not in the rows
-        std::vector<double> along(problem_.rows(), problem_.intercept ? step[order_ - 1] : 0.0);
+        std::vector<double> along(problem_.rows(), 0.0);
+        if (problem_.intercept) problem_.X.add_constants(&step[columns_.size()], along.data());
         problem_.X.add(columns_, step.data(), along.data());
         for (size_t k = 0; k < columns_.size(); ++k) total += problem_.penalty.lambda_2 * step[k] * step[k];
         for (size_t i = 0; i < along.size(); ++i) total += 0.5 * d_[i] * along[i] * along[i];
@@ -182,7 +202,7 @@ bool Quadratic::solve_face(const Iterate& it, const std::vector<double>& at) {
     std::vector<double> held(order_, 0.0);
     std::vector<double> sign(order_, 0.0);
     for (int64_t k = 0; k < order_; ++k) {
-        bool is_free = k == size || problem_.X.square(it.support[k]) > 0.0;
+        bool is_free = k >= size || problem_.X.square(it.support[k]) > 0.0;
         if (k < size && kinks) {
             const int32_t j = it.support[k];
             held[k] = at[k] - it.beta[k];
@@ -273,7 +293,7 @@ void Quadratic::descend(const Iterate& it) {
 void Quadratic::factorise(const std::vector<int64_t>& free) {
     const int64_t m = std::ssize(free);
     const bool whole = m == order_;
-    if (orthogonal_ && whole && factored_ == ld_ - 1) return;
+    if (orthogonal_ && whole && factored_ == size()) return;
     const int64_t start = whole && !orthogonal_ ? std::min(factored_, m) : 0;
     factor_.resize(m * (m + 1) / 2);
     if (start == 0) indefinite_ = orthogonal_ = false;
@@ -293,8 +313,8 @@ void Quadratic::factorise(const std::vector<int64_t>& free) {
         const double felt = problem_.loss.kind == LossKind::hinge ? least_damping * diagonal : damping;
         orthogonal_ |= rest < dependent * felt && relative_damping_ == least_damping;
     }
-    // The intercept's row is the last: it moves when a feature is added.
-    factored_ = whole ? ld_ - 1 : 0;
+    // The rows of the intercepts are the last: they move when a feature is added.
+    factored_ = whole ? size() : 0;
     if (orthogonal_) orthogonal_ = orthogonalise(free);
 }
 
@@ -337,13 +357,19 @@ bool Quadratic::orthogonalise(const std::vector<int64_t>& free) {
         root.push_back(std::sqrt(d_[i]));
     }
     const int64_t m = std::ssize(free), n = std::ssize(rows), length = n + m;
-    if (m > n || m * length > most_entries) return false;
+    if (m > n || m * length > most_entries || problem_.X.design().couples_rows()) return false;
     std::vector<double> columns(m * length, 0.0), z(problem_.rows());  // below their rows stand those of the ridge
     const auto column = [&](int64_t a) { return &columns[a * length]; };
     for (int64_t a = 0; a < m; ++a) {
-        const bool feature = free[a] + 1 < ld_;
-        std::fill(z.begin(), z.end(), feature ? 0.0 : 1.0);
-        if (feature) problem_.X.axpy(columns_[free[a]], 1.0, z.data());
+        const bool feature = free[a] < size();
+        std::fill(z.begin(), z.end(), 0.0);
+        if (feature) {
+            problem_.X.axpy(columns_[free[a]], 1.0, z.data());
+        } else {
+            std::vector<double> constants(problem_.X.blocks(), 0.0);
+            constants[free[a] - size()] = 1.0;
+            problem_.X.add_constants(constants.data(), z.data());
+        }
         for (int64_t i = 0; i < n; ++i) column(a)[i] = root[i] * z[rows[i]];
         if (feature) column(a)[n + a] = std::sqrt(2.0 * problem_.penalty.lambda_2);
     }
@@ -371,10 +397,10 @@ void Quadratic::factorise_all() {
 std::vector<double> Quadratic::inverse_diagonal() {
     factorise_all();
     constexpr int64_t width = kernels::tile_width;
-    std::vector<double> out(ld_ - 1), tile(order_ * width);
+    std::vector<double> out(columns_.size()), tile(order_ * width);
     double squares[width];
-    for (int64_t first = 0; first + 1 < ld_; first += width) {  // (H^-1)_kk = ||L^-1 e_k||^2
-        const int64_t count = std::min(width, ld_ - 1 - first);
+    for (int64_t first = 0; first < size(); first += width) {  // (H^-1)_kk = ||L^-1 e_k||^2
+        const int64_t count = std::min(width, size() - first);
         std::fill(tile.begin() + first * width, tile.end(), 0.0);
         for (int64_t l = 0; l < count; ++l) tile[(first + l) * width + l] = 1.0;
         kernels::solve_forward(factor_.data(), order_, tile.data(), squares, first);

@@ -39,35 +39,41 @@ bool Refit::run(Iterate& it, double floor, double target) {
 }
 
 void Refit::intercept(Iterate& it) {
-    if (!problem_.intercept) return;
-    const int64_t n = problem_.rows();
-    if (it.support.empty() && problem_.loss.kind == LossKind::logistic) begin_with_rare_class(it);
+    for (int64_t l = 0; l < problem_.constants(); ++l) intercept_of(it, l);
+}
+
+void Refit::intercept_of(Iterate& it, int64_t output) {
+    const int64_t n = problem_.rows() / problem_.X.blocks(), first = output * n;
+    if (it.support.empty() && problem_.loss.kind == LossKind::logistic) begin_with_rare_class(it, output);
+    std::vector<double> curved(problem_.rows());
     for (int step = 0; step < 20; ++step) {
-        const double slope = kernels::sum(it.r.data(), n);
-        const double curvature = std::max(kernels::sum(it.d.data(), n), 1e-3 * problem_.loss.curvature_bound());
+        problem_.X.design().curvature_diagonal(it.d.data(), curved.data());
+        const double slope = kernels::sum(it.r.data() + first, n);
+        const double curvature = std::max(kernels::sum(curved.data() + first, n), 1e-3 * problem_.loss.curvature_bound());
         double move = -slope / curvature;
         if (std::abs(slope * move) <= 1e-14 * std::max(it.loss, 1e-300)) return;
         const double before = it.loss;
         save(it);
-        kernels::add_scalar(move, n, it.eta.data());
+        kernels::add_scalar(move, n, it.eta.data() + first);
         it.evaluate(problem_.loss);
         for (; it.loss > before && std::abs(move) > shortest_step; move *= 0.5) {
             it.eta = eta_;
-            kernels::add_scalar(0.5 * move, n, it.eta.data());
+            kernels::add_scalar(0.5 * move, n, it.eta.data() + first);
             it.evaluate(problem_.loss);
         }
         if (it.loss > before) return restore(it, problem_.loss);
-        it.intercept += move;
+        it.intercept[output] += move;
     }
 }
 
-void Refit::begin_with_rare_class(Iterate& it) {
+void Refit::begin_with_rare_class(Iterate& it, int64_t output) {
+    const int64_t n = problem_.rows() / problem_.X.blocks(), first = output * n;
     double weight[2] = {0.0, 0.0};
-    for (int64_t i = 0; i < problem_.rows(); ++i) weight[problem_.y[i] > 0.0] += problem_.w[i];
+    for (int64_t i = first; i < first + n; ++i) weight[problem_.y[i] > 0.0] += problem_.w[i];
     if (!(std::min(weight[0], weight[1]) > 0.0) || std::min(weight[0], weight[1]) > rare) return;
     const double best = std::log(weight[1]) - std::log(weight[0]);
-    kernels::add_scalar(best - it.intercept, problem_.rows(), it.eta.data());
-    it.intercept = best;
+    kernels::add_scalar(best - it.intercept[output], n, it.eta.data() + first);
+    it.intercept[output] = best;
     it.evaluate(problem_.loss);
 }
 
@@ -76,9 +82,11 @@ double Refit::find_step(const Iterate& it, const std::vector<double>& r) {
     problem_.X.monitor().poll();
     problem_.X.dots(it.support, r.data(), gradient_);
     for (int64_t k = 0; k < size; ++k) gradient_[k] += 2.0 * problem_.penalty.lambda_2 * it.beta[k];
-    if (problem_.intercept) gradient_.push_back(kernels::sum(r.data(), n));
+    gradient_.resize(size + problem_.constants());
+    if (problem_.intercept) problem_.X.block_sums(r.data(), &gradient_[size]);
     step_ = model_.minimise(it, gradient_, damping_);
-    along_.assign(n, problem_.intercept ? step_[size] : 0.0);
+    along_.assign(n, 0.0);
+    if (problem_.intercept) problem_.X.add_constants(&step_[size], along_.data());
     problem_.X.add(it.support, step_.data(), along_.data());
     return model_.change(it, step_);
 }
@@ -103,7 +111,7 @@ bool Refit::take_step(Iterate& it, const Loss& loss, double length, double bound
     it.eta = eta_;
     kernels::axpy(length, along_.data(), problem_.rows(), it.eta.data());
     for (int64_t k = 0; k < size; ++k) it.beta[k] = problem_.penalty.clip(beta_[k] + length * step_[k], it.support[k]);
-    if (problem_.intercept) it.intercept = intercept_ + length * step_[size];
+    for (int64_t l = 0; l < problem_.constants(); ++l) it.intercept[l] = intercept_[l] + length * step_[size + l];
     it.evaluate(loss);
     return it.cost() <= bound;
 }
@@ -249,7 +257,7 @@ void Refit::solve_hinge(Iterate& it) {
         kernels::axpy(-length, r.data(), n, gamma.data());
         kernels::axpy(length, d.data(), n, xi.data());
         for (int64_t k = 0; k < size; ++k) it.beta[k] = problem_.penalty.clip(it.beta[k] + length * step_[k], it.support[k]);
-        if (problem_.intercept) it.intercept += length * step_[size];
+        for (int64_t l = 0; l < problem_.constants(); ++l) it.intercept[l] += length * step_[size + l];
         centring = length > 0.9 ? 0.03 : 0.3;
     }
     it.refresh();

@@ -114,7 +114,7 @@ void Screening::read_everything(const Iterate& it) {
     table_->extend(length);
 }
 
-size_t Screening::foresight() const { return std::min<size_t>(capacity_, Design::most_sides); }
+size_t Screening::foresight() const { return std::min<size_t>(capacity_, problem_.X.design().sides_at_a_time()); }
 
 void Screening::foresee(const std::vector<std::vector<double>>& residuals) {
     const size_t ahead = std::min(residuals.size(), foresight());

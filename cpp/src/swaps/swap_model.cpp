@@ -56,15 +56,18 @@ bool SwapModel::follow(const Iterate& it, const std::vector<int32_t>& features) 
     std::vector<double> d(it.d), r(it.r.size());
     if (problem_.loss.kind == LossKind::hinge)
         problem_.broad_loss().evaluate(problem_.rows(), it.eta.data(), problem_.y, problem_.w, r.data(), d.data());
-    const double total = kernels::sum(d.data(), problem_.rows());
+    std::vector<double> own(d.size());  // D's diagonal
+    problem_.X.design().curvature_diagonal(d.data(), own.data());
+    const double total = kernels::sum(own.data(), problem_.rows());
     if (total <= 1e-8 * problem_.broad_loss().curvature_bound()) return false;
     double drift = 0.0;
     if (!d_.empty()) {
-        scale_ = total / kernels::sum(d_.data(), problem_.rows());
-        for (size_t i = 0; i < d.size(); ++i) drift += std::abs(d[i] - scale_ * d_[i]);
+        scale_ = total / kernels::sum(own_.data(), problem_.rows());
+        for (size_t i = 0; i < own.size(); ++i) drift += std::abs(own[i] - scale_ * own_[i]);
     }
     if (d_.empty() || drift > most_drift_ * total) {
         d_ = std::move(d);
+        own_ = std::move(own);
         scale_ = 1.0;
         products_.clear();
         blocks_.clear();
@@ -80,7 +83,9 @@ bool SwapModel::follow(const Iterate& it, const std::vector<int32_t>& features) 
 
 void SwapModel::renew_curvatures() {
     if (!table_) {
-        problem_.X.curvatures(d_.data(), diagonal_, sums_);
+        sums_.resize(problem_.X.blocks());
+        problem_.X.curvatures(d_.data(), diagonal_, sums_.front());
+        if (problem_.X.blocks() > 1 && problem_.intercept) read_sums();
         return;
     }
     table_->renew(d_.data());
@@ -95,16 +100,17 @@ void SwapModel::forget_all_but(const std::vector<int32_t>& features) {
 
 void SwapModel::read_products(const std::vector<int32_t>& columns) {
     const int64_t n = problem_.rows();
-    std::vector<double> sides(n * std::min<int64_t>(std::ssize(columns), Columns::most_sides));
-    for (size_t start = 0; start < columns.size(); start += Columns::most_sides) {
-        const auto count = std::min<int64_t>(std::ssize(columns) - static_cast<int64_t>(start), Columns::most_sides);
+    const int64_t most = problem_.X.design().sides_at_a_time();
+    std::vector<double> sides(n * std::min<int64_t>(std::ssize(columns), most));
+    for (int64_t start = 0; start < std::ssize(columns); start += most) {
+        const auto count = std::min<int64_t>(std::ssize(columns) - start, most);
         std::vector<float*> rows;
         std::fill(sides.begin(), sides.end(), 0.0);
         const auto held = problem_.X.design().hold(std::span(columns).subspan(start, count));
         for (int64_t k = 0; k < count; ++k) {
             double* side = sides.data() + k * n;
             problem_.X.axpy(columns[start + k], 1.0, side);
-            for (int64_t i = 0; i < n; ++i) side[i] *= d_[i];
+            problem_.X.design().apply_curvature(d_.data(), side);
             auto& row = products_[columns[start + k]];
             if (!table_) row.resize(problem_.columns());
             rows.push_back(row.data());
@@ -121,11 +127,28 @@ void SwapModel::read_products(const std::vector<int32_t>& columns) {
     }
 }
 
+// Where a loss couples outputs, a column has a product with the constant of each.
+void SwapModel::read_sums() {
+    const int64_t n = problem_.rows(), blocks = problem_.X.blocks();
+    std::vector<double> side(n), constants(blocks);
+    for (int64_t l = 0; l < blocks; ++l) {
+        sums_[l].resize(problem_.columns());
+        std::fill(side.begin(), side.end(), 0.0);
+        constants.assign(blocks, 0.0);
+        constants[l] = 1.0;
+        problem_.X.add_constants(constants.data(), side.data());
+        problem_.X.design().apply_curvature(d_.data(), side.data());
+        problem_.X.products(side.data(), 1, [&](int64_t first, int64_t size, const double* values, int64_t) {
+            for (int64_t c = 0; c < size; ++c) sums_[l][first + c] = static_cast<float>(values[c]);
+        });
+    }
+}
+
 std::vector<const float*> SwapModel::rows_of(const Iterate& it) const {
     std::vector<const float*> rows;
-    rows.reserve(it.support.size() + 1);
+    rows.reserve(it.support.size() + sums_.size());
     for (const int32_t j : it.support) rows.push_back(products_.at(j).data());
-    if (problem_.intercept) rows.push_back(sums_.data());
+    for (int64_t l = 0; l < problem_.constants(); ++l) rows.push_back(sums_[l].data());
     return rows;
 }
 
@@ -335,7 +358,7 @@ const std::vector<double>& SwapModel::block(int32_t head, const std::vector<int3
 
 SwapModel::Entering SwapModel::entering(std::span<const float* const> rows, int32_t head, std::vector<int32_t> columns) {
     constexpr int64_t width = kernels::tile_width;
-    const int64_t order = hessian_.order(), m = std::ssize(columns);
+    const int64_t order = hessian_.order(), m = std::ssize(columns), ld = m + problem_.X.blocks();
     std::vector<double> t(order * width), u(order * width);
     Entering out{std::move(columns), {}, std::vector<double>(m * order), std::vector<double>(m * m)};
     const std::vector<double>& gram = block(head, out.columns);
@@ -356,9 +379,9 @@ SwapModel::Entering SwapModel::entering(std::span<const float* const> rows, int3
             }
     }
     for (int64_t a = 0; a < m; ++a) {
-        out.whole.push_back(scale_ * gram[a * (m + 1) + a] + 2.0 * problem_.penalty.lambda_2);
+        out.whole.push_back(scale_ * gram[a * ld + a] + 2.0 * problem_.penalty.lambda_2);
         for (int64_t b = 0; b <= a; ++b)
-            out.left[a * m + b] = (a == b ? out.whole[a] : scale_ * gram[a * (m + 1) + b]) -
+            out.left[a * m + b] = (a == b ? out.whole[a] : scale_ * gram[a * ld + b]) -
                                   kernels::dot(&forward[a * order], &forward[b * order], order);
     }
     return out;

@@ -102,6 +102,22 @@ def refuse_masked(name: str, values: Any) -> None:
         raise InvalidInputError(f"{name} has masked entries; fill or drop them first.")
 
 
+def as_response(y: Any, n: int) -> NDArray[np.float64]:
+    """Return the numbers of a response: one for each row, or a column for each of several outputs."""
+    if np.ndim(y) != 2 or np.shape(y)[1] == 1:
+        return as_vector("y", y, n)
+    refuse_masked("y", y)
+    try:
+        found = np.asarray(at_hand(y), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInputError("y must hold numbers.") from None
+    if found.shape[0] != n or found.shape[1] == 0:
+        raise InvalidInputError(f"y must have {n} rows like X, and a column for each output, got shape {found.shape}.")
+    if not np.isfinite(found).all():
+        raise InvalidInputError("y contains NaN or infinity.")
+    return found
+
+
 def as_vector(name: str, values: ArrayLike, length: int) -> Array:
     """Return the values as a finite float64 vector of the given length."""
     refuse_masked(name, values)

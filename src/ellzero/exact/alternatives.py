@@ -205,7 +205,7 @@ def finish(run: Run, search: _core.Search, status: Status | None) -> Alternative
     stopped = status is not None
     if status is None:
         status = "complete" if threshold - below <= COMPLETE * size else "precision"
-    tree = {**tree_arrays(search.tree()), **listed_models(models, redundant)}
+    tree = {**tree_arrays(search.tree(), run.problem.outputs), **listed_models(models, redundant)}
     certificate = run.certificate(best, below, status, tree)
     certificate = replace(certificate, claim=replace(certificate.claim, threshold=threshold, gap_asked=COMPLETE))
     certificate = run.claiming_what_is_proved(certificate)

@@ -65,7 +65,7 @@ def branch_and_bound(
     """Return the solution, and the search that found it (a later one on a neighbouring problem can start from it)."""
     run, search, status = search_tree(problem, options, starts, neighbour, heuristic)
     found = run.model(search.incumbent())
-    tree = tree_arrays(search.tree())
+    tree = tree_arrays(search.tree(), problem.outputs)
     return run.finish(found, run.bounds(search)[1], status, tree=tree, nodes=search.nodes), search
 
 
@@ -83,7 +83,9 @@ def search_tree(
     """
     checkpoint = None
     if options.checkpoint is not None:
-        checkpoint = Checkpoint(options.checkpoint, signature(problem, options), problem.design.shape)
+        n, p = problem.design.shape
+        shape = n * problem.outputs, p * problem.outputs
+        checkpoint = Checkpoint(options.checkpoint, signature(problem, options), shape)
     saved = None if checkpoint is None else checkpoint.load()
     if checkpoint is None or saved is None:
         run, memory = begin(problem, options, starts, heuristic)
@@ -208,11 +210,12 @@ class TreeSearch:
         """Begin the next iteration of Algorithm 4: add features to the set of which the relaxation uses a fraction."""
         assert self.memory.integral is not None
         columns, shares = self.search.undecided_shares()
-        new = growth(columns, shares, self.memory.integral, rule)
+        outputs = self.run.problem.outputs
+        new = growth(columns // outputs, shares, self.memory.integral, rule)
         self.memory.iteration += 1
         if new:
             self.memory.integral = sorted({*self.memory.integral, *new})
-            self.search.branch_also_on(new)
+            self.search.branch_also_on([j * outputs for j in new])
         else:  # integral but for rounding errors: plain branch and bound decides what is left
             self.memory.integral = None
             self.search.branch_on_all()
@@ -263,12 +266,12 @@ def signature(problem: Problem, options: SearchOptions) -> dict[str, Any]:
         "bound": options.bound,
         "gap": options.gap,
         "loss": problem.loss.name,
-        "units": [problem.column_unit, problem.response.centre, problem.response.unit],
+        "units": [problem.column_unit, np.asarray(problem.response.centre).tolist(), problem.response.unit],
         "lambda_1": penalty.lambda_1,
         "lambda_2": penalty.lambda_2,
         "fit_intercept": problem.fit_intercept,
         "X": fingerprint_design(problem)[1],
-        "y": fingerprint_vector(problem.y),
+        "y": fingerprint_vector(problem.y.ravel(order="F")),
         "w": fingerprint_vector(problem.w),
         **{name: None if side is None else fingerprint_vector(side.astype(np.float64)) for name, side in sides.items()},
     }

@@ -88,7 +88,7 @@ class Certificate:
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The solution, the tree, and the optional parts of the problem (weights, classes, bounds, spreads and so on)."""
         problem, penalty = self.problem, self.problem.penalty
-        n = len(problem.y)
+        n = problem.y.size
         out: dict[str, NDArray[Any]] = {
             "support": self.model.support.astype(np.int64),
             "coef": self.model.values,
@@ -125,10 +125,11 @@ class Certificate:
         storage, fingerprint = fingerprint_design(problem)
         n, p = problem.design.shape
         several, priced, grouped = claim.threshold is not None, problem.penalty.price is not None, problem.groups is not None
+        outputs = problem.outputs
         header: dict[str, Any] = {
             "format": "ellzero alternatives" if several else "ellzero certificate",
             # The oldest that can say it.
-            "version": (1 if several else 4) + (2 if grouped else int(priced)),
+            "version": (1 if several else 4) + (3 if outputs > 1 else 2 if grouped else int(priced)),
             "loss": problem.loss.name,
             "lambda_0": claim.lambda_0,
             "lambda_1": problem.penalty.lambda_1,
@@ -143,7 +144,7 @@ class Certificate:
             "p": p,
             "storage": storage,
             "fingerprint_X": fingerprint,
-            "fingerprint_y": fingerprint_vector(problem.y),
+            "fingerprint_y": fingerprint_vector(problem.y.ravel(order="F")),
             "objective": claim.objective,
             "lower_bound": claim.lower_bound,
             "status": claim.status,
@@ -152,8 +153,10 @@ class Certificate:
             "prover": claim.prover,
             **({"threshold": claim.threshold, "within": claim.within} if several else {}),
         }
-        if priced or grouped:
+        if priced or grouped or outputs > 1:
             header["budget"] = claim.budget
+        if outputs > 1:
+            header["outputs"] = outputs
         return {**header, "digest": digest(header, self.arrays)}
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -214,17 +217,21 @@ def listed_models(models: Sequence[tuple[int, Model]], redundant: Mapping[int, i
         "listed_node": np.array([node for node, _ in models], dtype=np.int64),
         "listed_ends": np.cumsum([len(model.support) for _, model in models], dtype=np.int64),
         "listed_columns": np.concatenate([np.zeros(0, np.int64), *(model.support for _, model in models)]).astype(np.int64),
-        "listed_coef": np.concatenate([np.zeros(0), *(model.values for _, model in models)]),
+        "listed_coef": np.concatenate([model.values for _, model in models]) if models else np.zeros(0),
         "listed_intercept": np.array([model.intercept for _, model in models], dtype=np.float64),
         "redundant_node": np.array(list(redundant), dtype=np.int64),
         "redundant_to": np.array(list(redundant.values()), dtype=np.int64),
     }
 
 
-def tree_arrays(tree: _core.Tree) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a tree that go into a certificate."""
+def tree_arrays(tree: _core.Tree, outputs: int) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a tree that go into a certificate.
+
+    Of several outputs, the core's columns are atoms; a certificate speaks of the columns of X.
+    """
     names = ["parent", "branch", "side", "block_members", "block_ends", "row", "alpha"]
-    return {name: getattr(tree, name) for name in (names + DIAGONALS if (tree.point_diagonal >= 0).any() else names)}
+    out = {name: getattr(tree, name) for name in (names + DIAGONALS if (tree.point_diagonal >= 0).any() else names)}
+    return out | {"block_members": out["block_members"] // outputs}
 
 
 def fingerprint_design(problem: Problem) -> tuple[str, str]:

@@ -50,6 +50,8 @@ def find_growth(problem: Problem, threads: int, most: float | None = None) -> Gr
 
     The boxes that follow hold all solutions that are not worse than the null model or, if it is given, than `most`.
     """
+    if problem.outputs > 1:
+        raise NotProved("y has several outputs")
     p, penalty = problem.design.shape[1], problem.penalty
     low, high = (np.full(p, -np.inf) if side is None else side for side in (penalty.lower, penalty.upper))
     fixed, bounded = (low == 0.0) & (high == 0.0), np.isfinite(low) & np.isfinite(high)

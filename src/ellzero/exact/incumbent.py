@@ -14,7 +14,8 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.exact.limits import allows
 from ellzero.exact.options import SearchOptions
 from ellzero.exact.status import Status
-from ellzero.problem.model import Coefficients, Model, evaluate, parts_of
+from ellzero.problem.model import Coefficients, Model, as_intercept, evaluate, parts_of
+from ellzero.problem.penalties import used_columns
 from ellzero.problem.problem import Problem
 from ellzero.problem.units import null_intercept
 from ellzero.solvers.paths import PathOptions, solve_path
@@ -77,8 +78,8 @@ def find_incumbent(
 def null_model(problem: Problem, lambda_0: float) -> Model:
     """Return the model whose coefficients are as near to zero as their bounds allow, with the best intercept for zeros."""
     every = np.arange(problem.design.shape[1], dtype=np.int32)
-    values = problem.clip(every, np.zeros(len(every)))
-    support = np.flatnonzero(values).astype(np.int32)
+    values = problem.clip(every, np.zeros((len(every), *problem.y.shape[1:])))
+    support = used_columns(values)
     return evaluate(problem, Coefficients(support, values[support], null_intercept(problem)), lambda_0)
 
 
@@ -88,18 +89,22 @@ def as_start(problem: Problem, start: Model | ArrayLike | Any, lambda_0: float, 
     if isinstance(start, Model):
         if start.n_features != problem.design.shape[1]:
             raise InvalidInputError(f"{name} must have {problem.design.shape[1]} coefficients, got {start.n_features}.")
+        if start.outputs != problem.outputs:
+            raise InvalidInputError(f"{name} must have {problem.outputs} outputs, got {start.outputs}.")
         support, values, intercept = start.coefficients
     else:
         coef, intercept, _ = parts_of(start)
         support, values = problem.split(coef, name)
-    intercept = intercept if problem.fit_intercept else 0.0
-    return evaluate(problem, Coefficients(support, problem.clip(support, values), intercept), lambda_0)
+    at = Coefficients(
+        support, problem.clip(support, values), as_intercept(problem, intercept if problem.fit_intercept else 0.0)
+    )
+    return evaluate(problem, at, lambda_0)
 
 
 def as_solution(problem: Problem, model: Model) -> _core.Model:
     """Return a model in the core's form, moved inside the problem's bounds, with its predictions at the means as they are."""
     values, intercept = problem.clip(model.support, model.values), model.intercept
     if problem.mean is not None:
-        intercept += float(problem.mean[model.support] @ (model.values - values))
+        intercept = intercept + problem.mean[model.support] @ (model.values - values)
     cost = problem.objective(model.support, values, intercept, 0.0)
     return to_core_scale(problem, [replace(model, values=values, intercept=intercept, cost=cost)])[0]

@@ -45,7 +45,7 @@ def resumed(run: Run, saved: _core.Snapshot, waiting: bool) -> _core.Snapshot:
     calm_starts(run, saved)
     # Supports that were listed are open leaves again: the search finds them once more.
     listed = {} if run.options.wanted is None else listed_models([], {})
-    certificate = run.certificate(model, 0.0, "interrupted", {**tree_arrays(saved.tree), **listed})
+    certificate = run.certificate(model, 0.0, "interrupted", {**tree_arrays(saved.tree, run.problem.outputs), **listed})
     try:
         with np.errstate(all="ignore"):  # numbers that overflow prove nothing
             level, leaves, diagonals = replay(certificate, run.problem.design.stored(), run.problem.labels)
@@ -66,7 +66,7 @@ def calm_starts(run: Run, saved: _core.Snapshot) -> None:
     for state in {id(node.state): node.state for node in saved.open}.values():
         state.mu = min(state.mu, most)
         state.charges = np.minimum(state.charges, most)
-        state.intercept = min(max(state.intercept, -FARTHEST), FARTHEST)
+        state.intercept = np.clip(state.intercept, -FARTHEST, FARTHEST)
         state.beta = np.clip(state.beta, -FARTHEST, FARTHEST)
 
 

@@ -28,10 +28,9 @@ NUMBERS: dict[str, dict[str, Form]] = {
         "nodes_done": Form("i", (1,), low=0),
         "picks": Form("i", (1,), low=0, high=2**62),
     },
-    "incumbent": {"intercept": Form("f", (1,), finite=True), "cost": Form("f", (1,))},
+    "incumbent": {"cost": Form("f", (1,))},
     "tree": {},
     "state": {
-        "intercept": Form("f", ("states",), finite=True),
         "mu": Form("f", ("states",), low=0.0, finite=True),
         "diagonal": Form("i", ("states",), low=-1, high="diagonals"),
         "tried": Form("i", ("states",), low=0),
@@ -51,6 +50,7 @@ LISTS: dict[str, dict[str, Form]] = {
     "incumbent": {
         "support": Form("i", ("used",), low=0, high="p", ascending=True),
         "beta": Form("f", ("used",), finite=True),
+        "intercept": Form("f", ("outputs",), finite=True),
     },
     "tree": {
         "parent": Form("i", ("nodes",), low=-1, high="nodes"),
@@ -70,6 +70,7 @@ LISTS: dict[str, dict[str, Form]] = {
         "charges": Form("f", ("charges",), low=0.0, finite=True),
         "columns": Form("i", ("starting",), low=0, high="columns"),
         "beta": Form("f", ("starting",), finite=True),
+        "intercept": Form("f", ("intercepts",), finite=True),
         "shares": Form("f", ("shares",), low=0.0, high=2.0, finite=True),
         "alpha": Form("f", ("slopes",), low=-1.0, high=2.0, finite=True),
         "near": Form("i", ("near",), low=0, high="columns"),

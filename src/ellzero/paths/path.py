@@ -39,8 +39,8 @@ class Path:
     Attributes
     ----------
     lambda_0 : (m,) decreasing
-    coef : (m, p) scipy.sparse CSR matrix, on the scale of X
-    intercept : (m,)
+    coef : (m, p) scipy.sparse CSR matrix, on the scale of X; of several outputs (m * outputs, p), those of a point together
+    intercept : (m,), of several outputs (m, outputs)
     cost : (m,) G, the objective without its lambda_0 term, recomputed from the raw data
     objective : (m,) P = cost + lambda_0 * spent
     support_size : (m,) number of nonzero coefficients that pay lambda_0
@@ -78,8 +78,8 @@ class Path:
         """The sum of the costs of each model's features: their number, without `feature_cost`."""
         if self.problem.penalty.price is None:
             return self.support_size.astype(np.float64)
-        starts = self.coef.indptr
-        return np.array([self.problem.spent(self.coef.indices[a:b]) for a, b in pairwise(starts.tolist())])
+        starts = self.coef.indptr[:: self.problem.outputs].tolist()
+        return np.array([self.problem.spent(np.unique(self.coef.indices[a:b])) for a, b in pairwise(starts)])
 
     @property
     def sized(self) -> dict[int, Model]:
@@ -107,8 +107,7 @@ class Path:
         if not -m <= index < m:
             raise IndexError(f"the path has {m} points, index {index} is outside.")
         index %= m
-        start, stop = self.coef.indptr[index : index + 2]
-        at = Coefficients(self.coef.indices[start:stop], self.coef.data[start:stop], float(self.intercept[index]))
+        at = self._coefficients(index)
         return make_model(
             self.problem,
             at,
@@ -116,6 +115,16 @@ class Path:
             lambda_0=float(self.lambda_0[index]),
             objective=float(self.objective[index]),
         )
+
+    def _coefficients(self, index: int) -> Coefficients:
+        """Return the solution at one point, whose rows of `coef` follow each other."""
+        outputs = self.problem.outputs
+        start, stop = self.coef.indptr[index * outputs], self.coef.indptr[(index + 1) * outputs]
+        if outputs == 1:
+            return Coefficients(self.coef.indices[start:stop], self.coef.data[start:stop], float(self.intercept[index]))
+        support = np.unique(self.coef.indices[start:stop])
+        values = self.coef[index * outputs : (index + 1) * outputs][:, support].toarray().T
+        return Coefficients(support, np.ascontiguousarray(values), self.intercept[index])
 
     def __iter__(self) -> Iterator[Model]:
         return (self[index] for index in range(len(self)))

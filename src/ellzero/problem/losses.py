@@ -11,11 +11,22 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, xlogy
+from scipy.special import expit, logsumexp, softmax, xlogy
 
 from ellzero.base.errors import InvalidInputError
 
-__all__ = ["HINGE_SMOOTHING", "LOSSES", "Hinge", "Logistic", "Loss", "SquaredError", "SquaredHinge", "get_loss"]
+__all__ = [
+    "HINGE_SMOOTHING",
+    "LOSSES",
+    "Hinge",
+    "Logistic",
+    "Loss",
+    "Multinomial",
+    "SquaredError",
+    "SquaredHinge",
+    "get_loss",
+    "of_rows",
+]
 
 Array = NDArray[np.float64]
 
@@ -24,7 +35,10 @@ HINGE_SMOOTHING = 1e-5
 
 
 class Loss(Protocol):
-    """A convex loss f(eta, y) of one prediction; all methods work elementwise."""
+    """A convex loss f(eta, y) of one prediction; all methods work elementwise.
+
+    With several outputs, eta and y have a column for each. The multinomial loss is one of whole rows, not of single outputs.
+    """
 
     @property
     def name(self) -> str:
@@ -32,7 +46,7 @@ class Loss(Protocol):
 
     @property
     def is_classification(self) -> bool:
-        """Whether y is a label, -1 or +1."""
+        """Whether y is a label: -1 or +1, or a one in the column of its class."""
 
     @property
     def curvature_bound(self) -> float:
@@ -140,7 +154,32 @@ class SquaredError:
         return u**2 / 2.0 + u * y
 
 
-LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Logistic(), SquaredHinge(), Hinge(), SquaredError())}
+@dataclass(frozen=True)
+class Multinomial:
+    """The multinomial loss of several classes, log sum_l exp(eta_l) - eta_y; y has a one in the column of the class."""
+
+    name: str = "multinomial"
+    is_classification: bool = True
+    curvature_bound: float = 0.5
+
+    def value(self, eta: Array, y: Array) -> Array:
+        return np.asarray(logsumexp(eta - (eta * y).sum(axis=-1, keepdims=True), axis=-1))
+
+    def gradient(self, eta: Array, y: Array) -> Array:
+        return np.asarray(softmax(eta, axis=-1) - y)
+
+    def conjugate(self, u: Array, y: Array) -> Array:
+        q = u + y
+        inside = (q >= 0.0).all(axis=-1) & (np.abs(q.sum(axis=-1) - 1.0) <= 1e-12)
+        return np.where(inside, xlogy(q, np.maximum(q, 0.0)).sum(axis=-1), np.inf)
+
+
+LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Logistic(), SquaredHinge(), Hinge(), SquaredError(), Multinomial())}
+
+
+def of_rows(values: Array) -> Array:
+    """Return the losses of rows: those of their outputs together, if there are several."""
+    return values if values.ndim == 1 else values.sum(axis=1)
 
 
 def get_loss(name: str) -> Loss:

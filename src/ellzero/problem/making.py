@@ -16,8 +16,8 @@ from ellzero.base.validation import (
     as_feature_mask,
     as_flag,
     as_nonnegative,
+    as_response,
     as_threads,
-    as_vector,
     as_weights,
     refuse_masked,
 )
@@ -92,7 +92,7 @@ def make_problem(
     if the_loss.is_classification:
         target, classes = encode_labels(y, n, w, the_loss)
     else:
-        target = as_vector("y", y, n)
+        target = as_response(y, n)
         if np.abs(target).max() > LARGEST_RESPONSE:
             raise InvalidInputError("y contains values too large to square.")
     grouping = as_groups(groups, p, design.names, design.core.columns)
@@ -143,7 +143,11 @@ def as_names(feature_names: Sequence[str], X: Any) -> list[str]:
 
 
 def encode_labels(y: ArrayLike, n: int, w: Array, loss: Loss) -> tuple[Array, NDArray[Any]]:
-    """Return the labels as -1 and +1, and the user's two labels in that order."""
+    """Return the labels as -1 and +1, and the user's two labels in that order.
+
+    Of the multinomial loss, a column for each class with ones in its rows, and all labels. Other losses take a column of labels
+    for each of several targets.
+    """
     refuse_masked("y", y)
     try:
         labels = np.asarray(at_hand(y))
@@ -151,7 +155,8 @@ def encode_labels(y: ArrayLike, n: int, w: Array, loss: Loss) -> tuple[Array, ND
         raise InvalidInputError(f"y must have one label for each of the {n} rows of X.") from None
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
-    if labels.shape != (n,):
+    several = loss.name == "multinomial"
+    if labels.shape[:1] != (n,) or labels.ndim > (1 if several else 2):
         raise InvalidInputError(f"y must have shape ({n},) like the rows of X, got {labels.shape}.")
     if labels.dtype.kind in "fc" and not np.isfinite(labels).all():
         raise InvalidInputError("y contains NaN or infinity.")
@@ -159,11 +164,19 @@ def encode_labels(y: ArrayLike, n: int, w: Array, loss: Loss) -> tuple[Array, ND
         classes = np.unique(labels[w > 0.0])
     except TypeError:
         raise InvalidInputError("y must hold labels of one type, and no row may lack one.") from None
+    where = "" if (w > 0.0).all() else " with positive sample_weight"
+    if several:
+        if len(classes) < 2:
+            raise InvalidInputError(f"y must have at least two classes for loss='multinomial', got {len(classes)}{where}.")
+        return np.asarray(labels[:, None] == classes, dtype=np.float64), classes
     if len(classes) != 2:
-        where = "" if (w > 0.0).all() else " with positive sample_weight"
-        others = "; loss='squared_error' is for numbers, L0Classifier for more classes" if len(classes) > 2 else ""
+        others = "; loss='squared_error' is for numbers, loss='multinomial' for more classes" if len(classes) > 2 else ""
         raise InvalidInputError(f"y must have exactly two classes for loss={loss.name!r}, got {len(classes)}{where}{others}.")
-    return np.where(labels == classes[1], 1.0, -1.0), classes
+    signs = np.where(labels == classes[1], 1.0, -1.0)
+    for l in range(labels.shape[1] if labels.ndim == 2 else 0):
+        if len(np.unique(signs[w > 0.0, l])) != 2:
+            raise InvalidInputError(f"y must have both classes in each column, column {l} has one{where}.")
+    return signs, classes
 
 
 def check_bounds(lower: Array | None, upper: Array | None, unpenalized: NDArray[np.bool_] | None) -> None:

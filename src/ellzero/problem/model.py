@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.special import expit
+from scipy.special import expit, softmax
 
 from ellzero.base.devices import at_hand
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.notebook import html_table
 from ellzero.base.quoting import quoted, shown
-from ellzero.base.validation import as_vector, as_weights
+from ellzero.base.validation import as_response, as_vector, as_weights
 from ellzero.design import Design, as_design
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
 from ellzero.problem.problem import Problem
@@ -38,11 +38,14 @@ def feature_name(names: Sequence[str] | None, j: int) -> str:
 
 
 class Coefficients(NamedTuple):
-    """One solution on the scale of X: the features with a nonzero coefficient, their coefficients, the intercept."""
+    """One solution on the scale of X: the features with a nonzero coefficient, their coefficients, the intercept.
+
+    Of several outputs, `values` has a column for each, and `intercept` is an array.
+    """
 
     support: NDArray[np.int32]
     values: Array
-    intercept: float
+    intercept: Any
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,8 +55,8 @@ class Model:
     Attributes
     ----------
     support : indices of the features with a nonzero coefficient
-    values : their coefficients, on the scale of X
-    intercept : float
+    values : their coefficients, on the scale of X; of several outputs, a column for each
+    intercept : float, or one for each output
     n_features : the number of columns of X
     cost : G, the loss with the l1 and l2 terms but without lambda_0, recomputed from the raw data
     size : the number of features that pay lambda_0: columns, or groups of them
@@ -65,7 +68,7 @@ class Model:
 
     support: NDArray[np.int32]
     values: Array
-    intercept: float
+    intercept: Any
     n_features: int
     cost: float
     size: int
@@ -83,6 +86,11 @@ class Model:
             object.__setattr__(self, "spent", float(self.size))
 
     @property
+    def outputs(self) -> int:
+        """The number of outputs: classes of the multinomial loss, targets, or one."""
+        return 1 if self.values.ndim == 1 else self.values.shape[1]
+
+    @property
     def used_groups(self) -> list[str] | None:
         """The groups with a nonzero coefficient, in the order of their columns; None without groups."""
         return None if self.groups is None else list(dict.fromkeys(self.groups[j] for j in self.support))
@@ -98,19 +106,24 @@ class Model:
 
     @property
     def coef(self) -> Array:
-        """All coefficients, dense, of shape (p,)."""
-        out = np.zeros(self.n_features)
+        """All coefficients, dense, of shape (p,); of several outputs, (outputs, p)."""
+        out = np.zeros((self.n_features, *self.values.shape[1:]))
         out[self.support] = self.values
-        return out
+        return out.T
 
     def decision_function(self, X: object) -> Array:
-        """Return `X` coef + intercept, of shape (n,), for the rows of `X`, which has the columns of the fit."""
+        """Return `X` coef + intercept for the rows of `X`, which has the columns of the fit.
+
+        Its shape is (n,), or (n, outputs) for several.
+        """
         design = as_design(X)
         if design.shape[1] != self.n_features:
             raise InvalidInputError(f"X must have {self.n_features} columns, got {design.shape[1]}.")
         if self.names is not None and design.names is not None and design.names != self.names:
             raise InvalidInputError("X must have the columns that the model was fitted on, in the same order.")
-        eta = design.matvec(self.support, self.values) + self.intercept
+        columns = np.atleast_2d(self.values.T)
+        eta = np.column_stack([design.matvec(self.support, np.ascontiguousarray(column)) for column in columns])
+        eta = (eta[:, 0] if self.outputs == 1 else eta) + self.intercept
         if not np.isfinite(eta).all():
             refuse_columns(self, design)
         return eta
@@ -118,13 +131,26 @@ class Model:
     def predict(self, X: object) -> NDArray[Any]:
         """Return the predicted labels of the rows of `X`, as the user wrote them (numbers, for a regression)."""
         eta = self.decision_function(X)
-        return eta if self.classes is None else self.classes[(eta > 0.0).astype(int)]
+        if self.classes is None:
+            return eta
+        return self.classes[eta.argmax(axis=1) if self.loss == "multinomial" else (eta > 0.0).astype(int)]
 
     def predict_proba(self, X: object) -> Array:
-        """Return the probabilities of both classes, in the order of `classes`, for the rows of `X`; logistic loss only."""
-        if self.loss != "logistic":
-            raise InvalidInputError(f"predict_proba needs loss='logistic', this model has loss={self.loss!r}.")
-        second = expit(self.decision_function(X))
+        """Return the probabilities of all classes, in the order of `classes`, for the rows of `X`.
+
+        Only the logistic and the multinomial loss have any. Of several logistic targets, these are the probabilities of the
+        second class, one column for each target.
+        """
+        if self.loss not in ("logistic", "multinomial"):
+            raise InvalidInputError(
+                f"predict_proba needs loss='logistic' or loss='multinomial', this model has loss={self.loss!r}."
+            )
+        eta = self.decision_function(X)
+        if self.loss == "multinomial":
+            return np.asarray(softmax(eta, axis=1))
+        second = expit(eta)
+        if self.outputs > 1:
+            return np.asarray(second)
         return np.column_stack([1.0 - second, second])
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -136,7 +162,7 @@ class Model:
         return ModelContent(
             loss=self.loss,
             coef=coefficient_rows([self.coefficients], self.n_features),
-            intercept=np.array([self.intercept]),
+            intercept=np.atleast_1d(np.asarray(self.intercept, dtype=np.float64)),
             classes=self.classes,
             names=self.names,
             settings=settings,
@@ -148,6 +174,8 @@ class Model:
 
     def score(self, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on rows `X` with labels `y`; of a regression R squared, the share of the variance it explains.
+
+        Of several targets it is the mean of these shares, and rows count as right only if all labels are.
 
         Rows count by their `sample_weight`, if it is given.
 
@@ -166,31 +194,54 @@ class Model:
         if self.classes is not None:
             labels = np.asarray(at_hand(y))
             labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
-            if labels.shape != (n,):
-                raise InvalidInputError(f"y must have shape ({n},) like the rows of X, got {labels.shape}.")
-            return float(w @ (predicted == labels))
-        truth = as_vector("y", y, n)
-        total = float(w @ (truth - w @ truth) ** 2)
-        error = float(w @ (truth - predicted) ** 2)
-        return 1.0 - error / total if total > 0.0 else float(error == 0.0)
+            if labels.shape != predicted.shape:
+                raise InvalidInputError(f"y must have shape {predicted.shape} like the predictions, got {labels.shape}.")
+            right = predicted == labels
+            return float(w @ (right if right.ndim == 1 else right.all(axis=1)))
+        truth = as_response(y, n)
+        if truth.shape != predicted.shape:
+            raise InvalidInputError(f"y must have shape {predicted.shape} like the predictions, got {truth.shape}.")
+        total = np.atleast_1d(w @ (truth - w @ truth) ** 2)
+        error = np.atleast_1d(w @ (truth - predicted) ** 2)
+        explained = np.where(total > 0.0, 1.0 - error / np.where(total > 0.0, total, 1.0), error == 0.0)
+        return float(explained.mean())
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each coefficient, the largest first, and the intercept, as a pandas data frame.
 
         Its columns are ``feature`` (the index, -1 for the intercept), ``name``, ``coefficient`` and ``per_sd``: the coefficient
         of the standardised feature, the effect of one standard deviation. With groups, ``group`` is the name of each column's.
+        Of several outputs, ``output`` is the class, or the number of the target, that a row belongs to.
         """
-        order = np.argsort(-np.abs(self.values), kind="stable") if self.groups is None else self._order()
+        order = self._order()
         spread = np.full(len(order), np.nan) if self.spread is None else self.spread[order]
-        columns: dict[str, list[Any]] = {
-            "feature": [*self.support[order].tolist(), -1],
-            "name": [*(self.feature_name(int(j)) for j in self.support[order]), "(intercept)"],
-            "coefficient": [*self.values[order], self.intercept],
-            "per_sd": [*(self.values[order] * spread), np.nan],
-        }
-        if self.groups is not None:
-            columns["group"] = [*(self.groups[j] for j in self.support[order]), None]
+        labels, columns = self.output_labels(), dict[str, list[Any]]()
+        for label, values, intercept in zip(labels, self._columns(), np.atleast_1d(self.intercept), strict=True):
+            part: dict[str, list[Any]] = {
+                "feature": [*self.support[order].tolist(), -1],
+                "name": [*(self.feature_name(int(j)) for j in self.support[order]), "(intercept)"],
+                "coefficient": [*values[order], float(intercept)],
+                "per_sd": [*(values[order] * spread), np.nan],
+            }
+            if self.groups is not None:
+                part["group"] = [*(self.groups[j] for j in self.support[order]), None]
+            if self.outputs > 1:
+                part["output"] = [label] * (len(order) + 1)
+            for name, cells in part.items():
+                columns.setdefault(name, []).extend(cells)
         return need("pandas", "frame").DataFrame(columns)
+
+    def _columns(self) -> Array:
+        """Return the coefficients of each output, one in a row."""
+        return np.atleast_2d(self.values.T)
+
+    def output_labels(self) -> list[Any]:
+        """Return the class that each output speaks for, or the number of its target; None, if there is one and no class."""
+        if self.loss == "multinomial" and self.classes is not None:
+            return self.classes.tolist()
+        if self.outputs > 1:
+            return list(range(self.outputs))
+        return [None if self.classes is None else self.classes[1]]
 
     def summary(self) -> Summary:
         """Return coefficients, effects of one standard deviation and odds ratios, with a word on what may be said of them.
@@ -204,30 +255,45 @@ class Model:
         ['name', 'coefficient', 'per_sd', 'odds_ratio', 'odds_ratio_per_sd']
 
         """
-        order = np.argsort(-np.abs(self.values), kind="stable")
+        order = np.argsort(-self._sizes(), kind="stable")
         spread = np.full(len(order), np.nan) if self.spread is None else self.spread[order]
         names = [self.feature_name(int(j)) for j in self.support[order]]
-        label = None if self.classes is None else self.classes[1]
-        part = Effects(label, names, self.values[order], spread, self.intercept)
-        return Summary(self._heading(), [part], self.loss == "logistic")
+        parts = [
+            Effects(label, names, values[order], spread, float(intercept))
+            for label, values, intercept in zip(
+                self.output_labels(), self._columns(), np.atleast_1d(self.intercept), strict=True
+            )
+        ]
+        return Summary(self._heading(), parts, self.loss in ("logistic", "multinomial"))
+
+    def _sizes(self) -> Array:
+        """Return the size of each feature's coefficient: the largest one, of several outputs."""
+        return np.abs(self._columns()).max(axis=0, initial=0.0)
 
     def _heading(self) -> str:
         """Return the model in a line; the positive class is said, not left to be guessed."""
-        about = "" if self.classes is None else f" of {shown(self.classes[1])} against {shown(self.classes[0])}"
+        about = ""
+        if self.loss == "multinomial":
+            about = f" of {self.outputs} classes"
+        elif self.outputs > 1:
+            about = f" of {self.outputs} targets"
+        elif self.classes is not None:
+            about = f" of {shown(self.classes[1])} against {shown(self.classes[0])}"
         size = f"{len(self.support)} of {self.n_features} features"
         if (used := self.used_groups) is not None:
             count = len(used)
             size = f"{count} feature{'s' * (count != 1)} of {len(self.support)} columns"
-        return f"{self.loss} model{about} with {size}, intercept {self.intercept:.4g}"
+        intercept = ", ".join(f"{number:.4g}" for number in np.atleast_1d(self.intercept))
+        return f"{self.loss} model{about} with {size}, intercept {intercept}"
 
     def _order(self) -> NDArray[np.intp]:
         """Return the places of the coefficients, the largest first; those of a group stay together, in the order of columns."""
         if self.groups is None:
-            return np.argsort(-np.abs(self.values))
+            return np.argsort(-self._sizes(), kind="stable")
         spread = np.ones(len(self.values)) if self.spread is None else self.spread
         weight: dict[str, float] = {}
         own = [self.groups[j] for j in self.support]
-        for group, effect in zip(own, np.abs(self.values * spread), strict=True):
+        for group, effect in zip(own, self._sizes() * spread, strict=True):
             weight[group] = max(weight.get(group, 0.0), float(effect))
         ranked = sorted(weight, key=lambda group: -weight[group])
         place = {group: rank for rank, group in enumerate(ranked)}
@@ -238,20 +304,38 @@ class Model:
         lines = [self._heading()]
         names = [shown(self.feature_name(int(self.support[k]))) for k in order]
         width = max(map(len, names), default=0)
-        lines += [f"  {name:<{width}}  {self.values[k]: .6g}" for name, k in zip(names, order, strict=True)]
+        for name, k in zip(names, order, strict=True):
+            form = " .6g" if self.outputs == 1 else " 12.6g"
+            lines.append(f"  {name:<{width}}  " + "  ".join(format(value, form) for value in np.atleast_1d(self.values[k])))
+        if self.outputs > 1:
+            heads = "  ".join(f"{shown(label)!s:>12.12}" for label in self.output_labels())
+            lines.insert(1, f"  {'':<{width}}  {heads}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         order = self._order()
         spread = np.full(len(order), np.nan) if self.spread is None else self.spread
-        rows = [
-            [shown(self.feature_name(int(self.support[k]))), f"{self.values[k]:.6g}", figure(self.values[k] * spread[k])]
-            for k in order
-        ]
-        return html_table(self._heading(), ["feature", "coefficient", "per standard deviation"], rows)
+        rows = list[list[str]]()
+        for k in order:
+            values = np.atleast_1d(self.values[k])
+            effects = [] if self.outputs > 1 else [figure(values[0] * spread[k])]
+            rows.append([shown(self.feature_name(int(self.support[k]))), *(f"{value:.6g}" for value in values), *effects])
+        heads = ["coefficient", "per standard deviation"]
+        if self.outputs > 1:
+            heads = [str(shown(label)) for label in self.output_labels()]
+        return html_table(self._heading(), ["feature", *heads], rows)
 
 
-def parts_of(fitted: Any, intercept: float = 0.0) -> tuple[Any, float, str | None]:
+def as_intercept(problem: Problem, intercept: Any) -> Any:
+    """Return the intercept as a number, or one for each output, checked."""
+    if problem.outputs == 1:
+        return float(np.asarray(intercept, dtype=np.float64).reshape(()))
+    found = np.asarray(intercept, dtype=np.float64)
+    found = np.full(problem.outputs, found) if found.ndim == 0 else found
+    return as_vector("intercept", found, problem.outputs)
+
+
+def parts_of(fitted: Any, intercept: Any = 0.0) -> tuple[Any, Any, str | None]:
     """Return coefficients, intercept and loss of what users have fitted: a model, an exact solution or an estimator.
 
     Coefficients alone come back with the given intercept, and no loss.
@@ -294,7 +378,12 @@ def evaluate(problem: Problem, at: Coefficients, lambda_0: float | None = None) 
 
 
 def coefficient_rows(rows: Sequence[Coefficients], p: int) -> sparse.csr_matrix:
-    """Return a sparse matrix with the coefficients of one solution in each row, over p features."""
+    """Return a sparse matrix with the coefficients of one solution in each row, over p features.
+
+    Of several outputs, a solution has a row for each.
+    """
+    if rows and rows[0].values.ndim == 2:
+        rows = [Coefficients(row.support[column != 0.0], column[column != 0.0], 0.0) for row in rows for column in row.values.T]
     starts = np.cumsum([0] + [len(row.support) for row in rows])
     columns = np.concatenate([np.zeros(0, np.int32)] + [row.support for row in rows])
     values = np.concatenate([np.zeros(0)] + [row.values for row in rows])

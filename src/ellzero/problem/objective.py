@@ -10,7 +10,7 @@ from scipy import sparse
 from ellzero.base.validation import as_nonnegative
 from ellzero.problem.grouping import GroupLabels
 from ellzero.problem.making import FeatureCost, make_problem
-from ellzero.problem.model import Model, parts_of
+from ellzero.problem.model import Model, as_intercept, parts_of
 
 __all__ = ["objective"]
 
@@ -19,7 +19,7 @@ def objective(
     X: object,
     y: ArrayLike,
     coef: ArrayLike | sparse.spmatrix | Model | Any,
-    intercept: float = 0.0,
+    intercept: ArrayLike = 0.0,
     *,
     loss: str | None = None,
     lambda_0: float = 0.0,
@@ -38,8 +38,10 @@ def objective(
     ----------
     X : array, data frame, sparse matrix, column store or Dask array of shape (n, p)
     y : labels (two classes) or, for ``loss="squared_error"``, numbers, of shape (n,)
+        Several outputs share features, see :func:`fit_path`.
     coef : (p,) array or a sparse row of shape (1, p), on the scale of X; or a Model, an ExactSolution or a fitted estimator
-    intercept : float
+        Of several outputs, (outputs, p).
+    intercept : float, or one for each output
         Of an array; a model has its own.
     lambda_0, lambda_1, lambda_2 : float
         What each feature, the absolute and the squared coefficients pay; zero unless given.
@@ -88,4 +90,4 @@ def objective(
         groups=groups,
     )
     support, values = problem.split(coef)
-    return problem.objective(support, values, float(intercept), as_nonnegative("lambda_0", lambda_0))
+    return problem.objective(support, values, as_intercept(problem, intercept), as_nonnegative("lambda_0", lambda_0))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ellzero.problem.units import unit_of
 
-__all__ = ["Penalty", "heads_among"]
+__all__ = ["Penalty", "heads_among", "used_columns"]
 
 Array = NDArray[np.float64]
 
@@ -42,7 +42,7 @@ class Penalty:
 
     def counted(self, beta: Array) -> int:
         """Return the number of features with nonzero coefficients that pay lambda_0."""
-        return len(self.paying(np.flatnonzero(beta).astype(np.int32)))
+        return len(self.paying(used_columns(beta)))
 
     def paying(self, columns: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the features (the heads of groups) of these columns that pay lambda_0, each once."""
@@ -50,7 +50,7 @@ class Penalty:
         return features if self.unpenalized is None else features[~self.unpenalized[features]]
 
     def value(self, beta: Array) -> float:
-        """Return the penalty of a coefficient vector."""
+        """Return the penalty of a coefficient vector, or of coefficients with a column for each output."""
         unit = unit_of(float(np.abs(beta).max(initial=0.0)))  # a power of two: in this unit squares are numbers
         ridge = self.lambda_2 * unit * unit * np.square(beta / unit).sum()
         return float(self.lambda_0 * self.spent(beta) + self.lambda_1 * np.abs(beta).sum() + ridge)
@@ -59,7 +59,7 @@ class Penalty:
         """Return the sum of the prices of the features with nonzero coefficients, correctly rounded."""
         if self.price is None:
             return float(self.counted(beta))
-        return math.fsum(self.price[self.paying(np.flatnonzero(beta).astype(np.int32))].tolist())
+        return math.fsum(self.price[self.paying(used_columns(beta))].tolist())
 
     def on(self, columns: NDArray[Any]) -> Penalty:
         """Return the penalty of some columns (ascending) only."""
@@ -69,6 +69,21 @@ class Penalty:
 
         fields = {name: part(getattr(self, name)) for name in ("lower", "upper", "unpenalized", "price")}
         return replace(self, **fields, groups=None if self.groups is None else heads_among(self.groups[columns]))
+
+    def of_atoms(self, columns: int, outputs: int) -> Penalty:
+        """Return the penalty of the atoms of several outputs: each of so many columns has `outputs`, from j * outputs on.
+
+        The atoms of a feature are a group, which pays once.
+        """
+        if outputs == 1:
+            return self
+
+        def repeated(values: Any) -> Any:
+            return None if values is None else np.repeat(values, outputs)
+
+        fields = {name: repeated(getattr(self, name)) for name in ("lower", "upper", "unpenalized", "price")}
+        heads = np.arange(columns, dtype=np.int32) if self.groups is None else self.groups
+        return replace(self, **fields, groups=repeated(heads * np.int32(outputs)))
 
     def by_group(self, values: Array) -> Array:
         """Return the sum of the values of each column's group."""
@@ -127,6 +142,11 @@ class Penalty:
         keep = ~self.pays_lambda_0(c.size)
         keep |= self.surrogate(a, c, curvature) <= self.surrogate(np.zeros_like(a), c, curvature)
         return np.where(keep, a, 0.0) + 0.0
+
+
+def used_columns(beta: Array) -> NDArray[np.int32]:
+    """Return the columns with a nonzero coefficient, for any output."""
+    return np.flatnonzero(beta if beta.ndim == 1 else beta.any(axis=1)).astype(np.int32)
 
 
 def heads_among(heads: NDArray[np.int32]) -> NDArray[np.int32] | None:

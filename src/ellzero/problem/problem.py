@@ -2,7 +2,9 @@
 
     P(b, beta) = sum_i w_i f(eta_i, y_i) + lambda_0 sum_G c_G [beta_G != 0] + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2
 
-with eta = X beta + b. `w` are the sample weights divided by their sum. A feature G is a column, or a group of columns that come
+with eta = X beta + b. `w` are the sample weights divided by their sum. Where y has several outputs, beta has a column for each
+of them, b a number, and f is the sum of their losses, or the multinomial loss; a feature is in or out for all of them, and pays
+once. A feature G is a column, or a group of columns that come
 in together. c_G is its price: one, unless `feature_cost` gives another, and zero for unpenalized features. With
 `standardize`, beta refers to the standardised columns (x_j - mean_j) / spread_j, where the columns of a group have one spread;
 the coefficients that users see refer to X itself: coef_j = beta_j / spread_j.
@@ -24,7 +26,7 @@ from ellzero.base.validation import as_vector
 from ellzero.design import Design
 from ellzero.design.faults import MOST_NAMED, column_label, listed_columns
 from ellzero.problem.grouping import Grouping
-from ellzero.problem.losses import Loss
+from ellzero.problem.losses import Loss, of_rows
 from ellzero.problem.penalties import Penalty
 from ellzero.problem.units import Response, column_unit, heavy_class, null_loss, response_of, weighted_mean
 
@@ -55,12 +57,12 @@ class Problem:
     """The validated data, loss and penalty (without lambda_0) of one fit."""
 
     design: Design
-    y: Array  # -1 / +1, or the response of a regression
+    y: Array  # -1 / +1, or the response of a regression; of several outputs, a column for each, one-hot if multinomial
     w: Array  # sums to one
     loss: Loss
     penalty: Penalty  # on the user's scale: bounds apply to coef
     fit_intercept: bool
-    classes: NDArray[Any] | None  # the user's two labels, in the order -1, +1
+    classes: NDArray[Any] | None  # the user's two labels, in the order -1, +1; if multinomial, those of the columns of y
     mean: Array | None  # of each column, None without an intercept: columns are centred if there is one
     spread: Array | None  # of each column, None if columns are not scaled
     column_unit: float  # a power of two: the solvers see z_ij / column_unit
@@ -68,6 +70,11 @@ class Problem:
     constant: NDArray[np.bool_] | None  # columns of one number other than zero, where there is an intercept; None without any
     coupling: Array | None = None  # of each column's group: the diagonal times this bounds the group's part of Z'WZ
     grouping: Grouping | None = None  # the groups by name, as the caller gave them
+
+    @property
+    def outputs(self) -> int:
+        """The number of outputs that share the features: classes of the multinomial loss, or targets."""
+        return 1 if self.y.ndim == 1 else self.y.shape[1]
 
     @property
     def groups(self) -> NDArray[np.int32] | None:
@@ -97,7 +104,14 @@ class Problem:
     @property
     def labels(self) -> NDArray[Any]:
         """The target as the user gave it."""
-        return self.y if self.classes is None else self.classes[(self.y > 0.0).astype(np.intp)]
+        if self.classes is None:
+            return self.y
+        return self.classes[self.y.argmax(axis=1) if self.is_multinomial else (self.y > 0.0).astype(np.intp)]
+
+    @property
+    def is_multinomial(self) -> bool:
+        """Whether the outputs are classes, of which each row has one."""
+        return self.loss.name == "multinomial"
 
     @property
     def coefficient_unit(self) -> float:
@@ -134,6 +148,15 @@ class Problem:
 
     def split(self, coef: ArrayLike | sparse.spmatrix, name: str = "coef") -> tuple[NDArray[np.int32], Array]:
         """Return the indices and values of the nonzero coefficients of one model."""
+        if self.outputs > 1:
+            table = np.asarray(sparse.csr_matrix(coef).toarray() if sparse.issparse(coef) else coef, dtype=np.float64)
+            shape = (self.outputs, self.design.shape[1])
+            if table.shape != shape:
+                raise InvalidInputError(f"{name} must have shape {shape}, one row for each output, got {table.shape}.")
+            if not np.isfinite(table).all():
+                raise InvalidInputError(f"{name} contains NaN or infinity.")
+            used = np.flatnonzero(table.any(axis=0)).astype(np.int32)
+            return used, np.ascontiguousarray(table[:, used].T)
         if sparse.issparse(coef):
             row = sparse.coo_matrix(coef)
             if row.shape not in ((1, self.design.shape[1]), (self.design.shape[1], 1)):
@@ -150,18 +173,25 @@ class Problem:
         scale = 1.0 if self.spread is None else self.spread[columns]
         return np.sqrt(self.square[columns]) * self.column_unit * scale
 
-    def eta(self, support: NDArray[np.int32], coef: Array, intercept: float) -> Array:
-        """Return eta = X coef + intercept."""
-        return self.design.matvec(support, coef) + intercept
+    def eta(self, support: NDArray[np.int32], coef: Array, intercept: Any) -> Array:
+        """Return eta = X coef + intercept, with a column for each output if there are several."""
+        return self._products(support, coef) + intercept
 
-    def fitted(self, support: NDArray[np.int32], coef: Array, intercept: float) -> tuple[Array, Array]:
+    def _products(self, support: NDArray[np.int32], coef: Array) -> Array:
+        if coef.ndim == 1:
+            return self.design.matvec(support, coef)
+        return np.column_stack([self.design.matvec(support, np.ascontiguousarray(column)) for column in coef.T])
+
+    def fitted(self, support: NDArray[np.int32], coef: Array, intercept: Any) -> tuple[Array, Array]:
         """Return eta and y for the loss; of a regression, both less the intercept, so that its size costs no digits."""
         if self.loss.is_classification:
             return self.eta(support, coef, intercept), self.y
-        return self.design.matvec(support, coef), self.y - intercept
+        return self._products(support, coef), self.y - intercept
 
     def slopes(self, r: Array) -> Array:
-        """Return z_j . r for all columns z_j, centred and scaled; r has one entry for each row."""
+        """Return z_j . r for all columns z_j, centred and scaled; r has one entry for each row, or one for each output."""
+        if r.ndim == 2:
+            return np.column_stack([self.slopes(np.ascontiguousarray(column)) for column in r.T])
         return self.as_seen(self.design.rmatvec(r), r)
 
     def as_seen(self, products: Array, r: Array) -> Array:
@@ -172,16 +202,16 @@ class Problem:
 
     def penalised(self, support: NDArray[np.int32], coef: Array) -> Array:
         """Return the coefficients that the penalty applies to: those on the standardised scale, if there is one."""
-        return coef if self.spread is None else coef * self.spread[support]
+        return coef if self.spread is None else (coef.T * self.spread[support]).T
 
-    def objective(self, support: NDArray[np.int32], coef: Array, intercept: float, lambda_0: float) -> float:
+    def objective(self, support: NDArray[np.int32], coef: Array, intercept: Any, lambda_0: float) -> float:
         """Return P at the user's coefficients, from the raw data: the referee of every reported objective."""
         return self.mean_loss(support, coef, intercept) + self.penalty_value(support, coef, lambda_0)
 
-    def mean_loss(self, support: NDArray[np.int32], coef: Array, intercept: float) -> float:
+    def mean_loss(self, support: NDArray[np.int32], coef: Array, intercept: Any) -> float:
         """Return sum_i w_i f(eta_i, y_i)."""
         with np.errstate(over="ignore"):  # a loss beyond float64 is infinite
-            return float(self.w @ self.loss.value(*self.fitted(support, coef, intercept)))
+            return float(self.w @ of_rows(self.loss.value(*self.fitted(support, coef, intercept))))
 
     def penalty_value(self, support: NDArray[np.int32], coef: Array, lambda_0: float) -> float:
         """Return lambda_0 sum_G c_G [beta_G != 0] + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2 of the user's coefficients."""
@@ -195,7 +225,7 @@ class Problem:
         """Move coefficients back inside their bounds, which rounding in a change of scale may violate."""
         low = -np.inf if self.penalty.lower is None else self.penalty.lower[support]
         high = np.inf if self.penalty.upper is None else self.penalty.upper[support]
-        return np.clip(coef, low, high)
+        return np.clip(coef.T, low, high).T
 
     def held_away_from_zero(self) -> bool:
         """Return whether some bounds exclude zero."""

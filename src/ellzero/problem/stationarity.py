@@ -13,9 +13,9 @@ from scipy import sparse
 from ellzero._core import curvature_safety
 from ellzero.base.signatures import passes_on
 from ellzero.base.validation import as_nonnegative
-from ellzero.problem.losses import HINGE_SMOOTHING, Hinge
+from ellzero.problem.losses import HINGE_SMOOTHING, Hinge, of_rows
 from ellzero.problem.making import ProblemSettings, make_problem
-from ellzero.problem.model import Model, parts_of
+from ellzero.problem.model import Model, as_intercept, parts_of
 from ellzero.problem.penalties import Penalty
 from ellzero.problem.problem import Problem
 
@@ -81,7 +81,7 @@ def check_stationarity(
     X: object,
     y: ArrayLike,
     coef: ArrayLike | sparse.spmatrix | Model | Any,
-    intercept: float = 0.0,
+    intercept: ArrayLike = 0.0,
     *,
     lambda_0: float | None = None,
     tol: float = 1e-6,
@@ -123,7 +123,7 @@ def check_stationarity(
     price = lambda_0 if lambda_0 is not None else own_price or 0.0
     problem = make_problem(X, y, **settings)
     support, values = problem.split(coef)
-    return stationarity(problem, support, values, float(intercept), as_nonnegative("lambda_0", price), tol)
+    return stationarity(problem, support, values, as_intercept(problem, intercept), as_nonnegative("lambda_0", price), tol)
 
 
 def reaches(values: Array, bound: Array) -> NDArray[np.bool_]:
@@ -218,7 +218,7 @@ class Coordinates:
 
 
 def stationarity(
-    problem: Problem, support: NDArray[np.int32], coef: Array, intercept: float, lambda_0: float, tol: float
+    problem: Problem, support: NDArray[np.int32], coef: Array, intercept: Any, lambda_0: float, tol: float
 ) -> StationarityReport:
     """Check Theorem 1's conditions of one model of a validated problem; its coefficients are on the scale of X.
 
@@ -229,23 +229,27 @@ def stationarity(
 
 
 def _stationarity(
-    problem: Problem, support: NDArray[np.int32], coef: Array, intercept: float, lambda_0: float, tol: float
+    problem: Problem, support: NDArray[np.int32], coef: Array, intercept: Any, lambda_0: float, tol: float
 ) -> StationarityReport:
     loss = Hinge(HINGE_SMOOTHING) if isinstance(problem.loss, Hinge) else problem.loss
     penalty, unit, cost = problem.inner_penalty(lambda_0), problem.response.unit, problem.response.cost
-    beta = np.zeros(problem.design.shape[1])
+    outputs, p = problem.outputs, problem.design.shape[1]
+    beta = np.zeros((p, *coef.shape[1:]))
     beta[support] = problem.penalised(support, coef) / problem.coefficient_unit
     eta, y = (side / unit for side in problem.fitted(support, coef, intercept))
-    r = problem.w * loss.gradient(eta, y)
+    r = (problem.w * loss.gradient(eta, y).T).T
     curvature = curvature_safety * loss.curvature_bound * problem.square
     if problem.coupling is not None:
         curvature = curvature * problem.coupling
-    at = Coordinates(penalty, beta, problem.slopes(r) / problem.column_unit, problem.square, curvature)
+    # Of several outputs, the conditions are those of atoms, of which each column has one for each output.
+    square, curvature = np.repeat(problem.square, outputs), np.repeat(curvature, outputs)
+    slope = problem.slopes(r).ravel() / problem.column_unit
+    at = Coordinates(penalty.of_atoms(p, outputs), beta.ravel(), slope, square, curvature)
     decrease, gradient = at.decrease(), at.gradient()
     if problem.fit_intercept:
-        total = r.sum()
-        gradient = max(gradient, float(np.abs(total)))
+        total = np.abs(r.sum(axis=0)).max()
+        gradient = max(gradient, float(total))
         decrease = max(decrease, float(np.square(total)) / (2.0 * curvature_safety * loss.curvature_bound))
     smallest, largest = at.extremes()
-    value = float(problem.w @ loss.value(eta, y)) + penalty.value(beta)
+    value = float(problem.w @ of_rows(loss.value(eta, y))) + penalty.value(beta)
     return StationarityReport(decrease * cost, gradient * unit, smallest, largest, value * cost, problem.null, tol)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import xlogy
 
 from ellzero.problem.losses import Loss
 
@@ -41,9 +42,12 @@ FAR_OFF = 2.0**12
 
 @dataclass(frozen=True)
 class Response:
-    """The response y as the solvers see it: (y - centre) / unit; labels are left as they are."""
+    """The response y as the solvers see it: (y - centre) / unit; labels are left as they are.
 
-    centre: float = 0.0
+    Several outputs have a centre each, and one unit: what they weigh beside each other is the user's choice.
+    """
+
+    centre: Any = 0.0
     unit: float = 1.0
 
     @property
@@ -81,19 +85,25 @@ def response_of(y: Array, w: Array, loss: Loss, fit_intercept: bool) -> Response
         return Response()
     centre = weighted_mean(y, w) if fit_intercept else 0.0
     with np.errstate(under="ignore"):
-        return Response(centre, unit_of(math.sqrt(float(w @ (y - centre) ** 2))))
+        return Response(centre, unit_of(math.sqrt(float(np.sum(w @ (y - centre) ** 2)))))
 
 
-def weighted_mean(y: Array, w: Array) -> float:
-    """Return sum_i w_i y_i; the second pass makes up for the rounding of the first."""
-    mean = float(w @ y)
-    return mean + float(w @ (y - mean))
+def weighted_mean(y: Array, w: Array) -> Any:
+    """Return sum_i w_i y_i, of each output; the second pass makes up for the rounding of the first."""
+    mean = w @ y
+    mean = mean + w @ (y - mean)
+    return float(mean) if y.ndim == 1 else mean
 
 
 def null_loss(y: Array, w: Array, loss: Loss, fit_intercept: bool) -> float:
     """Return the loss of the best constant, or of zero if there is no intercept: the size of a problem's objective."""
     if not loss.is_classification:
-        return 0.5 * float(w @ (y - (weighted_mean(y, w) if fit_intercept else 0.0)) ** 2)
+        return 0.5 * float(np.sum(w @ (y - (weighted_mean(y, w) if fit_intercept else 0.0)) ** 2))
+    if loss.name == "multinomial":
+        share = w @ y / w.sum() if fit_intercept else np.full(y.shape[1], 1.0 / y.shape[1])
+        return float(-xlogy(share, share).sum())
+    if y.ndim == 2:
+        return math.fsum(null_loss(column, w, loss, fit_intercept) for column in y.T)
     if not fit_intercept:
         return math.log(2.0) if loss.name == "logistic" else 1.0
     p, q = float(w[y > 0.0].sum()), float(w[y <= 0.0].sum())
@@ -109,15 +119,24 @@ def heavy_class(y: Array, w: Array) -> tuple[float, float]:
     >>> heavy_class(np.array([1.0, -1.0]), np.array([1.0, 2.0**-60])), heavy_class(np.array([1.0, -1.0]), np.array([1.0, 0.1]))
     ((1.0, 8.673617379884035e-19), (0.0, 1.0))
     """
+    if y.ndim == 2:  # there the unit is one
+        return 0.0, 1.0
     p, q = float(w[y > 0.0].sum()), float(w[y <= 0.0].sum())
     ratio = min(p, q) / max(p, q)
     return (math.copysign(1.0, p - q), math.ldexp(1.0, round(math.log2(ratio)))) if 0.0 < ratio < RARE else (0.0, 1.0)
 
 
-def null_intercept(problem: Problem) -> float:
-    """Return the intercept of the best model without features; zero if there is none."""
-    if not problem.loss.is_classification or not problem.fit_intercept:
+def null_intercept(problem: Problem) -> Any:
+    """Return the intercept of the best model without features, or those of its outputs; zero if there is none."""
+    if not problem.fit_intercept:
+        return 0.0 if problem.outputs == 1 else np.zeros(problem.outputs)
+    if not problem.loss.is_classification:
         return problem.response.centre
+    if problem.loss.name == "multinomial":
+        logs = np.log(problem.w @ problem.y)
+        return logs - logs.mean()
+    if problem.outputs > 1:
+        return np.array([null_intercept(replace(problem, y=column)) for column in problem.y.T])
     p, q = float(problem.w[problem.y > 0.0].sum()), float(problem.w[problem.y <= 0.0].sum())
     if problem.loss.name == "logistic":
         return math.log(p) - math.log(q)
@@ -126,7 +145,7 @@ def null_intercept(problem: Problem) -> float:
 
 def has_ordinary_sizes(problem: Problem) -> bool:
     """Return whether all parts of a problem have sizes at which rounding is of no concern."""
-    if problem.response.unit != 1.0 or problem.column_unit != 1.0 or abs(problem.response.centre) > FAR_APART:
+    if problem.response.unit != 1.0 or problem.column_unit != 1.0 or np.max(np.abs(problem.response.centre)) > FAR_APART:
         return False
     penalty, usual = problem.penalty, (1.0 / FAR_APART, FAR_APART)
     sizes = [problem.w / problem.w.max(), np.sqrt(problem.square), np.array([penalty.lambda_1, penalty.lambda_2])]

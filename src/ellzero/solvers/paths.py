@@ -14,7 +14,7 @@ from ellzero.base.progress import ProgressCallback
 from ellzero.problem.losses import HINGE_SMOOTHING
 from ellzero.problem.problem import Problem, restricted
 from ellzero.solvers.fields import core_object
-from ellzero.solvers.scales import core_response, core_scale
+from ellzero.solvers.scales import atoms_of, core_response, core_scale
 
 __all__ = ["PathOptions", "core_problem", "solve_path"]
 
@@ -60,24 +60,33 @@ class PathOptions:
 
 
 def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHING) -> _core.Problem:
-    """Return the problem in the core's form and units."""
-    penalty = problem.inner_penalty()
+    """Return the problem in the core's form and units.
+
+    Several outputs are stacked: to the core, their atoms are columns that come in groups.
+    """
+    outputs, p = problem.outputs, problem.design.shape[1]
+    penalty = problem.inner_penalty().of_atoms(p, outputs)
+    design, mean, scale, coupling = problem.design.core, problem.mean, core_scale(problem), problem.coupling
+    if outputs > 1:
+        design = _core.stacked(design, mean, scale, outputs=outputs, coupled=problem.is_multinomial)
+        mean = scale = None
+        coupling = np.repeat(np.ones(p) if coupling is None else coupling, outputs)
     return core_object(
         _core.Problem,
-        design=problem.design.core,
+        design=design,
         y=core_response(problem),
-        w=problem.w,
-        square=problem.square,
+        w=np.tile(problem.w, outputs),
+        square=np.repeat(problem.square, outputs),
         loss=problem.loss.name,
         smoothing=smoothing,
-        mean=problem.mean,
-        scale=core_scale(problem),
+        mean=mean,
+        scale=scale,
         lambda_1=penalty.lambda_1,
         lambda_2=penalty.lambda_2,
         lower=penalty.lower,
         upper=penalty.upper,
-        prices=None if penalty.unpenalized is None and penalty.price is None else penalty.prices(problem.design.shape[1]),
-        groups=None if problem.groups is None or problem.coupling is None else _core.Groups(problem.groups, problem.coupling),
+        prices=None if penalty.unpenalized is None and penalty.price is None else penalty.prices(p * outputs),
+        groups=None if penalty.groups is None or coupling is None else _core.Groups(penalty.groups, coupling),
         intercept=problem.fit_intercept,
         tolerance=tol,
         heavy=problem.heavy_class,
@@ -92,16 +101,18 @@ def solve_path(
 
     Models are in the core's scale, lambda_0 in the user's.
     """
-    if problem.groups is not None and options.swaps != "ranked":
-        raise InvalidInputError(f"swaps={options.swaps!r} exchanges single columns: with groups, use swaps='ranked'.")
+    if options.swaps != "ranked" and (problem.groups is not None or problem.outputs > 1):
+        where = "several outputs" if problem.outputs > 1 else "groups"
+        raise InvalidInputError(f"swaps={options.swaps!r} exchanges single coefficients: with {where}, use swaps='ranked'.")
     columns = usable_columns(problem)
     q = default_q(problem) if options.q is None else options.q
     inside = problem if columns is None else restricted(problem, columns)
     if options.sizes:  # models of one size are compared by G alone
         inside = replace(inside, penalty=replace(inside.penalty, price=None))
     unit = inside.lambda_0_unit
-    if columns is not None:
-        seeds = [on_columns(seed, columns) for seed in seeds]
+    atoms = None if columns is None else atoms_of(columns, problem.outputs)
+    if atoms is not None:
+        seeds = [on_columns(seed, atoms) for seed in seeds]
     known = {field.name: getattr(options, field.name) for field in fields(options) if hasattr(_core.PathOptions, field.name)}
     known |= {"budgets": (1.0 + BUDGET_SLACK) * np.array(options.budgets) / inside.price_unit, "paid": options.paid / unit}
     known |= {"lambda_0": options.lambda_0 / unit, "q": q, "seeds": list(seeds), "sweep": sweep}
@@ -113,9 +124,9 @@ def solve_path(
         check=options.check,
     )
     found.lambda_0 = found.lambda_0 * unit
-    if columns is not None:
-        found.models = [renumbered(model, columns[model.support]) for model in found.models]
-        found.by_size = [renumbered(model, columns[model.support]) for model in found.by_size]
+    if atoms is not None:
+        found.models = [renumbered(model, atoms[model.support]) for model in found.models]
+        found.by_size = [renumbered(model, atoms[model.support]) for model in found.by_size]
     return found
 
 

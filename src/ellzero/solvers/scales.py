@@ -8,6 +8,7 @@ beta u / t in the core, and a cost c is c / t^2.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +17,16 @@ from ellzero import _core
 from ellzero.problem.model import Coefficients, Model
 from ellzero.problem.problem import Problem
 
-__all__ = ["core_response", "core_scale", "to_core_scale", "to_user_scale"]
+__all__ = ["atoms_of", "core_response", "core_scale", "from_atoms", "to_core_scale", "to_user_scale"]
 
 Array = NDArray[np.float64]
 
 
 def core_response(problem: Problem) -> Array:
-    """Return y as the core sees it."""
+    """Return y as the core sees it: of several outputs, one after another."""
     centre, unit = problem.response.centre, problem.response.unit
-    return problem.y if centre == 0.0 and unit == 1.0 else (problem.y - centre) / unit
+    y = problem.y if np.all(centre == 0.0) and unit == 1.0 else (problem.y - centre) / unit
+    return y if y.ndim == 1 else y.ravel(order="F")
 
 
 def core_scale(problem: Problem) -> Array | None:
@@ -40,16 +42,41 @@ def core_scale(problem: Problem) -> Array | None:
 
 
 def to_user_scale(problem: Problem, model: _core.Model) -> Coefficients:
-    """Return the coefficients of a core model on the scale of X, without explicit zeros."""
+    """Return the coefficients of a core model on the scale of X, without features that are zero."""
     support, values, intercept, response = model.support, model.beta, model.intercept, problem.response
+    if problem.outputs > 1:
+        support, values = from_atoms(support, values, problem.outputs)
     if problem.coefficient_unit != 1.0 or problem.spread is not None:
         values = values * problem.coefficient_unit
-        values = problem.clip(support, values if problem.spread is None else values / problem.spread[support])
+        values = problem.clip(support, values if problem.spread is None else (values.T / problem.spread[support]).T)
+    if not len(intercept):
+        intercept = np.zeros(problem.outputs)
+    if problem.is_multinomial:  # it does not change if all classes are raised alike
+        intercept = intercept - intercept.mean()
     intercept = intercept * response.unit
     if problem.mean is not None:
-        intercept = float(intercept - problem.mean[support] @ values)
-    kept = values != 0.0
-    return Coefficients(support[kept], values[kept], intercept + response.centre)
+        intercept = intercept - problem.mean[support] @ values
+    intercept = intercept + response.centre
+    kept = values != 0.0 if values.ndim == 1 else values.any(axis=1)
+    return Coefficients(support[kept], values[kept], float(intercept[0]) if problem.outputs == 1 else intercept)
+
+
+def from_atoms(atoms: NDArray[np.int32], values: Array, outputs: int) -> tuple[NDArray[np.int32], Array]:
+    """Return the columns of some atoms (ascending), and their coefficients with a column for each output.
+
+    >>> from_atoms(np.array([2, 3, 7]), np.array([0.5, 1.0, 2.0]), 2)
+    (array([1, 3]), array([[0.5, 1. ],
+           [0. , 2. ]]))
+    """
+    columns, places = np.unique(atoms // outputs, return_inverse=True)
+    table = np.zeros((len(columns), outputs))
+    table[places, atoms % outputs] = values
+    return columns.astype(atoms.dtype), table
+
+
+def atoms_of(columns: NDArray[Any], outputs: int) -> NDArray[Any]:
+    """Return the atoms of some columns, of which each has one for each output."""
+    return columns if outputs == 1 else (columns[:, None] * outputs + np.arange(outputs, dtype=columns.dtype)).ravel()
 
 
 def to_core_scale(problem: Problem, models: Iterable[Model]) -> list[_core.Model]:
@@ -57,10 +84,10 @@ def to_core_scale(problem: Problem, models: Iterable[Model]) -> list[_core.Model
     out = []
     for model in models:
         core = _core.Model()
-        core.support = model.support.astype(np.int32)
-        core.beta = problem.penalised(model.support, model.values) / problem.coefficient_unit
-        shift = 0.0 if problem.mean is None else float(problem.mean[model.support] @ model.values)
-        core.intercept = (model.intercept - problem.response.centre + shift) / problem.response.unit
+        core.support = atoms_of(model.support.astype(np.int32), problem.outputs)
+        core.beta = (problem.penalised(model.support, model.values) / problem.coefficient_unit).ravel()
+        shift = 0.0 if problem.mean is None else problem.mean[model.support] @ model.values
+        core.intercept = np.atleast_1d((model.intercept - problem.response.centre + shift) / problem.response.unit)
         core.cost = model.cost / problem.response.cost
         out.append(core)
     return out

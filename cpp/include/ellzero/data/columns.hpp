@@ -16,6 +16,7 @@ class Columns {
 
     int64_t rows() const { return design_.rows(); }
     int64_t count() const { return design_.columns(); }
+    int64_t blocks() const { return design_.blocks(); }
     bool centred() const { return mean_ != nullptr; }
     double mean(int32_t j) const { return mean_ ? mean_[j] : 0.0; }
     double scale(int32_t j) const { return scale_ ? scale_[j] : 1.0; }
@@ -35,13 +36,15 @@ class Columns {
     void products(const double* r, int64_t sides, const Design::Take& take) const;
     // out[k * count() + j] = z_j . r_k, as above
     void products(const double* r, int64_t sides, double* out) const;
-    static constexpr int64_t most_sides = Design::most_sides;
     // diagonal[j] = z_j . (d z_j) and sums[j] = z_j . d for all columns
     void curvatures(const double* d, std::vector<float>& diagonal, std::vector<float>& sums) const;
     // out += a z_j; sum_c a_c z_c over the listed columns; sum_j a_j z_j over all columns
     void axpy(int32_t j, double a, double* out) const;
     void add(std::span<const int32_t> columns, const double* a, double* out) const;
     void add_all(const double* a, double* out) const;
+    // sums[l] = the sum of r over the rows of block l; out += a_l in the rows of block l
+    void block_sums(const double* r, double* sums) const;
+    void add_constants(const double* a, double* out) const;
     // see Design::gram
     void gram(std::span<const int32_t> columns, const double* d, std::vector<double>& out, int64_t first = 0) const;
 

@@ -2,6 +2,7 @@
 // float32, int8) and CSC (float64, float32); a third kind, of columns that are kept elsewhere, is in stored.hpp.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -21,6 +22,8 @@ class Design {
     virtual ~Design() = default;
     int64_t rows() const { return rows_; }
     int64_t columns() const { return columns_; }
+    // Blocks of rows, each with a constant of its own. Several only where outputs are stacked, see stacked.hpp.
+    virtual int64_t blocks() const { return 1; }
 
     // Bytes of X that reading all columns touches: the unit in which reads are counted.
     virtual int64_t bytes() const = 0;
@@ -35,6 +38,8 @@ class Design {
     // Weighted mean and variance; the weights sum to one.
     virtual void all_moments(const double* w, const Take& take, Team& team, Monitor& monitor) const = 0;
     static constexpr int64_t most_sides = 16;
+    // As many of them as had better be asked at a time.
+    virtual int64_t sides_at_a_time() const { return most_sides; }
 
     // Keeps the listed columns at hand while the result lives: nothing that is asked of them throws. At most `most_held` at
     // once.
@@ -72,8 +77,16 @@ class Design {
     };
     virtual Entries entries(int32_t column, std::vector<int32_t>& rows, std::vector<double>& values) const = 0;
 
-    // Z^T diag(d) Z, row-major of order s + 1, where Z = [(x_c - mean_c) * scale_c ..., 1]. mean and scale are per listed
-    // column; d >= 0. Only the rows from `first` on are made, and only the lower triangle is written.
+    // The curvature D of a loss, of which d >= 0 says all: v becomes D v, and out the diagonal of D. D is diag(d) unless the
+    // loss couples rows.
+    virtual void apply_curvature(const double* d, double* v) const {
+        for (int64_t i = 0; i < rows_; ++i) v[i] *= d[i];
+    }
+    virtual void curvature_diagonal(const double* d, double* out) const { std::copy(d, d + rows_, out); }
+    virtual bool couples_rows() const { return false; }
+
+    // Z^T D Z, row-major of order s + blocks(), where Z = [(x_c - mean_c) * scale_c ..., the constants]. mean and scale are
+    // per listed column. Only the rows from `first` on are made, and only the lower triangle is written.
     virtual void gram(std::span<const int32_t> columns, int64_t first, const double* mean, const double* scale, const double* d,
                       double* out, Team& team) const = 0;
 

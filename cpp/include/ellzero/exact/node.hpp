@@ -29,7 +29,8 @@ struct State {
     std::vector<int32_t> columns;
     std::vector<double> beta;
     std::vector<float> shares;  // of each of these columns; only nodes that wait have them
-    double intercept = 0.0, mu = 0.0;
+    std::vector<double> intercept;
+    double mu = 0.0;
     std::vector<double> charges;  // of the clauses
     std::vector<float> alpha;     // the parent's dual point, around which the hinge is smoothed
     std::vector<int32_t> near;    // columns that are priced before the others

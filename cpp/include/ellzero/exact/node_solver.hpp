@@ -53,7 +53,7 @@ class NodeSolver {
     };
     Relaxed relax(const State& state, double enough);
 
-    Model refit(const std::vector<int32_t>& support, const std::vector<double>& beta, double intercept) {
+    Model refit(const std::vector<int32_t>& support, const std::vector<double>& beta, const std::vector<double>& intercept) {
         return rounding_.refit(support, beta, intercept);
     }
 

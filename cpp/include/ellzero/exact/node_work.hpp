@@ -56,8 +56,8 @@ class NodeWork {
 
   private:
     // Begins the relaxation at this point; `charges` are those of clauses as they were.
-    void begin(const std::vector<Relaxation::Coordinate>& from, double intercept, double mu, const ColumnLists& clauses,
-               const std::vector<double>& charges);
+    void begin(const std::vector<Relaxation::Coordinate>& from, const std::vector<double>& intercept, double mu,
+               const ColumnLists& clauses, const std::vector<double>& charges);
 
     const NodeSetting& setting_;
     ColumnLists clauses_;  // of the relaxation

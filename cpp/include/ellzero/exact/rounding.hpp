@@ -25,7 +25,7 @@ class Rounding {
     // Offers the incumbent what the node's relaxation rounds to. The last bound says which features leave their home.
     void round(const RegionBound& bound);
     // The minimum of G on a support, to nearly full precision.
-    Model refit(const std::vector<int32_t>& support, const std::vector<double>& beta, double intercept);
+    Model refit(const std::vector<int32_t>& support, const std::vector<double>& beta, const std::vector<double>& intercept);
     // Offers the refit of `aside`, as it was solved last.
     void offer_aside();
     // The best model of a support, from a relaxation that holds it, if its objective is at most the level. It is offered, too.

@@ -19,7 +19,7 @@ struct Problem {
     const Columns& X;
     Loss loss;  // the hinge at its final smoothing
     const double* y;
-    const double* w;  // sums to one
+    const double* w;  // sums to one in each block of rows
     Penalty penalty;
     bool intercept;
     double tolerance;  // relative, on the objective
@@ -31,6 +31,8 @@ struct Problem {
 
     int64_t rows() const { return X.rows(); }
     int64_t columns() const { return X.count(); }
+    // Coordinates without a penalty: an intercept for each output, or none.
+    int64_t constants() const { return intercept ? X.blocks() : 0; }
     // The unit of row i's entry of a dual point.
     double dual_unit(int64_t i) const { return y[i] == heavy && heavy != 0.0 ? heavy_unit : 1.0; }
     // The group of a column, by its head, and the columns of a group.
@@ -63,10 +65,10 @@ struct Problem {
 struct Model {
     std::vector<int32_t> support;  // all columns of the groups that are in
     std::vector<double> beta;
-    double intercept = 0.0;
-    double cost = 0.0;   // G: the loss (the true hinge) + lambda_1, lambda_2 terms
-    int size = 0;        // features (groups) that pay for coming in
-    double spent = 0.0;  // their prices
+    std::vector<double> intercept;  // of each output; all zero if it is empty
+    double cost = 0.0;              // G: the loss (the true hinge) + lambda_1, lambda_2 terms
+    int size = 0;                   // features (groups) that pay for coming in
+    double spent = 0.0;             // their prices
     bool converged = true;
     // The model satisfies Theorem 1 for every lambda_0 in [enters_below, leaves_above]: below, a column enters; above, one
     // leaves. Nothing is known of a fresh model; what a likely screening found is not certain.
@@ -86,7 +88,7 @@ class Iterate {
 
     std::vector<int32_t> support;
     std::vector<double> beta;
-    double intercept = 0.0;
+    std::vector<double> intercept;  // of each output
     std::vector<double> eta, r, d;
     double loss = 0.0;   // at the smoothing of the last evaluate()
     int size = 0;        // features (groups) that pay for coming in

@@ -1,5 +1,5 @@
 // The model of a node's relaxation around a point: g.s + s'Hs/2 plus the envelopes, minimised over a few coordinates and the
-// intercept. Sweeps over the coordinates find the pieces of the envelopes, Newton's steps the minimum within them.
+// intercepts. Sweeps over the coordinates find the pieces of the envelopes, Newton's steps the minimum within them.
 #pragma once
 
 #include <cstdint>
@@ -29,31 +29,31 @@ struct Joint {
 
 class PiecewiseModel {
   public:
-    // `damping` is added to H's diagonal; without an intercept its coordinate is left alone. Coordinates of `joints`, which are
-    // in their order, have no envelope of their own.
+    // `damping` is added to H's diagonal. The last coordinates of H are those of the constants, of which the first `intercepts`
+    // may move. Coordinates of `joints`, which are in their order, have no envelope of their own.
     PiecewiseModel(QuadraticForm& form, const std::vector<const Envelope*>& envelopes, const std::vector<Joint>& joints,
-                   const std::vector<double>& g, const std::vector<double>& damping, bool intercept);
+                   const std::vector<double>& g, const std::vector<double>& damping, int64_t intercepts);
 
     // Moves the coordinates `x` to the minimiser, but for steps that gain less than `floor`.
     void minimise(std::vector<double>& x, double floor);
     // The model where `x` was moved to.
     double value(const std::vector<double>& x) const;
-    // The step of the intercept.
-    double intercept_step() const { return form_.at(size_); }
+    // The step of an intercept.
+    double intercept_step(int64_t l) const { return form_.at(size_ + l); }
 
   private:
     double slope(int64_t k) const { return g_[k] + form_.slope(k) + damping_[k] * form_.at(k); }
     double sweep(std::vector<double>& x);
-    // The same for coordinates from one to before another, for those of a joint, and for the intercept. All return the gain.
+    // The same for coordinates from one to before another, for those of a joint, and for the intercepts. All return the gain.
     double sweep_alone(int64_t from, int64_t to, std::vector<double>& x);
     double sweep_joint(size_t number, std::vector<double>& x);
-    double sweep_intercept();
+    double sweep_intercepts();
     // A factor of the diagonal of H, for the coordinates of a joint, that makes it an upper bound of H.
     double coupling(const Joint& joint) const;
     // Takes Newton's step within the present pieces, each coordinate as far as its piece reaches. Returns whether all went the
     // whole way.
     bool face_step(std::vector<double>& x);
-    // Chooses the face: the coordinates inside their pieces, and the intercept. right_ becomes their negative slopes. False if
+    // Chooses the face: the coordinates inside their pieces, and the intercepts. right_ becomes their negative slopes. False if
     // the face is empty.
     bool choose_face(const std::vector<double>& x);
     // Adds the coordinates of a joint, unless a box bends its envelope where they are.
@@ -73,7 +73,7 @@ class PiecewiseModel {
     const std::vector<double>& g_;
     const std::vector<double>& damping_;
     int64_t size_;
-    bool intercept_;
+    int64_t intercepts_;
     std::vector<int32_t> face_;
     std::vector<double> right_, face_move_, targets_;
     std::vector<double> couplings_, pull_, bend_, to_;  // of joints, and scratch

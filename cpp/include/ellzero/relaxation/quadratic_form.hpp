@@ -1,4 +1,4 @@
-// s'Hs of a few coordinates and the intercept, which comes last: H, the point s and H s.
+// s'Hs of a few coordinates and the constants, which come last: H, the point s and H s.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace ellzero {
 
 class QuadraticForm {
   public:
-    // H = Z' diag(d) Z; s = 0
+    // H = Z'DZ; s = 0
     void begin(WorkingGram& gram, std::span<const int32_t> columns, const std::vector<double>& d);
 
     double diagonal(int64_t k) const { return matrix_[k * order_ + k]; }

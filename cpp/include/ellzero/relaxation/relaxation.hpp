@@ -34,7 +34,7 @@ class Relaxation {
     };
 
     // Starts anew from these coordinates.
-    void begin(std::vector<Coordinate> coordinates, double intercept, Charges charges);
+    void begin(std::vector<Coordinate> coordinates, const std::vector<double>& intercept, Charges charges);
     void add(int32_t column, const Box& box, int32_t group, double moved);
     // Forgets the curvatures of earlier problems, so that what comes does not depend on them.
     void forget() { gram_.forget(); }
@@ -59,7 +59,7 @@ class Relaxation {
     bool leads(size_t k) const { return problem_.is_head(coordinates_[k].column); }
     double size(size_t k) const;
     double total_share() const;  // of all coordinates that are charged
-    double intercept() const { return intercept_; }
+    const std::vector<double>& intercept() const { return intercept_; }
     const Charges& charges() const { return charges_; }
     // w f' at the solution: the dual point is its negative.
     const std::vector<double>& residual() const { return r_; }
@@ -76,11 +76,11 @@ class Relaxation {
     struct Step {
         std::vector<size_t> active;
         std::vector<int32_t> columns;
-        std::vector<double> slopes, damping;     // the intercept's last
+        std::vector<double> slopes, damping;     // the constants' last
         std::vector<const Envelope*> envelopes;  // null in a joint
         std::vector<Joint> joints;
         std::vector<double> to, along;
-        double intercept = 0.0;
+        std::vector<double> intercept;
         bool adjusted = false;  // the charges moved
     };
 
@@ -125,7 +125,7 @@ class Relaxation {
     std::vector<Envelope> envelopes_;
     std::vector<Together> together_;
     std::vector<int32_t> together_of_;  // of each coordinate, -1: it pays alone; empty without groups
-    double intercept_ = 0.0;
+    std::vector<double> intercept_;
     Charges charges_;
     ChargeSearch search_;
     double least_charge_ = 0.0;

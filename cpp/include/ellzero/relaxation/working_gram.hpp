@@ -1,4 +1,4 @@
-// Z' diag(d) Z of a changing set of columns (and the intercept), kept from one Newton step to the next: a few new columns or
+// Z'DZ of a changing set of columns (and the constants), kept from one Newton step to the next: a few new columns or
 // rows whose curvature d changed are updated, not recomputed.
 #pragma once
 
@@ -18,7 +18,7 @@ class WorkingGram {
 
     // Starts anew at the next call.
     void forget() { d_.clear(); }
-    // Lower triangle, row-major of order columns + 1, the intercept last.
+    // Lower triangle, row-major of order columns + blocks of rows, whose constants come last.
     void get(std::span<const int32_t> columns, const std::vector<double>& d, std::vector<double>& out);
 
   private:
@@ -39,8 +39,8 @@ class WorkingGram {
     std::vector<int32_t> kept_;
     std::vector<int32_t> place_;             // of each column among the kept ones, or -1
     std::vector<std::vector<double>> rows_;  // row i: products with the kept columns 0..i
-    std::vector<double> sums_;               // with the intercept
-    double total_ = 0.0;
+    std::vector<std::vector<double>> sums_;  // of each constant: products with the kept columns
+    std::vector<double> totals_;             // of the constants with each other, row-major
     std::vector<double> d_;
     std::vector<double> scratch_;
 };

@@ -19,19 +19,19 @@ struct Removal {
 // The inverse of a small positive definite matrix, row-major.
 std::vector<double> inverted(const std::vector<double>& matrix, int64_t order);
 
-// m(s) = g.s + s'Hs/2 + lambda_1 (|beta + s| - |beta|) over the box, s = steps of (beta on the support, intercept).
+// m(s) = g.s + s'Hs/2 + lambda_1 (|beta + s| - |beta|) over the box, s = steps of (beta on the support, intercepts).
 // lambda_2 is inside g and H.
 class Quadratic {
   public:
     explicit Quadratic(const Problem& problem) : problem_(problem) {}
 
-    // H = Z' diag(d) Z + 2 lambda_2 I on the iterate's support.
+    // H = Z'DZ + 2 lambda_2 I on the iterate's support, where d says what D is (see Design::apply_curvature).
     void build(const Iterate& it, const std::vector<double>& d);
     // The last H carried over to the iterate's support: rows of columns that left go, rows of columns that came are computed
     // with d. False (and nothing done) if too much differs.
     bool adapt(const Iterate& it, const std::vector<double>& d);
 
-    // Minimises the model with gradient g (support, then intercept). `damping` is relative to the scale of H.
+    // Minimises the model with gradient g (support, then intercepts). `damping` is relative to the scale of H.
     const std::vector<double>& minimise(const Iterate& it, const std::vector<double>& g, double damping);
     // m(step): the predicted change of G.
     double change(const Iterate& it, const std::vector<double>& step) const;
@@ -63,13 +63,17 @@ class Quadratic {
     bool kinked(const Iterate& it) const;
     double entry(int64_t i, int64_t j) const { return i >= j ? hessian_[i * ld_ + j] : hessian_[j * ld_ + i]; }
     void set_curvatures(const std::vector<double>& d);
+    // Curvature that H gets in directions in which G is flat: softmax does not change if all outputs are raised alike.
+    double gauge(int64_t i, int64_t j) const;
+    void set_columns(const std::vector<int32_t>& columns);
+    int64_t size() const { return std::ssize(columns_); }
     void set_damping(double relative);
     double* row(int64_t a) { return &factor_[a * (a + 1) / 2]; }
 
     const Problem& problem_;
     std::vector<int32_t> columns_;  // of H
-    int64_t ld_ = 1;                // support + 1
-    int64_t order_ = 0;             // support + intercept, if there is one
+    int64_t ld_ = 1;                // support + constants
+    int64_t order_ = 0;             // support + intercepts, if there are any
     double relative_damping_ = 0.0;
     std::vector<double> damping_;  // added to the diagonal
     bool indefinite_ = false;

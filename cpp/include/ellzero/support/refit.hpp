@@ -15,7 +15,7 @@ class Refit {
     // Minimises G over the iterate's support and intercept. `floor` is an amount of objective not worth a step.
     // Returns whether it converged; it gives up, without converging, once it cannot be expected to get below `target`.
     bool run(Iterate& it, double floor, double target = Penalty::infinity);
-    // Minimises G over the intercept alone.
+    // Minimises G over the intercepts alone, one after another.
     void intercept(Iterate& it);
     // Estimated rise of G when a support coordinate leaves and the others refit: beta_i^2 / (2 (H^-1)_ii). That of a group
     // stands at its head.
@@ -27,8 +27,9 @@ class Refit {
   private:
     bool newton(Iterate& it, const Loss& loss, double floor, double target);
     void solve_hinge(Iterate& it);
+    void intercept_of(Iterate& it, int64_t output);
     // The best intercept without features in closed form, if one class weighs next to nothing.
-    void begin_with_rare_class(Iterate& it);
+    void begin_with_rare_class(Iterate& it, int64_t output);
     // Fills step_ and along_ = X step_ from the model with residual r; returns the change that the model predicts.
     double find_step(const Iterate& it, const std::vector<double>& r);
     void save(const Iterate& it);
@@ -40,8 +41,7 @@ class Refit {
     Quadratic model_;
     double damping_ = 0.0;
     std::vector<double> gradient_, step_, along_;
-    std::vector<double> eta_, beta_;  // where a step starts
-    double intercept_ = 0.0;
+    std::vector<double> eta_, beta_, intercept_;  // where a step starts
 };
 
 }  // namespace ellzero

@@ -55,6 +55,7 @@ class SwapModel {
     // Makes the model of G on the iterate's support; false where there is none.
     bool prepare(const Iterate& it);
     void renew_curvatures();
+    void read_sums();
     void read_products(const std::vector<int32_t>& columns);
     // Z'D X of the iterate's support and intercept, a row for each.
     std::vector<const float*> rows_of(const Iterate& it) const;
@@ -87,9 +88,10 @@ class SwapModel {
     const Problem& problem_;
     const double most_drift_;
     size_t capacity_;
-    std::vector<double> d_;                                     // D, of the time when the products were read
+    std::vector<double> d_, own_;                               // D of the time when the products were read, and its diagonal
     double scale_ = 1.0;                                        // the present D is about this multiple of it
-    std::vector<float> diagonal_, sums_;                        // z_j'D z_j, z_j'D 1
+    std::vector<float> diagonal_;                               // z_j'D z_j
+    std::vector<std::vector<float>> sums_;                      // z_j'D 1, of each block's constant
     std::unordered_map<int32_t, std::vector<float>> products_;  // feature -> its products with all columns
     std::unordered_map<int32_t, std::vector<double>> blocks_;   // group -> the products of its columns with each other
     std::vector<double> slopes_;                                // of the iterates that read_slopes() was told of

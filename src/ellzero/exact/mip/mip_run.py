@@ -130,7 +130,7 @@ class MipRun:
             self.common.incumbent,
             bound,
             status,
-            tree=tree_arrays(self.root.tree()),
+            tree=tree_arrays(self.root.tree(), 1),
             nodes=self.nodes,
             prover=f"{self.backend.version} (method {self.common.options.method})" if rests else None,
             message=message,
