@@ -16,6 +16,7 @@ from scipy.special import expit, logsumexp, softmax, xlogy
 from ellzero.base.errors import InvalidInputError
 
 __all__ = [
+    "ALL_LOSSES",
     "HINGE_SMOOTHING",
     "LOSSES",
     "Hinge",
@@ -174,7 +175,9 @@ class Multinomial:
         return np.where(inside, xlogy(q, np.maximum(q, 0.0)).sum(axis=-1), np.inf)
 
 
-LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Logistic(), SquaredHinge(), Hinge(), SquaredError(), Multinomial())}
+LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Logistic(), SquaredHinge(), Hinge(), SquaredError())}
+"""The losses of single outputs."""
+ALL_LOSSES: dict[str, Loss] = {**LOSSES, "multinomial": Multinomial()}
 
 
 def of_rows(values: Array) -> Array:
@@ -184,6 +187,6 @@ def of_rows(values: Array) -> Array:
 
 def get_loss(name: str) -> Loss:
     """Return the loss with a given name."""
-    if not isinstance(name, str) or name not in LOSSES:
-        raise InvalidInputError(f"loss must be one of {', '.join(map(repr, LOSSES))}, got {name!r}.")
-    return LOSSES[name]
+    if not isinstance(name, str) or name not in ALL_LOSSES:
+        raise InvalidInputError(f"loss must be one of {', '.join(map(repr, ALL_LOSSES))}, got {name!r}.")
+    return ALL_LOSSES[name]
