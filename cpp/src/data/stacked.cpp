@@ -146,7 +146,7 @@ class Stacked : public Design {
               Team& team) const override {
         const int64_t size = std::ssize(atoms), order = size + outputs_;
         std::fill(out, out + (order - first) * order, 0.0);
-        std::vector<int32_t> list = columns_of(atoms);
+        const std::vector<int32_t> list = columns_of(atoms);
         const int64_t width = std::ssize(list), ld = width + 1;
         std::vector<int64_t> place(order, width);  // among the columns; the constants come last
         int64_t made = width;                      // the first column of which products are wanted
@@ -158,30 +158,31 @@ class Stacked : public Design {
             if (a >= first) made = std::min(made, place[a]);
             of_output[a < size ? atoms[a] % outputs_ : a - size].push_back(a);
         }
-        std::vector<double> mean, scales, weight(n_), found((ld - made) * ld);
+        const auto scatter = [&](int64_t l, int64_t m, const double* found, int64_t step) {
+            for (const int64_t a : of_output[l])
+                for (const int64_t b : of_output[m]) {
+                    const int64_t row = std::max(a, b), high = std::max(place[a], place[b]), low = std::min(place[a], place[b]);
+                    if (row >= first) out[(row - first) * order + std::min(a, b)] = found[((high - made) * ld + low) * step];
+                }
+        };
+        std::vector<double> found;
+        if (coupled_) {
+            const int64_t kinds = outputs_ * (outputs_ + 1) / 2;
+            coupled_gram(list, made, d, found, team);
+            for (int64_t l = 0, kind = 0; l < outputs_; ++l)
+                for (int64_t m = 0; m <= l; ++m, ++kind) scatter(l, m, &found[kind], kinds);
+            return;
+        }
+        std::vector<double> mean, scales;
         for (const int32_t j : list) {
             mean.push_back(mean_ ? mean_[j] : 0.0);
             scales.push_back(scale(j));
         }
-        const std::vector<double> total = coupled_ ? row_totals(d) : std::vector<double>();
-        for (int64_t l = 0; l < outputs_; ++l)
-            for (int64_t m = coupled_ ? 0 : l; m <= l; ++m) {
-                for (int64_t i = 0; i < n_; ++i) {
-                    const double own = d[l * n_ + i], other = d[m * n_ + i];
-                    if (!coupled_) weight[i] = own;
-                    else if (!(total[i] > 0.0)) weight[i] = 0.0;
-                    else weight[i] = l == m ? own * ((total[i] - own) / total[i]) : own * (other / total[i]);
-                }
-                X_.gram(list, made, mean.data(), scales.data(), weight.data(), found.data(), team);
-                const double sign = l == m ? 1.0 : -1.0;
-                for (const int64_t a : of_output[l])
-                    for (const int64_t b : of_output[m]) {
-                        const int64_t row = std::max(a, b), col = std::min(a, b);
-                        if (row < first) continue;
-                        const int64_t high = std::max(place[a], place[b]), low = std::min(place[a], place[b]);
-                        out[(row - first) * order + col] = sign * found[(high - made) * ld + low];
-                    }
-            }
+        found.resize((ld - made) * ld);
+        for (int64_t l = 0; l < outputs_; ++l) {
+            X_.gram(list, made, mean.data(), scales.data(), d + l * n_, found.data(), team);
+            scatter(l, l, found.data(), 1);
+        }
     }
 
     std::unique_ptr<Design> select(std::span<const int32_t> atoms) const override;
@@ -199,6 +200,61 @@ class Stacked : public Design {
         std::vector<double> total(d, d + n_);
         for (int64_t l = 1; l < outputs_; ++l) kernels::axpy(1.0, d + l * n_, n_, total.data());
         return total;
+    }
+
+    // For each pair of columns (the constant last) from row `made` on, and each pair of outputs l >= m, one after another:
+    // sum_i z_i z'_i D_i,lm. The products z z' of a few pairs of columns are multiplied with the curvatures of all pairs of
+    // outputs, some rows at a time: both stay in the cache.
+    void coupled_gram(std::span<const int32_t> list, int64_t made, const double* d, std::vector<double>& out,
+                      Team& team) const {
+        constexpr int64_t rows_at_a_time = 512, pairs_at_a_time = 32;
+        const int64_t ld = std::ssize(list) + 1, kinds = outputs_ * (outputs_ + 1) / 2;
+        struct Pair {
+            int64_t high, low;
+        };
+        std::vector<Pair> pairs;
+        for (int64_t high = made; high < ld; ++high)
+            for (int64_t low = 0; low <= high; ++low) pairs.push_back({high, low});
+        std::vector<double> z(ld * n_, 1.0);
+        for (int64_t k = 0; k + 1 < ld; ++k) {
+            const int32_t j = list[k];
+            std::fill_n(&z[k * n_], n_, mean_ ? -scale(j) * mean_[j] : 0.0);
+            X_.axpy(j, scale(j), &z[k * n_]);
+        }
+        out.assign((ld - made) * ld * kinds, 0.0);
+        std::vector<double> curved(kinds * rows_at_a_time), total(rows_at_a_time);
+        for (int64_t start = 0; start < n_; start += rows_at_a_time) {
+            const int64_t count = std::min(rows_at_a_time, n_ - start);
+            std::fill(total.begin(), total.end(), 0.0);
+            for (int64_t l = 0; l < outputs_; ++l)
+                for (int64_t i = 0; i < count; ++i) total[i] += d[l * n_ + start + i];
+            for (int64_t l = 0, kind = 0; l < outputs_; ++l)
+                for (int64_t m = 0; m <= l; ++m, ++kind) {
+                    const double *own = d + l * n_ + start, *other = d + m * n_ + start;
+                    double* to = &curved[kind * count];
+                    for (int64_t i = 0; i < count; ++i) {
+                        const double share = total[i] > 0.0 ? own[i] / total[i] : 0.0;
+                        to[i] = l == m ? share * (total[i] - own[i]) : -share * other[i];
+                    }
+                }
+            team.run(std::ssize(pairs), pairs_at_a_time, [&](int64_t begin, int64_t end, int) {
+                std::vector<double> both(pairs_at_a_time * count), values(most_sides * pairs_at_a_time);
+                for (int64_t k = begin; k < end; ++k) {
+                    const double *a = &z[pairs[k].high * n_ + start], *b = &z[pairs[k].low * n_ + start];
+                    double* to = &both[(k - begin) * count];
+                    for (int64_t i = 0; i < count; ++i) to[i] = a[i] * b[i];
+                }
+                for (int64_t kind = 0; kind < kinds; kind += most_sides) {
+                    const int64_t sides = std::min(most_sides, kinds - kind);
+                    kernels::products(both.data(), count, 0, end - begin, count, &curved[kind * count], sides, values.data(),
+                                      pairs_at_a_time);
+                    for (int64_t k = begin; k < end; ++k)
+                        for (int64_t side = 0; side < sides; ++side)
+                            out[((pairs[k].high - made) * ld + pairs[k].low) * kinds + kind + side] +=
+                                values[side * pairs_at_a_time + k - begin];
+                }
+            }, std::ssize(pairs) * kinds * count / 4);
+        }
     }
 
     // The columns of some atoms, each once, in the order of their first atoms.

@@ -36,6 +36,20 @@ void Iterate::load(const Model& model) {
     evaluate(problem_.loss);
 }
 
+void Iterate::begin_beside(const Iterate& other, int32_t head) {
+    for (const int32_t j : support) inside_[j] = 0;
+    support.clear();
+    beta.clear();
+    size = 0;
+    spent = 0.0;
+    intercept = other.intercept;
+    eta = other.eta;
+    r = other.r;
+    d = other.d;
+    loss = other.loss;
+    add(head, 0.0);
+}
+
 void Iterate::refresh() {
     std::fill(eta.begin(), eta.end(), 0.0);
     problem_.X.add_constants(intercept.data(), eta.data());

@@ -16,14 +16,15 @@ constexpr int most_cycles = 10000;
 constexpr int exact_trials = 8;
 // Candidates for the hinge that are tried with a refit when none can enter alone.
 constexpr size_t joint_trials = 2;
-// Groups are tried with a refit: fewer of them.
+// Groups take longer to try: fewer of them.
 constexpr int group_trials = 3;
 // The loss is flatter at the present eta than its curvature bound says; gains are larger by at most this factor.
 constexpr double flattest = 0.25;
 
 }  // namespace
 
-Descent::Descent(const Problem& problem) : problem_(problem), refit_(problem), screening_(problem), line_(problem) {
+Descent::Descent(const Problem& problem)
+    : problem_(problem), refit_(problem), refit_beside_(problem), beside_(problem), screening_(problem), line_(problem) {
     const std::vector<double> zero(problem.rows(), 0.0);
     null_cost_ = problem.loss.value(problem.rows(), zero.data(), problem.y, problem.w);
 }
@@ -328,22 +329,35 @@ bool Descent::enter_jointly(Iterate& it, double lambda_0, const Screening::Resul
     return false;
 }
 
-// Lets a group in, the best first. What a refit gains is at least what the surrogate promises, so that Theorem 1 holds where no
+// Lets a group in, the best first. What it gains is at least what the surrogate promises, so that Theorem 1 holds where no
 // candidate pays.
 bool Descent::enter_groups(Iterate& it, double lambda_0, const Screening::Result& found, Model& current) {
     const double margin = negligible(it, lambda_0);
     int failed = 0;
     for (const Candidate& candidate : found.candidates) {
         if (candidate.gain <= lambda_0 && failed >= group_trials) break;
-        const double price = problem_.penalty.price(candidate.column);
-        it.add(candidate.column, 0.0);
-        descend(it, lambda_0);
-        it.prune();
-        if (current.cost - it.true_cost() > lambda_0 * price + margin) return true;
-        it.load(current);
+        if (group_gain(it, candidate.column) > lambda_0 * problem_.penalty.price(candidate.column) + margin) {
+            it.add(candidate.column, 0.0);
+            return true;
+        }
         ++failed;
     }
     return false;
+}
+
+double Descent::group_gain(Iterate& it, int32_t head) {
+    if (problem_.loss.kind == LossKind::hinge) {  // at its corners nothing can move alone
+        const Model before = it.model();
+        it.add(head, 0.0);
+        descend(it, 0.0);
+        const double gain = before.cost - it.true_cost();
+        it.load(before);
+        return gain;
+    }
+    beside_.begin_beside(it, head);
+    const double before = beside_.cost();
+    refit_beside_.run(beside_, negligible(it, 0.0));
+    return before - beside_.cost();
 }
 
 Model Descent::refit(Iterate& it, double target) {
@@ -407,12 +421,7 @@ Descent::Entry Descent::tried(Iterate& it, const Candidate& candidate) {
         const Line::Minimum minimum = line_.along(it.eta.data(), candidate.column, candidate.slope);
         return {candidate.column, minimum.at, std::max(candidate.gain, minimum.gain / price)};
     }
-    const Model before = it.model();
-    it.add(candidate.column, 0.0);
-    descend(it, 0.0);
-    const double gain = before.cost - it.true_cost();
-    it.load(before);
-    return {candidate.column, 0.0, std::max(candidate.gain, gain / price)};
+    return {candidate.column, 0.0, std::max(candidate.gain, group_gain(it, candidate.column) / price)};
 }
 
 double Descent::next_lambda_0(Iterate& it) {

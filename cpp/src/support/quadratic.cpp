@@ -30,18 +30,41 @@ constexpr double least_pivot = 1e-12;
 // A ridge below this part of a column's curvature leaves directions in which all outputs move alike as good as flat.
 constexpr double flat = 1e-6;
 
+// The factor of a matrix scaled to ones on its diagonal, and these scales.
+struct SmallFactor {
+    std::vector<double> factor, scale;
+
+    SmallFactor(const std::vector<double>& matrix, int64_t m) : factor(m * m, 0.0), scale(m) {
+        for (int64_t a = 0; a < m; ++a) scale[a] = 1.0 / std::sqrt(std::max(matrix[a * m + a], 1e-300));
+        for (int64_t a = 0; a < m; ++a)
+            for (int64_t b = 0; b <= a; ++b) {
+                double rest = matrix[a * m + b] * scale[a] * scale[b];
+                for (int64_t c = 0; c < b; ++c) rest -= factor[a * m + c] * factor[b * m + c];
+                factor[a * m + b] = a == b ? std::sqrt(std::max(rest, least_pivot)) : rest / factor[b * m + b];
+            }
+    }
+};
+
 }  // namespace
+
+double inverse_form(const std::vector<double>& matrix, const std::vector<double>& v) {
+    const int64_t m = std::ssize(v);
+    const auto [factor, scale] = SmallFactor(matrix, m);
+    std::vector<double> x(m);
+    double out = 0.0;
+    for (int64_t a = 0; a < m; ++a) {
+        double rest = v[a] * scale[a];
+        for (int64_t b = 0; b < a; ++b) rest -= factor[a * m + b] * x[b];
+        x[a] = rest / factor[a * m + a];
+        out += x[a] * x[a];
+    }
+    return out;
+}
 
 std::vector<double> inverted(const std::vector<double>& matrix, int64_t order) {
     const int64_t m = order;
-    std::vector<double> scale(m), factor(m * m, 0.0), out(m * m, 0.0);
-    for (int64_t a = 0; a < m; ++a) scale[a] = 1.0 / std::sqrt(std::max(matrix[a * m + a], 1e-300));
-    for (int64_t a = 0; a < m; ++a)
-        for (int64_t b = 0; b <= a; ++b) {
-            double rest = matrix[a * m + b] * scale[a] * scale[b];
-            for (int64_t c = 0; c < b; ++c) rest -= factor[a * m + c] * factor[b * m + c];
-            factor[a * m + b] = a == b ? std::sqrt(std::max(rest, least_pivot)) : rest / factor[b * m + b];
-        }
+    const auto [factor, scale] = SmallFactor(matrix, m);
+    std::vector<double> out(m * m, 0.0);
     std::vector<double> x(m);
     for (int64_t k = 0; k < m; ++k) {
         std::fill(x.begin(), x.end(), 0.0);

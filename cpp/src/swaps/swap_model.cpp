@@ -356,33 +356,62 @@ const std::vector<double>& SwapModel::block(int32_t head, const std::vector<int3
     return found;
 }
 
-SwapModel::Entering SwapModel::entering(std::span<const float* const> rows, int32_t head, std::vector<int32_t> columns) {
+std::vector<SwapModel::Entering> SwapModel::entering(std::span<const float* const> rows, std::span<const Swap> swaps) {
     constexpr int64_t width = kernels::tile_width;
-    const int64_t order = hessian_.order(), m = std::ssize(columns), ld = m + problem_.X.blocks();
-    std::vector<double> t(order * width), u(order * width);
-    Entering out{std::move(columns), {}, std::vector<double>(m * order), std::vector<double>(m * m)};
-    const std::vector<double>& gram = block(head, out.columns);
-    std::vector<double> forward(m * order);  // L^-1 of the products with the support
-    for (int64_t first = 0; first < m; first += width) {
-        const int64_t count = std::min(width, m - first);
-        double squares[width];
-        std::fill(t.begin(), t.end(), 0.0);
-        for (int64_t a = 0; a < order; ++a)
-            for (int64_t l = 0; l < count; ++l)
-                t[a * width + l] = scale_ * static_cast<double>(rows[a][out.columns[first + l]]);
-        kernels::solve_forward(hessian_.factor(), order, t.data(), squares);
-        kernels::solve_backward(hessian_.factor(), order, t.data(), u.data());
-        for (int64_t l = 0; l < count; ++l)
-            for (int64_t a = 0; a < order; ++a) {
-                forward[(first + l) * order + a] = t[a * width + l];
-                out.along[(first + l) * order + a] = u[a * width + l];
-            }
+    const int64_t order = hessian_.order();
+    std::vector<Entering> out(swaps.size());
+    // 1. The columns of all groups, as many at a time as a tile holds.
+    struct Place {
+        size_t group;
+        int64_t member;
+    };
+    std::vector<Place> places;
+    std::vector<std::vector<double>> forward(swaps.size());  // L^-1 of the products with the support
+    for (size_t g = 0; g < swaps.size(); ++g) {
+        for (const int32_t j : problem_.members(swaps[g].column))
+            if (problem_.X.square(j) > 0.0) out[g].columns.push_back(j);
+        if (out[g].columns.size() > most_in_a_block) out[g].columns.clear();
+        const int64_t m = std::ssize(out[g].columns);
+        for (int64_t a = 0; a < m; ++a) places.push_back({g, a});
+        out[g].along.resize(m * order);
+        forward[g].resize(m * order);
+        if (m > 0) block(swaps[g].column, out[g].columns);
     }
-    for (int64_t a = 0; a < m; ++a) {
-        out.whole.push_back(scale_ * gram[a * ld + a] + 2.0 * problem_.penalty.lambda_2);
-        for (int64_t b = 0; b <= a; ++b)
-            out.left[a * m + b] = (a == b ? out.whole[a] : scale_ * gram[a * ld + b]) -
-                                  kernels::dot(&forward[a * order], &forward[b * order], order);
+    const int64_t tiles = (std::ssize(places) + width - 1) / width;
+    problem_.X.team().run(tiles, 1, [&](int64_t begin, int64_t end, int) {
+        std::vector<double> t(order * width), u(order * width);
+        double squares[width];
+        for (int64_t first = begin * width; first < std::min<int64_t>(end * width, std::ssize(places)); first += width) {
+            const int64_t count = std::min<int64_t>(width, std::ssize(places) - first);
+            std::fill(t.begin(), t.end(), 0.0);
+            for (int64_t a = 0; a < order; ++a)
+                for (int64_t l = 0; l < count; ++l) {
+                    const auto [g, member] = places[first + l];
+                    t[a * width + l] = scale_ * static_cast<double>(rows[a][out[g].columns[member]]);
+                }
+            kernels::solve_forward(hessian_.factor(), order, t.data(), squares);
+            kernels::solve_backward(hessian_.factor(), order, t.data(), u.data());
+            for (int64_t l = 0; l < count; ++l)
+                for (int64_t a = 0; a < order; ++a) {
+                    const auto [g, member] = places[first + l];
+                    forward[g][member * order + a] = t[a * width + l];
+                    out[g].along[member * order + a] = u[a * width + l];
+                }
+        }
+    }, std::ssize(places) * order * order);
+    // 2. What is left of each group's products beside the support.
+    for (size_t g = 0; g < swaps.size(); ++g) {
+        Entering& in = out[g];
+        const int64_t m = std::ssize(in.columns), ld = m + problem_.X.blocks();
+        if (m == 0) continue;
+        const std::vector<double>& gram = block(swaps[g].column, in.columns);
+        in.left.resize(m * m);
+        for (int64_t a = 0; a < m; ++a) {
+            in.whole.push_back(scale_ * gram[a * ld + a] + 2.0 * problem_.penalty.lambda_2);
+            for (int64_t b = 0; b <= a; ++b)
+                in.left[a * m + b] = (a == b ? in.whole[a] : scale_ * gram[a * ld + b]) -
+                                     kernels::dot(&forward[g][a * order], &forward[g][b * order], order);
+        }
     }
     return out;
 }
@@ -406,36 +435,29 @@ double SwapModel::gain(const Entering& in, const Removal& removal, const double*
             matrix[a * m + b] = matrix[b * m + a] = entry;
         }
     }
-    const std::vector<double> inverse = inverted(matrix, m);
-    double gain = 0.0;
-    for (int64_t a = 0; a < m; ++a) gain += 0.5 * slope[a] * kernels::dot(&inverse[a * m], slope.data(), m);
-    return gain;
+    return 0.5 * inverse_form(matrix, slope);
 }
 
 std::vector<Swap> SwapModel::ranked_again(const Iterate& it, const double* slopes, std::span<const Swap> swaps,
                                           const Terms& terms) {
     const Penalty& penalty = problem_.penalty;
-    const std::vector<const float*> rows = rows_of(it);
-    std::vector<Swap> out;
-    for (const Swap& swap : swaps) {
-        std::vector<int32_t> columns;
-        for (const int32_t j : problem_.members(swap.column))
-            if (problem_.X.square(j) > 0.0) columns.push_back(j);
-        if (columns.size() > most_in_a_block) {
-            out.push_back(swap);
-            continue;
+    const std::vector<Entering> all = entering(rows_of(it), swaps);
+    std::vector<Swap> out(swaps.begin(), swaps.end());
+    problem_.X.team().run(std::ssize(swaps), 8, [&](int64_t begin, int64_t end, int) {
+        for (int64_t g = begin; g < end; ++g) {
+            if (all[g].columns.empty()) continue;  // too many to rank them again
+            Swap& best = out[g];
+            best.change = Penalty::infinity;
+            for (const Removal& removal : removals_) {
+                const double dearer = penalty.unequal ? penalty.price(best.column) - penalty.price(removal.head) : 0.0;
+                if (it.spent + dearer > terms.budget) continue;
+                const double change = removal.cost + terms.lambda_0 * dearer - gain(all[g], removal, slopes);
+                if (change < best.change)
+                    best = {static_cast<size_t>(removal.positions.front()), best.column, change, removal.cost};
+            }
         }
-        const Entering in = entering(rows, swap.column, std::move(columns));
-        Swap best{0, swap.column, Penalty::infinity, 0.0};
-        for (const Removal& removal : removals_) {
-            const double dearer = penalty.unequal ? penalty.price(swap.column) - penalty.price(removal.head) : 0.0;
-            if (it.spent + dearer > terms.budget) continue;
-            const double change = removal.cost + terms.lambda_0 * dearer - gain(in, removal, slopes);
-            if (change < best.change)
-                best = {static_cast<size_t>(removal.positions.front()), swap.column, change, removal.cost};
-        }
-        if (best.change < Penalty::infinity) out.push_back(best);
-    }
+    }, std::ssize(swaps) * std::ssize(removals_) * 1000);
+    std::erase_if(out, [](const Swap& swap) { return !(swap.change < Penalty::infinity); });
     return out;
 }
 

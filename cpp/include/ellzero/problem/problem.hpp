@@ -96,6 +96,8 @@ class Iterate {
 
     void load(const Model& model);
     Model model() const;
+    // Becomes one group alone, at zero, beside all that another iterate has: its predictions and intercepts stay.
+    void begin_beside(const Iterate& other, int32_t head);
 
     bool contains(int32_t j) const { return inside_[j]; }
     // Adds a group, each column with the value; removes the group of the column at a position.

@@ -53,8 +53,10 @@ class Descent {
         double decrease = 0.0;  // of the surrogate
     };
     GroupStep group_step(int32_t head, const double* beta, const double* slopes, double lambda_0) const;
-    // What a candidate gains: exactly along its coordinate, or with a refit where it is a group.
+    // What a candidate gains: exactly along its coordinate or, as a group, along all of its own and the intercepts. All others
+    // are held.
     Entry tried(Iterate& it, const Candidate& candidate);
+    double group_gain(Iterate& it, int32_t head);
     bool enter_groups(Iterate& it, double lambda_0, const Screening::Result& found, Model& current);
     // P, or a small part of the null model's cost where that is more: tolerances are relative to it.
     double size_of_objective(const Iterate& it, double lambda_0) const;
@@ -70,7 +72,8 @@ class Descent {
     bool enter_jointly(Iterate& it, double lambda_0, const Screening::Result& found, Model& current);
 
     const Problem& problem_;
-    Refit refit_;
+    Refit refit_, refit_beside_;
+    Iterate beside_;  // a group that would enter
     Screening screening_;
     Line line_;
     double null_cost_ = 0.0;

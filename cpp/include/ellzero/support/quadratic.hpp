@@ -16,8 +16,9 @@ struct Removal {
     double cost;                     // beta_I' V^-1 beta_I / 2
 };
 
-// The inverse of a small positive definite matrix, row-major.
+// The inverse of a small positive definite matrix A, row-major; v' A^-1 v.
 std::vector<double> inverted(const std::vector<double>& matrix, int64_t order);
+double inverse_form(const std::vector<double>& matrix, const std::vector<double>& v);
 
 // m(s) = g.s + s'Hs/2 + lambda_1 (|beta + s| - |beta|) over the box, s = steps of (beta on the support, intercepts).
 // lambda_2 is inside g and H.

@@ -69,13 +69,13 @@ class SwapModel {
                      std::vector<Swap>& list) const;
     // The best swaps for these groups, with what their columns have in common.
     std::vector<Swap> ranked_again(const Iterate& it, const double* slopes, std::span<const Swap> swaps, const Terms& terms);
-    // A group that would come in, beside the support: u = H^-1 Z'D Z_J, what is left of its columns' products with each other
+    // Groups that would come in, beside the support: u = H^-1 Z'D Z_J, what is left of its columns' products with each other
     // (C, its lower triangle), and their own curvatures.
     struct Entering {
         std::vector<int32_t> columns;
         std::vector<double> whole, along, left;
     };
-    Entering entering(std::span<const float* const> rows, int32_t head, std::vector<int32_t> columns);
+    std::vector<Entering> entering(std::span<const float* const> rows, std::span<const Swap> swaps);
     // What it gains where another group leaves.
     double gain(const Entering& in, const Removal& removal, const double* slopes) const;
     // Z_J'D Z_J of a group's columns (and the constant), read once for each D.
