@@ -807,7 +807,7 @@ TAMPERINGS = [
     ("truncated", called_optimal, "the status is 'optimal' but the proved gap"),
     ("truncated", called_optimal_and_tight, PROVES),
     ("weighted box", other_version, "version 99"),
-    ("weighted box", first_version, "version 1 of certificates is not read here, only versions 4, 5 and 6"),
+    ("weighted box", first_version, "version 1 of certificates is not read here, only versions 4, 5, 6 and 7"),
     ("weighted box", prover_missing, "the header lacks prover"),
     ("weighted box", prover_of_two_lines, "prover is no short text"),
     ("truncated", bound_by_scip, "rests on SCIP 9.2 (method mip); this file itself proves"),

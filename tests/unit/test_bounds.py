@@ -9,7 +9,8 @@ from support.regions import ANY, Region, nodes_of
 from support.tiny_problems import draw_points, residual, spent, tiny
 
 from ellzero.exact.verifier.arithmetic import dual_terms, exact_sum, loss_values
-from ellzero.exact.verifier.bounds import Problem, balance
+from ellzero.exact.verifier.balancing import balance
+from ellzero.exact.verifier.bounds import Problem
 
 
 @pytest.fixture(autouse=True)

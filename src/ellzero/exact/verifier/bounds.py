@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import xlog1py, xlogy
 
 from ellzero.exact.verifier.arithmetic import Array, Float64, Objective, Point
+from ellzero.exact.verifier.balancing import balance, class_point
 from ellzero.exact.verifier.data import dense, require
 from ellzero.exact.verifier.diagonals import Diagonals, Model
 from ellzero.exact.verifier.regions import Blocks, Index, Mask, State, States
@@ -25,8 +26,14 @@ NEGLIGIBLE = 1e-9  # an objective below this part of the null model's is mere ro
 BUDGET_SLACK = 1e-12  # relative: prices that sum to a budget in decimal numbers may exceed it by the rounding of binary ones
 
 
-def null_loss(name: str, y: Array, w: Array, fit_intercept: bool) -> float:
+def null_loss(name: str, y: Array, w: Array, fit_intercept: bool, outputs: int = 1) -> float:
     """Return the least weighted loss of a model without features."""
+    if name == "multinomial":
+        shares = (w * y).reshape(outputs, -1).sum(axis=1)
+        return float(-xlogy(shares, shares / shares.sum()).sum()) if fit_intercept else math.log(outputs)
+    if outputs > 1:
+        blocks = zip(y.reshape(outputs, -1), w.reshape(outputs, -1), strict=True)
+        return sum(null_loss(name, *block, fit_intercept) for block in blocks)
     if name == "squared_error":
         # The weights of a file need not sum to exactly one, and a mean may be large: both must not pass for a loss.
         centred = y - y[np.argmax(w)] if fit_intercept else y
@@ -38,27 +45,6 @@ def null_loss(name: str, y: Array, w: Array, fit_intercept: bool) -> float:
     if name == "logistic":
         return float(-xlogy(share, share) - xlog1py(1.0 - share, -share))
     return 2.0 * share if name == "hinge" else 4.0 * share * (1.0 - share)
-
-
-def balance(theta: Array) -> Array:
-    """Move a dual point towards zero until its sum is exactly zero, as an intercept without penalty requires.
-
-    On a grid of 2^-50 of the total, all sums are exact in float64. Smaller magnitudes stay inside the domain of every loss. A
-    point whose total is too small for the grid, or too large, becomes zero, which is a dual point too.
-    """
-    total = float(np.abs(theta).sum())
-    exponent = math.frexp(total)[1]
-    if exponent < -900 or not math.isfinite(total):
-        return np.zeros_like(theta)
-    grid = math.ldexp(1.0, exponent - 50)
-    theta = np.trunc(theta / grid) * grid
-    excess = float(theta.sum())
-    heavy = np.flatnonzero(np.sign(theta) == np.sign(excess))
-    heavy = heavy[np.argsort(-np.abs(theta[heavy]), kind="stable")]
-    size = np.abs(theta[heavy])
-    before = np.cumsum(size) - size
-    theta[heavy] = math.copysign(1.0, excess) * (size - np.clip(abs(excess) - before, 0.0, size))
-    return theta if theta.sum() == 0.0 else np.zeros_like(theta)
 
 
 class Knapsacks(NamedTuple):
@@ -80,6 +66,10 @@ class Problem:
     Features are columns or groups of them, which are known by their first columns: what is said of features, such as prices, is
     said of these. The numbers of the penalty, of boxes and of bounds are those of `arithmetic`; data and dual points are
     float64.
+
+    With several outputs, the problem is that of a larger matrix: the rows of X, y and w once for each output, one output after
+    the other, and in the place of each column of X one column for each output, zero in the rows of the others. These stand
+    together, and belong to one feature. X itself is as it is for one output: the larger matrix is never made.
     """
 
     loss: str
@@ -101,12 +91,17 @@ class Problem:
     price: Array | None = None  # of each feature, zero for those that are not counted; None: that of all others is one
     budget: Any = None  # of the sum of prices; None: it is the number of features that is limited, by k
     group: Index | None = None  # the first column of each column's group; None: every column is a feature
+    outputs: int = 1
     arithmetic: Float64 = field(default_factory=Float64)
 
     @cached_property
     def members(self) -> Blocks | None:
         """The columns of each feature."""
         return None if self.group is None else Blocks.of_groups(self.group)
+
+    def columns(self, given: Index) -> Index:
+        """Return the columns that stand in the place of columns of X, one for each output."""
+        return (given[:, None] * self.outputs + np.arange(self.outputs)).ravel()
 
     def features(self, columns: Index) -> Index:
         """Return the features of some columns, each once if they are groups."""
@@ -126,10 +121,12 @@ class Problem:
         paid = self.lambda_0 * self.price
         return np.maximum(self.arithmetic.below(paid, paid), 0)
 
-    def evaluate(self, coef: Array, intercept: float) -> Objective:
-        """Return the objective of a model."""
+    def evaluate(self, coef: Array, intercept: Array | float) -> Objective:
+        """Return the objective of a model, with an intercept for each output."""
         support = np.flatnonzero(coef)
-        columns = dense(self.X[:, support]) if len(support) else np.zeros((len(self.y), 0))
+        given = np.unique(support // self.outputs)  # columns of X
+        columns = dense(self.X[:, given]) if len(given) else np.zeros((self.X.shape[0], 0))
+        model = coef[self.columns(given)].reshape(-1, self.outputs), np.atleast_1d(intercept)
         numbers = self.arithmetic.numbers
         beta = np.abs(numbers(coef[support]) * numbers(self.spread[support]))
         paid = np.where(self.counted, self.lambda_0, 0) if self.price is None else self.lambda_0 * self.price
@@ -138,13 +135,13 @@ class Problem:
             penalties = paid[support] + penalties
         else:
             penalties = np.concatenate((paid[self.features(support)], penalties))
-        found = self.arithmetic.objective(self.loss, columns, coef[support], intercept, self.y, self.w, penalties)
+        found = self.arithmetic.objective(self.loss, columns, *model, self.y, self.w, penalties)
         require(all(map(self.arithmetic.finite, found)), "the objective of the solution is not finite.")
         return found
 
     def scale(self, objective: float) -> float:
         """Return the number that gaps are relative to: the objective or, where that is mere rounding, the null model's."""
-        null = null_loss(self.loss, self.y, self.w, self.fit_intercept)
+        null = null_loss(self.loss, self.y, self.w, self.fit_intercept, self.outputs)
         return objective if objective > NEGLIGIBLE * null else null
 
     def root(self) -> State:
@@ -228,8 +225,8 @@ class Problem:
     @property
     def batch(self) -> int:
         """How many dual points are made at once."""
-        n, p = self.X.shape
-        return int(np.clip(min(BATCH_BYTES // (8 * n), PRODUCT_BYTES // (8 * p)), 1, LARGEST_BATCH))
+        rows, columns = len(self.y), len(self.counted)
+        return int(np.clip(min(BATCH_BYTES // (8 * rows), PRODUCT_BYTES // (8 * columns)), 1, LARGEST_BATCH))
 
     @property
     def width(self) -> int:
@@ -248,9 +245,8 @@ class Problem:
     def _points(self, alpha: Array, rest: Array | None, rows: Iterator[int], diagonals: Diagonals | None) -> Iterator[Point]:
         while used := list(islice(rows, self.batch)):
             theta = self._theta(alpha[used].astype(np.float64) + (0.0 if rest is None else rest[used].astype(np.float64)))
-            points = self.arithmetic.points(
-                self.loss, theta, self.y, self.w, self.X, self.spread, self.norm, self.fit_intercept
-            )
+            arguments = self.X, self.spread, self.norm, self.fit_intercept, self.outputs
+            points = self.arithmetic.points(self.loss, theta, self.y, self.w, *arguments)
             for row, at, point in zip(used, theta, points, strict=True):
                 model = None if diagonals is None else diagonals.models[row]
                 yield point if model is None or diagonals is None else self._move(point, at, model, diagonals)
@@ -272,12 +268,18 @@ class Problem:
 
     def _theta(self, alpha: Array) -> Array:
         alpha = alpha * self.unit
+        if self.loss == "multinomial":
+            shape, weights = (self.outputs, -1), self.w[: self.X.shape[0]]
+            points = (class_point(row.reshape(shape), self.y.reshape(shape), weights, self.fit_intercept) for row in alpha)
+            return np.array([point.ravel() for point in points]).reshape(alpha.shape)
         if self.loss == "squared_error":
             theta = self.w * alpha
         else:
             alpha = np.clip(alpha, 0.0, np.inf if self.loss == "squared_hinge" else 1.0)
             theta = self.y * (self.w * alpha)
-        return np.array([balance(row) for row in theta]).reshape(theta.shape) if self.fit_intercept else theta
+        if not self.fit_intercept:
+            return theta
+        return np.array([balance(row) for row in theta.reshape(-1, self.X.shape[0])]).reshape(theta.shape)
 
     def narrow(self, states: States, points: Sequence[Point], upper: Any) -> tuple[Array, States]:
         """Return D of each region at its dual point, and the regions narrowed by D and `upper`.

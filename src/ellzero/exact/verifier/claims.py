@@ -35,17 +35,19 @@ Header = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
 
 FORMAT, ALTERNATIVES = "ellzero certificate", "ellzero alternatives"  # the latter list all models up to a threshold
-VERSIONS = {FORMAT: (4, 5, 6), ALTERNATIVES: (1, 2, 3)}
-"""The versions that are read; the second of each is that of features with prices, the third that of groups of columns."""
+VERSIONS = {FORMAT: (4, 5, 6, 7), ALTERNATIVES: (1, 2, 3, 4)}
+"""The versions that are read; the second of each is that of features with prices, the third that of groups of columns, the
+fourth that of several outputs."""
 LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error")
+LOSSES_OF_OUTPUTS = (*LOSSES, "multinomial")
 STATUSES = ("optimal", "time_limit", "node_limit", "interrupted", "precision", "failed", "improved")
 STATUSES_OF_ALTERNATIVES = ("complete", "time_limit", "node_limit", "too_many", "interrupted", "precision")
 SMALLEST_SPREAD = 1e-145  # squares of smaller ones lose their digits: such a column counts as constant
 TOLERANCE = 1e-9  # relative; claims must agree with what is computed here to this precision
 
-WHOLE, NULLABLE = ("n", "p", "k", "swap_size"), ("k", "swap_size", "bound", "free_bound", "within", "budget")
-POSITIVE, SIGNED = ("n", "p", "swap_size"), ("objective", "lower_bound")
-NUMBERS = (*WHOLE, "lambda_0", "lambda_1", "lambda_2", "bound", "free_bound", "gap_asked", "unit", *SIGNED)
+WHOLE, NULLABLE = ("n", "p", "k", "swap_size", "outputs"), ("k", "swap_size", "bound", "free_bound", "within", "budget")
+LEAST, SIGNED = {"n": 1, "p": 1, "swap_size": 1, "outputs": 2}, ("objective", "lower_bound")
+NUMBERS = ("n", "p", "k", "swap_size", "lambda_0", "lambda_1", "lambda_2", "bound", "free_bound", "gap_asked", "unit", *SIGNED)
 FLAGS, WORDS = ("fit_intercept", "standardize"), {"loss": LOSSES, "storage": ("dense", "sparse"), "status": STATUSES}
 TEXTS = ("format", "version", "fingerprint_X", "fingerprint_y", "prover", "digest")
 FIELDS = {*NUMBERS, *FLAGS, *WORDS, *TEXTS}
@@ -58,7 +60,7 @@ KINDS: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {  # (ty
     (INTEGERS, ("nodes",)): ("parent", "branch", "side", "row"),
     (INTEGERS, ("members",)): ("block_members",),
     (INTEGERS, ("blocks",)): ("block_ends",),
-    (HALVES, ("points", "n")): ("alpha", "alpha_rest"),
+    (HALVES, ("points", "rows")): ("alpha", "alpha_rest"),
     (INTEGERS, ("points",)): ("point_diagonal", "model_ends"),
     (INTEGERS, ("model entries",)): ("model_columns",),
     (FLOATS, ("model entries",)): ("model_values",),
@@ -82,9 +84,10 @@ KINDS: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {  # (ty
     (INTEGERS, ("redundant",)): ("redundant_node", "redundant_to"),
 }
 ARRAYS = {name: form for form, names in KINDS.items() for name in names}
-# The arrays of a file: type and dimensions are known before an array is read.
-FORMS = {name: Form(types[0][0], shape if shape else None) for name, (types, shape) in ARRAYS.items()}
-FORMS |= {"classes": Form("iufbU", ("two",))}
+OF_OUTPUTS = ("coef", "intercept", "listed_coef", "listed_intercept")  # with several outputs, a number for each
+# The arrays of a file: type and dimensions are known before an array is read, but for those that depend on the outputs.
+FORMS = {name: Form(types[0][0], None if name in OF_OUTPUTS else shape) for name, (types, shape) in ARRAYS.items()}
+FORMS |= {"classes": Form("iufbU", ("labels",))}
 NEEDED = {"parent", "branch", "side", "row", "block_members", "block_ends", "alpha", "support", "coef", "intercept"}
 OPTIONAL = {"alpha_rest", "weights", "lower", "upper", "unpenalized"}
 # Either all of these or none are there.
@@ -129,9 +132,19 @@ def may_have_prices(header: Header) -> bool:
     return bool(header["version"] >= VERSIONS[header["format"]][1])
 
 
-def has_groups(header: Header) -> bool:
-    """Return whether features are groups of columns, by the version of the format."""
-    return bool(header["version"] == VERSIONS[header["format"]][2])
+def has_groups(header: Header, arrays: Arrays) -> bool:
+    """Return whether features are groups of columns, by the version of the format; with several outputs, they may be."""
+    return bool(header["version"] == VERSIONS[header["format"]][2] or (has_outputs(header) and "group" in arrays))
+
+
+def has_outputs(header: Header) -> bool:
+    """Return whether there are several outputs, by the version of the format."""
+    return bool(header["version"] == VERSIONS[header["format"]][3])
+
+
+def outputs_of(header: Header) -> int:
+    """Return the number of outputs."""
+    return int(header.get("outputs", 1))
 
 
 def is_model_file(path: str | os.PathLike[str]) -> bool:
@@ -150,7 +163,9 @@ def check_header(header: Header, arrays: Arrays) -> None:
     versions = f"versions {', '.join(map(str, known[:-1]))} and {known[-1]}"
     read = type(version) is int and version in known
     require(read, f"version {version!r:.40} of certificates is not read here, only {versions}.")
-    numbers = (*NUMBERS, *["budget"] * may_have_prices(header), *(FIELDS_OF_ALTERNATIVES if several else ()))
+    outputs = has_outputs(header)
+    numbers = (*NUMBERS, *["budget"] * may_have_prices(header), *["outputs"] * outputs)
+    numbers += FIELDS_OF_ALTERNATIVES if several else ()
     fields = {*FIELDS, *numbers}
     try:
         found = digest(header, arrays)
@@ -165,13 +180,16 @@ def check_header(header: Header, arrays: Arrays) -> None:
         if value is None and name in NULLABLE:
             continue
         good = isinstance(value, int if name in WHOLE else (int, float)) and not isinstance(value, bool)
-        least = -1e300 if name in SIGNED else int(name in POSITIVE)
+        least = -1e300 if name in SIGNED else LEAST.get(name, 0)
         require(good and least <= value < 1e300, f"{name} is no usable number: {value!r:.40}.")
-    power = math.frexp(header["unit"])[0] == 0.5 and (header["unit"] <= 1.0 or header["loss"] == "squared_error")
+    least, most = (0.0, math.inf) if header["loss"] == "squared_error" else (1.0 if outputs else 0.0, 1.0)
+    power = math.frexp(header["unit"])[0] == 0.5 and least <= header["unit"] <= most
     require(power, f"unit is not a power of two, or not one for this loss: {header['unit']!r:.40}.")
     for name in FLAGS:
         require(isinstance(header[name], bool), f"{name} is neither true nor false.")
-    for name, words in (WORDS | ({"status": STATUSES_OF_ALTERNATIVES} if several else {})).items():
+    words_of = WORDS | ({"status": STATUSES_OF_ALTERNATIVES} if several else {})
+    words_of |= {"loss": LOSSES_OF_OUTPUTS} if outputs else {}
+    for name, words in words_of.items():
         require(isinstance(header[name], str) and header[name] in words, f"{name} is unknown: {header[name]!r:.40}.")
     prover = header["prover"]
     named = prover is None or (isinstance(prover, str) and 0 < len(prover) <= 100 and prover.isascii() and prover.isprintable())
@@ -192,23 +210,26 @@ def check_arrays(header: Header, arrays: Arrays) -> Arrays:
     needed |= {"classes"} if header["loss"] != "squared_error" else set()
     needed |= {"home"} if header["swap_size"] is not None else set()
     needed |= LISTED if header["format"] == ALTERNATIVES else set()
-    groups = has_groups(header)
-    priced = may_have_prices(header) and (not groups or header["budget"] is not None or "price" in arrays)
+    groups, outputs = has_groups(header, arrays), outputs_of(header)
+    maybe = groups or outputs > 1  # otherwise, a version that may have prices has them
+    priced = may_have_prices(header) and (not maybe or header["budget"] is not None or "price" in arrays)
     needed |= ({"price"} if priced else set()) | ({"group"} if groups else set())
     more = DIAGONALS if header["loss"] == "squared_error" else GROWTH
-    needed |= more if more & arrays.keys() else set()
+    needed |= more if more & arrays.keys() and outputs == 1 else set()
     missing, unknown = needed - arrays.keys(), arrays.keys() - needed - OPTIONAL
     require(not missing, f"arrays are missing: {', '.join(sorted(missing))}.")
     require(not unknown, f"an array has no use in this certificate: {min(unknown, key=str, default='')!r:.40}.")
-    sizes, checked = {"n": header["n"], "p": header["p"], "two": 2}, {}
+    sizes, checked = {"n": header["n"], "p": header["p"], "rows": header["n"] * outputs, "outputs": outputs, "two": 2}, {}
     for name in (name for name in ARRAYS if name in arrays):
-        array = arrays[name].reshape(()) if name == "intercept" and arrays[name].shape == (1,) else arrays[name]
+        scalar = name == "intercept" and outputs == 1 and arrays[name].shape == (1,)
+        array = arrays[name].reshape(()) if scalar else arrays[name]
         types, shape = ARRAYS[name]
+        shape += ("outputs",) if name in OF_OUTPUTS and outputs > 1 else ()
         fits = array.ndim == len(shape) and all(sizes.setdefault(s, d) == d for s, d in zip(shape, array.shape, strict=True))
         require(fits and array.dtype.name in types, f"{name} has the wrong shape {array.shape} or type {array.dtype!s:.40}.")
         if array.dtype.kind == "f":
             # Sums of finite float32 numbers are finite in float64: row sums find other numbers without a mask of alpha's size.
-            total = array.sum(axis=-1, dtype=np.float64) if array.ndim == 2 else array
+            total = array.sum(axis=-1, dtype=np.float64) if types is HALVES else array
             good = ~np.isnan(total) if name in ("lower", "upper") else np.isfinite(total)
             require_all(good, f"{name} contains numbers that are not finite")
         checked[name] = array.astype(np.int64) if array.dtype.kind == "i" else array
@@ -220,31 +241,52 @@ def check_arrays(header: Header, arrays: Arrays) -> Arrays:
         require(len(np.unique(values)) == len(values), f"{name} lists a feature twice.")
     require((np.diff(checked.get("home", np.zeros(0))) > 0).all(), "home is not in ascending order.")
     if "classes" in needed:
-        checked["classes"] = check_classes(arrays["classes"])
+        checked["classes"] = check_classes(arrays["classes"], header)
     return checked
 
 
-def check_classes(classes: NDArray[Any]) -> NDArray[Any]:
-    """Check the two labels: numbers of at most 64 bits, booleans or texts that are not too long."""
+def check_classes(classes: NDArray[Any], header: Header) -> NDArray[Any]:
+    """Check the labels: numbers of at most 64 bits, booleans or texts that are not too long.
+
+    There are two, or one for each output, which is then a class; of the multinomial loss, all are.
+    """
     kind, size = classes.dtype.kind, classes.dtype.itemsize
     usable = (kind in "iufb" and size <= 8) or (kind == "U" and size <= 4 * LONGEST_LABEL)
-    fits = classes.shape == (2,) and usable
+    counts = {2, outputs_of(header)} - {1} if header["loss"] != "multinomial" else {outputs_of(header)}
+    fits = classes.ndim == 1 and len(classes) in counts and usable
     require(fits, f"classes has the wrong shape {classes.shape} or type {classes.dtype!s:.40}.")
-    require(classes[0] != classes[1], "classes lists a label twice.")
+    require(len(np.unique(classes)) == len(classes), "classes lists a label twice.")
     return classes
 
 
+def outputs_are_classes(header: Header, arrays: Arrays) -> bool:
+    """Return whether the outputs are the classes of one column of labels; otherwise each has a column of y."""
+    return header["loss"] == "multinomial" or ("classes" in arrays and len(arrays["classes"]) > 2)
+
+
 def read_target(header: Header, arrays: Arrays, y: Any, w: Array) -> Array:
-    """Return the target as -1 and +1, or as numbers; refuse it if it is not that of the certificate."""
-    values = np.asarray(at_hand(y))
+    """Return the target as -1 and +1, as 0 and 1 (multinomial), or as numbers, one output after the other.
+
+    It is refused if it is not that of the certificate.
+    """
+    outputs, values, as_classes = outputs_of(header), np.asarray(at_hand(y)), outputs_are_classes(header, arrays)
     values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
-    require(values.shape == w.shape, f"y has shape {values.shape}, the certificate is for {len(w)} rows.")
+    several = outputs > 1 and not as_classes
+    shape = (len(w), outputs) if several else w.shape
+    wanted = f"{len(w)} rows and {outputs} targets" if several else f"{len(w)} rows"
+    require(values.shape == shape, f"y has shape {values.shape}, the certificate is for {wanted}.")
     if header["loss"] == "squared_error":
         target, known = values.astype(np.float64), True
     else:
         labels = values.astype(str) if arrays["classes"].dtype.kind == "U" else values
-        first, second = (np.broadcast_to(labels == label, w.shape) for label in arrays["classes"])
-        target, known = np.where(second, 1.0, -1.0), bool((first | second)[w > 0.0].all())
+        found = []
+        for place, label in enumerate(arrays["classes"]):
+            found.append(np.broadcast_to(labels == label, shape))
+            require(not as_classes or found[-1].any(), f"classes lists a label that y does not have (at {place}).")
+        known = bool(np.logical_or.reduce(found)[w > 0.0].all())
+        ones = np.stack(found, axis=1) if as_classes else found[1]
+        target = np.where(ones, 1.0, 0.0 if header["loss"] == "multinomial" else -1.0)
+    target = target.T.ravel()
     same = known and fingerprint_vector(target) == header.get("fingerprint_y")
     require(same and np.isfinite(target).all(), "y is not the target that the certificate was made for.")
     return target
@@ -262,7 +304,7 @@ def check_spread(spread: Array, unit: Array, norm: Array, about_zero: Array) -> 
 def dual_unit(header: Header, target: Array, w: Array) -> float | Array:
     """Return the unit of dual points: one for all rows of a regression, and for those of the heavier class otherwise."""
     unit = float(header["unit"])
-    if header["loss"] == "squared_error" or unit == 1.0:
+    if header["loss"] == "squared_error" or unit == 1.0:  # as it is for several outputs
         return unit
     heavier = 1.0 if w[target > 0.0].sum() > w[target <= 0.0].sum() else -1.0
     return np.where(target == heavier, unit, 1.0)
@@ -312,6 +354,12 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
     # Dual points are zero in rows without weight, and sum to zero exactly if there is an intercept: their products with an idle
     # column are zero.
     norm[idle] = 0.0
+    outputs = outputs_of(header)
+    if outputs > 1:  # one column for each output in the place of each column
+        group = np.repeat(outputs * (np.arange(p) if group is None else group), outputs)
+        spread, norm, counted, low, high = (np.repeat(each, outputs) for each in (spread, norm, counted, low, high))
+        price = None if price is None else np.repeat(price, outputs)
+        home = np.repeat(home, outputs) & (group == np.arange(p * outputs))
     return Problem(
         loss=header["loss"],
         lambda_0=l0,
@@ -325,13 +373,14 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
         fit_intercept=header["fit_intercept"],
         X=matrix,
         y=target,
-        w=w,
+        w=np.tile(w, outputs),
         spread=spread,
         norm=norm,
         counted=counted,
         low=arithmetic.numbers(low),
         high=arithmetic.numbers(high),
         unit=dual_unit(header, target, w),
+        outputs=outputs,
         arithmetic=arithmetic,
     )
 
@@ -372,22 +421,23 @@ def read_prices(arrays: Arrays, counted: NDArray[np.bool_]) -> Array | None:
     return price
 
 
-def read_solution(header: Header, arrays: Arrays, problem: Problem) -> tuple[Array, float]:
-    """Return the coefficients of all features and the intercept; refuse them if they violate the constraints."""
-    coef, intercept = np.zeros(len(problem.counted)), float(arrays["intercept"])
-    coef[arrays["support"]] = arrays["coef"]
+def read_solution(header: Header, arrays: Arrays, problem: Problem) -> tuple[Array, Array]:
+    """Return the coefficients of all columns and the intercepts; refuse them if they violate the constraints."""
+    coef, intercept = np.zeros(len(problem.counted)), np.atleast_1d(arrays["intercept"])
+    coef[problem.columns(arrays["support"])] = arrays["coef"].ravel()
     features = problem.used(coef)
     used, k = int(features.sum()), header["k"]
     require(k is None or used <= k, f"the solution uses {used} features, k allows {k}.")
     if header.get("budget") is not None:
-        spent, budget = math.fsum(arrays["price"][features].tolist()), header["budget"]
+        paying = np.flatnonzero(features) // problem.outputs
+        spent, budget = math.fsum(arrays["price"][paying].tolist()), header["budget"]
         require(
             spent <= budget * (1.0 + BUDGET_SLACK), f"the solution's features cost {spent:.12g}, budget allows {budget:.12g}."
         )
     beta = problem.arithmetic.numbers(coef) * problem.arithmetic.numbers(problem.spread)
     inside = (beta >= problem.low) & (beta <= problem.high)
     require_all(inside, "the solution violates lower, upper or the assumed bound")
-    require(problem.fit_intercept or intercept == 0.0, "the solution has an intercept, the problem has none.")
+    require(problem.fit_intercept or not intercept.any(), "the solution has an intercept, the problem has none.")
     return coef, intercept
 
 
@@ -415,7 +465,7 @@ def read_tree(arrays: Arrays, problem: Problem) -> Tree:
     parent, branch = arrays["parent"], arrays["branch"]
     shaped = len(parent) and parent[0] == -1 and (parent[1:] >= 0).all() and (parent < np.arange(len(parent))).all()
     require(shaped, "the tree is malformed: the root must come first and every parent before its children.")
-    members, ends = arrays["block_members"], arrays["block_ends"]
+    members, ends = arrays["block_members"] * problem.outputs, arrays["block_ends"]
     starts = np.concatenate(([0], ends))[:-1]
     listed = (ends > starts).all() and (ends[-1] if len(ends) else 0) == len(members)
     require(listed, "the blocks of the tree are malformed: each must end after it begins, and the last with the members.")

@@ -213,9 +213,15 @@ def sparse_moments(matrix: Any, w: Array) -> tuple[Array, Array]:
     return deviation.T @ (RAISED * w) + RAISED * mean**2 * zeros, matrix.power(2).T @ (RAISED * w)
 
 
-def products(theta: Array, matrix: Any) -> Array:
-    """Return the products theta X of a stack of row vectors theta, summed in float64, with one pass over X."""
-    out = np.empty((len(theta), matrix.shape[1]))
+def products(theta: Array, matrix: Any, outputs: int = 1) -> Array:
+    """Return the products theta X of a stack of row vectors theta, summed in float64, with one pass over X.
+
+    With several outputs, the entries of each stand one after the other in theta, and the products of a column with all of them
+    stand together.
+    """
+    (n, p), points = matrix.shape, len(theta)
+    out, sides = np.empty((points, p, outputs)), theta.reshape(points * outputs, n)
     for part, piece in pieces(matrix):
-        out[:, part] = (piece.T @ theta.T).T if sparse.issparse(piece) else theta @ piece
-    return out
+        found = (piece.T @ sides.T).T if sparse.issparse(piece) else sides @ piece
+        out[:, part] = found.reshape(points, outputs, -1).swapaxes(1, 2)
+    return out.reshape(points, p * outputs)

@@ -68,26 +68,35 @@ class Exact(Float64):
         return near if near <= value else math.nextafter(near, -math.inf)
 
     def objective(
-        self, loss: str, columns: Array, coef: Array, intercept: float, y: Array, w: Array, penalties: Array
+        self, loss: str, columns: Array, coef: Array, intercept: Array, y: Array, w: Array, penalties: Array
     ) -> Objective:
-        """Return the sum of weighted losses and penalties; for the logistic loss, an upper bound of it."""
-        eta = rational_products(coef[None, :], columns.T)[0] + Fraction(intercept)
-        losses = [loss_above(loss, each, Fraction(target)) for each, target in zip(eta, y.tolist(), strict=True)]
-        value = exact_sum(np.append(rational(w) * np.array([*losses, None], dtype=object)[:-1], penalties))
+        """Return the sum of weighted losses and penalties; where the loss has logarithms, an upper bound of it."""
         near = super().objective(loss, columns, coef, intercept, y, w, penalties.astype(np.float64))
+        eta = rational_products(coef.T, columns.T) + rational(intercept)[:, None]
+        if loss == "multinomial":
+            rows, w = zip(eta.T, y.reshape(eta.shape).T > 0.0, strict=True), w[: len(columns)]
+            losses = [class_loss_above(row[~own], row[own]) for row, own in rows]
+        else:
+            losses = [loss_above(loss, *each) for each in zip(eta.ravel(), rational(y), strict=True)]
+        value = exact_sum(np.append(rational(w) * np.array([*losses, None], dtype=object)[:-1], penalties))
         return Objective(value, value, near.rounding)
 
     def points(
-        self, loss: str, theta: Array, y: Array, w: Array, X: Any, spread: Array, norm: Array, balanced: bool
+        self, loss: str, theta: Array, y: Array, w: Array, X: Any, spread: Array, norm: Array, balanced: bool, outputs: int = 1
     ) -> Iterator[Point]:
         """Yield the dual points that are the rows of theta, after one pass over X."""
-        v = np.empty((len(theta), X.shape[1]), dtype=object)
+        (n, p), count = X.shape, len(theta)
+        by_column, sides = np.empty((count, p, outputs), dtype=object), theta.reshape(-1, n)
         for part, block in narrow_blocks(X):
-            v[:, part] = rational_products(theta, dense(block)) / rational(spread[part])
+            by_column[:, part] = rational_products(sides, dense(block)).reshape(count, outputs, -1).swapaxes(1, 2)
+        v = by_column.reshape(count, -1) / rational(spread)
         targets, weights = rational(y), rational(w)
         for row, products in zip(rational(theta), v, strict=True):
             # A dual point that is not balanced, which the float64 sum excludes, would prove nothing.
-            proper = not balanced or exact_sum(row) == 0
+            stacked = row.reshape(outputs, n)
+            sums = [exact_sum(each) for each in stacked] if balanced else []
+            sums += [exact_sum(each) for each in stacked.T] if loss == "multinomial" else []
+            proper = not any(sums)
             terms = [dual_below(loss, *each) if proper else -math.inf for each in zip(row, targets, weights, strict=True)]
             yield Point(np.array([*terms, None], dtype=object)[:-1], 0, products, products)
 
@@ -243,8 +252,27 @@ def loss_above(name: str, eta: Fraction, y: Fraction) -> Fraction:
     return short if name == "hinge" else short**2
 
 
+def class_loss_above(others: Array, own: Array) -> Fraction:
+    """Return an upper bound of the loss of several classes; a row without a class, which has no weight, has none."""
+    if not len(own):
+        return Fraction(0)
+    rises = sorted([Fraction(0), *(each - own[0] for each in others)])
+    top = rises.pop()
+    with flint.ctx.workprec(BITS):
+        rest = sum(ball(max(each - top, -LARGEST_EXPONENT)).exp() for each in rises)
+        return top + fraction(flint.arb(rest).log1p().upper())
+
+
 def dual_below(name: str, theta: Fraction, y: Fraction, w: Fraction) -> Fraction | float:
-    """Return -w f*(-theta / w); for the logistic loss, a lower bound of it."""
+    """Return -w f*(-theta / w), of several classes the part of one; where it has logarithms, a lower bound of it."""
+    if name == "multinomial":
+        weight = w * y - theta
+        if not 0 <= weight <= w:
+            return -math.inf
+        if weight in (0, w):
+            return Fraction(0)
+        with flint.ctx.workprec(BITS):
+            return w * fraction((-(ball(weight / w) * ball(weight / w).log())).lower())
     size = abs(theta)
     if size == 0:
         return Fraction(0)

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ellzero.exact.verifier.arithmetic import Array
-from ellzero.exact.verifier.bounds import Problem, balance
+from ellzero.exact.verifier.balancing import balance
+from ellzero.exact.verifier.bounds import Problem
 from ellzero.exact.verifier.data import require
 from ellzero.exact.verifier.regions import Index
 

@@ -69,20 +69,22 @@ class Listing:
         )
         for place, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
             columns, values = arrays["listed_columns"][start:end], arrays["listed_coef"][start:end]
-            out.add(place, columns, values, float(arrays["listed_intercept"][place]), problem, tolerance)
+            out.add(place, columns, values, np.atleast_1d(arrays["listed_intercept"][place]), problem, tolerance)
         return out
 
-    def add(self, place: int, columns: Index, values: Array, intercept: float, problem: Problem, tolerance: float) -> None:
+    def add(self, place: int, columns: Index, values: Array, intercept: Array, problem: Problem, tolerance: float) -> None:
         """Check one model: its features, its bounds, and that it is not above the threshold."""
         require(len(np.unique(columns)) == len(columns), f"model {place} of the list names a feature twice.")
-        coef = np.zeros(len(problem.counted))
-        coef[columns] = values
+        coef, every = np.zeros(len(problem.counted)), problem.columns(columns)
+        coef[every] = values.ravel()
         beta = problem.arithmetic.numbers(coef) * problem.arithmetic.numbers(problem.spread)
         inside = (beta >= problem.low) & (beta <= problem.high)
         require(bool(inside.all()), f"model {place} of the list violates lower, upper or the assumed bound.")
-        require(problem.fit_intercept or intercept == 0.0, f"model {place} of the list has an intercept, the problem has none.")
-        counted = columns[problem.counted[columns]]
-        if (coef[counted] == 0.0).any():
+        require(
+            problem.fit_intercept or not intercept.any(), f"model {place} of the list has an intercept, the problem has none."
+        )
+        counted = every[problem.counted[every]]
+        if not coef[counted].reshape(-1, problem.outputs).any(axis=1).all():
             self.tell(f"model {place} of the list has a coefficient of zero.")
         value = float(problem.evaluate(coef, intercept).value)
         if value > self.threshold + tolerance:

@@ -23,6 +23,7 @@ from ellzero.exact.verifier.claims import (
     hold,
     level_of,
     load,
+    outputs_of,
     read_problem,
     read_solution,
     read_tree,
@@ -112,7 +113,7 @@ def verify(
     certificate : path, or an object with `header` and `arrays`
     X : array, data frame or sparse matrix of shape (n, p), as given to the solver, or the same numbers in another form
         What is not in memory (a column store, an array of Dask, Zarr or HDF5) is read in blocks of columns.
-    y : labels or numbers of shape (n,), as given to the solver
+    y : labels or numbers of shape (n,), or (n, outputs) for several targets, as given to the solver
     arithmetic : {"float64", "exact"}
         "float64" bounds its rounding errors. "exact" repeats the proof with rational numbers, and with balls around logarithms:
         much slower, without any margin (``pip install 'ellzero[exact]'``).
@@ -245,7 +246,8 @@ def faults_of(header: Header, objective: float, rounding: float, lower: float, g
     """Return the claims that the check does not confirm, one sentence for each."""
     tolerance, faults = TOLERANCE * scale, []
     # Where large columns or means cancel, two ways to compute the objective in float64 agree to this only.
-    if abs(header["objective"] - objective) > tolerance + rounding + UNDERFLOW * (header["n"] + header["p"]):
+    terms = (header["n"] + header["p"]) * outputs_of(header)
+    if abs(header["objective"] - objective) > tolerance + rounding + UNDERFLOW * terms:
         faults.append(f"the solution's objective is {objective:.15g}, not {header['objective']:.15g} as claimed.")
     if header["lower_bound"] > lower + tolerance and header["prover"] is not None:
         rests = f"the lower bound {header['lower_bound']:.15g} rests on {header['prover']}"

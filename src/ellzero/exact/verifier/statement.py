@@ -43,15 +43,18 @@ ASSUMPTIONS = ("bound", "free_bound")  # compared only if they are stated
 def describe(header: Header, arrays: Arrays) -> list[str]:
     """Return the problem of a certificate in words, one line for each part; the text is safe to print."""
     n, p = header["n"], header["p"]
-    with_intercept = "with an intercept" if header["fit_intercept"] else "without an intercept"
+    of_outputs, each = outputs_in_words(header, arrays)
+    with_intercept = f"with an intercept{each}" if header["fit_intercept"] else "without an intercept"
     one, columns = "feature", count(p, "feature")
     if "group" in arrays:
         sizes = np.bincount(arrays["group"])
         one, columns = "group", f"{count(p, 'column')} in {count(int((sizes > 0).sum()), 'group')} of at most {sizes.max()}"
-    lines = [f"{header['loss'].replace('_', ' ')} loss, {with_intercept}; {n} rows, {columns}"]
+    lines = [f"{header['loss'].replace('_', ' ')} loss{of_outputs}, {with_intercept}; {n} rows, {columns}"]
     if "classes" in arrays:
-        first, second = (f"{label!r:.{LONGEST_LABEL}}" for label in arrays["classes"].tolist())
-        lines[0] += f"; {first} against {second}"
+        labels = [f"{label!r:.{LONGEST_LABEL}}" for label in arrays["classes"][:LONGEST_LIST].tolist()]
+        more = len(arrays["classes"]) - len(labels)
+        against = len(arrays["classes"]) == 2 and header["loss"] != "multinomial"
+        lines[0] += f"; {' against '.join(labels)}" if against else f"; {', '.join(labels)}" + f" and {more} more" * (more > 0)
     limits = [] if header["k"] is None else [f"at most {count(header['k'], one)}"]
     if header.get("budget") is not None:
         limits.append(f"{one}s that cost at most {header['budget']:.12g} together")
@@ -71,6 +74,17 @@ def describe(header: Header, arrays: Arrays) -> list[str]:
         without = f"; {count(zero, 'row')} of {n} without any" if zero else ""
         lines.append(f"rows have weights, from {w.min():.6g} to {w.max():.6g}{without}")
     return lines
+
+
+def outputs_in_words(header: Header, arrays: Arrays) -> tuple[str, str]:
+    """Return how many outputs the loss is of, and what each of them is; nothing if there is one."""
+    if "outputs" not in header:
+        return "", ""
+    if header["loss"] == "multinomial":
+        return f" of {header['outputs']} classes", " for each class"
+    if "classes" in arrays and len(arrays["classes"]) > 2:
+        return f" of {header['outputs']} classes, each against the others", " for each class"
+    return f" of {header['outputs']} targets", " for each target"
 
 
 def box_lines(header: Header, arrays: Arrays) -> list[str]:
