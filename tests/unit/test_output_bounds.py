@@ -78,6 +78,23 @@ def test_points_of_classes_are_in_the_domain_and_sum_to_zero_exactly(classes, ba
     assert kept > 40  # where a class weighs next to nothing, nothing else is balanced
 
 
+def test_rows_that_move_as_a_whole():
+    """Shares that sum to more than one by rounding cost a row next to nothing."""
+    rng, over = np.random.default_rng(0), 0
+    for classes in (3, 4, 7, 12, 40):
+        for alpha in (np.ones, rng.random):
+            label = rng.integers(classes, size=200)
+            y, w = one_hot(label, classes), rng.uniform(0.1, 1.0, 200) / 200
+            shares = np.where(y > 0.0, 0.0, alpha((classes, 200)) + 1.0)
+            theta = class_point(shares, y, w, False)
+            own = theta[label, np.arange(200)]
+            assert (own > w * (1.0 - 1e-10)).all()
+            assert (own <= w).all()
+            clipped = np.minimum(shares, 1.0)
+            over += np.count_nonzero((w * (clipped / sum(clipped))).sum(axis=0) > w)
+    assert over > 50
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_two_classes_are_balanced_as_ever(seed):
     rng = np.random.default_rng(seed)

@@ -105,17 +105,16 @@ def circulation(flow: Array) -> Array:
 
 def shortest_path(flow: Array, start: int, wanted: NDArray[np.bool_]) -> list[int] | None:
     """Return the first path to a wanted class that a search finds: breadth first, the heaviest edge of a class first."""
-    before, queue = {start: start}, [start]
+    before, queue = np.full(len(flow), -1), [start]
+    before[start] = start
     for node in queue:  # which grows meanwhile
-        order = np.argsort(-flow[node], kind="stable")
-        for other in order[flow[node, order] > 0.0].tolist():
-            if other in before:
-                continue
-            before[other] = node
-            queue.append(other)
-            if wanted[other]:
-                path = [other]
-                while path[-1] != start:
-                    path.append(before[path[-1]])
-                return path[::-1]
+        fresh = np.flatnonzero((flow[node] > 0.0) & (before < 0))
+        fresh = fresh[np.argsort(-flow[node, fresh], kind="stable")]
+        before[fresh] = node
+        if wanted[fresh].any():
+            path = [int(fresh[np.argmax(wanted[fresh])])]
+            while path[-1] != start:
+                path.append(int(before[path[-1]]))
+            return path[::-1]
+        queue += fresh.tolist()
     return None

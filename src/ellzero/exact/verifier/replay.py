@@ -17,7 +17,8 @@ def replay(certificate: Any, X: object, y: object) -> tuple[float, Iterator[Leaf
     """Return the level of interest, the leaves, each with the bound and the region that the verifier derives, and the
     diagonals, of which it says which are proved once all leaves are there.
 
-    The level is the objective of the solution or, of alternatives, their threshold.
+    The level is the objective of the solution or, of alternatives, their threshold. With several outputs, the columns of a
+    region are those of the larger matrix (see `Problem`).
 
     The claims of the certificate about its own bounds and status are not used. `Refused` is raised as in `verify`, also by the
     iterator.
