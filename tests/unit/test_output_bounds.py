@@ -79,20 +79,32 @@ def test_points_of_classes_are_in_the_domain_and_sum_to_zero_exactly(classes, ba
 
 
 def test_rows_that_move_as_a_whole():
-    """Shares that sum to more than one by rounding cost a row next to nothing."""
-    rng, over = np.random.default_rng(0), 0
-    for classes in (3, 4, 7, 12, 40):
-        for alpha in (np.ones, rng.random):
-            label = rng.integers(classes, size=200)
-            y, w = one_hot(label, classes), rng.uniform(0.1, 1.0, 200) / 200
-            shares = np.where(y > 0.0, 0.0, alpha((classes, 200)) + 1.0)
-            theta = class_point(shares, y, w, False)
-            own = theta[label, np.arange(200)]
-            assert (own > w * (1.0 - 1e-10)).all()
-            assert (own <= w).all()
-            clipped = np.minimum(shares, 1.0)
-            over += np.count_nonzero((w * (clipped / sum(clipped))).sum(axis=0) > w)
-    assert over > 50
+    """Shares that sum to more than one cost a row next to nothing, nor do those that weigh more than the row by rounding."""
+    rng, grid, over = np.random.default_rng(0), 2.0**-50, 0
+    y = one_hot(np.array([0, 1]), 3)
+    for _ in range(200):
+        whole = int(rng.integers(2**49, 2**50))
+        part = int(rng.integers(1, whole))
+        w = np.array([whole * grid - 2.0**-53, 0.0])
+        alpha = np.zeros((3, 2))
+        alpha[1:, 0] = part * grid / w[0], (whole - part) * grid / w[0]
+        over += (w[0] * alpha[:, 0] >= np.array([0, part, whole - part]) * grid).all() and alpha[:, 0].sum() <= 1.0
+        for shares in (alpha, 1.5 * alpha + 0.5):
+            own = class_point(shares, y, w, False)[0, 0]
+            assert w[0] - 4.0 * grid <= own <= w[0]
+    assert over > 20
+
+
+def test_the_largest_moves_are_lowered_first():
+    w, y = np.full(5, 0.25), one_hot(np.array([0, 0, 0, 1, 2]), 3)
+    alpha = np.where(y > 0.0, 1.0, 0.0)  # of the own classes, which are not read
+    alpha[1, :3] = 0.25, 0.5, 0.5
+    alpha[0, 3], alpha[2, 3], alpha[0, 4] = 0.5, 0.25, 0.25
+    # Class 0 sends 5 to class 1, in units of 1/16, which sends it 2 back, and 1 to class 2, which sends it 1: 2 too much each.
+    theta = class_point(alpha, y, w, True) * 16.0
+    np.testing.assert_array_equal(
+        theta, [[1.0, 0.0, 2.0, -2.0, -1.0], [-1.0, -0.0, -2.0, 3.0, 0.0], [0.0, 0.0, 0.0, -1.0, 1.0]]
+    )
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -392,6 +404,19 @@ def test_the_objective_of_classes_is_rounded_up_where_columns_cancel():
         truth = exact_arithmetic.Exact().objective("multinomial", *arguments, np.zeros(0, dtype=object)).value
         assert found.upper >= truth
         assert found.upper - float(truth) < 1e-4
+
+
+def test_two_classes_have_the_rounding_error_of_the_logistic_loss():
+    rng = np.random.default_rng(2)
+    columns = rng.standard_normal((30, 2)) * 1e8
+    columns[:, 1] = -columns[:, 0]
+    coef, sign, w = np.full(2, 0.7), np.where(rng.random(30) < 0.5, 1.0, -1.0), np.full(30, 1.0 / 30.0)
+    arithmetic, penalties = Float64(), np.zeros(0)
+    expected = arithmetic.objective("logistic", columns, coef[:, None], np.zeros(1), sign, w, penalties)
+    y, both = one_hot((sign > 0.0).astype(int), 2).ravel(), np.stack([-coef / 2.0, coef / 2.0], axis=1)
+    found = arithmetic.objective("multinomial", columns, both, np.zeros(2), y, np.tile(w, 2), penalties)
+    assert found.value == pytest.approx(expected.value, rel=1e-12)
+    assert found.rounding == pytest.approx(expected.rounding, rel=1e-3)
 
 
 def test_columns_of_a_problem_with_outputs():

@@ -64,12 +64,13 @@ def class_point(alpha: Array, y: Array, w: Array, balanced: bool) -> Array:
     # Rounding may have made more of a row than it weighs.
     rows = np.flatnonzero(moved.sum(axis=0) > w)
     moved[moved[:, rows].argmax(axis=0), rows] -= np.ceil((moved[:, rows].sum(axis=0) - w[rows]) / grid) * grid
-    moved[:, (moved < 0.0).any(axis=0) | (moved.sum(axis=0) > w)] = 0.0
     if balanced:
         balance_classes(moved, np.argmax(y, axis=0))
-    theta = np.where(y > 0.0, moved.sum(axis=0), -moved)
-    proper = not theta.sum(axis=0).any() and not (balanced and theta.sum(axis=1).any())
-    return theta if proper else np.zeros_like(theta)
+    sent = moved.sum(axis=0)
+    theta = np.where(y > 0.0, sent, -moved)
+    inside = bool((moved >= 0.0).all() and (sent <= w).all())
+    sums = [*theta.sum(axis=0), *(theta.sum(axis=1) if balanced else ())]
+    return theta if inside and not any(sums) else np.zeros_like(theta)
 
 
 def balance_classes(moved: Array, label: Index) -> None:
