@@ -135,16 +135,13 @@ def test_flows_are_lowered_along_paths():
 
 
 def test_of_several_paths_the_shortest_and_the_heaviest_are_taken():
-    flow = np.zeros((4, 4))
-    flow[0, 1], flow[0, 2], flow[0, 3], flow[1, 3] = 4.0, 6.0, 1.0, 3.0
-    # Class 0 sends 11 too much. First to 2 (6), which is heavier than 1 (a deficit of 1) and 3 (of 4); then to 1, to 3, over 1.
-    np.testing.assert_array_equal(circulation(flow), np.zeros((4, 4)))
-    flow[3, 0] = 2.0  # so that 3 receives 2 too much, and 0 sends 9
-    left = circulation(flow)
-    np.testing.assert_array_equal(left.sum(axis=0), left.sum(axis=1))
-    expected = np.zeros((4, 4))
-    expected[0, 1], expected[1, 3], expected[3, 0] = 2.0, 2.0, 2.0  # the direct edge to 3 went before the longer path
-    np.testing.assert_array_equal(left, expected)
+    # Class 0 sends 3 too much, 3 sends 1; 1 and 2 receive 2 too much. From 0, the edge to 2 is heavier, and 1 is left to 3.
+    flow = np.array([[0.0, 2.0, 5.0, 0.0], [1.0, 0.0, 0.0, 0.0], [3.0, 0.0, 0.0, 1.0], [0.0, 1.0, 1.0, 0.0]])
+    left = [[0.0, 1.0, 3.0, 0.0], [1.0, 0.0, 0.0, 0.0], [3.0, 0.0, 0.0, 1.0], [0.0, 0.0, 1.0, 0.0]]
+    np.testing.assert_array_equal(circulation(flow), left)
+    # Class 0 sends 1 too much, 2 receives it: the direct edge is taken, though those by way of 1 are heavier.
+    flow = np.array([[0.0, 5.0, 1.0], [1.0, 0.0, 4.0], [4.0, 0.0, 0.0]])
+    np.testing.assert_array_equal(circulation(flow), [[0.0, 5.0, 0.0], [1.0, 0.0, 4.0], [4.0, 0.0, 0.0]])
 
 
 @pytest.mark.parametrize("classes", CLASSES)
