@@ -222,22 +222,20 @@ std::vector<float> rounded(const Problem& problem, std::vector<double>& alpha, b
     return out;
 }
 
-// Of softmax, -theta_il is what row i gives to class l, which is not its own. It is rounded to a grid, so that no row gives
-// more than it weighs; with intercepts, all classes give as much as they get. The entry of a row's own class is what it gives
-// in all.
+// Of softmax: theta holds the shares of the classes that are not the row's own, and becomes the dual point. What row i gives to
+// class l, its weight times the share, is rounded to a grid, so that no row gives more than it weighs; with intercepts, all
+// classes give as much as they get. The entry of a row's own class is what it gives in all.
 void settle_classes(const Problem& problem, std::vector<double>& theta) {
     const int64_t classes = problem.loss.outputs, n = problem.rows() / classes;
     double total = 0.0;
     std::vector<int32_t> of_row(n, 0);
-    for (double& t : theta) t = -t + 0.0;
     for (int64_t i = 0; i < n; ++i) {
         double sum = 0.0;
         for (int64_t l = 0; l < classes; ++l) {
             if (problem.y[l * n + i] != 0.0) of_row[i] = static_cast<int32_t>(l);
             sum += theta[l * n + i];
         }
-        if (sum > problem.w[i])
-            for (int64_t l = 0; l < classes; ++l) theta[l * n + i] *= problem.w[i] / sum;
+        for (int64_t a = i; a < problem.rows(); a += n) theta[a] = problem.w[i] * (theta[a] / std::max(sum, 1.0));
     }
     for (const double t : theta) total += t;
     const double grid = grid_of(total);
@@ -266,14 +264,15 @@ void settle_classes(const Problem& problem, std::vector<double>& theta) {
 // Computes theta from the alpha that is kept, as a verifier does.
 void set_theta(const Problem& problem, DualPoint& out) {
     const int64_t n = problem.rows();
+    const bool softmax = problem.loss.kind == LossKind::softmax;
     out.theta.resize(n);
     for (int64_t i = 0; i < n; ++i) {
         const std::vector<float>& kept = out.kept.alpha;
         const double rest = std::ssize(kept) > n ? static_cast<double>(kept[n + i]) : 0.0;
         const double alpha = clip(problem.loss.kind, (static_cast<double>(kept[i]) + rest) * problem.dual_unit(i));
-        out.theta[i] = problem.w[i] * alpha * sign(problem, i);
+        out.theta[i] = softmax ? (problem.y[i] == 0.0 ? alpha : 0.0) : problem.w[i] * alpha * sign(problem, i);
     }
-    if (problem.loss.kind == LossKind::softmax) return settle_classes(problem, out.theta);
+    if (softmax) return settle_classes(problem, out.theta);
     const int64_t block = n / problem.X.blocks();
     for (int64_t l = 0; l < problem.constants(); ++l) balance(std::span(out.theta).subspan(l * block, block));
 }
