@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import logsumexp
+
 from support.oracle import ACCURACY, SETTINGS, Model
 
 Array = NDArray[np.float64]

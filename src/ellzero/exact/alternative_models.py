@@ -121,12 +121,14 @@ class Alternatives:
     def coefficients(self) -> Array:
         """The coefficients of the features that some model uses: one row a model, one column for each of ``used``.
 
-        Of a group it is the largest one.
+        Of a group, or of several outputs, it is the largest one.
         """
         place = {j: at for at, j in enumerate(self.used)}
         out = np.zeros((len(self.models), len(place)))
         for row, model in enumerate(self.models):
-            for j, value in zip(self.feature_of(model.support).tolist(), model.values.tolist(), strict=True):
+            values = model.values.reshape(len(model.support), -1)
+            largest = values[np.arange(len(values)), np.abs(values).argmax(axis=1)] if values.size else np.zeros(0)
+            for j, value in zip(self.feature_of(model.support).tolist(), largest.tolist(), strict=True):
                 if j in place and abs(value) >= abs(out[row, place[j]]):
                     out[row, place[j]] = value
         return out
@@ -160,7 +162,7 @@ class Alternatives:
         j = self.index_of(feature)
         count, all_of_them = sum(j in support for support in self.supports), len(self.models)
         parts = [model.values[self.feature_of(model.support) == j] for model in self.models] if count else []
-        values = np.concatenate([np.zeros(0), *parts])
+        values = np.concatenate([np.zeros(0), *(part.ravel() for part in parts)])
         values = values[values != 0.0]
         role: Any = "unused" if not count else "indispensable" if count == all_of_them else "exchangeable"
         signs = "/".join(sign for sign, there in (("+", (values > 0.0).any()), ("-", (values < 0.0).any())) if there)

@@ -166,7 +166,7 @@ def level_of(problem: Problem, options: SearchOptions, model: Model, count: int)
     free = set(np.flatnonzero(~problem.penalty.pays_lambda_0(problem.design.shape[1])).tolist())
 
     def refit(support: frozenset[int]) -> Model:
-        fitted = run.model(fits.refit(sorted(support | free)))
+        fitted = run.model(fits.refit([j * problem.outputs for j in sorted(support | free)]))
         if frozenset(problem.paying(fitted.support).tolist()) == support and allows(options, fitted):
             objectives[support] = fitted.objective
         return fitted
@@ -175,8 +175,8 @@ def level_of(problem: Problem, options: SearchOptions, model: Model, count: int)
     parts = [home - {j} for j in home] + ([home] if options.k is None or len(home) < options.k else [])
     steepest = []
     for part in parts:
-        r = problem.w * problem.loss.gradient(*problem.fitted(*refit(part).coefficients))
-        slopes = np.abs(problem.slopes(r))
+        slopes = problem.loss_slopes(refit(part).coefficients)
+        slopes = np.abs(slopes) if slopes.ndim == 1 else np.sqrt(np.square(slopes).sum(axis=1))
         if problem.groups is not None:  # only the heads of groups stand for features
             slopes = np.where(problem.groups == np.arange(len(slopes)), np.sqrt(problem.penalty.by_group(slopes**2)), -1.0)
         slopes[list(part | free)] = -1.0
@@ -196,7 +196,7 @@ def level_of(problem: Problem, options: SearchOptions, model: Model, count: int)
 def finish(run: Run, search: _core.Search, status: Status | None) -> Alternatives:
     """Return the models that a search has listed, with their proof."""
     cost, best = run.problem.response.cost, run.model(search.incumbent())
-    leaves = [(node, support, run.model(model)) for node, support, model, _ in search.listed()]
+    leaves = [(node, support // run.problem.outputs, run.model(model)) for node, support, model, _ in search.listed()]
     models, redundant, lost = without_redundant(run, leaves, best.objective)
     if models and models[0][1].objective < best.objective:
         best = models[0][1]
@@ -205,7 +205,7 @@ def finish(run: Run, search: _core.Search, status: Status | None) -> Alternative
     stopped = status is not None
     if status is None:
         status = "complete" if threshold - below <= COMPLETE * size else "precision"
-    tree = {**tree_arrays(search.tree(), run.problem.outputs), **listed_models(models, redundant)}
+    tree = {**tree_arrays(search.tree(), run.problem.outputs), **listed_models(models, redundant, run.problem.outputs)}
     certificate = run.certificate(best, below, status, tree)
     certificate = replace(certificate, claim=replace(certificate.claim, threshold=threshold, gap_asked=COMPLETE))
     certificate = run.claiming_what_is_proved(certificate)

@@ -16,13 +16,13 @@ from ellzero.base.reading import Malformed, read_json
 from ellzero.base.validation import as_path
 from ellzero.exact.status import ENDINGS
 from ellzero.problem.grouping import Grouping
-from ellzero.problem.losses import LOSSES
+from ellzero.problem.losses import ALL_LOSSES
 from ellzero.problem.model import Model
 from ellzero.problem.model_file import entry, finite, labels_from_json, labels_to_json
 
 __all__ = ["Content", "read_alternatives", "write_alternatives"]
 
-FORMAT, PLAIN, GROUPED = "ellzero models", 1, 2  # the second version is that of groups of columns
+FORMAT, PLAIN, GROUPED, SEVERAL = "ellzero models", 1, 2, 3  # of groups of columns, and of several outputs, with groups or not
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ def write_alternatives(path: str | os.PathLike[str], content: Content) -> None:
     groups = {} if grouping is None else {"groups": grouping.heads.tolist(), "group_names": list(grouping.names)}
     data = {
         "format": FORMAT,
-        "version": PLAIN if grouping is None else GROUPED,
+        "version": SEVERAL if first is not None and first.outputs > 1 else PLAIN if grouping is None else GROUPED,
         **content.claims,
         "loss": None if first is None else first.loss,
         "lambda_0": None if first is None else first.lambda_0,
@@ -56,7 +56,7 @@ def write_alternatives(path: str | os.PathLike[str], content: Content) -> None:
             {
                 "features": model.support.tolist(),
                 "coefficients": model.values.tolist(),
-                "intercept": model.intercept,
+                "intercept": np.asarray(model.intercept).tolist(),
                 "cost": model.cost,
                 "objective": model.objective,
             }
@@ -75,9 +75,9 @@ def read_alternatives(path: str | os.PathLike[str]) -> Content:
         data = read_json(path)
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise Malformed(f"its format is not {FORMAT!r}")
-        if data.get("version") not in (PLAIN, GROUPED):
+        if data.get("version") not in (PLAIN, GROUPED, SEVERAL):
             version = quoted(data.get("version"))
-            raise Malformed(f"it has version {version}, this ellzero reads versions {PLAIN} and {GROUPED}")
+            raise Malformed(f"it has version {version}, this ellzero reads versions {PLAIN} to {SEVERAL}")
         return from_json(data)
     except Malformed as error:
         raise InvalidInputError(f"{path} is not a file of alternatives: {error}.") from None
@@ -105,20 +105,31 @@ def from_json(data: dict[str, Any]) -> Content:
         return Content(models=[], n_features=p, names=names, unpenalized=tuple(free), claims=claims, grouping=grouping)
     loss, lambda_0 = entry(data, "loss", str), entry(data, "lambda_0", int, float, type(None))
     classes = entry(data, "classes", dict, type(None))
-    if loss not in LOSSES or (classes is None) != (loss == "squared_error"):
+    if loss not in ALL_LOSSES or (classes is None) != (loss == "squared_error"):
         raise Malformed("loss is not known, or does not fit to classes")
+    if (loss == "multinomial") and data["version"] != SEVERAL:
+        raise Malformed("loss is one of several outputs, which this version does not know")
     labels = None if classes is None else labels_from_json(classes)
-    if labels is not None and len(labels) != 2:
-        raise Malformed("classes must have two labels")
+    if labels is not None and (len(labels) < 2 or (len(labels) > 2 and loss != "multinomial")):
+        raise Malformed("classes must have two labels, or those of a multinomial loss")
     common = {"n_features": p, "lambda_0": None if lambda_0 is None else finite(lambda_0, "lambda_0")}
     common |= {"loss": loss, "classes": labels, "names": names}
-    models = [model_of(each, p, set(free), common, grouping) for each in lists]
+    outputs = outputs_of(lists[0], labels, loss) if data["version"] == SEVERAL else None
+    models = [model_of(each, p, set(free), common, grouping, outputs) for each in lists]
     return Content(models=models, n_features=p, names=names, unpenalized=tuple(free), claims=claims, grouping=grouping)
+
+
+def outputs_of(data: Any, labels: Any, loss: str) -> int:
+    """Return the number of outputs, which the first model's intercept tells."""
+    intercept = data.get("intercept") if isinstance(data, dict) else None
+    if not isinstance(intercept, list) or len(intercept) < 2 or (loss == "multinomial" and len(intercept) != len(labels)):
+        raise Malformed("intercept must have a number for each output")
+    return len(intercept)
 
 
 def grouping_of(data: dict[str, Any], p: int) -> Grouping | None:
     """Return the groups of the columns, None without any."""
-    if data["version"] == PLAIN:
+    if data["version"] == PLAIN or (data["version"] == SEVERAL and "groups" not in data):
         return None
     heads, names = entry(data, "groups", list), entry(data, "group_names", list)
     first = len(heads) == p and all(type(j) is int and 0 <= j <= at and heads[j] == j for at, j in enumerate(heads))
@@ -127,19 +138,32 @@ def grouping_of(data: dict[str, Any], p: int) -> Grouping | None:
     return Grouping(np.array(heads, dtype=np.int32), tuple(names))
 
 
-def model_of(data: Any, p: int, free: set[int], common: dict[str, Any], grouping: Grouping | None) -> Model:
-    """Return one model."""
+def model_of(
+    data: Any, p: int, free: set[int], common: dict[str, Any], grouping: Grouping | None, outputs: int | None
+) -> Model:
+    """Return one model; `outputs` is None if it has one."""
     if not isinstance(data, dict):
         raise Malformed("models must hold objects")
     features, values = entry(data, "features", list), entry(data, "coefficients", list)
     if not all(type(j) is int and 0 <= j < p for j in features) or len(set(features)) != len(values):
         raise Malformed(f"features must be different indices below {p}, with a coefficient each")
-    numbers: dict[str, Any] = {name: finite(data.get(name), name) for name in ("intercept", "cost", "objective")}
+    numbers: dict[str, Any] = {name: finite(data.get(name), name) for name in ("cost", "objective")}
+    numbers["intercept"] = finite_numbers(data.get("intercept"), "intercept", outputs)
+    table = np.array([finite_numbers(value, "coefficients", outputs) for value in values], dtype=np.float64)
     return Model(
         support=np.array(features, dtype=np.int32),
-        values=np.array([finite(value, "coefficients") for value in values], dtype=np.float64),
+        values=table if outputs is None else table.reshape(-1, outputs),
         size=len({j if grouping is None else int(grouping.heads[j]) for j in set(features) - free}),
         groups=None if grouping is None else tuple(grouping.names[j] for j in features),
         **numbers,
         **common,
     )
+
+
+def finite_numbers(value: Any, name: str, outputs: int | None) -> Any:
+    """Return a number of a file, or one for each of several outputs, as an array."""
+    if outputs is None:
+        return finite(value, name)
+    if not isinstance(value, list) or len(value) != outputs:
+        raise Malformed(f"{name} must have a number for each output")
+    return np.array([finite(each, name) for each in value])

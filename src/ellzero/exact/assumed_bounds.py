@@ -54,7 +54,7 @@ def check_bounded(problem: Problem, options: SearchOptions) -> Growth | None:
     raise InvalidInputError(
         "lambda_2 must be positive (add, for example, lambda_2=1e-3), or lower and upper finite: nothing else limits "
         f"the coefficients{reason}; bound=M or bound='heuristic' assumes a limit instead of proving one"
-        f"{'' if problem.loss.is_classification else more}."
+        f"{'' if problem.loss.is_classification or problem.outputs > 1 else more}."
     )
 
 

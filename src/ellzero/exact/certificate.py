@@ -208,17 +208,18 @@ class Certificate:
         )
 
 
-def listed_models(models: Sequence[tuple[int, Model]], redundant: Mapping[int, int]) -> dict[str, NDArray[Any]]:
+def listed_models(models: Sequence[tuple[int, Model]], redundant: Mapping[int, int], outputs: int) -> dict[str, NDArray[Any]]:
     """Return the arrays of the models that a certificate lists, each with its node of the tree.
 
     The supports of other nodes gain nothing: `redundant` says to which model of the list.
     """
+    several = () if outputs == 1 else (outputs,)
     return {
         "listed_node": np.array([node for node, _ in models], dtype=np.int64),
         "listed_ends": np.cumsum([len(model.support) for _, model in models], dtype=np.int64),
         "listed_columns": np.concatenate([np.zeros(0, np.int64), *(model.support for _, model in models)]).astype(np.int64),
-        "listed_coef": np.concatenate([model.values for _, model in models]) if models else np.zeros(0),
-        "listed_intercept": np.array([model.intercept for _, model in models], dtype=np.float64),
+        "listed_coef": np.concatenate([np.zeros((0, *several)), *(model.values for _, model in models)]),
+        "listed_intercept": np.array([model.intercept for _, model in models], dtype=np.float64).reshape(-1, *several),
         "redundant_node": np.array(list(redundant), dtype=np.int64),
         "redundant_to": np.array(list(redundant.values()), dtype=np.int64),
     }

@@ -97,7 +97,7 @@ def prove_growth(problem: Problem, columns: Index, threads: int, most: float | N
         threshold=most,
     )
     certificate = Certificate(
-        problem, claim, model, {**root, **found.arrays(), **({} if most is None else listed_models([], {}))}
+        problem, claim, model, {**root, **found.arrays(), **({} if most is None else listed_models([], {}, 1))}
     )
     try:
         with np.errstate(all="ignore"):  # numbers that overflow prove nothing

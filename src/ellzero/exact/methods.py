@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 from ellzero.exact.branch_and_bound import branch_and_bound
 from ellzero.exact.options import SearchOptions
@@ -18,6 +19,10 @@ def run_method(problem: Problem, options: SearchOptions, starts: Iterable[Model]
     """Solve by the method of the options; without `heuristic`, the search starts from the best of `starts`."""
     if options.backend == "builtin":
         return branch_and_bound(problem, options, starts, heuristic=heuristic)[0]
+    if problem.outputs > 1:
+        raise InvalidInputError(
+            f"backend={options.backend!r} solves problems of one output; use backend='builtin' for several."
+        )
     # MIP solvers are optional: this code is loaded only when one is used.
     with whole_imports():
         from ellzero.exact.mip.direct import solve_directly

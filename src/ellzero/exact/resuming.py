@@ -44,7 +44,7 @@ def resumed(run: Run, saved: _core.Snapshot, waiting: bool) -> _core.Snapshot:
     incumbent, model = solution_of(run, saved.incumbent)
     calm_starts(run, saved)
     # Supports that were listed are open leaves again: the search finds them once more.
-    listed = {} if run.options.wanted is None else listed_models([], {})
+    listed = {} if run.options.wanted is None else listed_models([], {}, run.problem.outputs)
     certificate = run.certificate(model, 0.0, "interrupted", {**tree_arrays(saved.tree, run.problem.outputs), **listed})
     try:
         with np.errstate(all="ignore"):  # numbers that overflow prove nothing
@@ -115,14 +115,17 @@ class Frontier:
     closed: float = np.inf
 
     def __post_init__(self) -> None:
-        problem, p = self.run.problem, self.run.problem.design.shape[1]
+        # Of several outputs, the core's columns are atoms, and so are those of the verifier's regions.
+        problem, outputs = self.run.problem, self.run.problem.outputs
+        columns, square = problem.design.shape[1], np.repeat(problem.square, outputs)
+        p, penalty = columns * outputs, problem.penalty.of_atoms(columns, outputs)
         self.unit, self.cost = problem.coefficient_unit, problem.response.cost
         size = size_of(self.top, problem.null)
         self.level = self.top - (self.run.options.gap + TOLERANCE) * size
-        self.counted = problem.penalty.pays_lambda_0(p)
+        self.counted = penalty.pays_lambda_0(p)
         # States hold boxes in a unit of each column: the power of two next to its size, as `Region::unit` of the core has it.
-        exponents = np.trunc((np.frexp(problem.square)[1] - 1) / 2.0).astype(np.int64)
-        self.box_units = np.where(problem.square > 0.0, np.ldexp(1.0, exponents), 1.0)
+        exponents = np.trunc((np.frexp(square)[1] - 1) / 2.0).astype(np.int64)
+        self.box_units = np.where(square > 0.0, np.ldexp(1.0, exponents), 1.0)
         self.hints = {node.id: node for node in self.saved.open}
         tree = self.saved.tree
         self.parent, self.branch, self.side, self.row = (
@@ -130,7 +133,7 @@ class Frontier:
         )
         self.blocks = lists_of(tree.block_members, tree.block_ends)
         self.columns: Index = self.saved.columns.astype(np.int64) if len(self.saved.columns) else np.arange(p)
-        self.heads: Index = np.arange(p) if problem.groups is None else problem.groups.astype(np.int64)
+        self.heads: Index = np.arange(p) if penalty.groups is None else penalty.groups.astype(np.int64)
         self.check_groups()
         self.low, self.high = self.own_boxes()
         # The least and largest coefficients that the open nodes leave to each column.
@@ -153,8 +156,8 @@ class Frontier:
 
     def own_boxes(self) -> tuple[Array, Array]:
         """Return the boxes that the problem itself gives to the core."""
-        problem, p, bound = self.run.boxed, self.run.problem.design.shape[1], self.run.free_bound
-        penalty = problem.inner_penalty()
+        problem, p, bound = self.run.boxed, len(self.counted), self.run.free_bound
+        penalty = problem.inner_penalty().of_atoms(problem.design.shape[1], problem.outputs)
         low, high = (
             np.full(p, default) if side is None else side.copy()
             for side, default in ((penalty.lower, -np.inf), (penalty.upper, np.inf))
@@ -276,9 +279,8 @@ class Frontier:
             return self.columns
         kept = np.union1d(self.columns, np.flatnonzero(self.lowest <= self.highest))
         design = self.run.problem.design
-        too_large = (
-            isinstance(design, StoredDesign) and len(kept) * design.shape[0] * design.store.dtype.itemsize > RESIDENT_BYTES
-        )
+        entries = len(kept) // self.run.problem.outputs * design.shape[0]
+        too_large = isinstance(design, StoredDesign) and entries * design.store.dtype.itemsize > RESIDENT_BYTES
         return np.arange(p) if 2 * len(kept) > p or too_large else kept
 
     def boxes_of(self, columns: Index) -> Array:

@@ -199,8 +199,7 @@ def automatic_grid(problem: Problem, name: str, options: PathOptions, count: int
         null_only = replace(options, algorithm="cd", swaps="ranked", lambda_0=np.zeros(0), n_lambda=1, progress=None)
         found = solve_path(problem, null_only)
         null = [*found.models, *found.by_size][0]  # a path is empty if even its first model has too many features
-        r = problem.w * problem.loss.gradient(*problem.fitted(*to_user_scale(problem, null)))
-        first = float(np.abs(problem.slopes(r)).max(initial=0.0))
+        first = float(np.abs(problem.loss_slopes(to_user_scale(problem, null))).max(initial=0.0))
     if first * SHRINKAGE_RATIO <= 0.0:  # next to nothing is nothing but rounding
         raise InvalidInputError("X has no column that improves on the intercept, so there is no grid.")
     return np.geomspace(first, first * SHRINKAGE_RATIO, count)

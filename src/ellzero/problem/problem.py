@@ -194,6 +194,10 @@ class Problem:
             return np.column_stack([self.slopes(np.ascontiguousarray(column)) for column in r.T])
         return self.as_seen(self.design.rmatvec(r), r)
 
+    def loss_slopes(self, at: tuple[NDArray[np.int32], Array, Any]) -> Array:
+        """Return the derivatives of the mean loss in the penalised coefficients of all columns, at support, coef, intercept."""
+        return self.slopes((self.w * self.loss.gradient(*self.fitted(*at)).T).T)
+
     def as_seen(self, products: Array, r: Array) -> Array:
         """Return z_j . r from x_j . r: turn products with columns of X into products with centred and scaled ones."""
         if self.mean is not None:
