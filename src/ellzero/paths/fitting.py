@@ -53,9 +53,11 @@ def fit_path(
     X : array, data frame, sparse matrix, column store or Dask array of shape (n, p)
         Column-major float64 or float32 arrays and CSC matrices are used without a copy; row-major arrays and other sparse
         formats are converted once. X is never written to.
-    y : (n,)
-        Two labels of any kind or, for ``loss="squared_error"``, numbers.
-    loss : {"logistic", "squared_hinge", "hinge", "squared_error"}
+    y : (n,), or (n, K)
+        Two labels of any kind or, for ``loss="squared_error"``, numbers; for ``loss="multinomial"``, labels of two or more
+        classes. With K columns, the targets share their features: a feature is in or out for all of them, and pays lambda_0
+        once.
+    loss : {"logistic", "squared_hinge", "hinge", "squared_error", "multinomial"}
     lambda_0 : None, a number, or a decreasing grid
         None chooses the grid dynamically: it starts where the first feature enters, and each next value is just below the
         largest one at which the support can change. See :func:`lambda_grid` for a log-spaced grid.
@@ -131,6 +133,13 @@ def fit_path(
     >>> path = ez.fit_path(X, y, max_support=5)
     >>> path.at_support(3).support.tolist() == truth.nonzero()[0].tolist()
     True
+
+    Four classes on three shared features:
+
+    >>> kinds = 2 * (X[:, 0] > 0.0) + (X[:, 1] + X[:, 2] > 0.0)
+    >>> model = ez.fit_path(X, kinds, loss="multinomial", lambda_2=0.01).at_support(3)
+    >>> model.support.tolist(), model.coef.shape
+    ([0, 1, 2], (4, 50))
 
     """
     options = path_options(
