@@ -32,8 +32,8 @@ def null_loss(name: str, y: Array, w: Array, fit_intercept: bool, outputs: int =
         shares = (w * y).reshape(outputs, -1).sum(axis=1)
         return float(-xlogy(shares, shares / shares.sum()).sum()) if fit_intercept else math.log(outputs)
     if outputs > 1:
-        blocks = zip(y.reshape(outputs, -1), w.reshape(outputs, -1), strict=True)
-        return sum(null_loss(name, *block, fit_intercept) for block in blocks)
+        each = zip(y.reshape(outputs, -1), w.reshape(outputs, -1), strict=True)
+        return sum(null_loss(name, *of_output, fit_intercept) for of_output in each)
     if name == "squared_error":
         # The weights of a file need not sum to exactly one, and a mean may be large: both must not pass for a loss.
         centred = y - y[np.argmax(w)] if fit_intercept else y
