@@ -24,6 +24,7 @@ from ellzero.plots import (
     plot_stability,
     plot_supports,
 )
+from ellzero.plots.budgets import USED
 
 
 def cross_validation(columns=3, select="lambda_0", rule="best", names=None, points=15, folds=5, p=60, seed=0):
@@ -311,3 +312,19 @@ def test_grids_and_certified_paths():
     assert hollow == sum(status == "node_limit" for status in certified.status)
     assert ez.certify_path(ez.fit_sizes(X, y, range(3), lambda_2=1e-2)).plot().get_xlabel() == "features in the model"
     plt.close("all")
+
+
+def test_a_plot_of_budgets_shows_what_each_buys():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(80, 5))
+    y = np.where(X @ [1.0, 1.0, 0.5, 0.5, 0.0] + rng.logistic(size=80) > 0.0, 1, 0)
+    models = ez.fit_budgets(X, y, [1.0, 3.0, 20.0], lambda_2=0.01, feature_cost=[1.0, 2.0, 4.0, 8.0, 0.0])
+    ax = models.plot()
+    features = np.unique(np.concatenate([model.support for model in models]))
+    paid = [int(j) for j in features if j != 4]  # the last one is free
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["1", "3", "20"]
+    expected = [f"x{j}  ({2**j})" for j in reversed(paid)]
+    assert [label.get_text() for label in ax.get_yticklabels()] == expected
+    filled = np.array([bar.get_facecolor()[:3] == to_rgb(USED) for bar in ax.patches]).reshape(len(paid), 3)
+    want = [[j in model.support for model in models] for j in reversed(paid)]
+    np.testing.assert_array_equal(filled, want)

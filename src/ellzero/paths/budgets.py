@@ -17,8 +17,9 @@ from ellzero.exact.limits import BUDGET_SLACK, require_affordable
 from ellzero.paths.fitted_models import FittedModels
 from ellzero.paths.options import PathSettings, path_options
 from ellzero.paths.sizes import compute_sizes
+from ellzero.plots import plot_budgets
 from ellzero.problem.making import make_problem
-from ellzero.problem.model import Model, evaluate
+from ellzero.problem.model import Model, evaluate, feature_name
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions, solve_path
 from ellzero.solvers.scales import to_user_scale
@@ -26,6 +27,7 @@ from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from typing_extensions import Unpack
 
 __all__ = ["Budgets", "compute_budgets", "fit_budgets"]
@@ -71,6 +73,18 @@ class Budgets(FittedModels):
 
         columns = {"budget": self.budgets, "spent": self.spent, "support_size": self.support_size}
         return pandas.DataFrame({**columns, "objective": self.objective, "intercept": self.intercept})
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Plot which features each budget buys, the cheapest at the top, into `ax` if it is given (needs matplotlib).
+
+        Features that no model uses are left out, and so are those that cost nothing.
+        """
+        features = np.unique(np.concatenate([np.zeros(0, np.int32), *(self.problem.paying(m.support) for m in self.models)]))
+        used = np.array([np.isin(features, self.problem.paying(model.support)) for model in self.models]).reshape(len(self), -1)
+        grouping, names = self.problem.grouping, self.problem.design.names
+        labels = [feature_name(names, int(j)) if grouping is None else grouping.names[j] for j in features]
+        costs = self.problem.penalty.prices(self.problem.design.shape[1])[features]
+        return plot_budgets(self.budgets, used, labels, costs, self.objective, ax)
 
     def _heading(self) -> str:
         """Return the models in a line."""

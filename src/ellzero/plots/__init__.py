@@ -2,6 +2,7 @@
 
 from ellzero.plots.alternatives import plot_alternatives
 from ellzero.plots.bounds import SearchState, plot_bounds, plot_certified
+from ellzero.plots.budgets import plot_budgets
 from ellzero.plots.path import plot_grid, plot_path, plot_sizes
 from ellzero.plots.scores import ScoreLine, plot_scores
 from ellzero.plots.stability import plot_stability
@@ -13,6 +14,7 @@ __all__ = [
     "SearchState",
     "plot_alternatives",
     "plot_bounds",
+    "plot_budgets",
     "plot_certified",
     "plot_grid",
     "plot_path",
