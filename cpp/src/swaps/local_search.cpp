@@ -23,7 +23,7 @@ constexpr int most_rounds = 6;
 constexpr int most_kicked = 32;
 constexpr int most_kickings = 2;
 constexpr int most_cycles = 3;
-constexpr int64_t refits_per_size = 1000;  // a limit of the work that does not depend on the clock
+constexpr int64_t refits_per_size = 1000;  // a limit of the work that does not depend on the clock; fewer of several outputs
 // Up to this size what a neighbour suggests is searched from even if it is worse than the model at hand.
 constexpr int worth_a_second_start = 32;
 // Among the selection D is renewed when it has changed by as much as itself; over all columns never: the products cost a read.
@@ -98,7 +98,7 @@ void LocalSearch::search_among(Pool& pool, const std::set<int>& sizes, Step step
     if (step == Step::beam && grow_beam(selection.problem(), exchange, inner, *wanted_.rbegin()))
         swap_up_and_down(exchange, inner, sizes);
     bool better = step == Step::kicks;
-    const int64_t most_refits = exchange.refits() + refits_per_size * std::ssize(wanted_);
+    const int64_t most_refits = exchange.refits() + refits_per_size * std::ssize(wanted_) / problem_.X.blocks();
     for (int cycle = 0; cycle < most_cycles && better; ++cycle) {
         better = false;
         for (const int size : wanted_)
