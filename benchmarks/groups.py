@@ -9,8 +9,6 @@ ELLZERO_DATA names the folder with the real data. Sections that a call leaves ou
 from __future__ import annotations
 
 import time
-import warnings
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -20,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer
 
 import ellzero as ez
+from benchmarks.chosen_features import Chosen, tally, timed
 from benchmarks.exact_data import CODES, file_of, labelled, missing
 from benchmarks.sections import Report, Section, arguments_of
 from ellzero.measurement.markdown import table, three_digits
@@ -27,7 +26,6 @@ from ellzero.measurement.markdown import table, three_digits
 Array = NDArray[np.float64]
 SIZES = (2, 5, 10, 15, 20)
 RIDGE = 1e-3
-WORSE = 1e-6  # relative
 INTRODUCTION = """# Groups of columns
 
 Models of few groups of columns, by `ez.fit_sizes(groups=...)`, abess (`group=`) and, for squared error, the group lasso
@@ -59,17 +57,6 @@ def drawn(n: int, p: int, loss: str, seed: int) -> tuple[Array, Array, NDArray[n
         else np.sign(rng.random(n) - 1 / (1 + np.exp(2 * eta)))
     )
     return np.asfortranarray(X), y, labels
-
-
-def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    start = time.process_time()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        result = work()
-    return time.process_time() - start, result
-
-
-Chosen = dict[int, NDArray[np.int64]]  # by size: the groups
 
 
 def by_ellzero(X: Array, y: Array, labels: NDArray[Any], loss: str, largest: int, algorithm: str) -> tuple[float, Chosen]:
@@ -121,15 +108,6 @@ def cost_of(X: Array, y: Array, labels: NDArray[Any], loss: str, groups: NDArray
     """The objective of all columns of some groups, by one solver for all tools."""
     columns = np.flatnonzero(np.isin(labels, groups))
     return ez.fit_path(np.asfortranarray(X[:, columns]), y, loss=loss, lambda_0=0.0, lambda_2=RIDGE)[0].cost
-
-
-def tally(ours: Chosen, theirs: Chosen, cost: Callable[[NDArray[np.int64]], float]) -> str:
-    """Better, equal, worse over the sizes that both have."""
-    counts = [0, 0, 0]
-    for size in sorted(ours.keys() & theirs.keys() - {0}):
-        one, other = cost(ours[size]), cost(theirs[size])
-        counts[1 if abs(one - other) <= WORSE * other else 0 if one < other else 2] += 1
-    return " / ".join(map(str, counts))
 
 
 def compared(

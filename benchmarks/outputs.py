@@ -9,8 +9,6 @@ ELLZERO_DATA names the folder with the real data. Sections that a call leaves ou
 from __future__ import annotations
 
 import time
-import warnings
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -21,13 +19,13 @@ from sklearn.datasets import load_digits, load_wine
 from sklearn.model_selection import StratifiedShuffleSplit
 
 import ellzero as ez
+from benchmarks.chosen_features import Chosen, tally, timed
 from benchmarks.exact_data import file_of
 from benchmarks.sections import Report, Section, arguments_of
 from ellzero.measurement.markdown import table, three_digits
 
 Array = NDArray[np.float64]
 RIDGE = 1e-4
-WORSE = 1e-6  # relative
 SPLITS = 5
 INTRODUCTION = """# Several outputs on shared features
 
@@ -89,17 +87,6 @@ def genes(name: str, log: bool) -> tuple[Array, NDArray[Any]]:
     return scaled(np.log1p(X - min(X.min(), 0.0)) if log else X), data["y"]
 
 
-def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    start = time.process_time()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        result = work()
-    return time.process_time() - start, result
-
-
-Chosen = dict[int, NDArray[np.int64]]  # by size: the features
-
-
 def by_ellzero(X: Array, y: NDArray[Any], loss: str, largest: int, algorithm: str, effort: str) -> tuple[float, Chosen]:
     settings: dict[str, Any] = {"loss": loss, "lambda_2": RIDGE, "algorithm": algorithm, "effort": effort, "n_jobs": 1}
     seconds, found = timed(lambda: ez.fit_sizes(X, y, range(largest + 1), **settings))
@@ -128,15 +115,6 @@ def by_abess(X: Array, y: NDArray[Any], loss: str, largest: int) -> tuple[float,
 def cost_of(X: Array, y: NDArray[Any], loss: str, columns: NDArray[np.int64]) -> float:
     """The objective of some features, by one solver for all tools."""
     return ez.fit_path(np.asfortranarray(X[:, columns]), y, loss=loss, lambda_0=0.0, lambda_2=RIDGE)[0].cost
-
-
-def tally(ours: Chosen, theirs: Chosen, cost: Callable[[NDArray[np.int64]], float]) -> str:
-    """Better, equal, worse over the sizes that both have."""
-    counts = [0, 0, 0]
-    for size in sorted(ours.keys() & theirs.keys() - {0}):
-        one, other = cost(ours[size]), cost(theirs[size])
-        counts[1 if abs(one - other) <= WORSE * other else 0 if one < other else 2] += 1
-    return " / ".join(map(str, counts))
 
 
 RUNS = {"descent": ("cd", "quick"), "quick": ("local_search", "quick"), "thorough": ("local_search", "thorough")}
