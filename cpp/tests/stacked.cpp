@@ -141,7 +141,7 @@ TEST(stacked_moments_are_those_of_all_rows) {
 TEST(stacked_curvatures_couple_the_outputs_of_a_row) {
     for (int trial = 0; trial < 200; ++trial) {
         const Case of(random, 6);
-        Team team(random.integer(1, 2));
+        Team team(random.coin() ? 1 : 2);
         std::vector<double> d = random.numbers(of.rows(), 0.0, 1.0), v = random.numbers(of.rows());
         for (int64_t i = 0; i < of.n; ++i)
             if (random.coin(0.1))
