@@ -224,6 +224,8 @@ def inference(
     design = as_design(X, names)
     n = design.shape[0]
     classes: NDArray[Any] | None = None
+    if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+        raise InvalidInputError(f"inference measures one output: take a column of y, which has {np.shape(y)[1]}.")
     if loss == "logistic":
         target, classes = encode_labels(y, n, np.full(n, 1.0 / n), get_loss(loss))
     else:
