@@ -16,7 +16,7 @@ from ellzero.base.quoting import shown
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
 
-__all__ = ["cautions_on", "class_pairs", "warn_of_cautions"]
+__all__ = ["cautions_on", "cautions_on_classes", "class_pairs", "warn_of_cautions"]
 
 Array = NDArray[np.float64]
 
@@ -58,8 +58,8 @@ def cautions_on_classes(y: Array, decision: Array, used: int, classes: Sequence[
     own = (decision * y).sum(axis=1)
     if (np.where(y > 0.0, -np.inf, decision).max(axis=1) < own).all():
         out.append(
-            "the model tells all classes apart in every row it was fitted on: nothing but the shrinkage limits its coefficients "
-            "then, and neither their sizes nor probabilities near 0 and 1 should be trusted."
+            "the model tells all classes apart in every row it was fitted on: nothing but the shrinkage limits its "
+            "coefficients then, and neither their sizes nor probabilities near 0 and 1 should be trusted."
         )
     return out
 

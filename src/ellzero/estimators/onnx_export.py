@@ -41,9 +41,9 @@ def to_onnx(model: L0Estimator | Model, *, dtype: str = "float64") -> onnx.Model
     Returns
     -------
     onnx.ModelProto
-        Of a regression the output is ``prediction``, of shape (n,) or (n, targets). Of a classifier they are ``label``, (n,), as `predict`
-        returns it, ``decision``, (n, 1) or (n, classes), and, where the estimator has probabilities, ``probabilities``,
-        (n, classes), in the order of `classes_`. Its metadata name the features and the classes.
+        Of a regression the output is ``prediction``, of shape (n,) or (n, targets). Of a classifier they are ``label``, (n,),
+        as `predict` returns it, ``decision``, (n, 1) or (n, classes), and, where the estimator has probabilities,
+        ``probabilities``, (n, classes), in the order of `classes_`. Its metadata name the features and the classes.
 
     Examples
     --------

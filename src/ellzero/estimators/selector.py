@@ -25,7 +25,8 @@ class L0Selector(SelectorMixin, BaseEstimator):
     Parameters
     ----------
     k : int, optional
-        The largest number of features; all classes (or targets) share them. With neither ``k`` nor ``lambda_0``, ``criterion`` chooses.
+        The largest number of features; all classes (or targets) share them. With neither ``k`` nor ``lambda_0``, ``criterion``
+        chooses.
     regression : bool
         The target holds numbers, otherwise labels.
     loss, lambda_0, lambda_1, lambda_2, algorithm, criterion, max_support, class_weight, fit_intercept, standardize, lower,

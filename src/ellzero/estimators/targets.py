@@ -131,7 +131,7 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
             return [np.where(code == 1, 1.0, -1.0)], self.classes_, weight
         self.multi_class_ = multi_class
         if multi_class == "multinomial":
-            return [code], self.classes_, weight
+            return [code.astype(np.float64)], self.classes_, weight
         signs = np.where(code[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
         return [signs] if multi_class == "ovr_shared" else list(np.ascontiguousarray(signs.T)), self.classes_, weight
 

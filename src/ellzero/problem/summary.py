@@ -25,8 +25,8 @@ ODDS = (
     "deviation: per sd) and the others stay as they are."
 )
 SHARED_ODDS = (
-    "When a feature grows by one unit (by one standard deviation: per sd) and the others stay as they are, the odds of one class "
-    "against another change by the odds ratio of the one divided by that of the other."
+    "When a feature grows by one unit (by one standard deviation: per sd) and the others stay as they are, the odds of one "
+    "class against another change by the odds ratio of the one divided by that of the other."
 )
 
 
