@@ -37,12 +37,12 @@ function formula(model) {
   }
   const scores = model.coef.flatMap((_, c) => [`    ${labels[c]}: (`, ...sum(c, "        "), "    ),"]);
   const lines = ["scores = {", ...scores, "}", "label = max(scores, key=scores.get)"];
-  if (report.loss === "multinomial")
-    lines.push(
-      "parts = {label: math.exp(score - max(scores.values())) for label, score in scores.items()}",
-      "probabilities = {label: part / sum(parts.values()) for label, part in parts.items()}  # import math",
-    );
-  return lines.join("\n");
+  if (report.loss !== "multinomial") return lines.join("\n");
+  const shares = [
+    "parts = {label: exp(score - max(scores.values())) for label, score in scores.items()}",
+    "probabilities = {label: part / sum(parts.values()) for label, part in parts.items()}",
+  ];
+  return ["from math import exp", "", ...lines, ...shares].join("\n");
 }
 
 function showCode(model) {
