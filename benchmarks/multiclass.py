@@ -41,8 +41,8 @@ models are chosen by five folds of the training rows, by coordinate descent. "mu
 Held-out accuracy in percent and log loss on the other rows, means over random splits; features of all classes together;
 processor seconds of one fit, one thread.
 """
-TEXT = """{splits} stratified splits, {share:.0%} of the rows train, at most {most}. The last lines count on how many sets a method
-is the best by more than the standard error of the differences between splits, and give means over the sets.
+TEXT = """{splits} stratified splits, {share:.0%} of the rows train, at most {most}. The last lines count on how many sets a
+method is the best by more than the standard error of the differences between splits, and give means over the sets.
 
 {body}"""
 

@@ -23,8 +23,9 @@ FRAME = pd.DataFrame(X, columns=[f"Größe {j}" if j else 'a "b"\n\t\\ 特徴 �
 
 FITTED = {
     "binary": lambda: ez.L0Classifier(k=3).fit(X, LABELS),
-    "multiclass": lambda: ez.L0Classifier(k=3).fit(X, THREE),
-    "shared support": lambda: ez.L0Classifier(k=3, shared_support=True).fit(X, THREE),
+    "multinomial": lambda: ez.L0Classifier(k=3, multi_class="multinomial").fit(X, THREE),
+    "one against the rest": lambda: ez.L0Classifier(k=3, multi_class="ovr").fit(X, THREE),
+    "shared support": lambda: ez.L0Classifier(k=3, multi_class="ovr_shared").fit(X, THREE),
     "hinge": lambda: ez.L0Classifier("hinge", k=3).fit(X, LABELS),
     "calibrated hinge": lambda: ez.L0Classifier("hinge", k=3, probability=True).fit(X, LABELS),
     "calibrated multiclass": lambda: ez.L0Classifier("squared_hinge", k=3, probability=True).fit(X, THREE),
@@ -37,6 +38,8 @@ FITTED = {
     "cross-validated": lambda: ez.L0ClassifierCV(n_shrinkage=2, cv=3).fit(X, LABELS),
     "cross-validated size": lambda: ez.L0ClassifierCV(n_shrinkage=2, cv=3, select="size", max_support=4).fit(X, LABELS),
     "regression": lambda: ez.L0Regressor(k=3).fit(X, Y),
+    "regression of two targets": lambda: ez.L0Regressor(k=3).fit(X, np.column_stack([Y, X[:, 1] - Y])),
+    "sparse regression of two targets": lambda: ez.L0Regressor(k=3).fit(X, np.column_stack([Y, X[:, 1] - Y])).sparsify(),
     "sparse regression": lambda: ez.L0Regressor(k=3).fit(X, Y).sparsify(),
     "cross-validated regression": lambda: ez.L0RegressorCV(n_shrinkage=2, cv=3).fit(X, Y),
 }

@@ -105,7 +105,11 @@ def test_predictions_read_the_columns_of_the_support(tmp_path):
 def test_several_classes(data):
     X, store = data
     y = np.digitize(response(X), [-1.0, 1.0])
-    for settings in ({"k": 2}, {"k": 3, "shared_support": True}):
+    for settings in (
+        {"k": 2, "multi_class": "ovr"},
+        {"k": 3, "multi_class": "ovr_shared"},
+        {"k": 3, "multi_class": "multinomial"},
+    ):
         here, there = (ez.L0Classifier(**settings).fit(form, y) for form in (X, store))
         same_model(here, there)
         np.testing.assert_array_equal(here.predict(X), there.predict(store))
@@ -114,7 +118,7 @@ def test_several_classes(data):
 def test_one_pass_for_all_classes(plain):
     X, store = plain
     y = np.digitize(response(X), [-1.0, 1.0])
-    ez.L0Classifier(k=3, shared_support=True, algorithm="cd").fit(store, y)
+    ez.L0Classifier(k=3, multi_class="ovr_shared", algorithm="cd").fit(store, y)
     assert store.passes == 4  # the statistics, and a look for each of three features
 
 

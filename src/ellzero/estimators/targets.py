@@ -100,8 +100,8 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
             raise InvalidInputError(f"multi_class='multinomial' is for loss='logistic', got loss={quoted(self.loss)}.")
         if shared is not None:
             choice = "ovr_shared" if as_flag("shared_support", shared) else "ovr"
-            # Level 6 is the user's code that calls `fit`.
-            warnings.warn(f"shared_support will go: use multi_class={choice!r}.", FutureWarning, stacklevel=6)
+            # Level 7 is the user's code that calls `fit`.
+            warnings.warn(f"shared_support will go: use multi_class={choice!r}.", FutureWarning, stacklevel=7)
         if choice == "auto":
             return "multinomial" if self.loss == "logistic" else "ovr_shared"
         return choice
