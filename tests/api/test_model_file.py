@@ -231,7 +231,7 @@ REGRESSOR = {**CLASSIFIER, "estimator": "L0Regressor", "loss": "squared_error", 
 REMOVED = object()
 BAD_VALUES = {
     ("format",): ["ellzero", None, 1, [], REMOVED],
-    ("version",): [0, 2, 1.0, True, "1", None, [1], REMOVED],
+    ("version",): [0, 3, 1.0, True, "1", None, [1], REMOVED],
     ("estimator",): ["L0ClassifierCV", "L0Regressor", "os.system", "", None, 1, {}, REMOVED],
     ("loss",): ["exponential", "logistic", "", None, 1, ["hinge"], REMOVED],
     ("penalties",): [None, [], 1, {}, REMOVED],
@@ -252,6 +252,7 @@ BAD_VALUES = {
     ("outputs", 0, "coefficients"): [[1.0], [1.0, None], [1.0, "2"], [True, 1.0], [[1.0], 1.0], None, 1, {}, REMOVED],
     ("calibration",): [[], [[1.0]], [[1.0, 2.0, 3.0]], [[1.0, 2.0]] * 2, [1.0, 2.0], [[1.0, None]], [["1", 2.0]], 1, REMOVED],
     ("preparation",): [[], "x", 1, True],
+    ("multi_class",): ["ovr", "multinomial", "softmax", 1, []],  # of two classes
 }
 CORRUPTIONS = [(place, value) for place, values in BAD_VALUES.items() for value in values]
 
@@ -422,3 +423,30 @@ def test_a_small_file_may_claim_many_features_but_little_memory(tmp_path):
         tracemalloc.stop()
     assert model.n_features_in_ == 10**8
     assert most < 20e6  # a vector of so many numbers has 800 MB
+
+
+def test_files_of_several_outputs(tmp_path):
+    """What version 1 cannot say is in version 2, and contradictions are refused."""
+    three, two = FITTED["multinomial"](), FITTED["regression of two targets"]()
+    for model in (three, two):
+        content = json.loads(saved(model, tmp_path).read_text())
+        assert content["version"] == 2
+        with pytest.raises(ez.InvalidInputError, match="is malformed"):
+            ez.load(write(tmp_path, content | {"version": 1}))
+    assert json.loads(saved(two, tmp_path).read_text())["estimator"] == "L0Regressor"
+    content = json.loads(saved(three, tmp_path).read_text())
+    assert content["multi_class"] == content["loss"] == "multinomial"
+    for change in (
+        {"multi_class": "ovr"},
+        {"loss": "logistic"},
+        {"multi_class": "ovr", "loss": "hinge", "outputs": content["outputs"][:2]},
+        {"outputs": content["outputs"][:2]},
+        {"calibration": [[1.0, 0.0]] * 3},
+        {"classes": {"type": "integer", "values": [0, 1]}, "outputs": content["outputs"][:1]},
+    ):
+        with pytest.raises(ez.InvalidInputError, match="is malformed"):
+            ez.load(write(tmp_path, content | change))
+    former = json.loads(saved(FITTED["one against the rest"](), tmp_path).read_text())
+    assert former["version"] == 1
+    assert former.pop("multi_class") == "ovr"  # files from before it was written
+    assert ez.load(write(tmp_path, former)).multi_class_ == "ovr"

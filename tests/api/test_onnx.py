@@ -96,6 +96,13 @@ def test_no_class_has_a_share():
     assert np.ptp(run(model, IRIS)["probabilities"]) == 0.0
 
 
+def test_several_targets():
+    rng = np.random.default_rng(2)
+    targets = np.column_stack([X[:, 0], X[:, 1] - X[:, 2]]) + 0.1 * rng.normal(size=(len(X), 2))
+    model = ez.L0Regressor(k=3).fit(X, targets)
+    np.testing.assert_allclose(run(model, X)["prediction"], model.predict(X), rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize(
     "options", [{"k": 3}, {"k": 3, "fit_intercept": False}, {"k": 0}, {"lambda_0": 0.1, "standardize": False}]
 )

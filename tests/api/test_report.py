@@ -488,11 +488,12 @@ def test_snippets_quote_what_needs_it():
 def test_commands_say_what_the_page_shows():
     X, y = classification(23, n=150, classes=3)
     settings = {"fit_intercept": False, "lower": -3.0, "arguments": ["--weight", "my weight"], "loss": "squared_hinge"}
-    blocks = write_and_read(X, y, target="animal", **settings)[0]["code"]["blocks"]
+    blocks = write_and_read(X, y, target="animal", multi_class="ovr", **settings)[0]["code"]["blocks"]
     fit, certify = ("2".join(block["parts"]) for block in blocks[1:])
-    problem = "--loss squared_hinge --lambda-1 0 --lambda-2 0.01 --no-intercept --lower -3"
+    problem = "--loss squared_hinge --lambda-1 0 --lambda-2 0.01 --no-intercept --lower -3 --multi-class ovr"
     data = "data.csv --target animal --weight 'my weight'"
     assert fit == f"ellzero fit {data} --k 2 {problem} --out model.json\nellzero predict model.json new.csv"
+    problem = problem.removesuffix(" --multi-class ovr")
     assert certify == (
         f"ellzero certify {data} --k 2 {problem} --positive cat --out proof.npz\nellzero verify proof.npz {data} --positive cat"
     )

@@ -145,7 +145,7 @@ def text_lines(args: argparse.Namespace, solution: ellzero.ExactSolution, result
 
 def several_classes(result: dict[str, Any]) -> Any:
     """Return the labels, if there are more than two, each with a column of coefficients; nothing otherwise."""
-    return result["classes"] if result["loss"] == "multinomial" else ()
+    return result["classes"] if result.get("loss") == "multinomial" else ()
 
 
 def positive_class(result: dict[str, Any]) -> str:

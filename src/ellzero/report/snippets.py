@@ -79,7 +79,7 @@ def shell_blocks(
     if given.get("class_weight") == "balanced":
         fit += ["--class-weight", "balanced"]
     multi_class = multi_class_of(summary)
-    if multi_class not in (None, "multinomial"):
+    if multi_class is not None and multi_class != ("multinomial" if given["loss"] == "logistic" else "ovr_shared"):
         fit += ["--multi-class", multi_class]
     blocks = [
         command("Command line", f"ellzero fit {data}", [*fit, "--out", "model.json"], "ellzero predict model.json new.csv")
