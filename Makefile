@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BUILD := build/dev
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test check lint style types tidy docs bench bench-search bench-alternatives bench-groups bench-outputs bench-certified bench-exact bench-mip bench-cv bench-choice bench-inference bench-out-of-core bench-cluster bench-gpu test-gpu fuzz fuzz-table soak sanitize sanitize-threads cross cross-aarch64 cross-windows cross-macos wheel stubs clean
+.PHONY: demo test check lint style types tidy docs bench bench-search bench-alternatives bench-groups bench-outputs bench-multiclass bench-certified bench-exact bench-mip bench-cv bench-choice bench-inference bench-out-of-core bench-cluster bench-gpu test-gpu fuzz fuzz-table soak sanitize sanitize-threads cross cross-aarch64 cross-windows cross-macos wheel stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
@@ -67,6 +67,10 @@ bench-groups: $(VENV)/.built $(VENV)/.peers
 # Several classes and several targets, beside abess, and proofs; ELLZERO_DATA names the folder with real data.
 bench-outputs: $(VENV)/.built $(VENV)/.peers
 	$(BIN)/python -m benchmarks.outputs $(BENCH)
+
+# Ways to learn more than two classes, by held-out scores; ELLZERO_DATA names the folder with gene expressions.
+bench-multiclass: $(VENV)/.built
+	$(BIN)/python -m benchmarks.multiclass $(BENCH)
 
 # All models that are nearly as good; ELLZERO_DATA names the folder with real data.
 bench-alternatives: $(VENV)/.built

@@ -46,9 +46,10 @@ def estimator_cases() -> Iterator[Case]:
         "exact price": ({"lambda_0": 0.03, "algorithm": "exact", "lambda_2": RIDGE, "bound": "heuristic"}, y),
         "bounds": ({"k": 4, "lower": 0.0, "upper": 0.5, "unpenalized": [3]}, y),
         "probability": ({"loss": "hinge", "k": 4, "probability": True}, y),
-        "three classes": ({"k": 3}, three),
-        "shared support": ({"k": 3, "shared_support": True}, three),
-        "three classes, exact": ({"k": 2, "algorithm": "exact", "lambda_2": RIDGE}, three),
+        "multinomial": ({"k": 3, "multi_class": "multinomial"}, three),
+        "three classes": ({"k": 3, "multi_class": "ovr"}, three),
+        "shared support": ({"k": 3, "multi_class": "ovr_shared"}, three),
+        "three classes, exact": ({"k": 2, "multi_class": "ovr", "algorithm": "exact", "lambda_2": RIDGE}, three),
     }
     for name, (settings, target) in classifiers.items():
         yield f"estimator/L0Classifier/{name}", partial(fitted, ez.L0Classifier(**settings, **ONE), X, target)
@@ -63,8 +64,9 @@ def estimator_cases() -> Iterator[Case]:
         "scoring": ({"scoring": "roc_auc", "loss": "squared_hinge"}, y),
         "hinge": ({"loss": "hinge", "probability": True, "n_shrinkage": 2}, y),
         "exact": ({"algorithm": "exact", "max_support": 5, "shrinkage": [0.1, 0.01]}, y),
-        "three classes": ({}, three),
-        "shared support": ({"shared_support": True, "select": "size", "max_support": 6}, three),
+        "multinomial": ({"multi_class": "multinomial"}, three),
+        "three classes": ({"multi_class": "ovr"}, three),
+        "shared support": ({"multi_class": "ovr_shared", "select": "size", "max_support": 6}, three),
     }
     for name, (settings, target) in validated.items():
         yield f"estimator/L0ClassifierCV/{name}", partial(fitted, ez.L0ClassifierCV(**short | settings), X, target)

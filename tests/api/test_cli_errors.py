@@ -56,10 +56,6 @@ TABLES = {
     "target missing": (text(with_value("label", None, (4, 9))), "target 'label' is missing in 2 of 120 rows (first in row 5)"),
     "one class": (text(FRAME.assign(label="yes")), "target 'label' has a single value (yes)"),
     "one row": (text(FRAME.head(1)), "target 'label' has a single value"),
-    "three classes": (
-        text(species().rename(columns={"species": "label"})),
-        "target 'label' has 3 classes (ant, bee, cat), this command takes two; --positive ant tells one of them from the rest",
-    ),
     "numbers": (text(FRAME.assign(label=FRAME.a)), "120 different numbers in 120 rows (-2."),
     "names": (
         text(FRAME.assign(label=[f"n{k}" for k in range(120)])),
@@ -75,6 +71,22 @@ def test_tables(run, tmp_path, case):
     (tmp_path / "data.csv").write_text(content)
     for command in (["path"], ["certify", "--k", "2"]):
         assert expected in run.error(*command, tmp_path / "data.csv", "--target", "label")
+
+
+def test_losses_of_two_classes(run, tmp_path):
+    """More than two classes need the multinomial loss, which is the default for them."""
+    species().to_csv(tmp_path / "data.csv", index=False)
+    sentence = (
+        "target 'species' has 3 classes (ant, bee, cat), this command and its loss take two; --positive ant tells one of them "
+        "from the rest"
+    )
+    for command in (["path"], ["certify", "--k", "2"], ["alternatives", "--k", "2"]):
+        argv = [*command, tmp_path / "data.csv", "--target", "species"]
+        assert sentence in run.error(*argv, "--loss", "hinge" if command[0] != "alternatives" else "logistic")
+    message = run.error("alternatives", tmp_path / "data.csv", "--target", "species", "--k", "2", "--loss", "multinomial")
+    assert message == "alternatives are found for two classes: --positive LABEL tells one class from the rest."
+    message = run.error("fit", tmp_path / "data.csv", "--target", "species", "--loss", "multinomial", "--multi-class", "ovr")
+    assert message == "--loss multinomial excludes --multi-class ovr."
 
 
 def test_encodings(run, tmp_path):

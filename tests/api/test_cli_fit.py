@@ -136,16 +136,17 @@ def test_regression(run, tmp_path):
     assert [f["name"] for f in result["features"]] == ["b", "d"]
 
 
-@pytest.mark.parametrize("shared", [False, True])
-def test_several_classes(run, tmp_path, shared):
+@pytest.mark.parametrize("multi_class", ["multinomial", "ovr_shared", "ovr"])
+def test_several_classes(run, tmp_path, multi_class):
     frame = species()
     frame.to_csv(tmp_path / "data.csv", index=False)
     model = tmp_path / "model.json"
-    options = ["--shared-support"] if shared else []
+    options = ["--multi-class", multi_class.replace("_", "-")]
     result = run.json("fit", tmp_path / "data.csv", "--target", "species", "--k", "2", *options, "--out", model)
     numbers = frame.drop(columns="species")
     labels = frame.species.to_numpy(dtype=str)
-    expected = ez.L0Classifier(k=2, shared_support=shared).fit(numbers, labels)
+    expected = ez.L0Classifier(k=2, multi_class=multi_class).fit(numbers, labels)
+    assert result["multi_class"] == multi_class
     assert [output["label"] for output in result["outputs"]] == ["ant", "bee", "cat"]
     for output, coef in zip(result["outputs"], expected.coef_, strict=True):
         assert {f["name"]: f["coefficient"] for f in output["features"]} == pytest.approx(
@@ -157,7 +158,8 @@ def test_several_classes(run, tmp_path, shared):
     assert float(rows[0]["probability_cat"]) == pytest.approx(expected.predict_proba(numbers)[0, 2])
     assert float(rows[0]["decision_bee"]) == pytest.approx(expected.decision_function(numbers)[0, 1])
     text = run.ok("fit", tmp_path / "data.csv", "--target", "species", "--k", "2", *options)
-    assert text.count("(positive coefficients speak for it)") == 3
+    assert text.count("(positive coefficients speak for it)") == (3 if multi_class == "ovr" else 0)
+    assert any(line.split() == ["ant", "bee", "cat"] for line in text.splitlines()) == (multi_class != "ovr")
 
 
 @pytest.mark.parametrize("zero_based", [True, False])
@@ -239,7 +241,7 @@ def test_settings_reach_the_estimator(run, tmp_path):
         X, Y, sample_weight=frame.weight
     )
     assert result["criterion"] == {"name": "aic", "value": pytest.approx(weighted.criterion_)}
-    for option in ("--class-weight balanced", "--shared-support", "--probability"):
+    for option in ("--class-weight balanced", "--multi-class ovr", "--shared-support", "--probability"):
         words = option.split()
         message = run.error("fit", tmp_path / "data.csv", "--target", "a", "--drop", "label", "--regression", *words)
         assert message == f"{words[0]} is for classes, not for --regression."

@@ -162,16 +162,15 @@ def test_stability_selection_takes_costs():
 
 def test_more_than_two_classes():
     labels = np.array(["a", "b", "c"])[np.digitize(SIGNAL, [-1.0, 1.0])]
-    model = ez.L0Classifier(budget=3, feature_cost=COST).fit(X, labels)
+    model = ez.L0Classifier(budget=3, feature_cost=COST, multi_class="ovr").fit(X, labels)
     assert all(ALL[np.flatnonzero(row)].sum() <= 3.0 for row in model.coef_)
-    for settings, sentence in (
-        ({"shared_support": True, "k": 2}, "shared_support counts features: it excludes feature_cost."),
-        ({}, "feature_cost with more than two classes needs k, budget or lambda_0."),
-    ):
-        with pytest.raises(ez.InvalidInputError, match=sentence):
-            ez.L0Classifier(feature_cost=COST, **settings).fit(X, labels)
-    with pytest.raises(ez.InvalidInputError, match="shared_support counts features: it excludes budget"):
-        ez.L0Classifier(shared_support=True, budget=2).fit(X, labels)
+    with pytest.raises(ez.InvalidInputError, match="feature_cost with multi_class='ovr' needs k, budget or lambda_0"):
+        ez.L0Classifier(feature_cost=COST, multi_class="ovr").fit(X, labels)
+    for multi_class in ("multinomial", "ovr_shared"):
+        shared = ez.L0Classifier(budget=3, feature_cost=COST, multi_class=multi_class).fit(X, labels)
+        assert shared.spent_ == pytest.approx(ALL[shared.support_].sum())
+        assert 0.0 < shared.spent_ <= 3.0
+        assert len(ez.L0Classifier(feature_cost=COST, multi_class=multi_class).fit(X, labels).support_) > 0
 
 
 def test_model_files_keep_costs(tmp_path):

@@ -102,7 +102,7 @@ def test_scorers_of_regressions(scoring):
 
 @pytest.mark.parametrize("scoring", ["accuracy", "roc_auc_ovr", "neg_log_loss"])
 def test_scorers_of_several_classes(scoring):
-    model = ez.L0ClassifierCV(scoring=scoring, **SMALL).fit(X, THREE)
+    model = ez.L0ClassifierCV(scoring=scoring, multi_class="ovr", **SMALL).fit(X, THREE)
     check_scorer(model, THREE, get_scorer(scoring))
 
 
@@ -112,7 +112,7 @@ def check_scorer(model, y, scorer):
     if isinstance(model, ez.L0RegressorCV):
         alone, outputs, loss = ez.L0Regressor(k=0), [y], "squared_error"
     else:
-        alone, loss = ez.L0Classifier(k=0), "logistic"
+        alone, loss = ez.L0Classifier(k=0, multi_class="ovr"), "logistic"
         outputs = [y] if y is LABELS else [y == c for c in range(3)]
     alone.fit(X[train], y[train])
     for column in model.cv_results_.columns:
@@ -270,8 +270,15 @@ def test_classes_that_a_fold_lacks():
     with pytest.raises(ez.InvalidInputError, match="fold 2 of cv has no training row of class yes: use fewer folds"):
         ez.L0ClassifierCV(cv=without).fit(X, y)
     three = np.array(["ash", "elm", "oak"])[THREE]
-    with pytest.raises(ez.InvalidInputError, match="fold 1 of cv has no training row of class elm"):
-        ez.L0ClassifierCV(cv=[(np.flatnonzero(three != "elm"), np.flatnonzero(three == "elm"))]).fit(X, three)
+    for multi_class in ("multinomial", "ovr_shared", "ovr"):
+        with pytest.raises(ez.InvalidInputError, match="scoring is undefined on the test rows of fold 1 of cv"):
+            ez.L0ClassifierCV(
+                cv=[(np.flatnonzero(three != "elm"), np.flatnonzero(three == "elm"))], multi_class=multi_class
+            ).fit(X, three)
+        with pytest.raises(ez.InvalidInputError, match="fold 1 of cv has no training row of class ash"):
+            ez.L0ClassifierCV(
+                cv=[(np.flatnonzero(three == "elm"), np.flatnonzero(three != "elm"))], multi_class=multi_class
+            ).fit(X, three)
     with pytest.raises(ez.InvalidInputError, match="fold 1 of cv has no training row of positive weight"):
         ez.L0ClassifierCV(cv=[(np.arange(50), np.arange(50, 100))]).fit(X, y, sample_weight=np.arange(100) >= 50)
 
@@ -379,16 +386,16 @@ def test_the_limit_is_of_each_class():
     Z = rng.standard_normal((200, 6))
     y = (3.0 * Z[:, :3] + rng.gumbel(size=(200, 3))).argmax(axis=1)
     with pytest.warns(UserWarning, match="max_support = 1 features"):
-        small = ez.L0ClassifierCV(max_support=1, **SMALL).fit(Z, y)
+        small = ez.L0ClassifierCV(max_support=1, multi_class="ovr", **SMALL).fit(Z, y)
     assert small.support_.tolist() == [0, 1, 2]
-    large = ez.L0ClassifierCV(max_support=3, lambda_0=[0.12], shrinkage=[1e-3], cv=3).fit(Z, y)  # without a warning
+    large = ez.L0ClassifierCV(max_support=3, lambda_0=[0.12], shrinkage=[1e-3], cv=3, multi_class="ovr").fit(Z, y)  # no warning
     assert large.support_.tolist() == [0, 1, 2]
     assert (large.coef_ != 0.0).sum() == 3
 
 
 def test_exact_solutions_of_the_chosen_problem():
     for select, y in (("lambda_0", LABELS), ("size", LABELS), ("lambda_0", THREE)):
-        model = ez.L0ClassifierCV(algorithm="exact", select=select, rule="one_se", **SMALL).fit(X, y)
+        model = ez.L0ClassifierCV(algorithm="exact", select=select, rule="one_se", multi_class="ovr", **SMALL).fit(X, y)
         certificates = model.certificate_ if y is THREE else [model.certificate_]
         for c, certificate in enumerate(certificates):
             assert ez.verify(certificate, X, y == c if y is THREE else y).valid
@@ -430,12 +437,12 @@ def test_the_table_has_a_row_a_size():
 def test_the_table_of_several_classes(select):
     """Two numbers of features have two names: those of one class, and those of all classes, which is the size everywhere."""
     X, y = load_wine(return_X_y=True)
-    model = ez.L0ClassifierCV(select=select, max_support=3, shrinkage=[1e-2], cv=3).fit(X, y)
+    model = ez.L0ClassifierCV(select=select, max_support=3, shrinkage=[1e-2], cv=3, multi_class="ovr").fit(X, y)
     head, rows, chosen = printed_rows(model.cv_results_)
     assert [word.strip() for word in head if word.strip()] == ["per class", "in all", "score", "+-"]
     assert rows[chosen][1] == model.k_ == model.choice_.size == len(model.support_)
     assert rows[chosen][0] == np.count_nonzero(model.coef_, axis=1).max()
     column = [row[0 if select == "size" else 1] for row in rows]
     assert column == sorted(set(column))
-    shared = ez.L0ClassifierCV(select=select, max_support=3, shrinkage=[1e-2], cv=3, shared_support=True).fit(X, y)
+    shared = ez.L0ClassifierCV(select=select, max_support=3, shrinkage=[1e-2], cv=3, multi_class="ovr_shared").fit(X, y)
     assert printed_rows(shared.cv_results_)[0][0].strip() == "features"

@@ -218,7 +218,7 @@ def test_scores_are_numbers(value):
 
 
 def test_flags():
-    for settings in ({"fit_intercept": "no"}, {"standardize": 2}, {"shared_support": "x"}, {"probability": None}):
+    for settings in ({"fit_intercept": "no"}, {"standardize": 2}, {"probability": None}):
         (name,) = settings
         with pytest.raises(ez.InvalidInputError, match=f"{name} must be True or False, got"):
             ez.L0Classifier(**settings).fit(X, LABELS)
@@ -253,12 +253,6 @@ def test_scores_of_classifiers_are_not_for_regressions(scoring, message):
 def test_a_score_that_needs_other_labels():
     with pytest.raises(ez.InvalidInputError, match="scoring='f1' asks which class is the positive one: pos_label='yes'"):
         ez.L0ClassifierCV(scoring="f1", cv=2).fit(X, np.where(LABELS > 0, "yes", "no"))
-
-
-def test_proofs_exclude_shared_supports():
-    for make in (ez.L0Classifier, ez.L0ClassifierCV):
-        with pytest.raises(ez.InvalidInputError, match="algorithm='exact' proves one output at a time"):
-            make(algorithm="exact", shared_support=True).fit(X, THREE)
 
 
 def test_unfitted():

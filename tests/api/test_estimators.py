@@ -184,7 +184,7 @@ def test_labels_of_every_kind(labels, loss):
 
 
 def test_several_classes_are_each_against_the_rest():
-    model = ez.L0Classifier(k=3).fit(X, THREE)
+    model = ez.L0Classifier(k=3, multi_class="ovr").fit(X, THREE)
     assert model.coef_.shape == (3, 15)
     assert len(model.path_) == len(model.objective_) == 3
     for c in range(3):
@@ -297,7 +297,7 @@ def test_a_certificate_of_string_labels():
 
 def test_a_certificate_for_each_class():
     y = np.array(["ash", "elm", "oak"])[THREE]
-    model = ez.L0Classifier("squared_hinge", k=2, algorithm="exact").fit(X, y)
+    model = ez.L0Classifier("squared_hinge", k=2, algorithm="exact", multi_class="ovr").fit(X, y)
     for c, certificate in enumerate(model.certificate_):
         assert ez.verify(certificate, X, y == model.classes_[c]).valid
         assert not ez.verify(certificate, X, y == model.classes_[c - 1]).valid

@@ -23,8 +23,9 @@ FRAME = pd.DataFrame(X, columns=[f"Größe {j}" if j else 'a "b"\n\t\\ 特徴 �
 
 FITTED = {
     "binary": lambda: ez.L0Classifier(k=3).fit(X, LABELS),
-    "multiclass": lambda: ez.L0Classifier(k=3).fit(X, THREE),
-    "shared support": lambda: ez.L0Classifier(k=3, shared_support=True).fit(X, THREE),
+    "multinomial": lambda: ez.L0Classifier(k=3, multi_class="multinomial").fit(X, THREE),
+    "one against the rest": lambda: ez.L0Classifier(k=3, multi_class="ovr").fit(X, THREE),
+    "shared support": lambda: ez.L0Classifier(k=3, multi_class="ovr_shared").fit(X, THREE),
     "hinge": lambda: ez.L0Classifier("hinge", k=3).fit(X, LABELS),
     "calibrated hinge": lambda: ez.L0Classifier("hinge", k=3, probability=True).fit(X, LABELS),
     "calibrated multiclass": lambda: ez.L0Classifier("squared_hinge", k=3, probability=True).fit(X, THREE),
@@ -37,6 +38,8 @@ FITTED = {
     "cross-validated": lambda: ez.L0ClassifierCV(n_shrinkage=2, cv=3).fit(X, LABELS),
     "cross-validated size": lambda: ez.L0ClassifierCV(n_shrinkage=2, cv=3, select="size", max_support=4).fit(X, LABELS),
     "regression": lambda: ez.L0Regressor(k=3).fit(X, Y),
+    "regression of two targets": lambda: ez.L0Regressor(k=3).fit(X, np.column_stack([Y, X[:, 1] - Y])),
+    "sparse regression of two targets": lambda: ez.L0Regressor(k=3).fit(X, np.column_stack([Y, X[:, 1] - Y])).sparsify(),
     "sparse regression": lambda: ez.L0Regressor(k=3).fit(X, Y).sparsify(),
     "cross-validated regression": lambda: ez.L0RegressorCV(n_shrinkage=2, cv=3).fit(X, Y),
 }
@@ -228,7 +231,7 @@ REGRESSOR = {**CLASSIFIER, "estimator": "L0Regressor", "loss": "squared_error", 
 REMOVED = object()
 BAD_VALUES = {
     ("format",): ["ellzero", None, 1, [], REMOVED],
-    ("version",): [0, 2, 1.0, True, "1", None, [1], REMOVED],
+    ("version",): [0, 3, 1.0, True, "1", None, [1], REMOVED],
     ("estimator",): ["L0ClassifierCV", "L0Regressor", "os.system", "", None, 1, {}, REMOVED],
     ("loss",): ["exponential", "logistic", "", None, 1, ["hinge"], REMOVED],
     ("penalties",): [None, [], 1, {}, REMOVED],
@@ -249,6 +252,7 @@ BAD_VALUES = {
     ("outputs", 0, "coefficients"): [[1.0], [1.0, None], [1.0, "2"], [True, 1.0], [[1.0], 1.0], None, 1, {}, REMOVED],
     ("calibration",): [[], [[1.0]], [[1.0, 2.0, 3.0]], [[1.0, 2.0]] * 2, [1.0, 2.0], [[1.0, None]], [["1", 2.0]], 1, REMOVED],
     ("preparation",): [[], "x", 1, True],
+    ("multi_class",): ["ovr", "multinomial", "softmax", 1, []],  # of two classes
 }
 CORRUPTIONS = [(place, value) for place, values in BAD_VALUES.items() for value in values]
 
@@ -419,3 +423,30 @@ def test_a_small_file_may_claim_many_features_but_little_memory(tmp_path):
         tracemalloc.stop()
     assert model.n_features_in_ == 10**8
     assert most < 20e6  # a vector of so many numbers has 800 MB
+
+
+def test_files_of_several_outputs(tmp_path):
+    """What version 1 cannot say is in version 2, and contradictions are refused."""
+    three, two = FITTED["multinomial"](), FITTED["regression of two targets"]()
+    for model in (three, two):
+        content = json.loads(saved(model, tmp_path).read_text())
+        assert content["version"] == 2
+        with pytest.raises(ez.InvalidInputError, match="is malformed"):
+            ez.load(write(tmp_path, content | {"version": 1}))
+    assert json.loads(saved(two, tmp_path).read_text())["estimator"] == "L0Regressor"
+    content = json.loads(saved(three, tmp_path).read_text())
+    assert content["multi_class"] == content["loss"] == "multinomial"
+    for change in (
+        {"multi_class": "ovr"},
+        {"loss": "logistic"},
+        {"multi_class": "ovr", "loss": "hinge", "outputs": content["outputs"][:2]},
+        {"outputs": content["outputs"][:2]},
+        {"calibration": [[1.0, 0.0]] * 3},
+        {"classes": {"type": "integer", "values": [0, 1]}, "outputs": content["outputs"][:1]},
+    ):
+        with pytest.raises(ez.InvalidInputError, match="is malformed"):
+            ez.load(write(tmp_path, content | change))
+    former = json.loads(saved(FITTED["one against the rest"](), tmp_path).read_text())
+    assert former["version"] == 1
+    assert former.pop("multi_class") == "ovr"  # files from before it was written
+    assert ez.load(write(tmp_path, former)).multi_class_ == "ovr"

@@ -74,7 +74,13 @@ def test_labels_as_they_were_given(labels):
 
 
 @pytest.mark.parametrize(
-    "options", [{"k": 2}, {"k": 1, "shared_support": True}, {"loss": "hinge", "k": 2, "probability": True}]
+    "options",
+    [
+        {"k": 2, "multi_class": "multinomial"},
+        {"k": 2, "multi_class": "ovr"},
+        {"k": 1, "multi_class": "ovr_shared"},
+        {"loss": "hinge", "k": 2, "probability": True},
+    ],
 )
 def test_several_classes(options):
     y = np.array(["setosa", "versicolor", "virginica"])[SPECIES]
@@ -84,10 +90,17 @@ def test_several_classes(options):
 
 def test_no_class_has_a_share():
     """Far away from all rows every class loses against the rest, and all are as probable."""
-    model = ez.L0Classifier(k=2).fit(IRIS, SPECIES)
+    model = ez.L0Classifier(k=2, multi_class="ovr").fit(IRIS, SPECIES)
     model.intercept_ = np.full(3, -1e9)
     check_classifier(model, IRIS)
     assert np.ptp(run(model, IRIS)["probabilities"]) == 0.0
+
+
+def test_several_targets():
+    rng = np.random.default_rng(2)
+    targets = np.column_stack([X[:, 0], X[:, 1] - X[:, 2]]) + 0.1 * rng.normal(size=(len(X), 2))
+    model = ez.L0Regressor(k=3).fit(X, targets)
+    np.testing.assert_allclose(run(model, X)["prediction"], model.predict(X), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -93,9 +94,10 @@ def test_binary_figures_are_those_of_scikit_learn(weighted):
         assert bins[:, 2].sum() == len(y)
 
 
-def test_multiclass_figures_are_those_of_scikit_learn():
+@pytest.mark.parametrize("multi_class", ["multinomial", "ovr_shared", "ovr"])
+def test_multiclass_figures_are_those_of_scikit_learn(multi_class):
     X, y = classification(2, n=150, classes=3)
-    estimator = fitted(X, y)
+    estimator = fitted(X, y, partial(ez.L0ClassifierCV, multi_class=multi_class))
     summary = summarise(estimator, X, y)
     assert summary["kind"] == "multiclass"
     assert summary["classes"] == ["cat", "dog", "emu"]
@@ -103,7 +105,8 @@ def test_multiclass_figures_are_those_of_scikit_learn():
         decision = estimator.cv_results_.chosen.decision[:, point]
         predicted = estimator.classes_[decision.argmax(axis=1)]
         np.testing.assert_allclose(model["confusion"], confusion_matrix(y, predicted))
-        shares = expit(decision) / expit(decision).sum(axis=1, keepdims=True)
+        shares = np.exp(decision) if multi_class == "multinomial" else expit(decision)
+        shares /= shares.sum(axis=1, keepdims=True)
         for c, label in enumerate(estimator.classes_):
             assert model["calibration"][c]["brier"] == pytest.approx(brier_score_loss(y == label, shares[:, c]))
             if point:
@@ -393,7 +396,7 @@ def test_other_models_that_are_as_good():
 
 def test_each_class_has_a_certificate():
     X, y = classification(16, n=150, classes=3)
-    summary = write_and_read(X, y)[0]
+    summary = write_and_read(X, y, multi_class="ovr")[0]
     k = summary["selection"]["chosen"]
     rows = summary["certificate"]["rows"]
     assert [row["label"] for row in rows] == summary["classes"]
@@ -402,9 +405,17 @@ def test_each_class_has_a_certificate():
     for row, label in zip(rows, summary["classes"], strict=True):
         solution = ez.solve(X, y == label, k=k, lambda_2=1e-2, standardize=True)
         assert row["lower_bound"] <= solution.objective <= row["objective"] * (1.0 + 1e-9)
-    shared = write_and_read(X, y, shared_support=True)[0]
-    assert shared["certificate"]["rows"] == []
-    assert "share their features" in shared["certificate"]["sentence"]
+    for multi_class, target, loss in (
+        ("multinomial", y, "multinomial"),
+        ("ovr_shared", y[:, None] == np.unique(y), "logistic"),
+    ):
+        shared = write_and_read(X, y, multi_class=multi_class)[0]
+        k = shared["selection"]["chosen"]
+        solution = ez.solve(X, target, k=k, loss=loss, lambda_2=1e-2, standardize=True)
+        row = shared["certificate"]["rows"][0]
+        assert len(shared["certificate"]["rows"]) == 1
+        assert row["lower_bound"] <= solution.objective <= row["objective"] * (1.0 + 1e-9)
+        assert f"not about new rows: no model with at most {k} features" in shared["certificate"]["sentence"]
 
 
 def test_a_proof_that_was_cut_short_says_so():
@@ -477,11 +488,12 @@ def test_snippets_quote_what_needs_it():
 def test_commands_say_what_the_page_shows():
     X, y = classification(23, n=150, classes=3)
     settings = {"fit_intercept": False, "lower": -3.0, "arguments": ["--weight", "my weight"], "loss": "squared_hinge"}
-    blocks = write_and_read(X, y, target="animal", **settings)[0]["code"]["blocks"]
+    blocks = write_and_read(X, y, target="animal", multi_class="ovr", **settings)[0]["code"]["blocks"]
     fit, certify = ("2".join(block["parts"]) for block in blocks[1:])
-    problem = "--loss squared_hinge --lambda-1 0 --lambda-2 0.01 --no-intercept --lower -3"
+    problem = "--loss squared_hinge --lambda-1 0 --lambda-2 0.01 --no-intercept --lower -3 --multi-class ovr"
     data = "data.csv --target animal --weight 'my weight'"
     assert fit == f"ellzero fit {data} --k 2 {problem} --out model.json\nellzero predict model.json new.csv"
+    problem = problem.removesuffix(" --multi-class ovr")
     assert certify == (
         f"ellzero certify {data} --k 2 {problem} --positive cat --out proof.npz\nellzero verify proof.npz {data} --positive cat"
     )

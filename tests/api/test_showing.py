@@ -109,7 +109,7 @@ def test_estimators_print_their_coefficients(tmp_path):
 
 def test_estimators_of_several_classes():
     kind = np.arange(len(Y)) % 3
-    model = ez.L0Classifier(k=1).fit(X, kind)
+    model = ez.L0Classifier(k=1, multi_class="ovr").fit(X, kind)
     assert str(model).count("against the rest") == 3
     frame = model.to_frame()
     assert frame["class"].drop_duplicates().tolist() == [0, 1, 2]
@@ -164,7 +164,7 @@ def test_models_are_taken_wherever_coefficients_are():
     for start in (solution, estimator, solution.model):
         better = ez.improve(X, Y, start, swap_size=1, lambda_0=0.02, **settings)
         assert better.objective <= ez.objective(X, Y, start, lambda_0=0.02, **settings) * (1.0 + 1e-9)
-    several = ez.L0Classifier(k=1).fit(X, np.arange(len(Y)) % 3)
+    several = ez.L0Classifier(k=1, multi_class="ovr").fit(X, np.arange(len(Y)) % 3)
     with pytest.raises(ez.InvalidInputError, match="coef must be one model, got an estimator of several classes"):
         ez.objective(X, Y, several)
 
@@ -199,7 +199,7 @@ def test_summaries_for_readers(tmp_path):
     assert ez.load(tmp_path / "model.json").summary().to_frame().per_sd.isna().all()  # the file does not know
     assert "odds" not in str(ez.L0Regressor(k=2).fit(X, DATA.target).summary())
     assert "odds" not in str(ez.L0Classifier("hinge", k=2).fit(X, Y).summary())
-    several = ez.L0Classifier(k=1).fit(X, np.arange(len(Y)) % 3).summary()
+    several = ez.L0Classifier(k=1, multi_class="ovr").fit(X, np.arange(len(Y)) % 3).summary()
     assert str(several).count("against the rest") == 3
     assert several.to_frame()["class"].nunique() == 3
     path = ez.fit_path(X, Y, lambda_2=1e-3, standardize=True, max_support=2)

@@ -105,7 +105,11 @@ def test_predictions_read_the_columns_of_the_support(tmp_path):
 def test_several_classes(data):
     X, store = data
     y = np.digitize(response(X), [-1.0, 1.0])
-    for settings in ({"k": 2}, {"k": 3, "shared_support": True}):
+    for settings in (
+        {"k": 2, "multi_class": "ovr"},
+        {"k": 3, "multi_class": "ovr_shared"},
+        {"k": 3, "multi_class": "multinomial"},
+    ):
         here, there = (ez.L0Classifier(**settings).fit(form, y) for form in (X, store))
         same_model(here, there)
         np.testing.assert_array_equal(here.predict(X), there.predict(store))
@@ -114,8 +118,12 @@ def test_several_classes(data):
 def test_one_pass_for_all_classes(plain):
     X, store = plain
     y = np.digitize(response(X), [-1.0, 1.0])
-    ez.L0Classifier(k=3, shared_support=True, algorithm="cd").fit(store, y)
-    assert store.passes == 4  # the statistics, and a look for each of three features
+    ez.L0Classifier(k=3, algorithm="cd").fit(store, y > 0)
+    of_two = store.passes
+    for multi_class in ("ovr_shared", "multinomial"):
+        before = store.passes
+        ez.L0Classifier(k=3, multi_class=multi_class, algorithm="cd").fit(store, y)
+        assert store.passes - before <= 1.5 * of_two
 
 
 def looks_at_rows(estimator, X, y):

@@ -113,10 +113,31 @@ def test_perfect_fits_are_finite():
 
 def test_several_classes_add_up():
     three = np.digitize(Y, np.quantile(Y, [0.33, 0.67]))
-    apart = ez.L0Classifier().fit(X, three)
+    apart = ez.L0Classifier(multi_class="ovr").fit(X, three)
     assert apart.criterion_ == pytest.approx(sum(ez.L0Classifier().fit(X, three == c).criterion_ for c in range(3)))
-    shared = ez.L0Classifier(shared_support=True).fit(X, three)
-    assert np.isfinite(shared.criterion_)
+
+
+@pytest.mark.parametrize("criterion", ["aic", "bic", "ebic"])
+def test_coefficients_of_several_outputs(criterion):
+    """A column has a coefficient for each output, one less if multinomial; the number of models is that of features."""
+    three = np.digitize(Y, np.quantile(Y, [0.33, 0.67]))
+    n, p = X.shape
+    for multi_class, each in (("multinomial", 2), ("ovr_shared", 3)):
+        model = ez.L0Classifier(criterion=criterion, multi_class=multi_class, lambda_2=0.01).fit(X, three)
+        loss, y = ("multinomial", three) if each == 2 else ("logistic", three[:, None] == np.arange(3))
+        deviance = 2.0 * n * ez.objective(X, y, model.coef_, model.intercept_, loss=loss)
+        size = len(model.support_)
+        expected = deviance + (2.0 if criterion == "aic" else np.log(n)) * each * (size + 1)
+        if criterion == "ebic":
+            expected += 2.0 * np.log(comb(p, size))
+        assert model.criterion_ == pytest.approx(expected, rel=1e-6)
+    targets = np.column_stack([Y, X[:, 3] - 2.0 * Y])
+    model = ez.L0Regressor(criterion=criterion).fit(X, targets)
+    variance = ((targets - model.predict(X)) ** 2).mean(axis=0)
+    size = len(model.support_)
+    expected = n * np.log(variance).sum() + (2.0 if criterion == "aic" else np.log(n)) * 2 * (size + 1)
+    expected += 2.0 * np.log(comb(p, size)) if criterion == "ebic" else 0.0
+    assert model.criterion_ == pytest.approx(expected, rel=1e-4)
 
 
 def test_max_support_is_the_largest_size():

@@ -104,13 +104,13 @@ def refuse_masked(name: str, values: Any) -> None:
 
 def as_response(y: Any, n: int) -> NDArray[np.float64]:
     """Return the numbers of a response: one for each row, or a column for each of several outputs."""
-    if np.ndim(y) != 2 or np.shape(y)[1] == 1:
-        return as_vector("y", y, n)
     refuse_masked("y", y)
     try:
         found = np.asarray(at_hand(y), dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidInputError("y must hold numbers.") from None
+    except (TypeError, ValueError):  # also rows of different lengths
+        raise InvalidInputError("y must hold real numbers.") from None
+    if found.ndim != 2 or found.shape[1] == 1:
+        return as_vector("y", found, n)
     if found.shape[0] != n or found.shape[1] == 0:
         raise InvalidInputError(f"y must have {n} rows like X, and a column for each output, got shape {found.shape}.")
     if not np.isfinite(found).all():

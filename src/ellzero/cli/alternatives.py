@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ellzero
+from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import LONGEST_PATH, shown
 from ellzero.cli.certify import positive_class
 from ellzero.cli.costs import costs_in
@@ -30,6 +31,8 @@ def run(args: argparse.Namespace) -> int:
     check_output(args.out, args.proof, args.plot, inputs=(args.data,))
     check_picture(args.plot)
     loss, limits = chosen_loss(args), limit_settings(args)
+    if loss == "multinomial":
+        raise InvalidInputError("alternatives are found for two classes: --positive LABEL tells one class from the rest.")
     data = load_data(args, classes=2)
     costs = None if args.cheapest is None else costs_in(args.cheapest, data, "--cheapest")
     found = ellzero.alternatives(

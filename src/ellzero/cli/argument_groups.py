@@ -20,7 +20,8 @@ __all__ = [
 ]
 
 FORMATS = ("csv", "tsv", "parquet", "excel", "svmlight", "npz", "columns")
-LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error")
+LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error", "multinomial")
+MULTI_CLASS = ("auto", "multinomial", "ovr_shared", "ovr")
 
 
 def add_data(parser: argparse.ArgumentParser) -> None:
@@ -74,9 +75,8 @@ def add_problem(parser: argparse.ArgumentParser, shrinkage: bool = True) -> None
     kind = group.add_mutually_exclusive_group()
     kind.add_argument("--regression", action="store_true", help="the target is a number (squared error)")
     kind.add_argument("--classes", action="store_true", help="the target's values are classes, however many numbers they are")
-    group.add_argument(
-        "--loss", type=underscored, choices=LOSSES, metavar="NAME", help=f"{', '.join(LOSSES)} (default: logistic)"
-    )
+    losses = f"{', '.join(LOSSES)} (default: logistic; multinomial for more than two classes)"
+    group.add_argument("--loss", type=underscored, choices=LOSSES, metavar="NAME", help=losses)
     if shrinkage:
         group.add_argument("--lambda-1", type=float, default=0.0, metavar="V", help="weight of the l1 norm (default: 0)")
         group.add_argument(
@@ -126,7 +126,15 @@ def add_classifier(parser: argparse.ArgumentParser) -> None:
     """Add the settings that only classifiers have, and the seed."""
     group = parser.add_argument_group("classifier")
     group.add_argument("--class-weight", choices=("balanced",), help="rare classes count as much as frequent ones")
-    group.add_argument("--shared-support", action="store_true", help="all of several classes use the same features")
+    group.add_argument(
+        "--multi-class",
+        type=underscored,
+        choices=MULTI_CLASS,
+        metavar="NAME",
+        help="more than two classes: multinomial (on shared features; default), ovr_shared (each against the rest, on shared "
+        "features; default of other losses), ovr (each with features of its own)",
+    )
+    group.add_argument("--shared-support", action="store_true", help=argparse.SUPPRESS)  # the former --multi-class ovr_shared
     group.add_argument("--probability", action="store_true", help="hinge losses: learn probabilities, too")
     group.add_argument("--seed", type=seed, default=0, metavar="N", help="of whatever is random (default: 0)")
 

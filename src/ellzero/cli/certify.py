@@ -15,9 +15,11 @@ from ellzero.cli.data import Data, load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.output import coefficient_lines, coefficients, exit_code, made_of, note, print_result, used_columns
 from ellzero.cli.solver_settings import (
-    chosen_loss,
+    check_loss,
     encoded_target,
     limit_settings,
+    loss_for,
+    most_classes,
     problem_settings,
     search_settings,
     shrinkage_settings,
@@ -40,12 +42,13 @@ ENDINGS = {
 def run(args: argparse.Namespace) -> int:
     """Search, write and print; Ctrl-C ends the search, and the best model so far is written."""
     check_output(args.out, args.model, inputs=(args.data,))
-    loss, limits = chosen_loss(args), limit_settings(args)
-    data = load_data(args, classes=2)
+    check_loss(args)
+    limits = limit_settings(args)
+    data = load_data(args, classes=most_classes(args))
     solution = ellzero.solve(
         data.X,
         encoded_target(args, data.y),
-        loss=loss,
+        loss=loss_for(args, data.y),
         method=args.method,
         backend=args.backend,
         node_limit=args.node_limit,
@@ -135,14 +138,19 @@ def text_lines(args: argparse.Namespace, solution: ellzero.ExactSolution, result
         f"{solution.nodes} nodes, {solution.seconds:.2f} s",
         *([f"the bound is that of {solution.prover}"] if solution.prover is not None else []),
         f"{size}, {n} rows, {solution.model.loss} loss{positive_class(result)}:",
-        *coefficient_lines(result["features"], result["intercept"]),
+        *coefficient_lines(result["features"], result["intercept"], several_classes(result)),
     ]
     return [*lines, *(f"written: {shown(name, LONGEST_PATH)}" for name in (args.out, args.model) if name is not None)]
 
 
+def several_classes(result: dict[str, Any]) -> Any:
+    """Return the labels, if there are more than two, each with a column of coefficients; nothing otherwise."""
+    return result["classes"] if result.get("loss") == "multinomial" else ()
+
+
 def positive_class(result: dict[str, Any]) -> str:
     """Return the words that say which class positive coefficients speak for."""
-    if result["classes"] is None:
+    if result["classes"] is None or len(several_classes(result)):
         return ""
     label = result["positive"] if result["positive"] is not None else result["classes"][1]
     return f", positive coefficients speak for {shown(label)}"

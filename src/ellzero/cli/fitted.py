@@ -50,11 +50,12 @@ def json_result(args: argparse.Namespace, estimator: Any, data: Data, chosen: di
     return {
         "command": args.command,
         "estimator": type(estimator).__name__,
-        "loss": "squared_error" if args.regression else estimator.loss,
+        "loss": estimator._loss_name(),
         "target": data.target,
         "rows": len(data.y),
         "n_features": estimator.n_features_in_,
         "classes": None if args.regression else estimator.classes_,
+        "multi_class": getattr(estimator, "multi_class_", None),
         **chosen,
         "objective": estimator.objective_,
         "size": len(estimator.support_),
@@ -79,7 +80,9 @@ def text_lines(result: dict[str, Any], how: str) -> list[str]:
     if "total_cost" in result:
         heading += f", total cost {result['total_cost']:.6g}"
     lines = [heading + (f", {how}" if how else "") + ":"]
-    for output in result["outputs"]:
+    if len(result["outputs"]) > 1 and result["multi_class"] != "ovr":
+        lines += coefficient_lines(result["features"], result["intercept"], [output["label"] for output in result["outputs"]])
+    for output in result["outputs"] if len(lines) == 1 else []:
         lines += [f"class {shown(output['label'])} (positive coefficients speak for it)"] if output["label"] is not None else []
         lines += coefficient_lines(output["features"], output["intercept"])
     score = result["training_score"]

@@ -66,18 +66,24 @@ def json_value(value: Any) -> Any:
     return value
 
 
-def coefficients(names: Sequence[str], support: Sequence[int], values: Sequence[float]) -> list[dict[str, Any]]:
-    """Return the features of a model with their coefficients, the largest first."""
-    pairs = sorted(zip(support, values, strict=True), key=lambda pair: -abs(pair[1]))
-    return [{"name": names[j], "index": int(j), "coefficient": float(value)} for j, value in pairs]
+def coefficients(names: Sequence[str], support: Sequence[int], values: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return the features of a model with their coefficients, the largest first; of several outputs, lists of them."""
+    pairs = sorted(zip(support, values, strict=True), key=lambda pair: -float(np.abs(pair[1]).max()))
+    return [{"name": names[j], "index": int(j), "coefficient": np.asarray(value).tolist()} for j, value in pairs]
 
 
-def coefficient_lines(features: list[dict[str, Any]], intercept: float) -> list[str]:
-    """Return a line of text for each coefficient, and one for the intercept."""
-    names = [shown(feature["name"]) for feature in features]
-    width = max(map(len, [*names, "(intercept)"]))
-    lines = [f"  {name:<{width}}  {feature['coefficient']: .6g}" for name, feature in zip(names, features, strict=True)]
-    return [*lines, f"  {'(intercept)':<{width}}  {intercept: .6g}"]
+def coefficient_lines(features: list[dict[str, Any]], intercept: Any, outputs: Sequence[Any] = ()) -> list[str]:
+    """Return a line of text for each feature, and one for the intercept; several outputs are columns under their labels."""
+    names = [*(shown(feature["name"]) for feature in features), "(intercept)"]
+    values = [*(feature["coefficient"] for feature in features), intercept]
+    width = max(map(len, names))
+    if not len(outputs):
+        return [f"  {name:<{width}}  {value: .6g}" for name, value in zip(names, values, strict=True)]
+    heads = [shown(label) for label in outputs]
+    wide = max(12, *map(len, heads))
+    head = " ".join([" " * (width + 2), *(f"{text:>{wide}}" for text in heads)])
+    rows = zip(names, values, strict=True)
+    return [head, *(" ".join([f"  {name:<{width}}", *(f"{value:>{wide}.6g}" for value in row)]) for name, row in rows)]
 
 
 def write_table(name: str | None, header: list[str], rows: Iterable[Sequence[Any]]) -> None:

@@ -13,7 +13,14 @@ from ellzero.cli.data import load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.output import coefficients, print_result, write_table
 from ellzero.cli.pictures import check_picture, save_picture
-from ellzero.cli.solver_settings import chosen_loss, encoded_target, problem_settings, shrinkage_settings
+from ellzero.cli.solver_settings import (
+    check_loss,
+    encoded_target,
+    loss_for,
+    most_classes,
+    problem_settings,
+    shrinkage_settings,
+)
 
 __all__ = ["run"]
 
@@ -24,12 +31,12 @@ def run(args: argparse.Namespace) -> int:
     """Fit, write and print."""
     check_output(args.out, args.plot, inputs=(args.data,))
     check_picture(args.plot)
-    loss = chosen_loss(args)
-    data = load_data(args, classes=2)
+    check_loss(args)
+    data = load_data(args, classes=most_classes(args))
     path = ellzero.fit_path(
         data.X,
         encoded_target(args, data.y),
-        loss=loss,
+        loss=loss_for(args, data.y),
         lambda_0=args.lambda_0,
         n_lambda=args.n_lambda,
         lambda_min_ratio=args.lambda_min_ratio,
@@ -49,14 +56,21 @@ def run(args: argparse.Namespace) -> int:
 
 
 def write_coefficients(name: str, path: ellzero.Path, names: list[str]) -> None:
-    """Write a table with a row for each point and a column for each feature that any point uses."""
-    coef = path.coef.tocsc()
+    """Write a table with a row for each point and a column for each feature that any point uses.
+
+    Of several classes, a point has a row for each of them, and the first column is the class.
+    """
+    coef, outputs = path.coef.tocsc(), path.problem.outputs
     used = np.flatnonzero(np.diff(coef.indptr))
     values = coef[:, used].toarray()
     header = ["lambda_0", "features", "objective", "(intercept)", *(names[j] for j in used)]
-    first = [path.lambda_0, path.support_size, path.objective, path.intercept]
-    rows = zip(*(column.tolist() for column in first), values.tolist(), strict=True)
-    write_table(name, header, ([*numbers, *coef] for *numbers, coef in rows))
+    first = [*(np.repeat(column, outputs) for column in (path.lambda_0, path.support_size, path.objective))]
+    rows = list(zip(*(column.tolist() for column in (*first, path.intercept.ravel())), values.tolist(), strict=True))
+    cells = [[*numbers, *coef] for *numbers, coef in rows]
+    if path.problem.classes is not None and outputs > 1:
+        labels = path.problem.classes.tolist()
+        header, cells = ["class", *header], [[labels[k % outputs], *row] for k, row in enumerate(cells)]
+    write_table(name, header, cells)
 
 
 def json_result(args: argparse.Namespace, path: ellzero.Path, names: list[str], data: Any) -> dict[str, Any]:
@@ -99,7 +113,7 @@ def text_lines(path: ellzero.Path, names: list[str]) -> list[str]:
     ]
     before: set[int] = set()
     for k in range(len(path)):
-        now = set(path.coef.indices[path.coef.indptr[k] : path.coef.indptr[k + 1]].tolist())
+        now = set(path[k].support.tolist())
         changes = [f"+{shown(names[j])}" for j in sorted(now - before)], [f"-{shown(names[j])}" for j in sorted(before - now)]
         words = " ".join(filter(None, map(shortened, changes)))
         mark = "" if path.converged[k] else "  (not converged)"

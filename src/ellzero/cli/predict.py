@@ -83,12 +83,15 @@ def predictions(args: argparse.Namespace, estimator: Any, X: Any) -> dict[str, A
 def table_columns(result: dict[str, Any]) -> dict[str, list[Any]]:
     """Return the predictions as columns of a table, by name."""
     columns = {"prediction": result["predictions"]}
+    if result["classes"] is None and np.ndim(result["predictions"]) == 2:  # several targets
+        columns = {f"prediction_{j}": list(column) for j, column in enumerate(zip(*result["predictions"], strict=True))}
     for name, word in (("probabilities", "probability"), ("decisions", "decision")):
         values = np.array(result.get(name, []), dtype=np.float64)
         if name in result and values.ndim == 1:
             columns[word] = values.tolist()
         elif name in result:
-            columns |= {f"{word}_{label}": values[:, c].tolist() for c, label in enumerate(result["classes"])}
+            labels = range(values.shape[1]) if result["classes"] is None else result["classes"]
+            columns |= {f"{word}_{label}": values[:, c].tolist() for c, label in enumerate(labels)}
     return columns
 
 

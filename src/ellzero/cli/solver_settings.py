@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ellzero.base.errors import InvalidInputError
 from ellzero.cli.costs import feature_costs
 from ellzero.cli.data import Data
+from ellzero.cli.output import note
 from ellzero.cli.preparation import TablePreparation
 
 __all__ = [
@@ -21,6 +22,8 @@ __all__ = [
     "encoded_target",
     "feature_groups",
     "limit_settings",
+    "loss_for",
+    "most_classes",
     "problem_settings",
     "search_settings",
     "shrinkage_settings",
@@ -37,6 +40,18 @@ def chosen_loss(args: argparse.Namespace) -> str:
     """Return the loss: squared error for a regression, else the one that is named, or logistic."""
     check_loss(args)
     return "squared_error" if args.regression else args.loss or "logistic"
+
+
+def most_classes(args: argparse.Namespace) -> int | None:
+    """Return how many classes a problem may have: any number with the multinomial loss, which needs not be named."""
+    return None if args.loss in (None, "multinomial") else 2
+
+
+def loss_for(args: argparse.Namespace, y: NDArray[Any]) -> str:
+    """Return the loss of a problem with this target: of two classes logistic, of more multinomial, unless another is named."""
+    if args.regression or args.loss not in (None, "multinomial"):
+        return chosen_loss(args)
+    return "multinomial" if len(np.unique(y)) > 2 else "logistic"
 
 
 def limit_settings(args: argparse.Namespace) -> dict[str, Any]:
@@ -62,11 +77,8 @@ def problem_settings(args: argparse.Namespace, data: Data) -> dict[str, Any]:
 
 
 def feature_groups(args: argparse.Namespace, data: Data) -> list[str] | None:
-    """Return the columns of the table that features were made of: all categories of one come in together, unless asked apart.
-
-    Several classes that share their features choose them one by one.
-    """
-    if args.separate_categories or getattr(args, "shared_support", False):
+    """Return the columns of the table that features were made of: categories of one come in together, unless asked apart."""
+    if args.separate_categories:
         return None
     return data.preparation.groups if isinstance(data.preparation, TablePreparation) else None
 
@@ -97,20 +109,28 @@ def search_settings(args: argparse.Namespace) -> dict[str, Any]:
 def classifier_settings(args: argparse.Namespace) -> dict[str, Any]:
     """Return the settings that only classifiers have; refuse them for a regression."""
     if args.regression:
-        for option in ("class_weight", "shared_support", "probability"):
+        for option in ("class_weight", "multi_class", "shared_support", "probability"):
             if getattr(args, option):
                 raise InvalidInputError(f"--{option.replace('_', '-')} is for classes, not for --regression.")
         return {}
+    loss, multi_class = chosen_loss(args), args.multi_class
+    if args.shared_support:
+        note(args, "--shared-support will go: use --multi-class ovr_shared.")
+        multi_class = multi_class or "ovr_shared"
+    if loss == "multinomial":
+        if multi_class not in (None, "auto", "multinomial"):
+            raise InvalidInputError(f"--loss multinomial excludes --multi-class {multi_class}.")
+        loss, multi_class = "logistic", "multinomial"
     return {
-        "loss": chosen_loss(args),
+        "loss": loss,
         "class_weight": args.class_weight,
-        "shared_support": args.shared_support,
+        "multi_class": multi_class or "auto",
         "probability": args.probability,
     }
 
 
 def encoded_target(args: argparse.Namespace, y: NDArray[Any]) -> NDArray[Any]:
     """Return the target as `fit_path` and `solve` take it: with squared error they want numbers, so labels become -1 and +1."""
-    if args.regression or chosen_loss(args) != "squared_error":
+    if args.regression or args.loss != "squared_error":
         return y
     return np.where(y == np.unique(y)[1], 1.0, -1.0)

@@ -43,11 +43,12 @@ from ellzero.tables.optional import need
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ALGORITHMS", "L0Estimator"]
+__all__ = ["ALGORITHMS", "LIKELIHOODS", "L0Estimator"]
 
 Array = NDArray[np.float64]
 ALGORITHMS = ("cd", "local_search", "iht", "exact")
 CALIBRATION_FOLDS = 5
+LIKELIHOODS = ("logistic", "multinomial")  # losses that have probabilities by themselves
 FINAL_TOLERANCE = 1e-13  # of the coefficients that the user keeps
 
 
@@ -91,7 +92,7 @@ class L0Estimator(BaseEstimator):
         return vars(self).get("_settings", {}).get(name, getattr(self, name, None))
 
     def _prepare(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Training:
-        """Return the validated data as problems, one for each output, and set `n_features_in_` and the like."""
+        """Return the validated data as problems, and set `n_features_in_` and the like."""
         as_choice("algorithm", self.algorithm, ALGORITHMS)
         as_flag("probability", getattr(self, "probability", False))
         refuse_masked("y", y)
@@ -121,14 +122,9 @@ class L0Estimator(BaseEstimator):
             groups=self.groups,
             n_jobs=self.n_jobs,
         )
-        shared = as_flag("shared_support", getattr(self, "shared_support", False)) and len(targets) > 1
-        if shared and self.algorithm == "exact":
-            raise InvalidInputError("algorithm='exact' proves one output at a time: it excludes shared_support.")
-        if shared and problem.penalty.price is not None:
-            raise InvalidInputError("shared_support counts features: it excludes feature_cost.")
-        if shared and problem.groups is not None:
-            raise InvalidInputError("shared_support exchanges single columns: it excludes groups.")
-        return Training(problem, targets, classes, shared)
+        if len(targets) == 1:
+            targets = [problem.y]  # as the losses see it
+        return Training(problem, targets, classes)
 
     def _data(self, X: Any, y: ArrayLike) -> tuple[Design, NDArray[Any]]:
         """Return X and y after scikit-learn's checks; an X that is not in memory stays where it is."""
@@ -137,7 +133,8 @@ class L0Estimator(BaseEstimator):
             design, y = check_training_data(self, X, y)
             return design if given is None or design.names is not None else as_design(X, given), y
         with quoting_safely(X):
-            X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", y_numeric=is_regressor(self))
+            numeric = is_regressor(self)  # of which there may be several targets
+            X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", y_numeric=numeric, multi_output=numeric)
         names = getattr(self, "feature_names_in_", None)
         return as_design(X, given if names is None else names.tolist()), np.asarray(y)
 
@@ -157,8 +154,8 @@ class L0Estimator(BaseEstimator):
 
     def _set_coefficients(self, models: list[Model]) -> None:
         """Set the coefficients of the chosen models."""
-        self.coef_ = np.array([model.coef for model in models])
-        self.intercept_ = np.array([model.intercept for model in models])
+        self.coef_ = np.vstack([model.coef for model in models])
+        self.intercept_ = np.hstack([model.intercept for model in models])
         self.support_ = np.flatnonzero((self.coef_ != 0.0).any(axis=0))
         self.objective_ = one_or_list([model.objective for model in models])
         self._spread = {
@@ -171,7 +168,7 @@ class L0Estimator(BaseEstimator):
     def _set_results(self, found: list[FoundModels], y: NDArray[Any]) -> None:
         """Set the attributes of a fitted estimator; prove the models and calibrate probabilities where that is asked for.
 
-        If several models of each output were found, the best ones first, the estimator is their mean.
+        If several models of each problem were found, the best ones first, the estimator is their mean.
         """
         best = found[0]
         problems = best.training.problems
@@ -189,8 +186,8 @@ class L0Estimator(BaseEstimator):
                 [self._polish(problem, model) for problem, model in zip(each.training.problems, each.models, strict=True)]
                 for each in found
             ]
-            outputs = zip(problems, zip(*precise, strict=True), strict=True)
-            models = [mean_model(problem, list(several)) for problem, several in outputs]
+            pairs = zip(problems, zip(*precise, strict=True), strict=True)
+            models = [mean_model(problem, list(several)) for problem, several in pairs]
         price = best.choice.lambda_0 or 0.0
         models = [
             replace(model, objective=problem.objective(model.support, model.values, model.intercept, price))
@@ -203,7 +200,7 @@ class L0Estimator(BaseEstimator):
         # Level 6 is the user's code that calls `fit`.
         self.cautions_ = warn_of_cautions(problems, models, best.training.classes, 6)
         self.path_ = one_or_list(best.searched)
-        if getattr(self, "probability", False) and self._loss_name() != "logistic":
+        if getattr(self, "probability", False) and self._loss_name() not in LIKELIHOODS:
             held_out = np.mean([self._held_out_decisions(each.training, each.choice, y) for each in found], axis=0)
             self._calibrate(best.training, held_out)
 
@@ -212,7 +209,7 @@ class L0Estimator(BaseEstimator):
         splits = calibration_splits(training, y, self.random_state)
         options = self._path_options()
         tasks = [(training, choice, options, split, f"calibration fold {i + 1}") for i, split in enumerate(splits)]
-        held_out = np.full((len(y), len(training.targets)), np.nan)
+        held_out = np.full((len(y), training.outputs), np.nan)
         for (_, test), values in zip(splits, run_tasks(held_out_decision, tasks, self.n_jobs), strict=True):
             held_out[test] = values
         return held_out
@@ -227,13 +224,13 @@ class L0Estimator(BaseEstimator):
         return precise if precise.objective < value else model
 
     def _find_alternatives(self, training: Training, choice: ModelChoice, models: list[Model]) -> list[Alternatives]:
-        """Find all models of each output that are nearly as good as the best one."""
+        """Find all models of each problem that are nearly as good as the best one."""
         wanted = Wanted(within=self.within, most=MOST_MODELS)
         options = replace(self._search_options(), gap=0.0, wanted=wanted)
         return [collect(*search) for search in searches(training, choice, models, options)]
 
     def _prove(self, training: Training, choice: ModelChoice, models: list[Model]) -> list[ExactSolution]:
-        """Search for the best model of each output, from the models that were found."""
+        """Search for the best model of each problem, from the models that were found."""
         return [run_method(*search) for search in searches(training, choice, models, self._search_options())]
 
     def _decision_values(self, X: Any) -> Array:
@@ -288,8 +285,8 @@ class L0Estimator(BaseEstimator):
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each coefficient, the largest first, and the intercept, as a pandas data frame.
 
-        Its columns are ``class`` (with more than two classes), ``feature`` (the index, -1 for the intercept), ``name`` and
-        ``coefficient``.
+        Its columns are ``class`` (with more than two classes; ``target``, with several targets), ``feature`` (the index, -1 for
+        the intercept), ``name`` and ``coefficient``.
 
         Examples
         --------
@@ -312,7 +309,7 @@ class L0Estimator(BaseEstimator):
                 }
             )
             if len(functions) > 1:
-                frame.insert(0, "class", function.label)
+                frame.insert(0, "class" if hasattr(self, "classes_") else "target", function.label)
             frames.append(frame)
         return pandas.concat(frames, ignore_index=True)
 
@@ -339,7 +336,7 @@ class L0Estimator(BaseEstimator):
         ]
         classes = list(getattr(self, "classes_", []))
         about = f" of {shown(classes[1])} against {shown(classes[0])}" if len(classes) == 2 else ""
-        return Summary(heading(self, about), parts, self._loss_name() == "logistic")
+        return Summary(heading(self, about), parts, self._loss_name(), "class" if classes else "target")
 
     def __str__(self) -> str:
         return as_text(self) if hasattr(self, "coef_") else repr(self)
@@ -371,7 +368,7 @@ def calibration_splits(training: Training, y: NDArray[Any], seed: Any) -> list[S
 def searches(
     training: Training, choice: ModelChoice, models: list[Model], options: SearchOptions
 ) -> list[tuple[Problem, SearchOptions, list[Model]]]:
-    """Return an exact search for each output: its problem, its options, and the model that was found."""
+    """Return an exact search for each problem: the problem, its options, and the model that was found."""
     sizes = choice.k or (choice.largest,) * len(models)
     return [
         (problem, check_budget(problem, replace(options, lambda_0=choice.lambda_0 or 0.0, k=k, budget=choice.budget)), [model])
@@ -380,5 +377,5 @@ def searches(
 
 
 def one_or_list(items: list[Any]) -> Any:
-    """Return the item of the only output, or the list if there are several."""
+    """Return the item of the only problem, or the list if there are several."""
     return items[0] if len(items) == 1 else items

@@ -96,7 +96,7 @@ def largest_by_rows(rows: int) -> int:
 
 
 def largest_by_size() -> int:
-    """Return the largest size where models of every size are fitted: for a criterion, select="size" or shared_support."""
+    """Return the largest size where models of every size are fitted: for a criterion, or select="size"."""
     return FEWEST_FEATURES
 
 

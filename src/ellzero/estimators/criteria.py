@@ -20,16 +20,17 @@ def information_criterion(name: str, problem: Problem, model: Model, rows: float
 
     ``rows`` is the number of rows, repetitions by sample weights included. The deviance is twice the loss summed over rows (for
     the logistic loss minus twice the log-likelihood; hinge losses take its place as they do in the information criteria for
-    support vector machines), or n log(residual variance) for the squared error. AIC adds 2 for each coefficient, BIC log n,
-    and extended BIC also 2 log of the number of models of the same size, which keeps chance findings out when p is large.
+    support vector machines), or n log(residual variance) for the squared error, of each target. AIC adds 2 for each
+    coefficient, BIC log n, and extended BIC also 2 log of the number of models of the same size, which keeps chance findings
+    out when p is large. Of several outputs, a column has a coefficient for each; of a multinomial model for each but one, since
+    only the differences between classes matter.
     """
-    loss = problem.mean_loss(*model.coefficients)
     if problem.loss.name == "squared_error":
-        variance = 2.0 * null_loss(problem.y, problem.w, problem.loss, fit_intercept=True)
-        deviance = rows * float(np.log(max(2.0 * loss, SMALLEST_SHARE * variance, np.finfo(float).tiny)))
+        deviance = rows * squared_error_deviance(problem, model)
     else:
-        deviance = 2.0 * rows * loss
-    coefficients = len(model.support) + problem.fit_intercept
+        deviance = 2.0 * rows * problem.mean_loss(*model.coefficients)
+    outputs = problem.outputs - problem.is_multinomial
+    coefficients = outputs * (len(model.support) + problem.fit_intercept)
     if name == "aic":
         return deviance + 2.0 * coefficients
     value = deviance + float(np.log(max(rows, 1.0))) * coefficients
@@ -37,3 +38,11 @@ def information_criterion(name: str, problem: Problem, model: Model, rows: float
         p, size = problem.countable(), problem.counted(model.support)
         value += 2.0 * float(gammaln(p + 1.0) - gammaln(size + 1.0) - gammaln(p - size + 1.0))
     return value
+
+
+def squared_error_deviance(problem: Problem, model: Model) -> float:
+    """Return the sum over targets of the logarithm of the residual variance."""
+    eta, y = problem.fitted(*model.coefficients)
+    residual = problem.w @ (y - eta) ** 2
+    variance = [2.0 * null_loss(target, problem.w, problem.loss, fit_intercept=True) for target in np.atleast_2d(problem.y.T)]
+    return float(np.log(np.maximum(residual, np.maximum(SMALLEST_SHARE * np.array(variance), np.finfo(float).tiny))).sum())

@@ -39,7 +39,7 @@ class CrossValidatedFit(L0Estimator):
         Parameters
         ----------
         X : (n, p) array, data frame, sparse matrix, column store or Dask array
-        y : (n,) labels or, for a regression, numbers
+        y : (n,) labels or, for a regression, numbers, (n,) or (n, targets)
         sample_weight : (n,), optional
             Not negative; used in fits and in scores.
         **params : dict
@@ -58,7 +58,8 @@ class CrossValidatedFit(L0Estimator):
         scorer = as_scorer(self.scoring)
         routed = self._routed(scorer, sample_weight, params)
         training = self._prepare(X, y, sample_weight)
-        labels = np.asarray(y).reshape(len(training.problem.y))
+        labels = np.asarray(y)
+        labels = labels if training.classes is None and training.outputs > 1 else labels.reshape(len(labels))
         splits = make_splits(self.cv, training, labels, self.random_state, **routed.splitter.split)
         progress = as_progress(self.progress, "cross-validation")
         largest = self._largest(training)
@@ -109,7 +110,7 @@ class CrossValidatedFit(L0Estimator):
     def _largest(self, training: Training) -> int:
         """Return the size of the largest model that is looked at."""
         rows = int(np.count_nonzero(training.problem.w))
-        by_rule = largest_by_size() if self.select == "size" or training.shared else largest_by_rows(rows)
+        by_rule = largest_by_size() if self.select == "size" else largest_by_rows(rows)
         return min(by_rule if self.max_support is None else self.max_support, training.problem.countable())
 
     def _plan(self, training: Training, options: PathOptions, largest: int) -> CrossValidationPlan:
@@ -188,7 +189,7 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
     penalty : {"l0l2", "l0l1", "l0"}
         Whether lambda_2 or lambda_1 is chosen along with lambda_0.
     lambda_0 : decreasing grid, optional
-        By default that of a path of all rows (log-spaced with more than two classes).
+        By default that of a path of all rows (log-spaced with ``multi_class="ovr"`` and more than two classes).
     n_lambda : int, optional
         The grid has at most so many points. By default, those of a path whose models are a fifth larger than the one before.
     lambda_min_ratio : float
@@ -213,8 +214,8 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
         another penalty than "l0l2", with ``select="size"``, with ``algorithm="exact"``, with a grid of your own or with more
         than 1,000 rows.
     max_support : int, optional
-        The largest size. By default 50, with more than 150 rows a third of them, but at most 150; 50 with ``select="size"``
-        and with ``shared_support``. There is a warning if the chosen model is that large.
+        The largest size. By default 50, with more than 150 rows a third of them, but at most 150; 50 with ``select="size"``.
+        There is a warning if the chosen model is that large.
     algorithm : {"cd", "local_search", "iht", "exact"}
         Of all fits: coordinate descent is several times as fast, local search finds better models where features are
         correlated. "exact" searches the folds by local search, and solves the chosen problem with a proof.
@@ -226,8 +227,8 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
         Seed of the folds.
     progress : bool or function
         True reports to standard error.
-    shared_support, probability, class_weight, pos_label, fit_intercept, standardize, lower, upper, unpenalized, feature_cost,
-    groups, feature_names, bound, gap, time_limit, tol :
+    multi_class, shared_support, probability, class_weight, pos_label, fit_intercept, standardize, lower, upper, unpenalized,
+    feature_cost, groups, feature_names, bound, gap, time_limit, tol :
         As in :class:`ellzero.L0Classifier`.
 
     Attributes
@@ -238,7 +239,7 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
         if the estimator is the mean of several
     k_ : number of features that the model uses and pays for, of all classes (and of all models of a mean) together
     best_score_ : mean held-out score of the chosen model
-    classes_, coef_, intercept_, support_, path_, objective_, solution_, certificate_, n_iter_, n_features_in_,
+    classes_, multi_class_, coef_, intercept_, support_, path_, objective_, solution_, certificate_, n_iter_, n_features_in_,
     feature_names_in_ :
         As in :class:`ellzero.L0Classifier`.
 
@@ -270,7 +271,8 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
         max_support: int | None = None,
         algorithm: str = "cd",
         keep_predictions: bool = False,
-        shared_support: bool = False,
+        multi_class: str = "auto",
+        shared_support: Any = None,
         probability: bool = False,
         class_weight: Any = None,
         pos_label: Any = None,
@@ -305,6 +307,7 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
         self.max_support = max_support
         self.algorithm = algorithm
         self.keep_predictions = keep_predictions
+        self.multi_class = multi_class
         self.shared_support = shared_support
         self.probability = probability
         self.class_weight = class_weight
@@ -338,8 +341,8 @@ class L0RegressorCV(CrossValidatedFit, L0RegressorBase):
 
     Attributes
     ----------
-    coef_ : (p,)
-    intercept_ : float
+    coef_ : (p,), or (targets, p) if y has several columns
+    intercept_ : float, or (targets,)
     cv_results_, choice_, k_, lambda_0_, lambda_1_, lambda_2_, best_score_, support_, path_, objective_, solution_,
     certificate_, n_iter_ :
         As in :class:`ellzero.L0ClassifierCV`.

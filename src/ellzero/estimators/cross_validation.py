@@ -49,6 +49,7 @@ class CrossValidation:
     choice : Choice: what was chosen, and why
     splits : list of (training rows, test rows)
     names : names of the features, or None
+    separate : whether each of several classes has features of its own
 
     """
 
@@ -60,6 +61,7 @@ class CrossValidation:
     choice: Choice
     splits: list[Split]
     names: list[str] | None = None
+    separate: bool = False
 
     @property
     def best(self) -> Place:
@@ -137,11 +139,10 @@ class CrossValidation:
         of its own, the row also says how many one class has at most. Of several points of a size, the row is that of the best.
         """
         column, chosen = self.chosen, self.best[1]
-        outputs = column.intercept.shape[1]
         of_class = [int(np.diff(coef.tocsr().indptr).max(initial=0)) for coef in column.coef]
         if self.select == "size":
             of_class = list(range(len(column.size)))  # points are numbers of features of each class
-        own = outputs > 1 and any(one != size for one, size in zip(of_class, column.size.tolist(), strict=True))
+        own = self.separate and any(one != size for one, size in zip(of_class, column.size.tolist(), strict=True))
         best: dict[int, int] = {}
         for point, size in enumerate(of_class if self.select == "size" else column.size.tolist()):
             if size not in best or point == chosen or (best[size] != chosen and column.mean[point] > column.mean[best[size]]):
@@ -217,7 +218,8 @@ def cross_validate(
         loss=training.problem.loss.name,
     )
     names = training.problem.design.names
-    results = CrossValidation(plan.select, plan.rule, plan.scoring, columns, places, choice, splits, names)
+    separate = len(training.targets) > 1
+    results = CrossValidation(plan.select, plan.rule, plan.scoring, columns, places, choice, splits, names, separate)
     return results, [each.fits for each in fitted]
 
 
@@ -326,7 +328,7 @@ def score_fold(
 ) -> FoldResult:
     """Fit models on a fold's training rows, and rate them on its test rows."""
     fits = fit_points(part, plan, grid, options)
-    decision = fits.decision(part.problem, test)
+    decision = fits.decision(part, test)
     supports = [fits.support(point) for point in range(len(fits))]
     starts = np.cumsum([0] + [len(support) for support in supports])
     used = np.ones(starts[-1], dtype=bool)
@@ -352,7 +354,7 @@ def make_column(
         )
     decision: Any = None
     if keep:
-        decision = np.full((len(training.problem.y), len(fits), len(training.targets)), np.nan)
+        decision = np.full((len(training.problem.y), len(fits), training.outputs), np.nan)
         for (_, test), result in zip(splits, results, strict=True):
             decision[test] = result.decision
     return Column(

@@ -20,6 +20,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 from sklearn.model_selection import train_test_split
 
+from ellzero.base.devices import at_hand
 from ellzero.base.errors import FragileModelWarning, InvalidInputError
 from ellzero.base.notebook import html_table
 from ellzero.base.quoting import quoted, shown
@@ -224,7 +225,14 @@ def inference(
     design = as_design(X, names)
     n = design.shape[0]
     classes: NDArray[Any] | None = None
+    if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+        raise InvalidInputError(f"inference measures one output: take a column of y, which has {np.shape(y)[1]}.")
     if loss == "logistic":
+        labels = {*np.asarray(at_hand(y)).ravel().tolist()}
+        if len(labels) > 2:
+            raise InvalidInputError(
+                f"inference measures one output: y has {len(labels)} classes, take one of them against the rest (y == label)."
+            )
         target, classes = encode_labels(y, n, np.full(n, 1.0 / n), get_loss(loss))
     else:
         target = as_vector("y", y, n)

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from ellzero.base.errors import InvalidInputError
 from ellzero.estimators.criteria import information_criterion
 from ellzero.estimators.resampling import Split
-from ellzero.estimators.shared_support import joint_objective, shared_sizes
 from ellzero.estimators.training import Training, fit_lambda_grid
 from ellzero.paths.budgets import Budgets, compute_budgets
 from ellzero.paths.fitting import compute_path
@@ -27,17 +26,17 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """The wanted models: of at most `k` features for each output, or within a budget; with a price `lambda_0`, or without."""
+    """The wanted models: of at most `k` features for each problem, or within a budget; with a price `lambda_0`, or without."""
 
     k: tuple[int, ...] | None
     lambda_0: float | None
     largest: int | None = None  # if k is None, size of the largest model that is looked at; None for any size
-    budget: float | None = None  # of the costs of each output's features
+    budget: float | None = None  # of the costs of each model's features
 
 
 @dataclass(frozen=True, eq=False)
 class FoundModels:
-    """A model for each output, with what is needed to fit them again on other rows."""
+    """A model for each problem, with what is needed to fit them again on other rows."""
 
     training: Training
     choice: ModelChoice
@@ -50,15 +49,16 @@ def mean_model(problem: Problem, models: list[Model]) -> Model:
     if len(models) == 1:
         return models[0]
     support = np.unique(np.concatenate([model.support for model in models])).astype(np.int32)
-    values = np.mean([model.coef[support] for model in models], axis=0)
-    intercept = float(np.mean([model.intercept for model in models]))
-    return evaluate(problem, Coefficients(support[values != 0.0], values[values != 0.0], intercept))
+    values = np.mean([model.coef[..., support].T for model in models], axis=0)
+    intercept = np.mean([model.intercept for model in models], axis=0)
+    kept = values != 0.0 if values.ndim == 1 else values.any(axis=1)
+    return evaluate(problem, Coefficients(support[kept], values[kept], intercept if problem.outputs > 1 else float(intercept)))
 
 
 def fit_chosen_models(
     training: Training, choice: ModelChoice, options: PathOptions
 ) -> tuple[list[Model], list[Path | Sizes | Budgets]]:
-    """Fit the wanted model of each output; return the models, and the paths or sizes that they were found on."""
+    """Fit the wanted model of each problem; return the models, and the paths or sizes that they were found on."""
     price = choice.lambda_0 or 0.0
     if choice.budget is not None:
         return fit_within_budget(training, choice.budget, options, price)
@@ -67,11 +67,6 @@ def fit_chosen_models(
         fits = fit_lambda_grid(training, np.array([price]), options, largest)
         return fits.models[0], fits.searched
     limits = [min(k, training.problem.countable()) for k in choice.k]
-    if training.shared:
-        by_size = shared_sizes(training.problems, max(limits), options, price)
-        value, size = joint_objective(by_size)
-        at = int(np.argmin(value + price * size))
-        return [sizes.models[at] for sizes in by_size], list(by_size)
     by_size = [compute_sizes(problem, np.arange(k + 1), options) for problem, k in zip(training.problems, limits, strict=True)]
     return [min(sizes, key=lambda model: model.objective_at(price)) for sizes in by_size], list(by_size)
 
@@ -79,9 +74,7 @@ def fit_chosen_models(
 def fit_within_budget(
     training: Training, budget: float, options: PathOptions, price: float
 ) -> tuple[list[Model], list[Path | Sizes | Budgets]]:
-    """Fit a model within the budget for each output."""
-    if training.shared:
-        raise InvalidInputError("shared_support counts features: it excludes budget.")
+    """Fit a model within the budget for each problem."""
     if options.algorithm == "iht":
         raise InvalidInputError("algorithm='iht' knows no budget; use 'local_search', 'cd' or 'exact'.")
     found = [compute_budgets(problem, np.array([budget]), options, price) for problem in training.problems]
@@ -94,17 +87,7 @@ def fit_by_criterion(
     """Return the models that an information criterion prefers, the paths or sizes they were found on, and its values."""
     problems = training.problems
     if len(problems) > 1 and problems[0].penalty.price is not None:
-        raise InvalidInputError("feature_cost with more than two classes needs k, budget or lambda_0.")
-    if training.shared:
-        by_size = shared_sizes(problems, largest, options)
-        values = np.array(
-            [
-                [information_criterion(criterion, problem, model, rows) for model in sizes.models]
-                for problem, sizes in zip(problems, by_size, strict=True)
-            ]
-        ).sum(axis=0)
-        at = int(np.argmin(values))
-        return [sizes.models[at] for sizes in by_size], list(by_size), [float(values[at])]
+        raise InvalidInputError("feature_cost with multi_class='ovr' needs k, budget or lambda_0.")
     models, paths, best = list[Model](), list[Path | Sizes | Budgets](), list[float]()
     for problem in problems:
         path = compute_path(problem, replace(options, max_support=largest))
@@ -123,4 +106,4 @@ def held_out_decision(training: Training, choice: ModelChoice, options: PathOpti
     train, test = split
     part = training.on_rows(train, name)
     models, _ = fit_chosen_models(part, choice, options)
-    return np.column_stack([part.problem.eta(model.support, model.values, model.intercept)[test] for model in models])
+    return part.decision(models, test)

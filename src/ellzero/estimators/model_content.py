@@ -39,6 +39,7 @@ def model_content(estimator: Any, preparation: dict[str, Any] | None = None) -> 
         coef=sparse.csr_matrix(estimator.coef_),
         intercept=np.atleast_1d(estimator.intercept_),
         classes=getattr(estimator, "classes_", None),
+        multi_class=getattr(estimator, "multi_class_", None),
         names=names,
         names_given=names is not None and not hasattr(estimator, "feature_names_in_"),
         settings=FitSettings(

@@ -63,13 +63,18 @@ def fitted_estimator(content: ModelContent) -> L0Estimator:
         estimator = L0Regressor(**content.settings.known())
     else:
         probability = content.calibration is not None
-        estimator = L0Classifier(content.loss, probability=probability, **content.settings.known())
+        loss = "logistic" if content.loss == "multinomial" else content.loss
+        estimator = L0Classifier(loss, probability=probability, **content.settings.known())
+        if content.multi_class is not None:
+            estimator.multi_class = content.multi_class
     if content.names_given:
         estimator.feature_names = content.names
     settings = dict(vars(estimator))
     if content.classes is None:
-        estimator.intercept_ = float(content.intercept[0])
+        estimator.intercept_ = content.intercept if len(content.intercept) > 1 else float(content.intercept[0])
     else:
+        if content.multi_class is not None:
+            estimator.multi_class_ = content.multi_class
         estimator.intercept_, estimator.classes_ = content.intercept, content.classes
     estimator.coef_ = coef
     estimator.support_ = np.unique(coef.indices).astype(np.int64)

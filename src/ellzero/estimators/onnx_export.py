@@ -41,9 +41,9 @@ def to_onnx(model: L0Estimator | Model, *, dtype: str = "float64") -> onnx.Model
     Returns
     -------
     onnx.ModelProto
-        Of a regression the output is ``prediction``, of shape (n,). Of a classifier they are ``label``, (n,), as `predict`
-        returns it, ``decision``, (n, 1) or (n, classes), and, where the estimator has probabilities, ``probabilities``,
-        (n, classes), in the order of `classes_`. Its metadata name the features and the classes.
+        Of a regression the output is ``prediction``, of shape (n,) or (n, targets). Of a classifier they are ``label``, (n,),
+        as `predict` returns it, ``decision``, (n, 1) or (n, classes), and, where the estimator has probabilities,
+        ``probabilities``, (n, classes), in the order of `classes_`. Its metadata name the features and the classes.
 
     Examples
     --------
@@ -67,7 +67,9 @@ def to_onnx(model: L0Estimator | Model, *, dtype: str = "float64") -> onnx.Model
         graph.add_prediction()
     else:
         graph.add_label(content.classes)
-        if content.loss == "logistic":
+        if content.loss == "multinomial":
+            graph.add_softmax()
+        elif content.loss == "logistic":
             graph.add_probabilities("decision")
         elif content.calibration is not None:
             slope, intercept = content.calibration.T
@@ -95,7 +97,7 @@ class Graph:
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self.outputs: list[Any] = []
-        self.width = 0  # columns of the scores: one, or one for each of several classes
+        self.width = 0  # columns of the scores: one, or one for each of several classes or targets
 
     def add(self, operator: str, inputs: list[str], output: str, **attributes: Any) -> str:
         """Add a node; return the name of its output."""
@@ -123,8 +125,11 @@ class Graph:
         self.add("Add", [product, self.constant("intercept", content.intercept)], "decision")
 
     def add_prediction(self) -> None:
-        """Add the predicted numbers of a regression."""
-        self.show(self.add("Squeeze", ["decision", self.constant("second_axis", [1], np.int64)], "prediction"), ["n"])
+        """Add the predicted numbers of a regression, with a column for each of several targets."""
+        if self.width > 1:
+            self.show(self.add("Identity", ["decision"], "prediction"), ["n", self.width])
+        else:
+            self.show(self.add("Squeeze", ["decision", self.constant("second_axis", [1], np.int64)], "prediction"), ["n"])
 
     def add_label(self, classes: NDArray[Any]) -> None:
         """Add the labels, and show the scores they follow from."""
@@ -137,6 +142,11 @@ class Graph:
         self.add("Gather", [self.constant("classes", classes, kind := label_type(classes)), index], "label", axis=0)
         self.show("label", ["n"], kind)
         self.show("decision", ["n", self.width])
+
+    def add_softmax(self) -> None:
+        """Add the probabilities of a multinomial model."""
+        self.add("Softmax", ["decision"], "probabilities", axis=1)
+        self.show("probabilities", ["n", self.width])
 
     def add_probabilities(self, log_odds: str) -> None:
         """Add the probabilities of all classes: of more than two, those of each class against the rest sum to one."""

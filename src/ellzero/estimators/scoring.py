@@ -39,6 +39,7 @@ LOSS_NAMES = {
     "squared_hinge": "squared hinge loss",
     "hinge": "hinge loss",
     "squared_error": "squared error",
+    "multinomial": "multinomial loss",
 }
 
 
@@ -164,14 +165,15 @@ class HeldOutScore:
 
 def held_out_loss(training: Training, decision: Array, test: NDArray[np.int64]) -> Array:
     """Return the weighted mean loss on the test rows, averaged over outputs; nan if no test row has a weight."""
-    w = training.problem.w[test]
+    w, y = training.problem.w[test], training.output_targets[test]
+    known = ~np.isneginf(decision).all(axis=(0, 1))
+    if not known.all():  # rows of a class that the training rows lack: no model can know it, and all would lose without end
+        w = np.where((y[:, ~known] > 0.0).any(axis=1), 0.0, w)
+        y, decision = y[:, known], decision[:, :, known]
     if w.sum() <= 0.0:
         return np.full(decision.shape[1], np.nan)
-    losses = [
-        (w / w.sum()) @ training.problem.loss.value(decision[:, :, output], y[test][:, None])
-        for output, y in enumerate(training.targets)
-    ]
-    return np.asarray(np.mean(losses, axis=0))
+    losses = training.problem.loss.value(decision, y[:, None, :])
+    return np.asarray((w / w.sum()) @ (losses if training.problem.is_multinomial else losses.mean(axis=2)))
 
 
 def areas(decision: Array, positive: NDArray[np.bool_]) -> Array:

@@ -25,7 +25,8 @@ class L0Selector(SelectorMixin, BaseEstimator):
     Parameters
     ----------
     k : int, optional
-        The largest number of features; all classes share them. With neither ``k`` nor ``lambda_0``, ``criterion`` chooses.
+        The largest number of features; all classes (or targets) share them. With neither ``k`` nor ``lambda_0``, ``criterion``
+        chooses.
     regression : bool
         The target holds numbers, otherwise labels.
     loss, lambda_0, lambda_1, lambda_2, algorithm, criterion, max_support, class_weight, fit_intercept, standardize, lower,
@@ -108,7 +109,7 @@ class L0Selector(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : (n, p) array, data frame or sparse matrix
-        y : (n,) labels or, with ``regression``, numbers
+        y : (n,) labels or, with ``regression``, numbers, (n,) or (n, targets)
         sample_weight : (n,), optional
 
         Returns
@@ -122,7 +123,8 @@ class L0Selector(SelectorMixin, BaseEstimator):
             kind: Any = L0Regressor
             settings = {name: value for name, value in settings.items() if name not in ("loss", "class_weight")}
         else:
-            kind, settings = L0Classifier, {**settings, "shared_support": self.algorithm != "exact"}
+            shared = "multinomial" if self.loss == "logistic" else "ovr_shared"
+            kind, settings = L0Classifier, {**settings, "multi_class": shared}
         self.estimator_ = kind(**settings).fit(X, y, sample_weight=sample_weight)
         self.n_features_in_ = self.estimator_.n_features_in_
         if hasattr(self.estimator_, "feature_names_in_"):

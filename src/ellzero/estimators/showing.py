@@ -21,7 +21,10 @@ MOST_LINES = 40
 
 @dataclass(frozen=True, eq=False)
 class LinearFunction:
-    """One output of an estimator: the label it speaks for (None for a regression), its features, the largest first."""
+    """One output of an estimator: the label, or the number of the target, that it speaks for, and its features.
+
+    The label of a single target is None. The largest coefficient comes first.
+    """
 
     label: Any
     features: NDArray[np.int64]
@@ -31,11 +34,14 @@ class LinearFunction:
 
 
 def linear_functions(estimator: Any) -> list[LinearFunction]:
-    """Return the linear functions: one of a regression, one of the second of two classes, or one for each class."""
+    """Return the linear functions: one of the second of two classes, or one for each of several classes or targets."""
     coef = sparse.csr_matrix(estimator.coef_)
     intercept = np.atleast_1d(estimator.intercept_)
     classes = getattr(estimator, "classes_", None)
-    labels = [None] if classes is None else classes[1:].tolist() if coef.shape[0] == 1 else classes.tolist()
+    if classes is None:
+        labels = [None] if coef.shape[0] == 1 else list(range(coef.shape[0]))
+    else:
+        labels = classes[1:].tolist() if coef.shape[0] == 1 else classes.tolist()
     known = estimator._feature_names()
     out = []
     for row, label in enumerate(labels):
@@ -58,18 +64,43 @@ def heading(estimator: Any, about: str = "") -> str:
     return f"{type(estimator).__name__}: {estimator._loss_name()} model{about} with {size}"
 
 
-def about(function: LinearFunction, classes: list[Any]) -> str:
+def about(estimator: Any, function: LinearFunction) -> str:
     """Return which class a linear function speaks for."""
+    classes = list(estimator.classes_)
     other = shown(classes[0]) if len(classes) == 2 else "the rest"
     return f"{shown(function.label)} against {other} (positive coefficients speak for {shown(function.label)})"
 
 
+def table(estimator: Any) -> tuple[list[str], list[list[str]]]:
+    """Return outputs that share their features as one table: its header and its rows, the largest coefficients first."""
+    coef = sparse.csr_matrix(estimator.coef_)
+    columns = np.unique(coef.indices[coef.data != 0.0])
+    values = coef[:, columns].toarray()
+    known, order = estimator._feature_names(), np.argsort(-np.abs(values).max(axis=0, initial=0.0), kind="stable")
+    names = [shown(feature_name(known, int(columns[j]))) for j in order]
+    labels = getattr(estimator, "classes_", None)
+    heads = [f"target {j}" for j in range(len(values))] if labels is None else [shown(label) for label in labels.tolist()]
+    rows = [[name, *(f"{value:.6g}" for value in values[:, j])] for name, j in zip(names, order, strict=True)]
+    return heads, [*rows, ["(intercept)", *(f"{value:.6g}" for value in estimator.intercept_)]]
+
+
+def is_shared(estimator: Any) -> bool:
+    """Return whether several outputs share their features."""
+    return len(np.atleast_1d(estimator.intercept_)) > 1 and getattr(estimator, "multi_class_", None) != "ovr"
+
+
 def as_text(estimator: Any) -> str:
     """Return the table as lines of text."""
-    classes = list(getattr(estimator, "classes_", []))
     lines = [heading(estimator)]
+    if is_shared(estimator):
+        heads, rows = table(estimator)
+        width, wide = max(len(row[0]) for row in rows), max(12, *map(len, heads))
+        lines.append(" ".join([" " * (width + 2), *(f"{head:>{wide}}" for head in heads)]))
+        for place in some_rows(len(rows) - 1, MOST_LINES):
+            lines.append("  ..." if place is None else text_row(rows[place], width, wide))
+        return "\n".join([*lines, text_row(rows[-1], width, wide)])
     for function in linear_functions(estimator):
-        lines += [about(function, classes)] if function.label is not None else []
+        lines += [about(estimator, function)] if function.label is not None else []
         names = [shown(name) for name in function.names]
         width = max(map(len, [*names, "(intercept)"]))
         for place in some_rows(len(names), MOST_LINES):
@@ -78,12 +109,19 @@ def as_text(estimator: Any) -> str:
     return "\n".join(lines)
 
 
+def text_row(row: list[str], width: int, wide: int) -> str:
+    """Return a row of a table as a line."""
+    return " ".join([f"  {row[0]:<{width}}", *(f"{cell:>{wide}}" for cell in row[1:])])
+
+
 def as_html(estimator: Any) -> str:
     """Return the table as HTML."""
-    classes = list(getattr(estimator, "classes_", []))
+    if is_shared(estimator):
+        heads, rows = table(estimator)
+        return html_table(heading(estimator), ["feature", *heads], rows)
     parts = []
     for function in linear_functions(estimator):
-        title = heading(estimator) if function.label is None else f"{heading(estimator)}: {about(function, classes)}"
+        title = heading(estimator) if function.label is None else f"{heading(estimator)}: {about(estimator, function)}"
         rows = [[shown(name), f"{value:.6g}"] for name, value in zip(function.names, function.values, strict=True)]
         parts.append(html_table(title, ["feature", "coefficient"], [*rows, ["(intercept)", f"{function.intercept:.6g}"]]))
     return "".join(parts)

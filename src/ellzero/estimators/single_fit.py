@@ -28,7 +28,7 @@ class SingleFit(L0Estimator):
         Parameters
         ----------
         X : (n, p) array, data frame, sparse matrix, column store or Dask array
-        y : (n,) labels or, for a regression, numbers
+        y : (n,) labels or, for a regression, numbers, (n,) or (n, targets)
         sample_weight : (n,), optional
             Not negative; a weight of two counts as a row twice, zero drops a row.
 
@@ -51,18 +51,17 @@ class SingleFit(L0Estimator):
         training = self._prepare(X, y, sample_weight)
         training = training.with_penalties(as_nonnegative("lambda_1", self.lambda_1), as_nonnegative("lambda_2", self.lambda_2))
         options = self._path_options(n_jobs=self.n_jobs, progress=self.progress)
-        outputs = len(training.targets)
         if k is None and budget is None and lambda_0 is None:
             largest = min(largest_by_size() if largest is None else largest, training.problem.countable())
             models, searched, values = fit_by_criterion(training, self.criterion, self._rows, largest, options)
             self.criterion_ = sum(values)
             sizes = [training.problem.counted(model.support) for model in models]
             warn_at_limit(models, largest, training.problem)
-            choice = ModelChoice((max(sizes),) * outputs if training.shared else tuple(sizes), None)
+            choice = ModelChoice(tuple(sizes), None)
             if training.problem.penalty.price is not None:  # the best model for its costs, not for its size
                 choice = ModelChoice(None, models[0].lambda_0, largest)
         else:
-            choice = ModelChoice(None if k is None else (k,) * outputs, lambda_0, budget=budget)
+            choice = ModelChoice(None if k is None else (k,) * len(training.targets), lambda_0, budget=budget)
             models, searched = fit_chosen_models(training, choice, options)
         self._set_results([FoundModels(training, choice, models, searched)], np.asarray(y))
 
@@ -71,15 +70,15 @@ class L0Classifier(SingleFit, L0ClassifierBase):
     """A linear classifier that uses few features.
 
     Minimises ``sum_i w_i f(x_i . beta + b, y_i) + lambda_0 ||beta||_0 + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2``, with at
-    most ``k`` features if that is given. More than two classes are learnt one against the rest.
+    most ``k`` features if that is given. Of more than two classes, each has a row of coefficients, see ``multi_class``.
 
     Parameters
     ----------
     loss : {"logistic", "squared_hinge", "hinge", "squared_error"}
     k : int, optional
-        The largest number of features (of each class, if there are more than two; not counting unpenalized ones).
+        The largest number of features, not counting unpenalized ones (of each class, with ``multi_class="ovr"``).
     budget : float, optional
-        The largest sum of ``feature_cost`` over the features of the model (of each class), in the place of ``k``.
+        The largest sum of ``feature_cost`` over the features of the model, in the place of ``k``.
     lambda_0 : float, optional
         What a feature must improve the objective by. With none of ``k``, ``budget`` and ``lambda_0``, ``criterion`` chooses the
         size.
@@ -91,8 +90,13 @@ class L0Classifier(SingleFit, L0ClassifierBase):
         Chooses the size if none of ``k``, ``budget`` and ``lambda_0`` is given; see the user guide.
     max_support : int, optional
         The largest size that the criterion looks at; 50 by default. There is a warning if the chosen model is that large.
-    shared_support : bool
-        With more than two classes: all classes use the same features, and each is counted once.
+    multi_class : {"auto", "multinomial", "ovr_shared", "ovr"}
+        How more than two classes are learnt. "multinomial" (for the logistic loss): one softmax model on shared features, of
+        which each is counted once. "ovr_shared": each class against the rest, on shared features. "ovr": each class against
+        the rest, with features of its own; ``k`` and ``budget`` are those of each class. "auto" is "multinomial" for the
+        logistic loss and "ovr_shared" for the others.
+    shared_support : bool, optional
+        Will go: True is ``multi_class="ovr_shared"``, False ``multi_class="ovr"``.
     probability : bool
         Gives the other losses than the logistic one `predict_proba`, by Platt scaling on five held-out folds. As with other
         calibrated scores, the most probable class need not be the predicted one.
@@ -134,6 +138,7 @@ class L0Classifier(SingleFit, L0ClassifierBase):
     Attributes
     ----------
     classes_ : (classes,) the labels
+    multi_class_ : how more than two classes were learnt; None with two
     coef_ : (1, p), or (classes, p) with more than two classes; see `sparsify`
     intercept_ : (1,) or (classes,)
     support_ : indices of the features that the model uses
@@ -150,8 +155,10 @@ class L0Classifier(SingleFit, L0ClassifierBase):
 
     Notes
     -----
-    With more than two classes `path_`, `objective_`, `solution_`, `certificate_` and `alternatives_` are lists with one entry
-    for each class; the certificate of class c is verified with ``y == classes_[c]`` as the target.
+    With ``multi_class="ovr"`` and more than two classes `path_`, `objective_`, `solution_`, `certificate_` and `alternatives_`
+    are lists with one entry for each class; the certificate of class c is verified with ``y == classes_[c]`` as the target.
+    Classes that share their features are one problem. The certificate of a multinomial model is verified with y, that of an
+    "ovr_shared" model with ``y[:, None] == classes_``.
 
     Examples
     --------
@@ -177,7 +184,8 @@ class L0Classifier(SingleFit, L0ClassifierBase):
         algorithm: str = "local_search",
         criterion: str = "ebic",
         max_support: int | None = None,
-        shared_support: bool = False,
+        multi_class: str = "auto",
+        shared_support: Any = None,
         probability: bool = False,
         class_weight: Any = None,
         pos_label: Any = None,
@@ -207,6 +215,7 @@ class L0Classifier(SingleFit, L0ClassifierBase):
         self.algorithm = algorithm
         self.criterion = criterion
         self.max_support = max_support
+        self.multi_class = multi_class
         self.shared_support = shared_support
         self.probability = probability
         self.class_weight = class_weight
@@ -233,7 +242,7 @@ class L0Regressor(SingleFit, L0RegressorBase):
     """A linear regression that uses few features.
 
     Minimises half the mean squared error plus ``lambda_0 ||beta||_0 + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2``, with at
-    most ``k`` features if that is given.
+    most ``k`` features if that is given. Several targets share their features, and their errors are added up.
 
     Parameters
     ----------
@@ -243,8 +252,8 @@ class L0Regressor(SingleFit, L0RegressorBase):
 
     Attributes
     ----------
-    coef_ : (p,)
-    intercept_ : float
+    coef_ : (p,), or (targets, p) if y has several columns
+    intercept_ : float, or (targets,)
     support_, spent_, path_, objective_, criterion_, solution_, certificate_, alternatives_, n_iter_, n_features_in_,
     feature_names_in_ :
         As in :class:`ellzero.L0Classifier`.
@@ -258,6 +267,9 @@ class L0Regressor(SingleFit, L0RegressorBase):
     >>> y = X[:, 3] - 2.0 * X[:, 7] + 0.1 * rng.standard_normal(100)
     >>> ez.L0Regressor().fit(X, y).support_.tolist()
     [3, 7]
+    >>> both = ez.L0Regressor(k=3).fit(X, np.column_stack([y, X[:, 9] - y]))
+    >>> both.support_.tolist(), both.coef_.shape
+    ([3, 7, 9], (2, 50))
 
     """
 

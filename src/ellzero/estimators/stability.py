@@ -187,7 +187,10 @@ def complementary_halves(training: Training, rng: np.random.Generator) -> list[N
     """Return two halves of the rows of positive weight, without a row in common; each has half of the rows of every class."""
     problem = training.problem
     counted = np.flatnonzero(problem.w)
-    strata = [counted] if training.classes is None else [counted[problem.y[counted] == sign] for sign in (-1.0, 1.0)]
+    strata = [counted]
+    if training.classes is not None:  # rows with the same labels
+        _, kind = np.unique(problem.y[counted], axis=0, return_inverse=True)
+        strata = [counted[kind.ravel() == k] for k in range(kind.max() + 1)]
     halves: tuple[list[NDArray[np.int64]], list[NDArray[np.int64]]] = ([], [])
     for rows in strata:
         if len(rows) < 2:

@@ -53,8 +53,9 @@ def quoting_safely(X: Any = None) -> Iterator[None]:
 def check_training_data(estimator: Any, X: object, y: ArrayLike) -> tuple[Design, NDArray[Any]]:
     """Return the design and the checked target of a fit; set the estimator's number of features and their names."""
     design = as_design(X)
+    numeric = is_regressor(estimator)
     with quoting_safely():
-        values = np.asarray(validate_data(estimator, X="no_validation", y=y, y_numeric=is_regressor(estimator)))
+        values = np.asarray(validate_data(estimator, X="no_validation", y=y, y_numeric=numeric, multi_output=numeric))
     if len(values) != design.shape[0]:
         raise InvalidInputError(f"y must have shape ({design.shape[0]},) like the rows of X, got {values.shape}.")
     estimator.n_features_in_ = design.shape[1]

@@ -7,39 +7,43 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
-from ellzero.base.validation import as_vector
-from ellzero.estimators.base import L0Estimator
+from ellzero.base.validation import as_choice, as_flag, as_response, as_vector
+from ellzero.estimators.base import LIKELIHOODS, L0Estimator
 from ellzero.estimators.calibration import platt_scaling
 from ellzero.estimators.training import Training
 from ellzero.problem.model import Model
 from ellzero.tables.target import MANY_WHOLE
 
-__all__ = ["L0ClassifierBase", "L0RegressorBase", "class_probabilities"]
+__all__ = ["MULTI_CLASS", "L0ClassifierBase", "L0RegressorBase", "class_probabilities"]
 
 Array = NDArray[np.float64]
+MULTI_CLASS = ("auto", "multinomial", "ovr", "ovr_shared")
 FEW_ROWS = 10  # many classes with fewer rows each than this look like the numbers of a regression
 
 
 def has_probabilities(estimator: Any) -> bool:
     """Return whether there are probabilities: of logistic models always, of others with ``probability=True``."""
     loss = estimator._as_fitted("loss")
-    if loss == "logistic" or estimator._as_fitted("probability"):
+    if loss in LIKELIHOODS or estimator._as_fitted("probability"):
         return True
     raise AttributeError(f"predict_proba needs loss='logistic' or probability=True, this estimator has loss={loss!r}.")
 
 
-def class_probabilities(log_odds: Array) -> Array:
+def class_probabilities(log_odds: Array, multinomial: bool = False) -> Array:
     """Return the probabilities of all classes, which sum to one, of shape (n, classes).
 
-    `log_odds` has one column for two classes, that of the second; or one for each class against the rest.
+    `log_odds` has one column for two classes, that of the second; or one for each class, against the rest or multinomial.
     """
+    if multinomial:
+        return np.asarray(softmax(log_odds, axis=1))
     share = expit(log_odds)
     if share.shape[1] == 1:
         return np.column_stack([1.0 - share, share])
@@ -79,14 +83,32 @@ def is_first(label: Any, classes: NDArray[Any]) -> bool:
 
 
 class L0ClassifierBase(ClassifierMixin, L0Estimator):
-    """The base of classifiers; with more than two classes, each has a problem of its own, that class against the rest."""
+    """The base of classifiers; with more than two classes, each has an output."""
+
+    multi_class_: str | None = None  # how more than two classes are learnt; None for two
 
     def _loss_name(self) -> str:
         loss: str = self._as_fitted("loss")
-        return loss
+        return "multinomial" if self.multi_class_ == "multinomial" else loss
+
+    def _check_multi_class(self) -> str:
+        """Return how more than two classes are to be learnt, checked."""
+        choice, shared = as_choice("multi_class", self.multi_class, MULTI_CLASS), self.shared_support
+        if self.loss == "multinomial":
+            raise InvalidInputError("loss='multinomial' is loss='logistic' with multi_class='multinomial' in an estimator.")
+        if choice == "multinomial" and self.loss != "logistic":
+            raise InvalidInputError(f"multi_class='multinomial' is for loss='logistic', got loss={quoted(self.loss)}.")
+        if shared is not None:
+            choice = "ovr_shared" if as_flag("shared_support", shared) else "ovr"
+            # Level 7 is the user's code that calls `fit`.
+            warnings.warn(f"shared_support will go: use multi_class={choice!r}.", FutureWarning, stacklevel=7)
+        if choice == "auto":
+            return "multinomial" if self.loss == "logistic" else "ovr_shared"
+        return choice
 
     def _encode(self, y: NDArray[Any], weight: Array) -> tuple[list[Array], NDArray[Any], Array]:
-        """Return the targets -1 and +1 of each output, the labels, and the weights of the rows."""
+        """Return the target of each problem, the labels, and the weights of the rows."""
+        multi_class = self._check_multi_class()
         counted = weight > 0.0
         try:
             if y.dtype == object and any(label is None for label in y):
@@ -105,8 +127,13 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
             self.classes_, code = self.classes_[::-1].copy(), 1 - code
         if self.class_weight is not None:
             weight = weight * self._class_weights(y[counted], weight[counted])[code]
-        positive = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        return [np.where(code == c, 1.0, -1.0) for c in positive], self.classes_, weight
+        if len(self.classes_) == 2:
+            return [np.where(code == 1, 1.0, -1.0)], self.classes_, weight
+        self.multi_class_ = multi_class
+        if multi_class == "multinomial":
+            return [code.astype(np.float64)], self.classes_, weight
+        signs = np.where(code[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
+        return [signs] if multi_class == "ovr_shared" else list(np.ascontiguousarray(signs.T)), self.classes_, weight
 
     def _class_weights(self, y: NDArray[Any], weight: Array) -> Array:
         """Return the factor of each class that `class_weight` asks for."""
@@ -165,8 +192,8 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
     def predict_proba(self, X: object) -> Array:
         """Return the probabilities of the classes, in the order of `classes_`.
 
-        Logistic models have them by themselves, others through Platt scaling (``probability=True``). With more than two
-        classes, the probabilities of each class against the rest are scaled to sum to one.
+        Logistic and multinomial models have them by themselves, others through Platt scaling (``probability=True``). The
+        probabilities of more than two classes, each against the rest, are scaled to sum to one.
 
         Parameters
         ----------
@@ -178,8 +205,9 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
 
         """
         scores = self._decision_values(X)
-        slope, intercept = (1.0, 0.0) if self._loss_name() == "logistic" else self.calibration_.T
-        return class_probabilities(slope * scores + intercept)
+        loss = self._loss_name()
+        slope, intercept = (1.0, 0.0) if loss in LIKELIHOODS else self.calibration_.T
+        return class_probabilities(slope * scores + intercept, loss == "multinomial")
 
     @available_if(has_probabilities)
     def predict_log_proba(self, X: object) -> Array:
@@ -204,26 +232,34 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
         self.calibration_ = np.array(
             [
                 platt_scaling(values, y[seen], w, self._rows)
-                for values, y in zip(held_out[seen].T, training.targets, strict=True)
+                for values, y in zip(held_out[seen].T, training.output_targets.T, strict=True)
             ]
         )
 
 
 class L0RegressorBase(RegressorMixin, L0Estimator):
-    """The base of regressors: the target is a number, the loss the squared error."""
+    """The base of regressors: the target is a number, or several on shared features; the loss is the squared error."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
     def _loss_name(self) -> str:
         return "squared_error"
 
     def _encode(self, y: NDArray[Any], weight: Array) -> tuple[list[Array], None, Array]:
-        return [as_vector("y", y, len(y))], None, weight
+        if y.ndim == 2 and y.shape[1] == 1:
+            y = column_or_1d(y, warn=True)
+        return [as_response(y, len(y))], None, weight
 
     def _set_coefficients(self, models: list[Model]) -> None:
         super()._set_coefficients(models)
-        self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])
+        if len(self.intercept_) == 1:
+            self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])
 
     def _coef_shape(self) -> tuple[int, ...]:
-        return (self.n_features_in_,)
+        return (*np.shape(self.intercept_), self.n_features_in_)
 
     def predict(self, X: object) -> Array:
         """Return predicted numbers.
@@ -234,7 +270,8 @@ class L0RegressorBase(RegressorMixin, L0Estimator):
 
         Returns
         -------
-        (n,)
+        (n,) or (n, targets)
 
         """
-        return self._decision_values(X)[:, 0]
+        values = self._decision_values(X)
+        return values[:, 0] if values.shape[1] == 1 else values

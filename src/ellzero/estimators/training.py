@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.estimators.shared_support import joint_objective, shared_sizes
 from ellzero.paths.budgets import Budgets
 from ellzero.paths.fitting import compute_path, log_spaced
 from ellzero.paths.path import Path
@@ -35,19 +34,41 @@ def warn_at_limit(models: list[Model], largest: int, problem: Problem) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """A training set: one problem per output (several for more than two classes), all with the same X and weights."""
+    """A training set: the problems that are solved one by one, all with the same X and weights.
 
-    problem: Problem  # of the first output
-    targets: list[Array]  # y of each output: -1 / +1, or numbers
+    There is one problem, unless each of several classes has features of its own. Outputs that share their features belong to
+    one problem.
+    """
+
+    problem: Problem  # the first one
+    targets: list[Array]  # y of each problem: -1 / +1, or numbers; of several outputs, a column for each
     classes: NDArray[Any] | None  # the user's labels, None for numbers
-    shared: bool = False  # all outputs use the same features
+    known: NDArray[np.intp] | None = None  # of the rows of a fold: the classes that they have; None for all
 
     @property
     def problems(self) -> list[Problem]:
-        """The problem of each output."""
-        # With several outputs, the labels of each say whether a row is of the output's class.
-        pair = np.array([False, True]) if len(self.targets) > 1 else self.classes
-        return [replace(self.problem, y=y, classes=pair) for y in self.targets]
+        """All problems."""
+        labels = self.classes
+        if self.several_classes and not self.problem.is_multinomial:
+            labels = np.array([False, True])  # each output says whether a row is of its class
+        elif labels is not None and self.known is not None:
+            labels = labels[self.known]
+        return [replace(self.problem, y=y, classes=labels) for y in self.targets]
+
+    @property
+    def several_classes(self) -> bool:
+        """Whether there are more than two classes, so that each has an output."""
+        return self.classes is not None and len(self.classes) > 2
+
+    @property
+    def outputs(self) -> int:
+        """The number of outputs, of all problems together; those of classes that the rows do not have included."""
+        return len(self.classes) if self.classes is not None and self.several_classes else self.problem.outputs
+
+    @property
+    def output_targets(self) -> Array:
+        """The targets of all outputs, of shape (n, outputs); of classes -1 and +1, or 0 and 1 if multinomial."""
+        return np.column_stack(self.targets)
 
     def with_penalties(self, lambda_1: float, lambda_2: float) -> Training:
         """Return the training set with other penalties."""
@@ -62,14 +83,37 @@ class Training:
         w = self.problem.w * np.bincount(rows, minlength=len(self.problem.w))
         if w.sum() <= 0.0:
             raise InvalidInputError(f"{name} has no training row of positive weight.")
-        if self.classes is not None:
-            signs = [y > 0.0 for y in self.targets] if len(self.targets) > 1 else [self.targets[0] < 0.0, self.targets[0] > 0.0]
-            for label, members in zip(self.classes, signs, strict=True):
-                if not (w[members] > 0.0).any():
-                    raise InvalidInputError(
-                        f"{name} has no training row of class {label!s}: use fewer folds, or a splitter that stratifies."
-                    )
-        return replace(self, problem=reweighted(self.problem, w / w.sum()))
+        part = replace(self, problem=reweighted(self.problem, w / w.sum()))
+        if self.classes is None:
+            return part
+        members = self.output_targets > 0.0
+        members = members if self.several_classes else np.column_stack([~members, members])
+        weighs = (members & (w > 0.0)[:, None]).any(axis=0)
+        if weighs.all():
+            return part
+        if np.count_nonzero(weighs) < 2 or not self.several_classes:
+            raise InvalidInputError(
+                f"{name} has no training row of class {self.classes[~weighs][0]!s}: use fewer folds, or a splitter that "
+                "stratifies."
+            )
+        return part.of_classes(np.flatnonzero(weighs))
+
+    def of_classes(self, known: NDArray[np.intp]) -> Training:
+        """Return the training set of some of several classes: the others have no output, and their probability is zero."""
+        if len(self.targets) > 1:
+            targets = [self.targets[c] for c in known]
+        else:
+            targets = [np.ascontiguousarray(self.targets[0][:, known])]
+        return replace(self, problem=replace(self.problem, y=targets[0]), targets=targets, known=known)
+
+    def decision(self, models: list[Model], rows: NDArray[np.int64]) -> Array:
+        """Return the decision values of some rows, of shape (rows, outputs); minus infinity for classes that are not known."""
+        eta = np.column_stack([self.problem.eta(*model.coefficients)[rows] for model in models])
+        if self.known is None:
+            return eta
+        out = np.full((len(rows), self.outputs), -np.inf)
+        out[:, self.known] = eta
+        return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +121,8 @@ class FittedPoints:
     """Models of one training set at several values of lambda_0, or of several sizes."""
 
     lambda_0: Array  # (m,), nan where models are chosen by their size
-    models: list[list[Model]]  # m points, one model for each output
-    searched: list[Path | Sizes | Budgets]  # of each output: the path, or the sizes, that the models are from
+    models: list[list[Model]]  # m points, one model for each problem
+    searched: list[Path | Sizes | Budgets]  # of each problem: the path, or the sizes, that the models are from
 
     def __len__(self) -> int:
         return len(self.models)
@@ -86,7 +130,7 @@ class FittedPoints:
     @property
     def intercept(self) -> Array:
         """The intercepts, of shape (m, outputs)."""
-        return np.array([[model.intercept for model in models] for models in self.models])
+        return np.array([np.hstack([model.intercept for model in models]) for models in self.models])
 
     def coef(self, point: int) -> sparse.csr_matrix:
         """Return the coefficients at a point, of shape (outputs, p)."""
@@ -106,28 +150,24 @@ class FittedPoints:
         """Return the number of features at each point, not counting unpenalized ones."""
         return np.array([problem.counted(self.support(point)) for point in range(len(self))], dtype=np.int64)
 
-    def decision(self, problem: Problem, rows: NDArray[np.int64]) -> Array:
+    def decision(self, training: Training, rows: NDArray[np.int64]) -> Array:
         """Return X coef + intercept on some rows, of shape (rows, m, outputs)."""
-        out = np.empty((len(rows), len(self), len(self.searched)))
+        out = np.empty((len(rows), len(self), training.outputs))
         for point, models in enumerate(self.models):
-            for output, model in enumerate(models):
-                if point and model is self.models[point - 1][output]:
-                    out[:, point, output] = out[:, point - 1, output]
-                else:
-                    out[:, point, output] = problem.eta(model.support, model.values, model.intercept)[rows]
+            if point and all(model is before for model, before in zip(models, self.models[point - 1], strict=True)):
+                out[:, point] = out[:, point - 1]
+            else:
+                out[:, point] = training.decision(models, rows)
         return out
 
 
 def fit_lambda_grid(training: Training, grid: Array | None, options: PathOptions, largest: int) -> FittedPoints:
     """Fit models along a grid of lambda_0.
 
-    If it is None, the path of a single output makes its own grid, and several outputs share a log-spaced one.
+    If it is None, the path of a single problem makes its own grid, and several problems have a log-spaced one in common.
     """
     problems = training.problems
     options = replace(options, max_support=largest)
-    if training.shared:
-        price = 0.0 if grid is None else float(grid[-1])
-        return choose_shared_sizes(shared_sizes(problems, largest, options, price), grid, options)
     if grid is None and len(problems) > 1:
         first = [compute_path(problem, replace(options, n_lambda=1, progress=None)).lambda_0[0] for problem in problems]
         grid = grid_below(float(max(first)), options)
@@ -171,23 +211,7 @@ def models_at_points(path: Path, points: Array, largest: int) -> list[Model]:
     return [*path, *(small[size] for size in rest)]
 
 
-def choose_shared_sizes(by_size: list[Sizes], grid: Array | None, options: PathOptions) -> FittedPoints:
-    """Choose at each lambda_0 the size with the least mean objective, including lambda_0 for each feature."""
-    value, size = joint_objective(by_size)
-    if grid is None:
-        used = size > 0
-        first = float(((value[0] - value[used]) / size[used]).max()) if used.any() else 0.0
-        grid = grid_below(first, options)
-    chosen = [int(np.argmin(value + lambda_0 * size)) for lambda_0 in grid]
-    return FittedPoints(grid, [[sizes.models[at] for sizes in by_size] for at in chosen], list(by_size))
-
-
 def fit_size_grid(training: Training, sizes: NDArray[np.int64], options: PathOptions) -> FittedPoints:
     """Fit models of at most so many features, for each of the sizes, which increase."""
-    if training.shared:
-        by_size = shared_sizes(training.problems, int(sizes[-1]), options)
-        models = [[output.models[size] for output in by_size] for size in sizes]
-    else:
-        by_size = [compute_sizes(problem, sizes, options) for problem in training.problems]
-        models = [list(at) for at in zip(*by_size, strict=True)]
-    return FittedPoints(np.full(len(sizes), np.nan), models, list(by_size))
+    by_size = [compute_sizes(problem, sizes, options) for problem in training.problems]
+    return FittedPoints(np.full(len(sizes), np.nan), [list(at) for at in zip(*by_size, strict=True)], list(by_size))

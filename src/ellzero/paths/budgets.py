@@ -14,7 +14,7 @@ from ellzero.base.notebook import html_table
 from ellzero.base.signatures import arguments_of, passes_on
 from ellzero.base.validation import as_nonnegative
 from ellzero.exact.limits import BUDGET_SLACK, require_affordable
-from ellzero.paths.fitted_models import FittedModels
+from ellzero.paths.fitted_models import FittedModels, intercept_columns
 from ellzero.paths.options import PathSettings, path_options
 from ellzero.paths.sizes import compute_sizes
 from ellzero.plots import plot_budgets
@@ -43,7 +43,7 @@ class Budgets(FittedModels):
     ----------
     budgets : (m,) increasing
     coef : (m, p) scipy.sparse CSR matrix, on the scale of X
-    intercept : (m,)
+    intercept : (m,), of several outputs (m, outputs)
     objective : (m,) G, without any lambda_0 term, recomputed from the raw data
     support_size : (m,) number of features (not counting unpenalized ones)
     spent : (m,) sum of the costs of these features: at most ``budgets``
@@ -72,7 +72,7 @@ class Budgets(FittedModels):
         pandas = need("pandas", "frame")
 
         columns = {"budget": self.budgets, "spent": self.spent, "support_size": self.support_size}
-        return pandas.DataFrame({**columns, "objective": self.objective, "intercept": self.intercept})
+        return pandas.DataFrame({**columns, "objective": self.objective, **intercept_columns(self.problem, self.intercept)})
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot which features each budget buys, the cheapest at the top, into `ax` if it is given (needs matplotlib).

@@ -11,9 +11,17 @@ from scipy import sparse
 from ellzero.problem.model import Model, coefficient_rows
 from ellzero.problem.problem import Problem
 
-__all__ = ["FittedModels"]
+__all__ = ["FittedModels", "intercept_columns"]
 
 Array = NDArray[np.float64]
+
+
+def intercept_columns(problem: Problem, intercept: Array) -> dict[str, Array]:
+    """Return the columns of a table that hold intercepts: one or, of several outputs, one for each by its label."""
+    if problem.outputs == 1:
+        return {"intercept": intercept}
+    labels = range(problem.outputs) if problem.classes is None or not problem.is_multinomial else problem.classes.tolist()
+    return {f"intercept_{label}": column for label, column in zip(labels, intercept.T, strict=True)}
 
 
 class FittedModels:
@@ -24,12 +32,12 @@ class FittedModels:
 
     @property
     def coef(self) -> sparse.csr_matrix:
-        """All coefficients, one row per model."""
+        """All coefficients, one row per model; of several outputs a row for each, those of a model together."""
         return coefficient_rows([model.coefficients for model in self.models], self.problem.design.shape[1])
 
     @property
     def intercept(self) -> Array:
-        """One intercept per model."""
+        """One intercept per model, or a row of them."""
         return np.array([model.intercept for model in self.models])
 
     @property

@@ -15,6 +15,7 @@ from ellzero import _core
 from ellzero.base.notebook import html_table
 from ellzero.base.validation import as_count
 from ellzero.paths.by_size import ModelsBySize
+from ellzero.paths.fitted_models import intercept_columns
 from ellzero.plots import plot_path
 from ellzero.problem.model import Coefficients, Model, coefficient_rows, make_model
 from ellzero.problem.problem import Problem
@@ -146,7 +147,7 @@ class Path:
             "lambda_0": self.lambda_0,
             "support_size": self.support_size,
             "objective": self.objective,
-            "intercept": self.intercept,
+            **intercept_columns(self.problem, self.intercept),
             "converged": self.converged,
         }
         return pandas.DataFrame(columns if self.problem.penalty.price is None else {**columns, "spent": self.spent})
@@ -155,12 +156,15 @@ class Path:
         """Plot the coefficients against lambda_0, with the model size above, into `ax` if it is given (needs matplotlib).
 
         They are those of the standardised features, the effects of one standard deviation, so that they can be compared
-        whatever the units of the columns; ``standardized=False`` shows them on the scale of X.
+        whatever the units of the columns; ``standardized=False`` shows them on the scale of X. Of several outputs, the size of
+        a feature's largest coefficient is shown.
         """
         coef, quantity = self.coef, "coefficient"
         if standardized:
             coef = coef @ sparse.diags(self.problem.column_spread(np.arange(coef.shape[1], dtype=np.int32)))
             quantity = "effect of one standard deviation"
+        if self.problem.outputs > 1:
+            coef, quantity = largest_of_outputs(coef.tocsr(), self.problem.outputs), f"largest {quantity}"
         names = self.problem.design.names
         return plot_path(self.lambda_0, coef.tocsr(), self.support_size, names, ax, quantity=quantity)
 
@@ -195,6 +199,14 @@ class Path:
                 + ("" if self.converged[k] else "  (not converged)")
             )
         return "\n".join(lines)
+
+
+def largest_of_outputs(coef: sparse.csr_matrix, outputs: int) -> sparse.csr_matrix:
+    """Return the size of the largest coefficient of each column; each point has a row for each output."""
+    largest = abs(coef[::outputs])
+    for output in range(1, outputs):
+        largest = largest.maximum(abs(coef[output::outputs]))
+    return largest
 
 
 def make_path(problem: Problem, options: PathOptions, found: _core.PathResult) -> Path:

@@ -14,7 +14,7 @@ from ellzero.base.notebook import html_table
 from ellzero.base.signatures import arguments_of, passes_on
 from ellzero.base.validation import as_count, as_nonnegative
 from ellzero.paths.by_size import best_by_size
-from ellzero.paths.fitted_models import FittedModels
+from ellzero.paths.fitted_models import FittedModels, intercept_columns
 from ellzero.paths.norm_bound import UNBOUNDED_SHARE, bound_norms
 from ellzero.paths.options import PathSettings, path_options
 from ellzero.plots import plot_sizes
@@ -43,8 +43,8 @@ class Sizes(FittedModels):
     Attributes
     ----------
     sizes : (m,) increasing
-    coef : (m, p) scipy.sparse CSR matrix, on the scale of X
-    intercept : (m,)
+    coef : (m, p) scipy.sparse CSR matrix, on the scale of X; of several outputs (m * outputs, p), those of a model together
+    intercept : (m,), of several outputs (m, outputs)
     objective : (m,) G, without any lambda_0 term, recomputed from the raw data
     support_size : (m,) number of features (not counting unpenalized ones): at most ``sizes``, fewer where more do not help
     reached : (m,) bool, ``support_size == sizes``
@@ -79,7 +79,7 @@ class Sizes(FittedModels):
                 "size": self.sizes,
                 "support_size": self.support_size,
                 "objective": self.objective,
-                "intercept": self.intercept,
+                **intercept_columns(self.problem, self.intercept),
                 "reached": self.reached,
             }
         )

@@ -24,7 +24,7 @@ SEPARATORS = "=_ "
 
 
 class Shape(NamedTuple):
-    """The coefficients of one group, with a label for each column."""
+    """The coefficients of one group, with a label for each column; `values` has a column for each output."""
 
     name: str
     labels: list[str]
@@ -39,7 +39,8 @@ def plot_groups(model: Model | Any, top: int = 9) -> Figure:
 
     Parameters
     ----------
-    model : a Model, an ExactSolution, or a fitted estimator of two classes or of numbers, that was fitted with ``groups``
+    model : a Model, an ExactSolution, or a fitted estimator, that was fitted with ``groups``; of several classes or targets,
+        each has bars of its own
     top : at most so many groups, those whose coefficients differ most
 
     Returns
@@ -58,7 +59,11 @@ def plot_groups(model: Model | Any, top: int = 9) -> Figure:
             ax.set_visible(False)
             continue
         name, labels, values = shapes[place]
-        ax.bar(np.arange(len(values)), values, width=0.92, color=BAR)
+        outputs = values.shape[1]
+        for output, label in enumerate(labels_of(model, outputs)):
+            centre = np.arange(len(values)) + 0.92 * ((output + 0.5) / outputs - 0.5)
+            color = BAR if outputs == 1 else f"C{output}"
+            ax.bar(centre, values[:, output], width=0.92 / outputs, color=color, label=label if place == 0 else None)
         ax.axhline(0.0, color=ZERO, linewidth=0.8)
         ax.set_title(feature_label([name], 0), fontsize=10)
         ax.set_xticks(
@@ -67,7 +72,18 @@ def plot_groups(model: Model | Any, top: int = 9) -> Figure:
         ax.spines[["top", "right"]].set_visible(False)
         if place % columns == 0:
             ax.set_ylabel("coefficient")
+    if shapes and shapes[0].values.shape[1] > 1:
+        figure.legend(loc="outside right upper", fontsize=8, frameon=False)
     return figure
+
+
+def labels_of(model: Any, outputs: int) -> list[str | None]:
+    """Return what the outputs of a model are called; nothing, if there is one."""
+    if outputs == 1:
+        return [None]
+    fitted = model if isinstance(model, Model) else getattr(model, "model", None)
+    known = fitted.output_labels() if isinstance(fitted, Model) else list(getattr(model, "classes_", range(outputs)))
+    return [feature_label([str(label)], 0) for label in known]
 
 
 def shapes_of(model: Any) -> list[Shape]:
@@ -84,19 +100,17 @@ def shapes_of(model: Any) -> list[Shape]:
 
 
 def parts(model: Any) -> tuple[NDArray[np.float64], list[str], list[str] | None]:
-    """Return coefficients, groups and names of all columns of what was fitted."""
+    """Return coefficients (a column for each output), groups and names of all columns of what was fitted."""
     fitted = model if isinstance(model, Model) else getattr(model, "model", None)
     if isinstance(fitted, Model):
         if fitted.groups is None:
             raise InvalidInputError("model must be fitted with groups.")
-        return fitted.coef, list(fitted.groups), fitted.names
+        return np.atleast_2d(fitted.coef).T, list(fitted.groups), fitted.names
     groups = getattr(model, "groups_", None)
     if groups is None:
         raise InvalidInputError("model must be fitted with groups.")
     coef = np.atleast_2d(model.coef_.toarray() if hasattr(model.coef_, "toarray") else model.coef_)
-    if len(coef) > 1:
-        raise InvalidInputError("model must have two classes, or be a regression: draw the classes of others one by one.")
-    return coef[0], list(groups), model._feature_names()
+    return coef.T, list(groups), model._feature_names()
 
 
 def short(label: str, group: str) -> str:

@@ -158,14 +158,24 @@ class Model:
         write_model_file(path, self.file_content(FitSettings(lambda_0=self.lambda_0)))
 
     def file_content(self, settings: FitSettings) -> ModelContent:
-        """Return the content of the model's file; `settings` are the known settings of the fit."""
+        """Return the content of the model's file; `settings` are the known settings of the fit.
+
+        A multinomial model of two classes is a logistic one, whose coefficients are the differences of the two classes.
+        """
+        loss, at = self.loss, self.coefficients
+        if self.outputs > 1 and self.classes is not None and loss != "multinomial":
+            raise InvalidInputError("a model of several targets with classes cannot be saved: save the estimator.")
+        if loss == "multinomial" and self.outputs == 2:
+            difference = self.values[:, 1] - self.values[:, 0]
+            loss, at = "logistic", Coefficients(self.support, difference, self.intercept[1] - self.intercept[0])
         return ModelContent(
-            loss=self.loss,
-            coef=coefficient_rows([self.coefficients], self.n_features),
-            intercept=np.atleast_1d(np.asarray(self.intercept, dtype=np.float64)),
+            loss=loss,
+            coef=coefficient_rows([at], self.n_features),
+            intercept=np.atleast_1d(np.asarray(at.intercept, dtype=np.float64)),
             classes=self.classes,
             names=self.names,
             settings=settings,
+            multi_class="multinomial" if loss == "multinomial" else None,
         )
 
     def feature_name(self, j: int) -> str:
@@ -264,7 +274,8 @@ class Model:
                 self.output_labels(), self._columns(), np.atleast_1d(self.intercept), strict=True
             )
         ]
-        return Summary(self._heading(), parts, self.loss in ("logistic", "multinomial"))
+        kind = "class" if self.loss == "multinomial" or self.outputs == 1 else "target"
+        return Summary(self._heading(), parts, self.loss, kind)
 
     def _sizes(self) -> Array:
         """Return the size of each feature's coefficient: the largest one, of several outputs."""
@@ -346,9 +357,10 @@ def parts_of(fitted: Any, intercept: Any = 0.0) -> tuple[Any, Any, str | None]:
     if not hasattr(fitted, "coef_"):
         return fitted, intercept, None
     found = np.atleast_1d(fitted.intercept_)
-    if len(found) > 1:
+    if len(found) > 1 and getattr(fitted, "multi_class_", None) == "ovr":
         raise InvalidInputError("coef must be one model, got an estimator of several classes; take a row of its coef_.")
-    return fitted.coef_, float(found[0]), fitted._loss_name() if hasattr(fitted, "_loss_name") else None
+    loss = fitted._loss_name() if hasattr(fitted, "_loss_name") else None
+    return fitted.coef_, found if len(found) > 1 else float(found[0]), loss
 
 
 def refuse_columns(model: Model, design: Design) -> None:

@@ -26,8 +26,10 @@ __all__ = ["FitSettings", "ModelContent", "read_model_file", "write_model_file"]
 
 Array = NDArray[np.float64]
 FORMAT = "ellzero model"
-VERSION = 1
+VERSION = 2
+"""Version 2 knows the multinomial loss and several targets; a file that needs neither is one of version 1."""
 HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+MULTI_CLASS = ("multinomial", "ovr_shared", "ovr")
 FLAGS = ("fit_intercept", "standardize")
 PENALTIES = ("k", "lambda_0", "lambda_1", "lambda_2")
 LABEL_KINDS = {"U": "string", "b": "boolean", "i": "integer", "u": "integer", "f": "number"}
@@ -62,9 +64,10 @@ class ModelContent:
     Attributes
     ----------
     loss : its name
-    coef : (outputs, p) sparse matrix, on the scale of X; one output for each of three or more classes, otherwise a single one
+    coef : (outputs, p) sparse matrix, on the scale of X; one output for each of three or more classes, or for each target
     intercept : (outputs,)
     classes : the labels, in order; None for a regression
+    multi_class : how three or more classes were learnt: "multinomial", "ovr_shared" or "ovr"; None for two classes
     names : names of the p features, if they have any
     settings : FitSettings
     calibration : (outputs, 2), slope and intercept of the log-odds, for losses that have no probabilities of their own
@@ -82,6 +85,7 @@ class ModelContent:
     calibration: Array | None = None
     preparation: dict[str, Any] | None = None
     names_given: bool = False  # the names are the user's, X had none: new data needs none either
+    multi_class: str | None = None
 
 
 def write_model_file(path: str | os.PathLike[str], model: ModelContent) -> None:
@@ -99,9 +103,10 @@ def to_json(model: ModelContent) -> dict[str, Any]:
     coef.eliminate_zeros()
     coef.sort_indices()
     settings = model.settings
+    several_targets = model.classes is None and coef.shape[0] > 1
     content: dict[str, Any] = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": VERSION if several_targets or model.loss == "multinomial" else 1,
         "estimator": "L0Regressor" if model.classes is None else "L0Classifier",
         "loss": model.loss,
         "penalties": {
@@ -122,6 +127,8 @@ def to_json(model: ModelContent) -> dict[str, Any]:
         ],
         "calibration": None if model.calibration is None else model.calibration.tolist(),
     }
+    if model.multi_class is not None:
+        content["multi_class"] = model.multi_class
     if settings.budget is not None:
         content["penalties"]["budget"] = float(settings.budget)
     if settings.feature_cost is not None:
@@ -169,8 +176,8 @@ def read_model_file(path: str | os.PathLike[str]) -> ModelContent:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InvalidInputError(f"{path} is not a model file: its format is not {FORMAT!r}.")
     version = content.get("version")
-    if type(version) is not int or version != VERSION:
-        raise InvalidInputError(f"{path} has version {quoted(version)}; this ellzero reads version {VERSION}.")
+    if type(version) is not int or not 1 <= version <= VERSION:
+        raise InvalidInputError(f"{path} has version {quoted(version)}; this ellzero reads versions 1 to {VERSION}.")
     try:
         return from_json(content)
     except Malformed as error:
@@ -204,7 +211,10 @@ def from_json(content: dict[str, Any]) -> ModelContent:
         raise Malformed("feature_names must have one string for each feature")
     outputs = [output_from_json(output, p) for output in entry(content, "outputs", list)]
     classes = labels_from_json(entry(content, "classes", dict)) if kind == "L0Classifier" else None
-    expected = 1 if classes is None or len(classes) == 2 else len(classes)
+    if classes is None:
+        expected = max(len(outputs), 1) if content["version"] > 1 else 1
+    else:
+        expected = 1 if len(classes) == 2 else len(classes)
     if len(outputs) != expected:
         raise Malformed(f"outputs must have {expected} entries, has {len(outputs)}")
     return ModelContent(
@@ -215,6 +225,7 @@ def from_json(content: dict[str, Any]) -> ModelContent:
         names=names,
         settings=settings,
         calibration=calibration_from_json(content, expected),
+        multi_class=multi_class_from_json(content, classes),
         preparation=entry({"preparation": None} | content, "preparation", dict, type(None)),
         names_given=entry({"names_given": False} | content, "names_given", bool),
     )
@@ -240,13 +251,26 @@ def settings_from_json(content: dict[str, Any]) -> FitSettings:
     return FitSettings(**settings)
 
 
+def multi_class_from_json(content: dict[str, Any], classes: NDArray[Any] | None) -> str | None:
+    """Return how three or more classes were learnt; files of version 1 need not say it, and their models predict alike."""
+    several, multinomial = classes is not None and len(classes) > 2, content["loss"] == "multinomial"
+    if multinomial and (content["version"] == 1 or not several):
+        raise Malformed("the multinomial loss is for three or more classes, in version 2")
+    value = entry({"multi_class": None} | content, "multi_class", str, type(None))
+    if value is None:
+        return ("multinomial" if multinomial else "ovr") if several else None
+    if not several or value not in MULTI_CLASS or (value == "multinomial") != multinomial:
+        raise Malformed(f"multi_class {quoted(value)} does not belong to the loss and the classes of the file")
+    return str(value)
+
+
 def calibration_from_json(content: dict[str, Any], outputs: int) -> Array | None:
     """Return slope and intercept of the log-odds of each output, None if the file has none."""
     pairs = entry(content, "calibration", list, type(None))
     if pairs is None:
         return None
-    if content["loss"] == "logistic":
-        raise Malformed("calibration belongs to other losses than the logistic one")
+    if content["loss"] in ("logistic", "multinomial"):
+        raise Malformed("calibration belongs to other losses than the logistic and the multinomial one")
     if len(pairs) != outputs or not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
         raise Malformed("calibration must have a slope and an intercept for each output")
     return np.array([[finite(value, "calibration") for value in pair] for pair in pairs])

@@ -18,15 +18,24 @@ if TYPE_CHECKING:
 __all__ = ["Effects", "Summary", "figure"]
 
 Array = NDArray[np.float64]
-HONEST = (
-    "No standard errors and no p-values: from the rows that chose the features, they would look far surer than they are. "
-    "ez.inference(X, y, k={size}) chooses on half of the rows and measures on the other half."
+HONEST = "No standard errors and no p-values: from the rows that chose the features, they would look far surer than they are."
+CHOOSES = "ez.inference(X, y, k={size}) chooses on half of the rows and measures on the other half."
+ODDS = (
+    "An odds ratio is the factor by which the odds of the class change when the feature grows by one unit (by one standard "
+    "deviation: per sd) and the others stay as they are."
+)
+SHARED_ODDS = (
+    "When a feature grows by one unit (by one standard deviation: per sd) and the others stay as they are, the odds of one "
+    "class against another change by the odds ratio of the one divided by that of the other."
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Effects:
-    """One linear function: the label that it speaks for (None for numbers), names, coefficients and spreads of its features."""
+    """One linear function: the label, or the number of the target, that it speaks for, and names, coefficients and spreads.
+
+    The label of a single target is None.
+    """
 
     label: Any
     names: list[str]
@@ -43,13 +52,20 @@ class Summary:
     ----------
     heading : the model in a line
     parts : list of Effects, one for each output
-    odds : whether there are odds ratios (logistic loss)
+    loss : its name; the logistic and the multinomial one have odds ratios
+    kind : what several outputs are: "class" or "target"
 
     """
 
     heading: str
     parts: list[Effects]
-    odds: bool
+    loss: str
+    kind: str = "class"
+
+    @property
+    def odds(self) -> bool:
+        """Whether there are odds ratios."""
+        return self.loss in ("logistic", "multinomial")
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each feature and the intercept of each output, as a pandas data frame."""
@@ -69,7 +85,7 @@ class Summary:
                     frame["odds_ratio"] = [*np.exp(part.coef), np.nan]
                     frame["odds_ratio_per_sd"] = [*np.exp(per_sd), np.nan]
             if len(self.parts) > 1:
-                frame.insert(0, "class", part.label)
+                frame.insert(0, self.kind, part.label)
             frames.append(frame)
         return pandas.concat(frames, ignore_index=True)
 
@@ -92,20 +108,23 @@ class Summary:
     def _notes(self) -> list[str]:
         """Return how to read the table, and what must not be read into it."""
         size = max((len(part.names) for part in self.parts), default=0)
-        notes = [HONEST.format(size=size)]
+        ways = [HONEST, CHOOSES.format(size=size)] if len(self.parts) < 2 else [HONEST]
+        notes = [" ".join(ways)]
         if self.odds:
-            notes.insert(
-                0,
-                "An odds ratio is the factor by which the odds of the class change when the feature grows by one unit (by one "
-                "standard deviation: per sd) and the others stay as they are.",
-            )
+            notes.insert(0, SHARED_ODDS if self.loss == "multinomial" else ODDS)
         return notes
+
+    def _title(self, part: Effects) -> str:
+        """Return what one of several outputs speaks for."""
+        if self.kind == "target":
+            return f"target {part.label}"
+        return f"{shown(part.label)}" if self.loss == "multinomial" else f"{shown(part.label)} against the rest"
 
     def __repr__(self) -> str:
         lines = [self.heading]
         for part in self.parts:
             if len(self.parts) > 1:
-                lines.append(f"{shown(part.label)} against the rest")
+                lines.append(self._title(part))
             rows = [self._header(), *self._rows(part)]
             widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
             for row in rows:
@@ -114,7 +133,7 @@ class Summary:
         return "\n".join([*lines, *self._notes()])
 
     def _repr_html_(self) -> str:
-        titles = [f"{self.heading}: {shown(part.label)}" if len(self.parts) > 1 else self.heading for part in self.parts]
+        titles = [f"{self.heading}: {self._title(part)}" if len(self.parts) > 1 else self.heading for part in self.parts]
         tables = [html_table(title, self._header(), self._rows(part)) for title, part in zip(titles, self.parts, strict=True)]
         return "".join(tables) + html_table(self._notes()[0], [], [], self._notes()[1:])
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ellzero.estimators.base import LIKELIHOODS
 from ellzero.estimators.column import Column
 from ellzero.estimators.cross_validation import CrossValidation
 from ellzero.estimators.targets import class_probabilities
@@ -85,7 +86,7 @@ def describe_models(column: Column, sizes: Iterable[int]) -> tuple[list[int], li
     return used.tolist(), models
 
 
-def describe_fit(held_out: HeldOut, point: int, kind: str, probabilities: bool) -> dict[str, Any]:
+def describe_fit(held_out: HeldOut, point: int, kind: str, loss: str) -> dict[str, Any]:
     """Return measures of how well the models of one size predict rows that they have not seen."""
     decision = held_out.decision[:, point]
     if kind == "regression":
@@ -101,8 +102,9 @@ def describe_fit(held_out: HeldOut, point: int, kind: str, probabilities: bool) 
         "accuracy": float(np.trace(table) / np.sum(table)),
         "roc": [roc(positive, ranked[:, c], held_out.weight, points) for c, positive in enumerate(positives)],
     }
-    if probabilities:
-        shares = class_probabilities(decision)[:, -decision.shape[1] :]  # of two classes that of the second
+    if loss in LIKELIHOODS:
+        shares = class_probabilities(decision, loss == "multinomial")
+        shares = shares[:, -decision.shape[1] :]  # of two classes that of the second
         out["calibration"] = [calibration(positive, shares[:, c], held_out.weight) for c, positive in enumerate(positives)]
         if kind == "binary":  # of several classes the largest wins, whatever its probability
             out["above"] = rates_above(positives[0], shares[:, 0], held_out.weight)

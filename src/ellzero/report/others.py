@@ -26,9 +26,9 @@ def find_others(
 ) -> Alternatives | None:
     """Return the models that are nearly as good as the one that was proved to be the best, None if there is no time for that.
 
-    Models with several outputs are left alone: each output would have a list of its own.
+    Models with several outputs are left alone.
     """
-    if len(proofs) != 1 or proofs[0].solution.status != "optimal":
+    if len(proofs) != 1 or proofs[0].solution.status != "optimal" or proofs[0].solution.model.outputs > 1:
         return None
     solution = proofs[0].solution
     claim = solution.certificate.claim

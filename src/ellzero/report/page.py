@@ -10,8 +10,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from ellzero.base.errors import InvalidInputError
 from ellzero.base.files import replacing
 from ellzero.base.progress import in_words
 from ellzero.base.quoting import json_text, safe_lines
@@ -126,6 +128,8 @@ def write_report(
     (2, True)
 
     """
+    if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+        raise InvalidInputError(f"a report is about one target, y has {np.shape(y)[1]} columns.")
     kind = L0RegressorCV if regression else L0ClassifierCV
     settings = {"algorithm": default_algorithm(X, settings.get("max_support")), **settings}
     estimator = kind(**{**settings, "select": "size", "keep_predictions": True, "progress": progress})

@@ -31,7 +31,7 @@ NAMED = 20
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """The result of an exact search for one output, beside the model that the page shows."""
+    """The result of an exact search, beside the model that the page shows."""
 
     objective: float  # of the model on the page
     support: NDArray[np.int64]  # its features
@@ -75,17 +75,18 @@ class Proof:
 def prove(
     estimator: Any, X: object, y: ArrayLike, *, sample_weight: ArrayLike | None, time_limit: float | None, progress: bool
 ) -> list[Proof]:
-    """Search for better models than those that cross-validation chose, one for each output, with proofs.
+    """Search for better models than those that cross-validation chose, with proofs.
 
-    The list is empty for models that share their features, which no search here bounds, and for a model without features.
+    There is a search for each class that has features of its own, and one for all that share their features. The list is empty
+    for a model without features.
     """
-    k = int(estimator.cv_results_.best[1])  # features of each class; `k_` counts those of all classes together
-    if getattr(estimator, "shared_support", False) or k == 0:
+    k = int(estimator.cv_results_.best[1])  # features of each class with its own; `k_` counts those of all classes together
+    if k == 0:
         return []
     kind = L0Classifier if hasattr(estimator, "classes_") else L0Regressor
     given = estimator.get_params()
     settings = {name: given[name] for name in kind().get_params() if name in given}
-    outputs = len(np.atleast_1d(estimator.intercept_))
+    searches = len(np.atleast_1d(estimator.objective_))
     # Without shrinkage and without bounds nothing limits the coefficients, and the search needs a bound to assume.
     unlimited = estimator.lambda_1_ == estimator.lambda_2_ == 0.0 and given["lower"] is None and given["upper"] is None
     settings.update(
@@ -95,7 +96,7 @@ def prove(
         lambda_2=estimator.lambda_2_,
         algorithm="exact",
         bound="heuristic" if unlimited and given.get("bound") is None else given.get("bound"),
-        time_limit=None if time_limit is None else time_limit / outputs,
+        time_limit=None if time_limit is None else time_limit / searches,
         progress=progress,
     )
     if "probability" in settings:
@@ -105,7 +106,9 @@ def prove(
         exact = kind(**settings).fit(X, y, sample_weight=sample_weight)
     solutions = exact.solution_ if isinstance(exact.solution_, list) else [exact.solution_]
     objectives = np.atleast_1d(estimator.objective_).tolist()
-    supports = [np.flatnonzero(row) for row in np.atleast_2d(estimator.coef_)]
+    supports = [estimator.support_]
+    if len(solutions) > 1:
+        supports = [np.flatnonzero(row) for row in np.atleast_2d(estimator.coef_)]
     return [Proof(*output) for output in zip(objectives, supports, solutions, strict=True)]
 
 
@@ -120,12 +123,14 @@ def adopt(estimator: Any, proofs: Sequence[Proof]) -> list[Proof]:
     number, point = results.best
     column = results.columns[number]
     rows, intercept = column.coef[point].tolil(copy=True), column.intercept.copy()
-    for output, proof in enumerate(proofs):
+    for number, proof in enumerate(proofs):
         if proof.improved:
             model = proof.solution.model
-            rows[output] = 0.0
-            rows[output, model.support] = model.values
-            intercept[point, output] = model.intercept
+            outputs = np.arange(model.outputs) if model.outputs > 1 else np.array([number])
+            rows[outputs] = 0.0
+            for output, values in zip(outputs, np.atleast_2d(model.values.T), strict=True):
+                rows[output, model.support] = values
+            intercept[point, outputs] = model.intercept
     coef, size = list(column.coef), column.size.copy()
     coef[point] = rows.tocsr()
     coef[point].eliminate_zeros()

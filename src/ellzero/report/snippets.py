@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from ellzero.base.quoting import ANY_CODE
+from ellzero.estimators.base import LIKELIHOODS
 from ellzero.report.words import Words
 
 __all__ = ["code_blocks"]
 
-SETTINGS = ("loss", "algorithm", "fit_intercept", "standardize", "class_weight", "pos_label", "shared_support")
+SETTINGS = ("loss", "algorithm", "fit_intercept", "standardize", "class_weight", "pos_label", "multi_class", "shared_support")
 SHOWN = (*SETTINGS, "lower", "upper", "unpenalized", "feature_cost")
 LONGEST = 60
 """Of a setting that is written in more characters, the code shows the name only."""
@@ -33,7 +34,7 @@ def code_blocks(estimator: Any, single_fit: type, summary: dict[str, Any], label
         given["algorithm"] = "exact"  # which alone found the model on the page
     shrinkage = {name: summary["selection"][name] for name in ("lambda_1", "lambda_2")}
     blocks = [
-        python_block(single_fit.__name__, changed_settings(given, usual, shrinkage), labels, summary["loss"] == "logistic"),
+        python_block(single_fit.__name__, changed_settings(given, usual, shrinkage), labels, summary["loss"] in LIKELIHOODS),
         *shell_blocks(given, shrinkage, summary, labels, words),
     ]
     return {"labels": written_labels(labels), "blocks": blocks}
@@ -71,20 +72,21 @@ def shell_blocks(
         return []
     data = shell_words([words.source, "--target", words.target, *words.arguments])
     kind = ["--regression"] if summary["kind"] == "regression" else []
-    problem = [*kind, *problem_options(given, summary["loss"], shrinkage)]
+    problem = [*kind, *problem_options(given, shrinkage)]
     fit = list(problem)
     if given["algorithm"] != "local_search":
         fit += ["--algorithm", given["algorithm"]]
     if given.get("class_weight") == "balanced":
         fit += ["--class-weight", "balanced"]
-    if summary["shared"]:
-        fit.append("--shared-support")
+    multi_class = multi_class_of(summary)
+    if multi_class is not None and multi_class != ("multinomial" if given["loss"] == "logistic" else "ovr_shared"):
+        fit += ["--multi-class", multi_class]
     blocks = [
         command("Command line", f"ellzero fit {data}", [*fit, "--out", "model.json"], "ellzero predict model.json new.csv")
     ]
     certificate = summary["certificate"]
-    if certificate["rows"] and given.get("class_weight") is None:
-        several = summary["kind"] == "multiclass"
+    if certificate["rows"] and given.get("class_weight") is None and multi_class != "ovr_shared":
+        several = multi_class == "ovr"
         positive = ["--positive", str(labels[0])] if several else []
         assumed = ["--bound", "heuristic"] if certificate["rows"][0]["conditional"] else []
         title = (
@@ -96,9 +98,16 @@ def shell_blocks(
     return blocks
 
 
-def problem_options(given: dict[str, Any], loss: str, shrinkage: dict[str, float]) -> list[str]:
+def multi_class_of(summary: dict[str, Any]) -> str | None:
+    """Return how more than two classes were learnt; None for two, or a regression."""
+    if summary["kind"] != "multiclass":
+        return None
+    return "multinomial" if summary["loss"] == "multinomial" else "ovr_shared" if summary["shared"] else "ovr"
+
+
+def problem_options(given: dict[str, Any], shrinkage: dict[str, float]) -> list[str]:
     """Return the arguments of a command that define the problem."""
-    out = ["--loss", loss] if given.get("loss", "logistic") != "logistic" else []
+    out = ["--loss", given["loss"]] if given.get("loss", "logistic") != "logistic" else []
     for name, value in shrinkage.items():
         out += [f"--{name.replace('_', '-')}", f"{value:.12g}"]
     out += [

@@ -13,7 +13,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import safe_line
 from ellzero.base.validation import as_feature_mask
 from ellzero.design import Design, as_design
-from ellzero.estimators.cautions import cautions_on, class_pairs
+from ellzero.estimators.cautions import cautions_on, cautions_on_classes, class_pairs
 from ellzero.estimators.column import Column
 from ellzero.estimators.cross_validation import CrossValidation
 from ellzero.estimators.scoring import is_loss, name_score
@@ -86,7 +86,7 @@ def summarise(
     column = results.chosen
     if results.select != "size" or column.decision is None:
         raise InvalidInputError('estimator must be fitted with select="size" and keep_predictions=True.')
-    loss = getattr(estimator, "loss", "squared_error")
+    loss = estimator._loss_name()
     labels = estimator.classes_.tolist() if hasattr(estimator, "classes_") else []
     kind = "regression" if not labels else "binary" if len(labels) == 2 else "multiclass"
     design = as_design(X)
@@ -104,7 +104,7 @@ def summarise(
         "classes": [named(label) for label in labels],
         "positive": [named(label) for label in (labels[1:] if kind == "binary" else labels)],
         "cases": [case_words(named(words.target), named(label)) for label in labels],
-        "shared": bool(getattr(estimator, "shared_support", False)),
+        "shared": getattr(estimator, "multi_class_", None) in ("multinomial", "ovr_shared"),
         "data": {
             **data,
             "missing": missing_words(words.missing, design.shape[0]),
@@ -122,17 +122,16 @@ def summarise(
     describe_target(summary, np.asarray(y).ravel(), weight, labels)
     held_out = tested_rows(results, column.decision, class_numbers(y, labels), weight)
     for point, model in enumerate(models):
-        model.update(describe_fit(held_out, point, kind, loss == "logistic"))
+        model.update(describe_fit(held_out, point, kind, loss))
     describe_tested(summary, held_out)
     if labels:
         counted = weight > 0.0
         for point, model in enumerate(models):
             model["cautions"] = model_cautions(column, point, design, class_numbers(y, labels)[counted], counted, summary)
     k = models[chosen]["k"]
-    none = why_no_proof(k, summary["shared"], proofs is not None)
-    summary["certificate"] = describe_proofs(
-        proofs or [], k, summary["positive"] or [summary["target"]], none, summary["subjects"]
-    )
+    none = why_no_proof(k, proofs is not None)
+    proved = [summary["target"]] if summary["shared"] or not labels else summary["positive"]
+    summary["certificate"] = describe_proofs(proofs or [], k, proved, none, summary["subjects"])
     summary["others"] = describe_others(others)
     mask = as_feature_mask("unpenalized", estimator.unpenalized, design.shape[1], results.names)
     summary["plain"] = plain_headline(summary)
@@ -152,7 +151,13 @@ def model_cautions(
     column: Column, point: int, design: Design, classes: NDArray[np.int64], counted: NDArray[np.bool_], summary: dict[str, Any]
 ) -> list[str]:
     """Return what to be careful about in the models of one size, as sentences; `classes` are those of the rows that count."""
-    rows, found = column.coef[point].tocsr(), []
+    rows, found = column.coef[point].tocsr(), list[str]()
+    if summary["loss"] == "multinomial":
+        used = np.unique(rows.indices).astype(np.int32)
+        decision = np.column_stack([design.matvec(used, row) for row in rows[:, used].toarray()]) + column.intercept[point]
+        one_hot = (classes[:, None] == np.arange(rows.shape[0])).astype(np.float64)
+        found = cautions_on_classes(one_hot, decision[counted], len(used), summary["classes"])
+        return [text[0].upper() + text[1:] for text in found]
     for output, pair in enumerate(class_pairs(summary["classes"])):
         start, stop = rows.indptr[output : output + 2]
         support = rows.indices[start:stop]

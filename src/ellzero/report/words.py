@@ -201,15 +201,28 @@ def used_names(summary: dict[str, Any], most: int = 6, longest: int = 90) -> str
     return text if summary["data"]["named"] and len(names) <= most and len(text) <= longest else ""
 
 
-def why_no_proof(k: int, shared: bool, asked: bool) -> str:
+def why_no_proof(k: int, asked: bool) -> str:
     """Return the sentence on why there is no certificate."""
     if k == 0:
         return "There is only one model without features, its intercept: nothing to prove."
-    if shared:
-        return "No certificate: the search proves one class at a time, and these classes share their features."
     if not asked:
         return "No certificate was asked for."
     return "No certificate was made."
+
+
+def class_words(summary: dict[str, Any]) -> str:
+    """Return how several classes were learnt."""
+    if summary["loss"] == "multinomial":
+        return (
+            "All classes share their features, of which each is counted once, and each has a score. The largest one wins; "
+            "probabilities are in proportion to exp(score). What matters are differences between the scores of classes."
+        )
+    if summary["shared"]:
+        return (
+            "All classes share their features, of which each is counted once. Each class has a score, which tells it from the "
+            "rest; the largest score wins."
+        )
+    return "Each class has a model of its own, that class against the rest; the largest score wins."
 
 
 def method_notes(
@@ -243,5 +256,5 @@ def method_notes(
         "It says that the search for features missed nothing; it says nothing about other rows, or about causes.",
     ]
     if summary["kind"] == "multiclass":
-        notes.insert(1, "Classes. Each class has a model of its own, that class against the rest; the largest score wins.")
+        notes.insert(1, f"Classes. {class_words(summary)}")
     return notes

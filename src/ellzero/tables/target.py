@@ -94,7 +94,7 @@ def as_labels(values: NDArray[Any], name: str, most: int | None = None, insist: 
         raise InvalidInputError(f"{seen}; is it the right column? (--classes if each value is a class)")
     if most is not None and len(classes) > most:
         raise InvalidInputError(
-            f"target {name!r} has {len(classes)} classes ({shown(classes)}), this command takes two; "
+            f"target {name!r} has {len(classes)} classes ({shown(classes)}), this command and its loss take two; "
             f"--positive {shown(classes[:1])} tells one of them from the rest."
         )
     return values

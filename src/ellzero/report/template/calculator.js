@@ -76,9 +76,11 @@ const scoreOf = (model, c, row) =>
   model.coef[c].reduce((sum, [f, value]) => sum + value * (row.has(f) ? row.get(f) : 0), model.intercept[c]);
 const logistic = (score) => 1 / (1 + Math.exp(-score));
 
-// Of several classes, each against the rest: their probabilities are divided by their sum.
+// Of several classes, each against the rest: their probabilities are divided by their sum; so are the exponentials of
+// multinomial scores.
 function probabilities(scores) {
-  const shares = scores.map(logistic);
+  const shares =
+    report.loss === "multinomial" ? scores.map((score) => Math.exp(score - Math.max(...scores))) : scores.map(logistic);
   if (shares.length === 1) return shares;
   const total = shares.reduce((a, b) => a + b, 0);
   return shares.map((share) => (total > 0 ? share / total : 1 / shares.length));
@@ -110,14 +112,14 @@ function showAnswer(model, c) {
   const row = answeredRow();
   const scores = model.coef.map((_, output) => scoreOf(model, output, row));
   replace(byId("answer"), answerLines(model, scores));
-  replace(byId("terms"), termsTable(model, c, row, scores[c]));
+  replace(byId("terms"), termsTable(model, c, row, scores));
 }
 
 function answerLines(model, scores) {
   const big = (text) => html("b", { class: "big" }, text);
   if (!scores.every(known)) return [html("p", {}, "Every input needs a number.")];
   if (report.kind === "regression") return [html("p", {}, `${report.target}: `, big(number(scores[0], 4))), spreadWords(model)];
-  if (report.loss !== "logistic") {
+  if (!likelihood()) {
     const at = report.kind === "binary" ? Number(scores[0] > 0) : scores.indexOf(Math.max(...scores));
     return [
       html("p", {}, "The model says ", big(report.classes[at])),
@@ -187,7 +189,8 @@ function otherPrevalence(share) {
   );
 }
 
-function termsTable(model, c, row, score) {
+function termsTable(model, c, row, scores) {
+  const score = scores[c];
   const line = ([f, value]) => {
     const entered = row.has(f) ? row.get(f) : 0;
     const cells = [number(entered, 6), `× ${number(value, 5)}`, number(entered * value, 5)];
@@ -201,6 +204,10 @@ function termsTable(model, c, row, score) {
   const single = (name, text) =>
     html("tr", {}, html("th", { scope: "row" }, name), html("td"), html("td"), html("td", { class: "num" }, text));
   const end = [single(report.kind === "regression" ? `${report.target}: the sum` : "score: the sum", number(score, 5))];
+  if (report.loss === "multinomial") {
+    const name = "probability = exp(score) / the sum of exp(score) over the classes";
+    end.push(single(name, scores.every(known) ? chance(probabilities(scores)[c]) : "–"));
+  }
   if (report.loss === "logistic") {
     const all = report.kind === "multiclass" ? ", before it is divided by the sum over the classes" : "";
     end.push(single(`probability = 1 / (1 + exp(−score))${all}`, known(score) ? chance(logistic(score)) : "–"));

@@ -23,20 +23,32 @@ function snippet(title, text) {
 }
 
 // The model in plain Python: few features need no library.
-function formula(model, c) {
-  const terms = model.coef[c].map(
-    ([f, value]) => `    ${value < 0 ? "-" : "+"} ${Math.abs(value)} * row[${report.features[f].key}]`,
-  );
-  const score = ["score = (", `    ${model.intercept[c]}`, ...terms, ")"].join("\n");
-  if (report.kind === "regression") return score;
-  if (report.kind === "binary") return `${score}\nlabel = ${report.code.labels[1]} if score > 0 else ${report.code.labels[0]}`;
-  return `# one score per class, the largest wins; this is the one of ${report.positive[c]}\n${score}`;
+function formula(model) {
+  const sum = (c, indent) => [
+    `${indent}${model.intercept[c]}`,
+    ...model.coef[c].map(
+      ([f, value]) => `${indent}${value < 0 ? "-" : "+"} ${Math.abs(value)} * row[${report.features[f].key}]`,
+    ),
+  ];
+  const { labels } = report.code;
+  if (report.kind !== "multiclass") {
+    const score = ["score = (", ...sum(0, "    "), ")"].join("\n");
+    return report.kind === "regression" ? score : `${score}\nlabel = ${labels[1]} if score > 0 else ${labels[0]}`;
+  }
+  const scores = model.coef.flatMap((_, c) => [`    ${labels[c]}: (`, ...sum(c, "        "), "    ),"]);
+  const lines = ["scores = {", ...scores, "}", "label = max(scores, key=scores.get)"];
+  if (report.loss !== "multinomial") return lines.join("\n");
+  const shares = [
+    "parts = {label: exp(score - max(scores.values())) for label, score in scores.items()}",
+    "probabilities = {label: part / sum(parts.values()) for label, part in parts.items()}",
+  ];
+  return ["from math import exp", "", ...lines, ...shares].join("\n");
 }
 
 function showCode(model) {
   const k = String(model.k);
   const blocks = report.code.blocks.map(({ title, parts }) => snippet(title, parts.join(k)));
-  blocks.splice(1, 0, snippet("As a formula", formula(model, state.c)));
+  blocks.splice(1, 0, snippet("As a formula", formula(model)));
   replace(byId("code"), blocks);
   byId("code-note").textContent = `For ${sizeWords(model)}. The slider changes these, too.`;
 }

@@ -12,6 +12,7 @@ const tableHead = (words, numbers) =>
     ),
   );
 const MOST_WORDS = 12; // features whose odds ratio is put into words
+const likelihood = () => report.loss === "logistic" || report.loss === "multinomial"; // whether scores are probabilities, too
 const fact = (name, value) => [html("dt", {}, name), html("dd", {}, value)];
 
 function sizeWords(model) {
@@ -145,12 +146,43 @@ function showCoefficients(model, c) {
     ),
   );
   showCautions(byId("model-cautions"), model);
+  showClasses(model);
   showOdds(rows, c);
   const what = report.kind === "regression" ? `raises the prediction of ${report.target}` : `speaks for ${caseOf(c)}`;
   byId("coef-note").textContent = rows.length
     ? `${sizeWords(model)}, fitted on all ${report.subjects}. A positive coefficient ${what}; ` +
       "“folds” counts the folds whose model of this size uses the feature too."
     : "No features: the model is its intercept, the same prediction for every row.";
+}
+
+// The coefficients of all classes: a row for each feature that any of them uses, a column for each class.
+function showClasses(model) {
+  if (report.kind !== "multiclass") return;
+  const classes = model.coef.map((pairs) => new Map(pairs));
+  const largest = (f) => Math.max(...classes.map((coef) => Math.abs(coef.get(f) || 0)));
+  const used = [...new Set(classes.flatMap((coef) => [...coef.keys()]))];
+  used.sort((a, b) => largest(b) * report.features[b].spread - largest(a) * report.features[a].spread);
+  byId("coef-classes").hidden = !used.length;
+  const line = (name, values) =>
+    html(
+      "tr",
+      {},
+      html("th", { scope: "row", title: name }, name),
+      values.map((value) => html("td", { class: "num" }, value === undefined ? "" : number(value, 4))),
+    );
+  const lines = used.map((f) =>
+    line(
+      report.features[f].name,
+      classes.map((coef) => coef.get(f)),
+    ),
+  );
+  const table = html(
+    "table",
+    {},
+    tableHead(["feature"], report.classes),
+    html("tbody", {}, lines, line("intercept", model.intercept)),
+  );
+  replace(byId("coef-classes"), html("h3", {}, "All classes"), html("div", { class: "scroll" }, table));
 }
 
 // What rows of the class are called whose model is shown: of two classes, the second one's.
