@@ -89,6 +89,22 @@ def test_two_classes_of_softmax_are_logistic_with_half_the_ridge():
     np.testing.assert_allclose(pair[0].predict_proba(X), one[0].predict_proba(X), atol=1e-5)
 
 
+@pytest.mark.parametrize("classes", [3, 4])
+@pytest.mark.parametrize("settings", [{}, {"lower": -0.7, "upper": 0.9}, {"lambda_2": 1e-9}], ids=["alone", "bounds", "ridge"])
+def test_lasso_without_a_ridge_converges(settings, classes):
+    """All classes of a column may be raised alike: only lambda_1 has a say in that, and it is the softmax loss that is flat."""
+    rng = np.random.default_rng(1)
+    X, y = rng.random((20, 6)), rng.integers(0, classes, 20)
+    always = list(range(6))
+    for lambda_1 in (0.02, 0.005, 1e-3, 1e-4):
+        problem = {"loss": "multinomial", "lambda_1": lambda_1, "standardize": True, "unpenalized": always, **settings}
+        path = ez.fit_path(X, y, lambda_0=0.0, tol=1e-10, **problem)
+        assert path.converged[0]
+        assert ez.check_stationarity(X, y, path[0], lambda_0=0.0, **problem).decrease <= 1e-8 * path.objective[0]
+        if not settings and classes == 3:
+            assert np.median(path[0].coef, axis=0) == pytest.approx(0.0, abs=1e-12)
+
+
 @pytest.mark.parametrize("multi_class", [*WAYS, "auto"])
 @pytest.mark.parametrize("kind", [ez.L0Classifier, ez.L0ClassifierCV])
 def test_two_classes_are_as_they_were(kind, multi_class):

@@ -114,7 +114,10 @@ double Quadratic::gauge(int64_t i, int64_t j) const {
     const auto outputs = static_cast<int32_t>(problem_.X.blocks());
     const double curvature = problem_.entry_curvature(columns_[i]);
     const bool same = columns_[i] / outputs == columns_[j] / outputs;
-    return same && 2.0 * problem_.penalty.lambda_2 < flat * curvature ? curvature : 0.0;
+    // Where an atom stays at a kink or a bound, the others may not move alike: there such a curvature is far above their own,
+    // and steps would creep. With lambda_1 one of the atoms is at zero (see Refit::centre).
+    const bool kinks = problem_.penalty.lambda_1 > 0.0 || problem_.penalty.boxed();
+    return same && !kinks && 2.0 * problem_.penalty.lambda_2 < flat * curvature ? curvature : 0.0;
 }
 
 bool Quadratic::adapt(const Iterate& it, const std::vector<double>& d) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "ellzero/data/kernels.hpp"
 
@@ -28,6 +29,24 @@ constexpr double on_the_bend = 1e-3;
 
 // The logistic loss of a class with less than this weight falls so slowly that Newton's steps would be hundreds.
 constexpr double rare = 1e-6;
+
+// argmin over c of lambda_1 sum_l |b_l - c| + lambda_2 sum_l (b_l - c)^2; of several without lambda_2, the one next to zero.
+// `b` ascends.
+double best_centre(const std::vector<double>& b, double lambda_1, double lambda_2) {
+    const int64_t count = std::ssize(b);
+    if (lambda_2 <= 0.0) return std::clamp(0.0, b[(count - 1) / 2], b[count / 2]);
+    const double sum = std::accumulate(b.begin(), b.end(), 0.0);
+    double best = 0.0, least = Penalty::infinity;
+    for (int64_t below = 0; below <= count; ++below) {  // so many entries are at most c
+        double c = (sum - lambda_1 * static_cast<double>(2 * below - count) / (2.0 * lambda_2)) / static_cast<double>(count);
+        if (below > 0) c = std::max(c, b[below - 1]);
+        if (below < count) c = std::min(c, b[below]);
+        double value = 0.0;
+        for (const double each : b) value += lambda_1 * std::abs(each - c) + lambda_2 * (each - c) * (each - c);
+        if (value < least) least = value, best = c;
+    }
+    return best;
+}
 
 }  // namespace
 
@@ -138,8 +157,38 @@ double Refit::extend_step(Iterate& it, const Loss& loss, double factor, double l
     return length;
 }
 
+// Along such a direction only the penalty has a slope, and a quadratic model with any curvature at all creeps.
+bool Refit::centre(Iterate& it) const {
+    const Penalty& penalty = problem_.penalty;
+    if (!problem_.X.design().couples_rows() || penalty.lambda_1 <= 0.0 || penalty.boxed()) return false;
+    const auto outputs = static_cast<int32_t>(problem_.X.blocks());
+    std::vector<int64_t> places(it.support.size());
+    std::iota(places.begin(), places.end(), int64_t{0});
+    std::ranges::sort(places, {}, [&](int64_t k) { return it.support[k]; });
+    bool moved = false;
+    for (size_t first = 0; first + outputs <= places.size();) {
+        const int32_t column = it.support[places[first]] / outputs;
+        if (it.support[places[first + outputs - 1]] / outputs != column) {  // some outputs are not in the support
+            ++first;
+            continue;
+        }
+        std::vector<double> values;
+        for (int32_t l = 0; l < outputs; ++l) values.push_back(it.beta[places[first + l]]);
+        std::ranges::sort(values);
+        const double c = best_centre(values, penalty.lambda_1, penalty.lambda_2);
+        for (int32_t l = 0; l < outputs && c != 0.0; ++l) {
+            it.beta[places[first + l]] -= c;
+            problem_.X.axpy(it.support[places[first + l]], -c, it.eta.data());
+            moved = true;
+        }
+        first += outputs;
+    }
+    return moved;
+}
+
 bool Refit::newton(Iterate& it, const Loss& loss, double floor, double target) {
     const int64_t size = std::ssize(it.support);
+    centre(it);
     it.evaluate(loss);
     if (size == 0 && !problem_.intercept) return true;
     double cost = it.cost();
@@ -180,6 +229,7 @@ bool Refit::newton(Iterate& it, const Loss& loss, double floor, double target) {
         const bool flatter = it.cost() - cost < flatter_than_the_model * change;
         if (length == 1.0 && loss.kind == LossKind::hinge) length = extend_step(it, loss, 4.0, 0.0);
         else if (length == 1.0 && flatter) length = extend_step(it, loss, 2.0, worth_a_longer_step * -change);
+        if (centre(it)) it.evaluate(loss);
         cost = it.cost();
         if (length >= 1.0) {
             if (length == 1.0 && -change <= floor) return true;

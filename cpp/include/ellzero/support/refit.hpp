@@ -27,6 +27,8 @@ class Refit {
   private:
     bool newton(Iterate& it, const Loss& loss, double floor, double target);
     void solve_hinge(Iterate& it);
+    // Raises the outputs of each column alike, to where the penalty is least; softmax does not change. Whether any was moved.
+    bool centre(Iterate& it) const;
     void intercept_of(Iterate& it, int64_t output);
     // The best intercept without features in closed form, if one class weighs next to nothing.
     void begin_with_rare_class(Iterate& it, int64_t output);
