@@ -224,6 +224,27 @@ def test_local_search_is_never_worse_and_often_the_best(kind):
     assert best >= 5
 
 
+@pytest.mark.parametrize("names", [[0, 1, 2, 3], ["None", "a", "b", "-"], [10**18, 10**18 + 1, 10**18 + 2, 7], [0.5, 1.5, 2.5, 3.5]])
+def test_classes_without_weight_are_none(names, tmp_path):
+    """What is proved in unusual units, and after a stop, is judged with labels that the problem writes anew."""
+    rng = np.random.default_rng(0)
+    X, codes = 1e6 * rng.normal(size=(40, 6)), np.arange(40) % 4
+    X[:, 0] += 1e6 * codes
+    y, weight = np.array(names)[codes], np.where(codes == 3, 0.0, 1.0)
+    settings = {"loss": "multinomial", "k": 3, "lambda_2": 1e10, "gap": 1e-6}
+    found = ez.solve(X, y, sample_weight=weight, **settings)
+    assert found.status == "optimal"
+    assert ez.verify(found.certificate, X, y).valid
+    alone = ez.solve(X[codes < 3], y[codes < 3], **settings)
+    assert found.objective == pytest.approx(alone.objective, rel=1e-6)
+    file = tmp_path / "search.npz"
+    first = ez.solve(X, y, sample_weight=weight, node_limit=2, checkpoint=file, **settings)
+    assert first.status == "node_limit"
+    second = ez.solve(X, y, sample_weight=weight, checkpoint=file, **settings)
+    assert second.status == "optimal"
+    assert second.nodes > first.nodes
+
+
 def test_mip_solvers_are_for_one_output():
     X, y, names = example("multinomial")
     with pytest.raises(ez.InvalidInputError, match="backend='builtin'"):

@@ -103,10 +103,15 @@ class Problem:
 
     @property
     def labels(self) -> NDArray[Any]:
-        """The target as the user gave it."""
+        """The target as the user gave it, up to the names of labels that have no weight."""
         if self.classes is None:
             return self.y
-        return self.classes[self.y.argmax(axis=1) if self.is_multinomial else (self.y > 0.0).astype(np.intp)]
+        if not self.is_multinomial:
+            return self.classes[(self.y > 0.0).astype(np.intp)]
+        labels = self.classes[self.y.argmax(axis=1)]
+        without = ~self.y.any(axis=1)  # rows of other labels, which have no weight: theirs must be none of the classes
+        other = "-" * (1 + max(len(str(label)) for label in self.classes))
+        return np.where(without, other, labels.astype(object)) if without.any() else labels
 
     @property
     def is_multinomial(self) -> bool:
