@@ -48,9 +48,7 @@ class Problem:
         """The number of outputs: columns of y, or classes of the multinomial loss, of which every one has some weight."""
         if self.loss != "multinomial":
             return 1 if self.y.ndim == 1 else self.y.shape[1]
-        if self.sample_weight is None:
-            return len(np.unique(self.y))
-        return len(np.unique(self.y[self.sample_weight / self.sample_weight.max() > 0.0]))
+        return len(np.unique(self.y[self.weights() > 0.0]))
 
     @property
     def coef_shape(self) -> tuple[int, ...]:
@@ -86,6 +84,13 @@ class Problem:
         """Return `lambda_0`, `k`, `budget` and `bound`, those that are given."""
         values = {"lambda_0": self.lambda_0, "k": self.k, "budget": self.budget, "bound": self.bound}
         return {name: value for name, value in values.items() if value is not None}
+
+    def weights(self) -> Array:
+        """Return the weights divided by their sum, rounded to float64 as the package documents it."""
+        if self.sample_weight is None:
+            return np.full(len(self.y), 1.0 / len(self.y))
+        relative = self.sample_weight / self.sample_weight.max()
+        return np.asarray(relative / relative.sum())
 
     def counted(self) -> NDArray[np.bool_]:
         """Return a mask of the columns that pay lambda_0."""

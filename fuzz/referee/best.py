@@ -1,6 +1,6 @@
 """The best models that brute force finds: an upper bound of the optimum that cannot be wrong.
 
-All supports that `k` or a budget allows are fitted in float64, the most promising once more in long double. Every model is evaluated in
+All supports that `k` or a budget allows are fitted in float64, the most promising once more with care and in long double. Every model is evaluated in
 long double, and whatever a fit missed, a value is the objective of some model: a lower bound above it is false.
 """
 
@@ -82,10 +82,10 @@ def best_model(problem: Problem, long: LongProblem | None = None, near: Neighbou
         values = long.values(*scaled.models(rough))
         first = np.argsort(np.nan_to_num(values, nan=np.inf), kind="stable")[:PROMISING]
         careful = ScaledProblem(long, LONG)
-        fine = careful.fit(inside[first], CAREFUL, rough[first])
+        fits = [rough[first], *(each.fit(inside[first], CAREFUL, rough[first]) for each in (scaled, careful))]
         # Near a given support, a feature that must be in pays lambda_0, also if its best coefficient is zero.
-        paid = None if near is None else np.tile(chosen[first], (2, 1))
-        return _least(long, scaled, np.concatenate([rough[first], fine]), paid)
+        paid = None if near is None else np.tile(chosen[first], (len(fits), 1))
+        return _least(long, scaled, np.concatenate(fits), paid)
 
 
 def convex_fit(problem: Problem, support: NDArray[np.int64], long: LongProblem | None = None) -> Best:

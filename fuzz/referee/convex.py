@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from fuzz.problems.problem import Array
-from fuzz.referee.objectives import LONG, Long, LongProblem
+from fuzz.referee.objectives import CURVATURE, LONG, Long, LongProblem
 
 __all__ = ["ScaledProblem"]
 
 Masks = NDArray[np.bool_]
 SHARES = np.array([0.5, 0.2, 0.05, 0.005, 1e-4])[:, None, None]  # of a Newton step that went too far
-LARGEST, FAR = 1e250, 1e14
+LARGEST, FAR, FLAT = 1e250, 1e14, 1e-3
 
 
 def moderate(values: Long, dtype: Any) -> Any:
@@ -106,11 +106,24 @@ class ScaledProblem:
         failed = np.flatnonzero(~(found < value))
         if len(failed):
             shares = np.clip(beta[failed] + SHARES * step[failed], low[failed], high[failed])
-            shares = np.concatenate([beta[None, failed], np.where(free[failed], shares, beta[failed])])
+            swept = self._sweep(beta[failed], free[failed])
+            shares = np.concatenate([beta[None, failed], swept[None], np.where(free[failed], shares, beta[failed])])
             values = np.nan_to_num(self._values(shares), nan=np.inf)
             best = np.argmin(values, axis=0)
             tried[failed], found[failed] = shares[best, np.arange(len(failed))], values[best, np.arange(len(failed))]
         return tried, found
+
+    def _sweep(self, beta: Array, free: Masks) -> Array:
+        """Return the fits after a step of each coefficient in turn: these never get stuck where others change their signs."""
+        beta, eta = beta.copy(), beta @ self.Z.T
+        curvature = CURVATURE[self.loss] * (self.w @ np.square(self.Z))
+        for j in np.flatnonzero(free.any(0) & (curvature > 0.0)):
+            to = curvature[j] * beta[:, j] - self._derivatives(eta)[0] @ self.Z[:, j]
+            size = np.maximum(np.abs(to) - self.lambda_1[j], 0.0) / (curvature[j] + 2.0 * self.lambda_2[j])
+            best = np.where(free[:, j], np.clip(np.sign(to) * size, self.low[j], self.high[j]), beta[:, j])
+            eta += (best - beta[:, j])[:, None] * self.Z[:, j]
+            beta[:, j] = best
+        return beta
 
     def _hinge_fit(self, free: Masks, steps: int) -> Array:
         """Minimise sum_i w_i max(0, 1 - a_i x) + lambda_1 |x| + lambda_2 x^2 over the box, on several supports at once.
@@ -151,13 +164,16 @@ class ScaledProblem:
         return np.nan_to_num(x)
 
     def _hessian(self, bend: Array) -> Array:
-        """Return Z'DZ; of the multinomial loss, D_i = diag(b_i) - b_i b_i' / w_i couples the outputs of row i."""
+        """Return Z'DZ; of the multinomial loss, D_i = diag(b_i) - b_i b_i' / w_i couples the outputs of row i.
+
+        A little less is taken off, so that raising all outputs alike, which does not change the loss, is no long way.
+        """
         matrix = (bend[:, None, :] * self.Z.T) @ self.Z
         if self.loss != "multinomial":
             return matrix
         rows = len(self.w) // self.outputs
         mixed = (bend[..., None] * self.Z).reshape(len(bend), self.outputs, rows, -1).sum(1)
-        return matrix - mixed.transpose(0, 2, 1) @ (mixed / self.w[:rows, None])
+        return matrix - (1.0 - FLAT) * mixed.transpose(0, 2, 1) @ (mixed / self.w[:rows, None])
 
     def _by_output(self, values: Array) -> Array:
         return values.reshape(*values.shape[:-1], self.outputs, -1)

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from fuzz.problems.problem import Problem
 
-__all__ = ["LONG", "Long", "LongProblem", "loss_values"]
+__all__ = ["CURVATURE", "LONG", "Long", "LongProblem", "loss_values"]
 
 LONG = np.longdouble
+CURVATURE = {"logistic": 0.25, "squared_hinge": 2.0, "squared_error": 1.0, "multinomial": 0.5}  # bounds of f''
 Long = NDArray[Any]  # of long double: NumPy's types have no shorter name for it
 
 
@@ -39,14 +40,6 @@ def worst_eta(loss: str, eta: Long, target: Long, error: Long) -> Long:
     if loss == "multinomial":
         return eta + error * (1 - 2 * target)
     return eta + error * (np.where(eta >= target, LONG(1), LONG(-1)) if loss == "squared_error" else -target)
-
-
-def normalised_weights(weight: NDArray[np.float64] | None, n: int) -> NDArray[np.float64]:
-    """Return the weights divided by their sum, rounded to float64 as the package documents it."""
-    if weight is None:
-        return np.full(n, 1.0 / n)
-    relative = weight / weight.max()
-    return relative / relative.sum()
 
 
 def encoded(problem: Problem, w: NDArray[np.float64]) -> Long:
@@ -71,7 +64,7 @@ class LongProblem:
         spread: NDArray[np.float64] | None = None,
     ) -> None:
         """Weights, an encoded target and spreads are computed here, unless a certificate states them."""
-        weight = normalised_weights(problem.sample_weight, len(problem.y)) if w is None else w
+        weight = problem.weights() if w is None else w
         self.problem, self.loss = problem, problem.loss
         self.X, self.w = problem.X.astype(LONG), weight.astype(LONG)
         self.target = encoded(problem, weight) if target is None else target.astype(LONG).reshape(-1, len(weight))

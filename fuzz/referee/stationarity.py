@@ -11,17 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from fuzz.referee.objectives import LONG, Long, LongProblem
+from fuzz.referee.objectives import CURVATURE, LONG, Long, LongProblem
 
-__all__ = ["SMOOTH", "certain_decrease"]
-
-SMOOTH = {"logistic": 0.25, "squared_hinge": 2.0, "squared_error": 1.0, "multinomial": 0.5}  # bounds of f''
+__all__ = ["certain_decrease"]
 
 
 def certain_decrease(long: LongProblem, coef: Any, intercept: Any) -> Any:
     """Return the largest amount by which one such step lowers P of a model, at the problem's lambda_0; for smooth losses."""
     coef, intercept = long.shaped(coef, intercept)
-    bound = LONG(SMOOTH[long.loss])
+    bound = LONG(CURVATURE[long.loss])
     pull = long.w * slopes(long, coef @ long.X.T + intercept[:, None])
     Z = (long.X - long.mean if long.problem.fit_intercept else long.X) / long.spread
     heads = long.problem.heads()

@@ -13,7 +13,8 @@ from fuzz.problems.storages import draw_storage, fitting, stored
 from fuzz.problems.structure import draw_budget
 from fuzz.records import Case, Record
 from fuzz.referee.best import LARGEST_P, convex_fit
-from fuzz.referee.stationarity import SMOOTH, certain_decrease
+from fuzz.referee.objectives import CURVATURE
+from fuzz.referee.stationarity import certain_decrease
 from fuzz.subjects.judging import LARGEST_VALUE, Referee, check_model
 
 __all__ = [
@@ -165,7 +166,7 @@ def check_theorem(record: Record, problem: Problem, X: Any, path: ez.Path, optio
 
 def check_steps(record: Record, problem: Problem, model: ez.Model, what: str, negligible: Any) -> None:
     """Check by long double that no step of one feature lowers the objective of a model that Theorem 1 is said to hold for."""
-    if problem.loss not in SMOOTH:
+    if problem.loss not in CURVATURE:
         return
     with np.errstate(all="ignore"):
         referee = Referee(problem)
