@@ -213,6 +213,16 @@ def test_paths_satisfy_the_first_theorem(kind):
             assert ez.check_stationarity(X, y, model, **settings), (kind, model.size)
 
 
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
+def test_what_a_trial_left_behind_does_not_keep_a_feature_out(loss):
+    """The column separates the first target: where its trial ends, the loss is flat, and no model for the next trial."""
+    X = np.array([[-0.3], [-0.3], [0.7], [0.7], [-0.2]])
+    y = np.array([[1, 0], [1, 0], [0, 1], [0, 0], [1, 0]])
+    path = ez.fit_path(X, y, loss=loss, lambda_0=[2e-4])
+    assert path.support_size.tolist() == [1]
+    assert path.cost[0] == pytest.approx(ez.fit_path(X, y, loss=loss, lambda_0=[0.0]).cost[0], rel=1e-3)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_local_search_is_never_worse_and_often_the_best(kind):
     best = 0
