@@ -255,6 +255,16 @@ def test_classes_without_weight_are_none(names, tmp_path):
     assert second.nodes > first.nodes
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_proofs_know_what_means_far_from_zero_cost_in_digits(kind):
+    X, y, names = example(kind)
+    X = X + np.resize([1e6, -3e5, 2e6, 0.0, 1e4], X.shape[1])
+    found = ez.solve(X, y, k=2, gap=1e-6, **names)
+    report = ez.verify(found.certificate, X, y)
+    assert report.valid, report.reasons
+    assert found.gap < 1e-5
+
+
 def test_mip_solvers_are_for_one_output():
     X, y, names = example("multinomial")
     with pytest.raises(ez.InvalidInputError, match="backend='builtin'"):
