@@ -265,6 +265,14 @@ def test_proofs_know_what_means_far_from_zero_cost_in_digits(kind):
     assert found.gap < 1e-5
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_norms_can_be_bounded_to_nothing(kind):
+    X, y, names = example(kind)
+    found = ez.fit_sizes(X, y, [0, 2], max_norm=0.0, **names)
+    np.testing.assert_allclose(found.objective, ez.fit_sizes(X, y, [0], **names).objective[0], rtol=1e-6)
+    assert not found.coef.count_nonzero()
+
+
 def test_mip_solvers_are_for_one_output():
     X, y, names = example("multinomial")
     with pytest.raises(ez.InvalidInputError, match="backend='builtin'"):

@@ -126,7 +126,7 @@ class Problem:
     @cached_property
     def price_unit(self) -> float:
         """The least power of two that no price exceeds: in this unit the solvers see prices, of at most one then."""
-        if self.penalty.price is None:
+        if self.penalty.price is None or not self.penalty.price.size:  # no column is left where all are empty
             return 1.0
         mantissa, exponent = math.frexp(float(self.penalty.price.max()))
         return math.ldexp(1.0, exponent - (mantissa == 0.5))
