@@ -40,7 +40,7 @@ class Finding:
     kind: str
     severity: str
     words: str
-    model: tuple[list[float], float] | None = None  # coefficients and intercept of a model that proves it
+    model: tuple[Any, Any] | None = None  # coefficients and intercept of a model that proves it, as plain values
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Record:
     ratios: dict[str, float] = field(default_factory=dict)  # finite ones, of which the least is of interest
     seconds: float = 0.0
 
-    def find(self, kind: str, severity: str, words: str, model: tuple[list[float], float] | None = None) -> None:
+    def find(self, kind: str, severity: str, words: str, model: tuple[Any, Any] | None = None) -> None:
         """Add a finding."""
         if severity not in SEVERITIES:
             raise ValueError(f"no severity is called {severity!r}.")

@@ -16,7 +16,8 @@ from fuzz.referee.objectives import LongProblem
 __all__ = ["Described", "described", "key_of"]
 
 PARTS = ("loss", "lambda_0", "lambda_1", "lambda_2", "k", "swap_size", "fit_intercept", "standardize", "bound", "free_bound")
-ARRAYS = ("weights", "classes", "lower", "upper", "unpenalized", "spread", "home")
+PARTS += ("version", "budget", "outputs")
+ARRAYS = ("weights", "classes", "lower", "upper", "unpenalized", "spread", "home", "price", "group")
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,13 +30,14 @@ class Described:
 
     def best(self) -> Best | None:
         """Return the best model by brute force; None if there are too many features."""
-        if self.long.counted.sum() > LARGEST_P:
+        if len(self.long.members) > LARGEST_P:
             return None
         return best_model(self.long.problem, self.long, self.near)
 
     def null(self) -> float:
         """Return the loss of the best model without features."""
         problem = replace(self.long.problem, lambda_0=0.0, k=0, unpenalized=(), lower=None, upper=None, standardize=False)
+        problem = replace(problem, budget=None, feature_cost=None, groups=None)
         long = LongProblem(problem, self.long.w.astype(np.float64), self.long.target.astype(np.float64))
         return float(best_model(problem, long).value)
 
@@ -58,20 +60,26 @@ def described(draft: Draft) -> Described:
         lower=box(arrays, "lower", p),
         upper=box(arrays, "upper", p),
         unpenalized=unpenalized,
+        feature_cost=prices(arrays, p),
+        groups=tuple(arrays["group"].tolist()) if "group" in arrays else None,
+        budget=None if header.get("budget") is None else float(header["budget"]),
         bound=None if header["bound"] is None else float(header["bound"]),
         free_bound=None if header["free_bound"] is None else float(header["free_bound"]),
     )
     w = np.asarray(arrays["weights"], dtype=np.float64) if "weights" in arrays else np.full(n, 1.0 / n)
     if w.shape != (n,) or not (w >= 0.0).all():
         raise ValueError("weights")
+    outputs, target = int(header.get("outputs", 1)), draft.target()
+    if target.shape != (n * outputs,):
+        raise ValueError("outputs")
     with np.errstate(all="ignore"):
-        long = LongProblem(problem, w, draft.target())
+        long = LongProblem(problem, w, target)
         error = 0.0
         if problem.standardize:
             stated = np.asarray(arrays["spread"], dtype=np.float64)
             error = float(np.abs(stated / long.spread - 1).max(initial=0.0))
             if error < 1e-2:  # near enough to be the data's
-                long = LongProblem(problem, w, draft.target(), stated)
+                long = LongProblem(problem, w, target, stated)
     near = None
     if header["swap_size"] is not None:
         home = np.zeros(p, dtype=bool)
@@ -87,6 +95,16 @@ def box(arrays: Arrays, name: str, p: int) -> NDArray[np.float64] | None:
     values = np.asarray(arrays[name], dtype=np.float64)
     if values.shape != (p,) or np.isnan(values).any():
         raise ValueError(name)
+    return values
+
+
+def prices(arrays: Arrays, p: int) -> NDArray[np.float64] | None:
+    """Return the prices of the columns, if there are any."""
+    if "price" not in arrays:
+        return None
+    values = np.asarray(arrays["price"], dtype=np.float64)
+    if values.shape != (p,) or not (values >= 0.0).all():
+        raise ValueError("price")
     return values
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 import ellzero as ez
-from fuzz.certificates.sealed import Draft
+from fuzz.certificates import structured
+from fuzz.certificates.sealed import Draft, changed
 from fuzz.problems.problem import LOSSES, Problem
 from fuzz.referee.best import convex_fit
 
@@ -32,6 +33,9 @@ DIAGONALS = (
 )
 GROWTH = ("growth_alpha", "growth_columns", "growth_values")
 GROUPS = list(product(LOSSES, FORMS, (True, False)))  # one group of forgeries for each
+GROUPS += product(LOSSES, structured.FORMS, (True, False))
+GROUPS += product(("multinomial",), ("outputs", "outputs of groups"), (True, False))
+OUTPUTS = 3  # where there are several
 TREE = ("parent", "branch", "side", "block_members", "block_ends", "row", "alpha")
 TINY, HUGE = (5e-324, 1e-310, 1e-200, 1e-155), (1e155, 1e200, 9e299)
 
@@ -53,24 +57,27 @@ def base_problem(group: int, loss: str, form: str, fit_intercept: bool) -> Probl
     rng = np.random.default_rng([group, 77])
     X = rng.standard_normal((14, 4))
     signal = X[:, 0] - X[:, 1] + 0.2 * rng.standard_normal(14)
-    y = signal if loss == "squared_error" else (signal > 0.0).astype(int)
-    return Problem(X=X, y=y, loss=loss, fit_intercept=fit_intercept, **FORMS[form])
+    if form.startswith("outputs"):
+        signal = X[:, :2] @ np.array([[1.0, -1.0, 0.0], [1.0, 1.0, -2.0]]) + 0.2 * rng.standard_normal((14, OUTPUTS))
+    y = signal if loss == "squared_error" else signal.argmax(1) if loss == "multinomial" else (signal > 0.0).astype(int)
+    return Problem(X=X, y=y, loss=loss, fit_intercept=fit_intercept, **(FORMS | structured.FORMS)[form])
 
 
 def null_draft(problem: Problem, true: Draft) -> Draft:
     """Return a certificate of the null model, with its own dual point, that claims to be optimal."""
     out, n = true.copy(), len(problem.y)
     null = convex_fit(problem, np.zeros(0, dtype=np.int64))
-    intercept = float(null.intercept)
-    target = out.target()
+    intercepts, unit = null.intercept.astype(np.float64), float(out.header["unit"])
+    intercept = intercepts if problem.outputs > 1 else float(intercepts[0])
+    points = [null_point(problem, *each, unit) for each in zip(out.target().reshape(-1, n), intercepts, strict=True)]
     out.arrays |= {
         "support": np.zeros(0, np.int64),
-        "coef": np.zeros(0),
+        "coef": out.arrays["coef"][:0],
         "intercept": np.array(intercept),
-        "alpha": null_point(problem, target, intercept, float(out.header["unit"]))[None].astype(np.float32),
+        "alpha": np.concatenate(points)[None].astype(np.float32),
         "parent": np.array([-1]),
         "branch": np.array([-1]),
-        "block_members": np.flatnonzero(~np.isin(np.arange(problem.X.shape[1]), out.arrays.get("unpenalized", []))),
+        "block_members": np.unique(problem.heads()[problem.counted()]),
         "side": np.array([0]),
         "row": np.array([0]),
     }
@@ -78,14 +85,16 @@ def null_draft(problem: Problem, true: Draft) -> Draft:
     out.arrays.pop("alpha_rest", None)
     for name in (*DIAGONALS, *GROWTH):
         out.arrays.pop(name, None)
-    losses = ez.objective(problem.X, problem.y, np.zeros(problem.X.shape[1]), intercept, loss=problem.loss)
+    losses = ez.objective(problem.X, problem.y, np.zeros(problem.coef_shape), intercept, loss=problem.loss)
     out.header |= {"objective": losses, "lower_bound": losses, "status": "optimal", "gap_asked": 1e-4}
-    assert out.arrays["alpha"].shape == (1, n)
+    assert out.arrays["alpha"].shape == (1, n * problem.outputs)
     return out
 
 
 def null_point(problem: Problem, target: Any, b: float, unit: float) -> Any:
-    """Return the dual point of the null model, as `alpha` of the format."""
+    """Return the dual point of the null model, as `alpha` of the format; of several outputs, the part of one of them."""
+    if problem.loss == "multinomial":
+        return np.full(len(target), target.mean() if problem.fit_intercept else 1.0 / problem.outputs)
     if problem.loss == "squared_error":
         return (target - b) / unit
     if problem.loss == "logistic":
@@ -106,21 +115,13 @@ def tricks(problem: Problem, null: Draft, true: Draft) -> Iterator[tuple[str, Dr
     yield from tricks_with_penalties(problem, null)
     yield from tricks_with_weights(null)
     yield from tricks_with_points(problem, null)
-    if problem.loss == "squared_error":
-        yield from tricks_with_diagonals(problem, null)
-    else:
-        yield from tricks_with_growth(null)
+    if problem.outputs == 1:
+        yield from tricks_with_diagonals(problem, null) if problem.loss == "squared_error" else tricks_with_growth(null)
+    if problem.feature_cost is not None or problem.groups is not None or problem.outputs > 1:
+        yield from structured.tricks_with_structure(problem, null)
     yield from tricks_with_trees(null, true)
     yield from tricks_with_claims(null, true)
     yield from tricks_with_data(problem, null)
-
-
-def changed(draft: Draft, arrays: dict[str, Any] | None = None, **header: Any) -> Draft:
-    """Return a copy with other arrays and other fields of the header."""
-    out = draft.copy()
-    out.arrays |= arrays or {}
-    out.header |= header
-    return out
 
 
 def tricks_with_scales(problem: Problem, null: Draft) -> Iterator[tuple[str, Draft]]:
@@ -404,10 +405,10 @@ def tricks_with_claims(null: Draft, true: Draft) -> Iterator[tuple[str, Draft]]:
     yield "a status with escape codes", changed(null, status="\x1b[2Joptimal")
     yield "a bound of infinity", changed(null, lower_bound=float("inf"))
     for value in (1e200, 1e308, -1e308):
-        solution = {"support": np.array([0]), "coef": np.array([value])}
+        solution = {"support": np.array([0]), "coef": np.full((1, *null.arrays["coef"].shape[1:]), value)}
         yield f"a coefficient of {value:g}", changed(null, solution)
     for value in (1e200, 1e308, float("nan"), float("inf")):
-        yield f"an intercept of {value:g}", changed(null, {"intercept": np.array(value)})
+        yield f"an intercept of {value:g}", changed(null, {"intercept": np.full_like(null.arrays["intercept"], value)})
     twice = {"support": np.array([0, 0]), "coef": np.array([1.0, -1.0])}
     yield "a feature twice", changed(null, twice)
     yield "a coefficient of zero", changed(null, {"support": np.array([0]), "coef": np.array([0.0])})

@@ -89,8 +89,7 @@ class Court:
                 share = float((bound - best.value) / best.value) if best.value else np.inf
                 severity = "critical" if not share < 1e-6 else "high"
                 claim = f"{what} {bound!r} (valid: {report.valid}), but a model has {float(best.value)!r} (excess {share:.2g})"
-                model = (best.coef.astype(float).tolist(), float(best.intercept))
-                self.record.find("unsound", severity, f"{words}: {claim}", model)
+                self.record.find("unsound", severity, f"{words}: {claim}", best.plain())
 
     def bounds(
         self, report: ez.VerificationReport, draft: Draft, proved: float, claimed: float

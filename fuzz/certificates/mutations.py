@@ -45,8 +45,9 @@ TREE = ("parent", "branch", "side", "row")
 def mutate(rng: Generator, draft: Draft) -> tuple[Draft, list[str]]:
     """Return a changed copy of a certificate, and the changes in words."""
     changed, words = draft.copy(), []
+    weights = WEIGHTS if draft.header["version"] == FIRST_VERSION else np.append(WEIGHTS, WEIGHT_OF_STRUCTURE)
     for _ in range(int(rng.choice([1, 2, 3], p=[0.6, 0.25, 0.15]))):
-        change = CHANGES[int(rng.choice(len(CHANGES), p=SHARES))]
+        change = CHANGES[int(rng.choice(len(weights), p=weights / weights.sum()))]
         try:
             with np.errstate(all="ignore"):
                 words.append(change(rng, changed))
@@ -350,15 +351,56 @@ def another_solution(rng: Generator, draft: Draft) -> str:
     """Replace the solution by the null model, by one coefficient of any size, or move it."""
     way = int(rng.integers(4))
     if way == 0:
-        draft.arrays["support"], draft.arrays["coef"] = np.zeros(0, np.int64), np.zeros(0)
+        draft.arrays["support"], draft.arrays["coef"] = np.zeros(0, np.int64), draft.arrays["coef"][:0]
     elif way == 1:
         draft.arrays["support"] = np.array([rng.integers(draft.X.shape[1])], dtype=np.int64)
-        draft.arrays["coef"] = np.array([float(10.0 ** rng.uniform(-300.0, 300.0))])
+        draft.arrays["coef"] = np.full((1, *draft.arrays["coef"].shape[1:]), float(10.0 ** rng.uniform(-300.0, 300.0)))
     elif way == 2:
         draft.arrays["coef"] = draft.arrays["coef"] * rng.choice([0.5, 2.0, 1e150, 1e-150])
     else:
-        draft.arrays["intercept"] = np.array(float(rng.choice([0.0, 1.0, -1e150, 1e300])))
+        draft.arrays["intercept"] = np.full_like(draft.arrays["intercept"], float(rng.choice([0.0, 1.0, -1e150, 1e300])))
     return f"solution: way {way}"
+
+
+def structure(rng: Generator, draft: Draft) -> str:
+    """Change prices, the budget, groups of columns, or the number and the order of outputs and classes."""
+    way, arrays, header, (n, p) = int(rng.integers(10)), draft.arrays, draft.header, draft.X.shape
+    group = arrays.get("group", np.arange(p))
+    outputs = int(header.get("outputs", 1))
+    if way == 0:
+        each = draw_sizes(rng, p) if rng.random() < 0.5 else 10.0 ** rng.uniform(-100.0, 100.0, p)
+        arrays["price"] = np.where(np.isin(np.arange(p), arrays.get("unpenalized", [])), 0.0, each)[group]
+    elif way == 1:
+        arrays["price"] = arrays["price"] * FACTORS[rng.integers(len(FACTORS))]
+    elif way == 2:
+        some = arrays.get("price", np.ones(p))[rng.random(p) < 0.5]
+        header["budget"] = None if rng.random() < 0.2 else float(some.sum() * rng.choice([1.0, 1.0 - 1e-13, 1.0 + 1e-9, 0.5]))
+        header["k"] = None
+    elif way == 3:  # two groups become one, or one becomes two
+        one, other = np.sort(rng.integers(p, size=2))
+        arrays["group"] = np.where(group == group[other], min(group[one], group[other]), group)
+        if rng.random() < 0.5:
+            arrays["group"] = np.where(np.arange(p) == other, other, group)
+    elif way == 4:
+        arrays["group"] = rng.integers(p, size=p)
+    elif way == 5:
+        header["version"] = int(rng.integers(3, 9))
+    elif way == 6:
+        header["outputs"] = int(rng.choice([1, 2, outputs - 1, outputs + 1, 2**40]))
+    elif way == 7:
+        order = rng.permutation(outputs)
+        for name in ("alpha", "alpha_rest"):
+            if name in arrays:
+                table = arrays[name].reshape(-1, outputs, n)
+                arrays[name] = table[:, order].reshape(len(table), -1)
+    elif way == 8:
+        arrays["classes"] = arrays["classes"][rng.permutation(len(arrays["classes"]))]
+        draft.fingerprint()
+    else:  # shares of rows that sum to more than one, or that one row has alone
+        alpha = arrays["alpha"].reshape(-1, outputs, n)
+        alpha[:, rng.integers(outputs), rng.integers(n)] = rng.choice([1.0, 0.5, 2.0, 1e30, -1.0])
+        arrays["alpha"] = alpha.reshape(len(alpha), -1)
+    return f"structure: way {way}"
 
 
 def other_data(rng: Generator, draft: Draft) -> str:
@@ -413,6 +455,7 @@ CHANGES: list[Change] = [
     growth,
     another_solution,
     other_data,
+    structure,  # of later versions of the format only
 ]
 WEIGHTS = np.array([10.0, 2.0, 2.0, 4.0, 12.0, 14.0, 8.0, 4.0, 4.0, 12.0, 14.0, 12.0, 8.0, 8.0, 5.0, 8.0])
-SHARES = WEIGHTS / WEIGHTS.sum()
+FIRST_VERSION, WEIGHT_OF_STRUCTURE = 4, 40.0

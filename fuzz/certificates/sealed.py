@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ellzero.exact.verifier import digest, fingerprint_matrix, fingerprint_vector
 
-__all__ = ["Arrays", "Draft", "Header", "Sealed"]
+__all__ = ["Arrays", "Draft", "Header", "Sealed", "changed"]
 
 Header = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
@@ -52,8 +52,20 @@ class Draft:
         self.header["n"], self.header["p"] = self.X.shape
 
     def target(self) -> NDArray[np.float64]:
-        """Return y as -1 and +1 by the classes of the certificate, or as numbers."""
+        """Return y as -1 and +1 or as 0 and 1 by the classes of the certificate, or as numbers, one output after another."""
         if self.header["loss"] == "squared_error":
-            return np.asarray(self.y, dtype=np.float64)
-        labels = self.y.astype(str) if self.arrays["classes"].dtype.kind == "U" else self.y
-        return np.where(labels == self.arrays["classes"][1], 1.0, -1.0)
+            return np.asarray(self.y, dtype=np.float64).T.ravel()
+        classes = self.arrays["classes"]
+        labels = self.y.astype(str) if classes.dtype.kind == "U" else self.y
+        if self.header["loss"] == "multinomial":
+            return (labels == classes[:, None]).astype(np.float64).ravel()
+        ones = labels == classes[:, None] if len(classes) > 2 else labels.T == classes[1]
+        return np.where(ones, 1.0, -1.0).ravel()
+
+
+def changed(draft: Draft, arrays: dict[str, Any] | None = None, **header: Any) -> Draft:
+    """Return a copy with other arrays and other fields of the header."""
+    out = draft.copy()
+    out.arrays |= arrays or {}
+    out.header |= header
+    return out

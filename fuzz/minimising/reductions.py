@@ -17,6 +17,8 @@ PLAIN_SETTINGS: dict[str, Any] = {
     "sample_weight": None,
     "standardize": False,
     "unpenalized": (),
+    "groups": None,
+    "feature_cost": None,
     "bound": None,
     "lambda_1": 0.0,
     "lambda_2": 0.0,
@@ -65,11 +67,26 @@ def fewer_settings(problem: Problem) -> Iterator[Problem]:
         yield replace(problem, lower=None)
     if problem.upper is not None:
         yield replace(problem, upper=None)
-    if problem.k is not None and problem.lambda_0 is not None:
-        yield replace(problem, k=None)
-        yield replace(problem, lambda_0=None)
+    limits = [name for name in ("lambda_0", "k", "budget") if getattr(problem, name) is not None]
+    for name in limits if len(limits) > 1 else ():
+        yield problem.but(**{name: None})
+    if problem.budget is not None and problem.feature_cost is None:
+        yield replace(problem, budget=None, k=int(problem.budget))
     if problem.is_classification and problem.y.dtype.kind not in "iu":
-        yield replace(problem, y=np.unique(problem.y, return_inverse=True)[1])
+        yield replace(problem, y=np.unique(problem.y, return_inverse=True)[1].reshape(problem.y.shape))
+    yield from fewer_outputs(problem)
+
+
+def fewer_outputs(problem: Problem) -> Iterator[Problem]:
+    """Yield the problem without one of its outputs; of classes, two are made one."""
+    if problem.loss == "multinomial":
+        classes = np.unique(problem.y)
+        for gone in classes[1:] if len(classes) > 2 else ():
+            yield replace(problem, y=np.where(problem.y == gone, classes[0], problem.y))
+    elif problem.outputs > 1:
+        for gone in range(problem.outputs):
+            left = np.delete(problem.y, gone, axis=1)
+            yield replace(problem, y=left if left.shape[1] > 1 else left[:, 0])
 
 
 def fewer_options(options: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -97,7 +114,7 @@ def moderate_scales(problem: Problem) -> Iterator[Problem]:
 def rounder(problem: Problem) -> Iterator[Problem]:
     """Yield the problem with fewer digits."""
     for digits in (1, 2, 3):
-        for name in ("X", "y", "sample_weight", "lower", "upper", "lambda_0", "lambda_1", "lambda_2", "bound"):
+        for name in ("X", "y", "sample_weight", "lower", "upper", "feature_cost", "lambda_0", "lambda_1", "lambda_2", "bound", "budget"):
             value = getattr(problem, name)
             if value is None or (name == "y" and problem.is_classification):
                 continue

@@ -29,18 +29,22 @@ LONG = np.longdouble
 
 def long_objective(coef, intercept):
     """The objective in long double, from its definition."""
-    at, data = np.asarray(coef, LONG), X.astype(LONG)
+    at, data = np.asarray(coef, LONG).reshape(-1, X.shape[1]), X.astype(LONG)  # a row for each output
     w = np.ones(len(y)) if {weight} is None else {weight} / {weight}.max()
     w = (w / w.sum()).astype(LONG)
-    target = y.astype(LONG) if {loss!r} == "squared_error" else np.where(y == np.unique(y[w > 0])[-1], LONG(1), LONG(-1))
+    columns = np.atleast_2d(y.T)
+    labels = np.unique(columns[:, w > 0])
+    target = np.where(columns == labels[-1], LONG(1), LONG(-1)) if {loss!r} != "squared_error" else columns.astype(LONG)
+    target = (columns == labels[:, None]).astype(LONG) if {loss!r} == "multinomial" else target
+    heads, price = np.array({heads}), np.array({price}, LONG)
     mean = w @ data / w.sum() if {fit_intercept} else 0
     square = w @ np.square(data - mean)
-    spread = np.where(square > LONG(1e-26) * (w @ np.square(data)), np.sqrt(square), LONG(1)) if {standardize} else 1
-    counted = ~np.isin(np.arange(len(at)), {unpenalized})
-    beta = at * spread
-    penalty = LONG({lambda_0!r}) * np.count_nonzero((at != 0) & counted)
+    square = (heads[:, None] == heads) @ np.where(square > LONG(1e-26) * (w @ np.square(data)), square, LONG(0))
+    beta = at * (np.where(square > 0, np.sqrt(square), LONG(1)) if {standardize} else 1)
+    penalty = LONG({lambda_0!r}) * price[np.unique(heads[(at != 0).any(0)])].sum()
     penalty += LONG({lambda_1!r}) * np.abs(beta).sum() + LONG({lambda_2!r}) * np.square(beta).sum()
-    return loss_values({loss!r}, data @ at + LONG(intercept), target)[w > 0] @ w[w > 0] + penalty
+    eta = at @ data.T + np.reshape(np.asarray(intercept, LONG), (-1, 1))
+    return loss_values({loss!r}, eta[:, w > 0], target[:, w > 0]) @ w[w > 0] + penalty
 '''
 
 
@@ -67,7 +71,7 @@ def script_of(case: Case, finding: Finding, calls: str) -> str:
         f"y = np.array({literal(problem.y)})",
         f"settings = {dictionary(problem.settings())}",
         f"form = {dictionary(problem.form())}",
-        f"options = {dictionary(options)}",
+        f"options = {dictionary({**options, 'coef_shape': problem.coef_shape})}",
         f"Z = {stored}" if stored else f"Z = X  # the finding was made with storage {options['storage']!r}",
     ]
     if finding.model is not None:
@@ -88,7 +92,8 @@ def referee_of(case: Case) -> str:
         loss=problem.loss,
         fit_intercept=problem.fit_intercept,
         standardize=problem.standardize,
-        unpenalized=list(problem.unpenalized),
+        heads=problem.heads().tolist(),
+        price=np.where(problem.counted(), 1.0 if problem.feature_cost is None else problem.feature_cost, 0.0).tolist(),
         lambda_0=problem.lambda_0 or 0.0,
         lambda_1=problem.lambda_1,
         lambda_2=problem.lambda_2,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,15 @@ from numpy.typing import NDArray
 
 from fuzz.problems.data import KINDS, Kind
 from fuzz.problems.problem import LOSSES, Array, Problem
+from fuzz.problems.structure import (
+    draw_budget,
+    draw_classes,
+    draw_costs,
+    draw_groups,
+    draw_outputs,
+    draw_parts,
+    whole_groups,
+)
 
 __all__ = ["draw_problem"]
 
@@ -17,25 +27,35 @@ LARGEST = 1e140  # of the entries of X: those above 1e154 cannot be squared and 
 SMALLEST_POSITIVE = 5e-324
 
 
-def draw_problem(rng: Generator, largest_p: int = 8, largest_n: int = 40, data: Kind | None = None) -> Problem:
-    """Return a problem; every choice is made by `rng`, but for the kind of data where it is given."""
+def draw_problem(
+    rng: Generator, largest_p: int = 8, largest_n: int = 40, data: Kind | None = None, parts: Sequence[str] = ()
+) -> Problem:
+    """Return a problem; every choice is made by `rng`, but for the kind of data where it is given.
+
+    It has some of the `parts` (outputs, groups, prices).
+    """
     n, p = int(rng.integers(3, largest_n + 1)), int(rng.integers(1, largest_p + 1))
     kind, loss = str(rng.choice(list(KINDS))), str(rng.choice(LOSSES))
+    has = draw_parts(rng, parts)
+    outputs, p, loss = draw_outputs(rng, n, p, loss) if "outputs" in has else (1, p, loss)
     with np.errstate(all="ignore"):
         shape = (KINDS[kind] if data is None else data)(rng, n, p)
-        signal = draw_signal(rng, shape)
+        signals = [draw_signal(rng, shape) for _ in range(outputs)]
         X = scaled(rng, shape)
-        y = draw_response(rng, signal) if loss == "squared_error" else draw_labels(rng, signal)
+        y = draw_target(rng, np.column_stack(signals) if outputs > 1 else signals[0], loss)
         weight = draw_weight(rng, n, y, loss)
         fit_intercept, standardize = bool(rng.random() < 0.75), bool(rng.random() < 0.3)
         size = Sizes(X, y, weight, loss, fit_intercept, standardize)
         unpenalized = tuple(sorted(rng.choice(p, int(rng.integers(1, min(p, 3) + 1)), replace=False).tolist()))
         unpenalized = unpenalized if rng.random() < 0.2 else ()
+        groups = draw_groups(rng, p) if "groups" in has else None
+        unpenalized = whole_groups(unpenalized, groups)
         lower, upper = draw_box(rng, size, p, unpenalized)
         lambda_0, k = draw_form(rng, size, p)
         lambda_1, lambda_2 = draw_shrinkage(rng, size)
         bound = draw_bound(rng, size, lambda_1, lambda_2)
-    return Problem(
+        cost = draw_costs(rng, p, groups) if "prices" in has else None
+    drawn = Problem(
         X=X,
         y=y,
         loss=loss,
@@ -49,9 +69,24 @@ def draw_problem(rng: Generator, largest_p: int = 8, largest_n: int = 40, data: 
         lower=lower,
         upper=upper,
         unpenalized=unpenalized,
+        feature_cost=cost,
+        groups=groups,
         bound=bound,
         kind=kind if data is None else data.__name__,
     )
+    return drawn if cost is None else with_budget(rng, drawn)
+
+
+def with_budget(rng: Generator, problem: Problem) -> Problem:
+    """Return a problem whose lambda_0 fits the prices of its features, often with a budget in the place of `k`."""
+    prices = problem.prices()
+    if not len(prices):
+        return problem
+    if problem.lambda_0 is not None and rng.random() < 0.8:
+        problem = problem.but(lambda_0=clipped(problem.lambda_0 / float(np.median(prices))))
+    if rng.random() < 0.5:
+        return problem
+    return problem.but(k=None, budget=draw_budget(rng, prices), lambda_0=problem.lambda_0 if rng.random() < 0.5 else None)
 
 
 def power(rng: Generator, low: float, high: float) -> float:
@@ -82,6 +117,17 @@ def scaled(rng: Generator, X: Array) -> Array:
     return np.where(np.abs(X) < LARGEST, X, np.sign(X) * LARGEST)
 
 
+def draw_target(rng: Generator, signal: Array, loss: str) -> NDArray[Any]:
+    """Return y for a signal, or for one signal a column: numbers, two labels, or labels of several classes."""
+    if loss == "multinomial":
+        return draw_classes(rng, signal)
+    if loss != "squared_error":
+        return draw_labels(rng, signal)
+    if signal.ndim == 1 or rng.random() < 0.6:
+        return draw_response(rng, signal)
+    return np.column_stack([draw_response(rng, column) for column in signal.T])  # each in a unit of its own
+
+
 def draw_response(rng: Generator, signal: Array) -> Array:
     """Return numbers in any unit, sometimes with a large mean, sometimes all equal."""
     y = signal * (1.0, power(rng, -9.0, 9.0), power(rng, -60.0, 60.0))[rng.choice(3, p=[0.65, 0.2, 0.15])]
@@ -94,19 +140,25 @@ def draw_response(rng: Generator, signal: Array) -> Array:
 
 
 def draw_labels(rng: Generator, signal: Array) -> NDArray[Any]:
-    """Return two labels of any type; the share of one of them may be tiny, and they may be separable."""
+    """Return two labels of any type, in every column; the share of one of them may be tiny, and they may be separable."""
+    up = draw_side(rng, signal) if signal.ndim == 1 else np.column_stack([draw_side(rng, column) for column in signal.T])
+    names: tuple[Any, Any] = [(0, 1), (-1, 1), ("no", "yes"), (1.5, 2.5), (False, True)][rng.integers(5)]
+    return np.where(up, names[1], names[0])
+
+
+def draw_side(rng: Generator, signal: Array) -> NDArray[np.bool_]:
+    """Return which rows have the second label; some do and some do not."""
     n = len(signal)
     share = rng.choice([0.5, 0.5, 0.2, 1.0 / n])
     cut = np.sort(signal)[min(max(int((1.0 - share) * n), 1), n - 1)]
     up = signal >= cut
     if up.all() or not up.any():  # ties
         up = np.arange(n) < max(1, n // 2)
-    names: tuple[Any, Any] = [(0, 1), (-1, 1), ("no", "yes"), (1.5, 2.5), (False, True)][rng.integers(5)]
-    return np.where(up, names[1], names[0])
+    return np.asarray(up, dtype=bool)
 
 
 def draw_weight(rng: Generator, n: int, y: NDArray[Any], loss: str) -> Array | None:
-    """Return weights: none, equal, random, with zeros, tiny or denormal ones; both classes keep some weight."""
+    """Return weights: none, equal, random, with zeros, tiny or denormal ones; at least two classes keep some weight."""
     kind = rng.choice(
         ["none", "equal", "random", "zeros", "tiny", "denormal", "wide"], p=[0.5, 0.05, 0.15, 0.1, 0.1, 0.05, 0.05]
     )
@@ -125,9 +177,14 @@ def draw_weight(rng: Generator, n: int, y: NDArray[Any], loss: str) -> Array | N
     elif kind == "wide":
         weight = 10.0 ** rng.uniform(-30.0, 30.0, n)
     if rng.random() < 0.1:  # one class weighs next to nothing
-        weight = np.where(y == y[0], weight * power(rng, -300.0, -5.0), weight)
+        alike = y.reshape(n, -1)[:, 0] == y.reshape(n, -1)[0, 0]
+        weight = np.where(alike, weight * power(rng, -300.0, -5.0), weight)
+    if loss == "multinomial" and rng.random() < 0.3:  # one class has no weight: it is none
+        weight = np.where(y == y[0], 0.0, weight)
     alive = weight / weight.max(initial=SMALLEST_POSITIVE) > 0.0
-    if not alive.any() or (loss != "squared_error" and len(np.unique(y[alive])) < 2):
+    if not alive.any():
+        return None
+    if loss != "squared_error" and min(len(np.unique(column)) for column in y.reshape(n, -1)[alive].T) < 2:
         return None
     return weight
 
@@ -146,7 +203,7 @@ class Sizes:
         self.spread = self.spread * np.abs(deviation).max(initial=1e-300)
         self.spread = np.where(self.spread > 1e-290, self.spread, 1.0)  # of constant columns
         target = y - w @ y if loss == "squared_error" and fit_intercept else y
-        self.response = float(np.sqrt(w @ np.square(target))) if loss == "squared_error" else 1.0
+        self.response = float(np.sqrt(np.sum(w @ np.square(target)))) if loss == "squared_error" else 1.0
         self.response = min(max(self.response, 1e-140), 1e140)
         self.null = self.response**2
         self.coef = self.response / self.spread  # typical coefficients, on the scale of X

@@ -2,7 +2,8 @@
 
 Whoever uses these fits evaluates them in long double, so that a fit that went wrong can only be a bad model, never a wrong
 verdict. Smooth losses are minimised by projected Newton steps, for which the orthants of the l1 norm are boxes that change from
-step to step; the hinge by an interior-point method.
+step to step; the hinge by an interior-point method. Several outputs are one problem with a copy of the columns, and an intercept, for
+each of them.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from fuzz.problems.problem import Array
-from fuzz.referee.objectives import LONG, Long, LongProblem
+from fuzz.referee.objectives import CURVATURE, LONG, Long, LongProblem
 
 __all__ = ["ScaledProblem"]
 
 Masks = NDArray[np.bool_]
 SHARES = np.array([0.5, 0.2, 0.05, 0.005, 1e-4])[:, None, None]  # of a Newton step that went too far
-LARGEST, FAR = 1e250, 1e14
+LARGEST, FAR, FLAT = 1e250, 1e14, 1e-3
 
 
 def moderate(values: Long, dtype: Any) -> Any:
@@ -29,7 +30,7 @@ def moderate(values: Long, dtype: Any) -> Any:
 
 
 class ScaledProblem:
-    """The problem with centred columns and responses of size one; the last coefficient is the intercept."""
+    """The problem with centred columns and responses of size one; of each output, the last coefficient is the intercept."""
 
     def __init__(self, long: LongProblem, dtype: Any = np.float64) -> None:
         self.dtype, self.unit_roundoff = dtype, 4.0 * np.finfo(dtype).eps
@@ -40,35 +41,40 @@ class ScaledProblem:
         largest = np.abs(deviation).max(0, initial=LONG(0))
         self.unit = np.where(largest > 0, largest, LONG(1))
         self.offset, self.response = LONG(0), LONG(1)
-        target, w = long.target[alive], long.w[alive]
+        target, w, outputs = long.target[:, alive], long.w[alive], long.outputs
         if self.loss == "squared_error":
-            self.offset = w @ target / w.sum() if intercept else LONG(0)
-            self.response = np.abs(target - self.offset).max()
+            self.offset = target @ w / w.sum() if intercept else np.zeros(outputs, LONG)
+            self.response = np.abs(target - self.offset[:, None]).max()
             self.response = self.response if self.response > 0 else LONG(1)
-            target = (target - self.offset) / self.response
-        self.w, self.target = moderate(w, dtype), moderate(target, dtype)
-        self.Z = np.column_stack([moderate(deviation / self.unit, dtype), np.full(len(w), 1.0 if intercept else 0.0, dtype)])
+            target = (target - self.offset[:, None]) / self.response
+        self.outputs, self.w, self.target = outputs, np.tile(moderate(w, dtype), outputs), moderate(target, dtype).ravel()
+        Z = np.column_stack([moderate(deviation / self.unit, dtype), np.full(len(w), 1.0 if intercept else 0.0, dtype)])
+        self.Z = np.kron(np.eye(outputs, dtype=dtype), Z)
         change = long.spread / self.unit
-        none = np.zeros(1, dtype)
-        self.lambda_1 = np.append(moderate(long.lambda_1 * change / self.response, dtype), none)
-        self.lambda_2 = np.append(moderate(long.lambda_2 * change * change, dtype), none)
-        self.low = np.append(moderate(long.low * self.unit / self.response, dtype), -np.inf)
-        self.high = np.append(moderate(long.high * self.unit / self.response, dtype), np.inf)
+        self.lambda_1 = self._of_outputs(long.lambda_1 * change / self.response, 0.0)
+        self.lambda_2 = self._of_outputs(long.lambda_2 * change * change, 0.0)
+        self.low = self._of_outputs(long.low * self.unit / self.response, -np.inf)
+        self.high = self._of_outputs(long.high * self.unit / self.response, np.inf)
         # Columns and responses have size one: bounds far above that limit nothing, and those far below it are zero.
         self.low = np.where(self.low < -FAR, -np.inf, np.where(np.abs(self.low) < 1.0 / FAR, 0.0, self.low))
         self.high = np.where(self.high > FAR, np.inf, np.where(np.abs(self.high) < 1.0 / FAR, 0.0, self.high))
 
+    def _of_outputs(self, values: Long, of_intercept: float) -> Array:
+        """Return numbers of columns for the coefficients of all outputs, with that of the intercept after each."""
+        return np.tile(np.append(moderate(values, self.dtype), self.dtype(of_intercept)), self.outputs)
+
     def models(self, beta: Array) -> tuple[Long, Long]:
         """Return coefficients on the scale of X, inside their boxes, and intercepts, in long double."""
-        coef = beta[:, :-1] * self.response / self.unit
+        beta = beta.reshape(len(beta), self.outputs, -1)
+        coef = beta[..., :-1] * self.response / self.unit
         coef = np.clip(coef, self.long.low, self.long.high)
         if not self.long.problem.fit_intercept:
-            return coef, np.zeros(len(coef), LONG)
-        return coef, beta[:, -1] * self.response + self.offset - coef @ self.centre
+            return coef, np.zeros(coef.shape[:2], LONG)
+        return coef, beta[..., -1] * self.response + self.offset - coef @ self.centre
 
     def fit(self, inside: Masks, steps: int, start: Array | None = None) -> Array:
         """Return the fits on several supports, one for each row of `inside`, after at most so many steps."""
-        free = np.column_stack([inside, np.full(len(inside), self.long.problem.fit_intercept)])
+        free = np.tile(np.column_stack([inside, np.full(len(inside), self.long.problem.fit_intercept)]), self.outputs)
         free &= self.low < self.high
         if self.loss == "hinge":
             return np.clip(self._hinge_fit(free, steps), self.low, self.high)
@@ -94,18 +100,30 @@ class ScaledProblem:
         low, high = np.minimum(low, self.high), np.maximum(high, self.low)
         pull = pull + self.lambda_1 * sign
         moving = free & ~((beta <= low) & (pull >= 0.0)) & ~((beta >= high) & (pull <= 0.0))
-        hessian = (bend[:, None, :] * self.Z.T) @ self.Z
-        step = -solve_scaled(hessian, 2.0 * self.lambda_2, np.where(moving, pull, 0.0), moving)
+        step = -solve_scaled(self._hessian(bend), 2.0 * self.lambda_2, np.where(moving, pull, 0.0), moving)
         tried = np.where(free, np.clip(beta + step, low, high), beta)
         found = self._values(tried)
         failed = np.flatnonzero(~(found < value))
         if len(failed):
             shares = np.clip(beta[failed] + SHARES * step[failed], low[failed], high[failed])
-            shares = np.concatenate([beta[None, failed], np.where(free[failed], shares, beta[failed])])
+            swept = self._sweep(beta[failed], free[failed])
+            shares = np.concatenate([beta[None, failed], swept[None], np.where(free[failed], shares, beta[failed])])
             values = np.nan_to_num(self._values(shares), nan=np.inf)
             best = np.argmin(values, axis=0)
             tried[failed], found[failed] = shares[best, np.arange(len(failed))], values[best, np.arange(len(failed))]
         return tried, found
+
+    def _sweep(self, beta: Array, free: Masks) -> Array:
+        """Return the fits after a step of each coefficient in turn: these never get stuck where others change their signs."""
+        beta, eta = beta.copy(), beta @ self.Z.T
+        curvature = CURVATURE[self.loss] * (self.w @ np.square(self.Z))
+        for j in np.flatnonzero(free.any(0) & (curvature > 0.0)):
+            to = curvature[j] * beta[:, j] - self._derivatives(eta)[0] @ self.Z[:, j]
+            size = np.maximum(np.abs(to) - self.lambda_1[j], 0.0) / (curvature[j] + 2.0 * self.lambda_2[j])
+            best = np.where(free[:, j], np.clip(np.sign(to) * size, self.low[j], self.high[j]), beta[:, j])
+            eta += (best - beta[:, j])[:, None] * self.Z[:, j]
+            beta[:, j] = best
+        return beta
 
     def _hinge_fit(self, free: Masks, steps: int) -> Array:
         """Minimise sum_i w_i max(0, 1 - a_i x) + lambda_1 |x| + lambda_2 x^2 over the box, on several supports at once.
@@ -145,9 +163,28 @@ class ScaledProblem:
             slack, short = slack + length * slack_move, short + length * short_move
         return np.nan_to_num(x)
 
+    def _hessian(self, bend: Array) -> Array:
+        """Return Z'DZ; of the multinomial loss, D_i = diag(b_i) - b_i b_i' / w_i couples the outputs of row i.
+
+        A little less is taken off, so that raising all outputs alike, which does not change the loss, is no long way.
+        """
+        matrix = (bend[:, None, :] * self.Z.T) @ self.Z
+        if self.loss != "multinomial":
+            return matrix
+        rows = len(self.w) // self.outputs
+        mixed = (bend[..., None] * self.Z).reshape(len(bend), self.outputs, rows, -1).sum(1)
+        return matrix - (1.0 - FLAT) * mixed.transpose(0, 2, 1) @ (mixed / self.w[:rows, None])
+
+    def _by_output(self, values: Array) -> Array:
+        return values.reshape(*values.shape[:-1], self.outputs, -1)
+
     def _derivatives(self, eta: Array) -> tuple[Array, Array]:
-        """Return the weighted first and second derivatives of a smooth loss in eta."""
+        """Return the weighted first derivatives of a smooth loss in eta, and the second ones or what they are made of."""
         y, w = self.target, self.w
+        if self.loss == "multinomial":
+            table = self._by_output(eta)
+            chance = np.exp(table - np.logaddexp.reduce(table, axis=-2, keepdims=True)).reshape(eta.shape)
+            return w * (chance - y), w * chance
         if self.loss == "squared_error":
             return w * (eta - y), np.broadcast_to(w, eta.shape)
         if self.loss == "logistic":
@@ -158,13 +195,18 @@ class ScaledProblem:
 
     def _values(self, beta: Array) -> Array:
         eta, y = beta @ self.Z.T, self.target
+        shrinkage = (self.lambda_1 * np.abs(beta) + self.lambda_2 * np.square(beta)).sum(-1)
+        if self.loss == "multinomial":
+            table, classes = self._by_output(eta), self._by_output(y)
+            losses = np.logaddexp.reduce(table - (table * classes).sum(-2, keepdims=True), axis=-2)
+            return losses @ self.w[: losses.shape[-1]] + shrinkage
         if self.loss == "squared_error":
             losses = np.square(y - eta) / 2.0
         elif self.loss == "logistic":
             losses = np.logaddexp(0.0, -y * eta)
         else:
             losses = np.square(np.maximum(1.0 - y * eta, 0.0))
-        return losses @ self.w + (self.lambda_1 * np.abs(beta) + self.lambda_2 * np.square(beta)).sum(-1)
+        return losses @ self.w + shrinkage
 
 
 def solve_scaled(matrix: Array, ridge: Array, right: Array, moving: Masks) -> Array:

@@ -7,7 +7,7 @@ import traceback
 import warnings
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import ellzero as ez
 from fuzz.problems.data import Kind, families
 from fuzz.problems.drawing import draw_problem
 from fuzz.problems.problem import Problem
+from fuzz.problems.structure import PARTS
 from fuzz.records import Case, Record, skeleton
 from fuzz.running.pool import Task
 from fuzz.subjects import checkpoints, commands, convex, estimators, exact, functions, paths, swaps, tables
@@ -35,6 +36,7 @@ class Subject:
     )
     largest_p: int = 8
     data: Kind | None = None  # the kind of data, unless that is drawn
+    parts: tuple[str, ...] = ()  # of outputs, groups and prices: those that its problems may have
 
 
 SUBJECTS: dict[str, Subject] = {
@@ -55,7 +57,11 @@ SUBJECTS: dict[str, Subject] = {
     "cv": Subject(2.0, estimators.draw_cv, estimators.judge_cv, estimators.CV_CALLS, largest_p=5),
     "convert": Subject(2.0, tables.draw_convert, tables.judge_convert, tables.CONVERT_CALLS),
     "command": Subject(3.0, commands.draw_command, commands.judge_command, commands.COMMAND_CALLS),
+    "budgets": Subject(4.0, paths.draw_budgets, paths.judge_budgets, paths.BUDGETS_CALLS, parts=PARTS),
 }
+STRUCTURED = ("solve", "alike", "improve", "certify", "path", "sizes", "grid", "objective", "checkpoint")
+SUBJECTS |= {f"structured {name}": replace(SUBJECTS[name], parts=PARTS) for name in STRUCTURED}
+SUBJECTS["structured estimator"] = replace(SUBJECTS["estimator"], parts=("groups", "prices"))
 
 
 def draw_case(seed: int, only: str | None = None) -> Case:
@@ -66,7 +72,7 @@ def draw_case(seed: int, only: str | None = None) -> Case:
     name = drawn if only is None else only
     own = np.random.default_rng([seed, zlib.crc32(name.encode())])
     subject = SUBJECTS[name]
-    problem, options = subject.draw(own, draw_problem(own, subject.largest_p, data=subject.data))
+    problem, options = subject.draw(own, draw_problem(own, subject.largest_p, data=subject.data, parts=subject.parts))
     return Case(name, seed, problem, options)
 
 

@@ -72,7 +72,7 @@ def judge_convex(case: Case, record: Record) -> None:
         record.count(f"compared with {name}")
         if path.converged[0] and other.value < own - allowed:
             words = f"{name} has {float(other.value)!r}, the package {float(own)!r}"
-            record.find("not the convex minimum", severity, words, (other.coef.astype(float).tolist(), float(other.intercept)))
+            record.find("not the convex minimum", severity, words, other.plain())
 
 
 def nearly_dependent(problem: Problem) -> bool:
@@ -93,14 +93,14 @@ def others(problem: Problem, long: LongProblem) -> dict[str, Best]:
             found |= by_sklearn(problem, long)
         models = {"brute force": convex_fit(problem, np.arange(problem.X.shape[1]), long)}
         for name, (coef, intercept) in found.items():
-            inside = np.clip(coef, long.low, long.high)
-            models[name] = Best(long.upper_value(inside, intercept), inside, intercept)
+            inside, intercepts = long.shaped(np.clip(coef, long.low, long.high), intercept)
+            models[name] = Best(long.upper_value(inside, intercepts), inside, intercepts)
     return models
 
 
 def by_scipy(problem: Problem, long: LongProblem) -> dict[str, tuple[Array, float]]:
     """Return SciPy's model: by L-BFGS-B for smooth problems, by HiGHS for the hinge without a ridge."""
-    X, target, w = problem.X, long.target.astype(np.float64), long.w.astype(np.float64)
+    X, target, w = problem.X, long.target[0].astype(np.float64), long.w.astype(np.float64)
     spread, p = long.spread.astype(np.float64), X.shape[1]
     low, high = (np.append(side.astype(np.float64), end) for side, end in ((long.low, -np.inf), (long.high, np.inf)))
     design = np.column_stack([X, np.full(len(target), float(problem.fit_intercept))])
@@ -146,7 +146,7 @@ def linear_program(
 
 def by_sklearn(problem: Problem, long: LongProblem) -> dict[str, tuple[Array, float]]:
     """Return scikit-learn's model of a problem without bounds: ridge, elastic net or logistic regression."""
-    X, w, target = problem.X, long.w.astype(np.float64), long.target.astype(np.float64)
+    X, w, target = problem.X, long.w.astype(np.float64), long.target[0].astype(np.float64)
     model: Any
     if problem.loss == "squared_error" and problem.lambda_1 > 0.0:
         total = problem.lambda_1 + 2.0 * problem.lambda_2

@@ -23,7 +23,7 @@ SEARCH = ("gap", "n_jobs", "method", "node_limit")  # the options that `solve` t
 SOLVE_CALLS = """
 search = {name: options[name] for name in ("gap", "n_jobs", "method", "node_limit") if options.get(name) is not None}
 if options.get("warm_start"):
-    search["warm_start"] = np.clip(np.ones(X.shape[1]), settings.get("lower"), settings.get("upper"))
+    search["warm_start"] = np.clip(np.ones(options["coef_shape"]), settings.get("lower"), settings.get("upper"))
 solution = ez.solve(Z, y, **settings, **form, **search)
 print(solution)
 print(ez.verify(solution.certificate, Z, y))
@@ -54,7 +54,7 @@ def judge_solve(case: Case, record: Record) -> None:
     problem, options = case.problem, case.options
     search = {name: options[name] for name in SEARCH if options.get(name) is not None}
     if options.get("warm_start"):
-        search["warm_start"] = np.clip(np.ones(problem.X.shape[1]), problem.lower, problem.upper)
+        search["warm_start"] = np.clip(np.ones(problem.coef_shape), problem.lower, problem.upper)
     arguments = {**problem.settings(), **problem.form(), **search, "time_limit": SECONDS}
     with stored(problem.X, options["storage"], options["chunk"]) as X:
         solution = ez.solve(X, problem.y, **arguments)

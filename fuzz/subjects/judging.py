@@ -12,11 +12,12 @@ import ellzero as ez
 from fuzz.problems.problem import Problem
 from fuzz.records import Record
 from fuzz.referee.best import LARGEST_P, Best, Neighbourhood, best_model
-from fuzz.referee.objectives import Long, LongProblem
+from fuzz.referee.objectives import LongProblem
 
 __all__ = ["LARGEST_VALUE", "Referee", "check_bound", "check_model", "check_report"]
 
 LARGEST_VALUE = 1e290  # an objective above this may be infinite in float64
+BUDGET_SLACK = 1.1e-12  # relative: the package allows for costs that are decimal numbers
 FALSE_BY = 1e-9  # a bound is false if it exceeds a model's objective by this share; certificates claim no more than that
 
 
@@ -36,23 +37,23 @@ class Referee:
     @cached_property
     def brute(self) -> Best | None:
         """The best model by brute force, None if there are too many features."""
-        return best_model(self.problem, self.long, self.near) if self.long.counted.sum() <= LARGEST_P else None
+        return best_model(self.problem, self.long, self.near) if len(self.long.members) <= LARGEST_P else None
 
     @cached_property
     def zero_loss(self) -> Any:
         """The loss of the model that predicts zero: what is tiny beside it is rounding."""
-        return self.long.value(np.zeros(len(self.long.counted)), 0.0)
+        return self.long.value(np.zeros(self.problem.coef_shape), 0.0)
 
-    def show(self, coef: Long, intercept: float) -> None:
-        """Consider one more model, moved into its box and only if it has no more features than allowed."""
+    def show(self, coef: Any, intercept: Any) -> None:
+        """Consider one more model, moved into its box and only if its features are allowed."""
         with np.errstate(all="ignore"):
-            inside = np.clip(np.asarray(coef, dtype=np.longdouble), self.long.low, self.long.high)
-            support = (inside != 0) & self.long.counted
-            allowed = self.problem.k is None or np.count_nonzero(support) <= self.problem.k
-            if allowed and (self.near is None or len(self.near.of(support[None], self.long.counted))):
-                value = self.long.upper_value(inside, intercept)
+            table, intercepts = self.long.shaped(coef, intercept)
+            inside = np.clip(table, self.long.low, self.long.high)
+            used = self.long.used(inside)
+            if self.long.allowed(used) and (self.near is None or self.near.has(used, self.long.members)):
+                value = self.long.upper_value(inside, intercepts)
                 if np.isfinite(value):
-                    self.shown.append(Best(value, inside, intercept))
+                    self.shown.append(Best(value, inside, intercepts))
 
     def is_beaten(self) -> bool:
         """Return whether a model that was shown is clearly better than what brute force found: a weak spot of the referee."""
@@ -66,20 +67,25 @@ class Referee:
         return min(known, key=lambda model: model.value) if known else None
 
 
-def check_model(record: Record, referee: Referee, what: str, coef: Any, intercept: float, objective: float | None) -> None:
-    """Check one model: finite numbers, the box, `k`, the intercept and its objective as recomputed in long double."""
+def check_model(record: Record, referee: Referee, what: str, coef: Any, intercept: Any, objective: float | None) -> None:
+    """Check one model: finite numbers, the box, `k`, the budget, the intercept and its objective, recomputed in long double."""
     long, problem = referee.long, referee.problem
-    coef = np.asarray(coef, dtype=np.float64)
-    if not (np.isfinite(coef).all() and np.isfinite(intercept)):
+    coef, intercept = np.asarray(coef, dtype=np.float64), np.asarray(intercept, dtype=np.float64)
+    shapes = (problem.coef_shape, problem.coef_shape[:-1])
+    if (coef.shape, intercept.shape) != shapes:
+        record.find("shape of a model", "high", f"{what}: {coef.shape} and {intercept.shape} instead of {shapes}")
+        return
+    if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
         record.find("model not finite", "high", f"{what}: coefficients {coef.tolist()}, intercept {intercept!r}")
         return
-    if not problem.fit_intercept and intercept != 0.0:
+    if not problem.fit_intercept and intercept.any():
         record.find("intercept", "high", f"{what}: intercept {intercept!r} where the problem has none")
     if long.outside(coef):
         record.find("box violated", "high", f"{what}: {coef.tolist()} outside {long.low} {long.high}")
-    size = int(np.count_nonzero((coef != 0.0) & long.counted))
-    if problem.k is not None and size > problem.k:
-        record.find("k exceeded", "high", f"{what}: {size} features, k = {problem.k}")
+    used = long.used(long.shaped(coef, intercept)[0])
+    if not long.allowed(used, BUDGET_SLACK):
+        words = f"{what}: {used.sum()} features that cost {long.spent(used)!r}, k = {problem.k}, budget = {problem.budget!r}"
+        record.find("k or budget exceeded", "high", words)
     if objective is None:
         return
     with np.errstate(all="ignore"):
@@ -105,7 +111,7 @@ def check_bound(record: Record, referee: Referee, what: str, lower_bound: float)
         share = float(excess / abs(best.value)) if best.value else np.inf
         severity = "critical" if not share < 1e-6 else "high"
         words = f"{what}: {lower_bound!r}, but a model has {float(best.value)!r} (excess {share:.2g} of it)"
-        record.find("false bound", severity, words, (best.coef.astype(float).tolist(), float(best.intercept)))
+        record.find("false bound", severity, words, best.plain())
 
 
 def check_report(record: Record, referee: Referee, what: str, report: ez.VerificationReport, must_hold: bool = True) -> None:

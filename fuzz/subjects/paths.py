@@ -1,4 +1,4 @@
-"""`fit_path`, `fit_sizes`, `fit_grid`: models recomputed, limits kept, Theorem 1, the same for all threads and storages."""
+"""`fit_path`, `fit_sizes`, `fit_budgets`, `fit_grid`: models recomputed, limits kept, Theorem 1, the same for all threads and storages."""
 
 from __future__ import annotations
 
@@ -10,17 +10,23 @@ import numpy as np
 import ellzero as ez
 from fuzz.problems.problem import Problem
 from fuzz.problems.storages import draw_storage, fitting, stored
+from fuzz.problems.structure import draw_budget
 from fuzz.records import Case, Record
 from fuzz.referee.best import LARGEST_P, convex_fit
+from fuzz.referee.objectives import CURVATURE
+from fuzz.referee.stationarity import certain_decrease
 from fuzz.subjects.judging import LARGEST_VALUE, Referee, check_model
 
 __all__ = [
+    "BUDGETS_CALLS",
     "GRID_CALLS",
     "PATH_CALLS",
     "SIZES_CALLS",
+    "draw_budgets",
     "draw_grid",
     "draw_path",
     "draw_sizes",
+    "judge_budgets",
     "judge_grid",
     "judge_path",
     "judge_sizes",
@@ -45,12 +51,15 @@ for model, converged in zip(path, path.converged):
 SIZES_CALLS = f"""{CHOSEN}
 print(ez.fit_sizes(Z, y, options["sizes"], **settings, **chosen))
 """
+BUDGETS_CALLS = f"""{CHOSEN}
+print(ez.fit_budgets(Z, y, options["budgets"], **settings, **chosen))
+"""
 GRID_CALLS = f"""{CHOSEN}
 print(ez.fit_grid(Z, y, **{{**settings, **chosen, options["over"]: options["values"]}}))
 """
 
 
-def draw_how(rng: Generator, p: int) -> dict[str, Any]:
+def draw_how(rng: Generator, problem: Problem) -> dict[str, Any]:
     """Return the algorithm and its options."""
     how: dict[str, Any] = {"algorithm": str(rng.choice(["cd", "local_search", "iht"], p=[0.5, 0.4, 0.1]))}
     if how["algorithm"] == "local_search":
@@ -59,8 +68,10 @@ def draw_how(rng: Generator, p: int) -> dict[str, Any]:
             how["q"] = int(rng.integers(1, 5))
         if how["swaps"] != "ranked" and rng.random() < 0.3:
             how["improvement"] = "first"
-        if rng.random() < 0.15 and p <= 8:
+        if rng.random() < 0.15 and problem.X.shape[1] <= 8:
             how["swap_size"] = 2  # an exact search at every point
+        if problem.groups is not None or problem.outputs > 1:  # there all swaps are ranked
+            how = {name: value for name, value in how.items() if name not in ("swaps", "q", "improvement")}
     if rng.random() < 0.2:
         how["tol"] = float(10.0 ** rng.uniform(-9.0, -3.0))
     how["n_jobs"] = int(rng.choice([1, 2]))
@@ -85,13 +96,13 @@ def draw_path(rng: Generator, problem: Problem) -> tuple[Problem, dict[str, Any]
     options = {
         "storage": storage,
         "chunk": int(rng.integers(1, 5)),
-        **draw_how(rng, problem.X.shape[1]),
+        **draw_how(rng, problem),
         **draw_where(rng, problem),
     }
     options["threads"] = bool(rng.random() < 0.25)  # once more with another number of threads
     options["again"] = draw_storage(rng) if rng.random() < 0.2 else None
     options["size"] = int(rng.integers(0, problem.X.shape[1] + 1)) if rng.random() < 0.2 else None  # at_support of it
-    return replace(problem, lambda_0=None, k=None, bound=None), options
+    return replace(problem, lambda_0=None, k=None, budget=None, bound=None), options
 
 
 def chosen(options: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -127,15 +138,17 @@ def check_path(record: Record, problem: Problem, what: str, path: ez.Path, max_s
     referee = Referee(replace(problem, k=max_support))
     for at, model in enumerate(path):
         check_model(record, referee, f"{what}, point {at}", model.coef, model.intercept, model.cost)
-        if model.size != np.count_nonzero((model.coef != 0.0) & problem.counted()):
-            record.find("size wrong", "high", f"{what}, point {at}: {model.size}, {model.coef.tolist()}")
+        used = referee.long.used(referee.long.shaped(model.coef, model.intercept)[0])
+        if model.size != used.sum() or not np.isclose(model.spent, float(referee.long.spent(used)), rtol=1e-12, atol=0.0):
+            record.find("size wrong", "high", f"{what}, point {at}: {model.size}, {model.spent!r}, {model.coef.tolist()}")
     record.count("models converged" if path.converged.all() else "models not converged")
 
 
 def check_theorem(record: Record, problem: Problem, X: Any, path: ez.Path, options: dict[str, Any]) -> None:
     """Check Theorem 1 wherever a path says that it has converged."""
     tolerance = 10.0 * max(options.get("tol") or 1e-6, 1e-6)
-    rounding = 1e-12 * float(Referee(problem).zero_loss)
+    zero_loss = Referee(problem).zero_loss
+    rounding = 1e-12 * float(zero_loss)
     for at, model in enumerate(path):
         if not path.converged[at]:
             continue
@@ -147,6 +160,23 @@ def check_theorem(record: Record, problem: Problem, X: Any, path: ez.Path, optio
         elif not report and report.decrease > rounding:
             severity = "high" if report.decrease > 1e-2 * report.objective else "medium"
             record.find("converged, but not stationary", severity, f"point {at} ({options['algorithm']}): {report}")
+        else:
+            check_steps(record, replace(problem, lambda_0=model.lambda_0), model, f"point {at}", tolerance * zero_loss / 1000)
+
+
+def check_steps(record: Record, problem: Problem, model: ez.Model, what: str, negligible: Any) -> None:
+    """Check by long double that no step of one feature lowers the objective of a model that Theorem 1 is said to hold for."""
+    if problem.loss not in CURVATURE:
+        return
+    with np.errstate(all="ignore"):
+        referee = Referee(problem)
+        value = referee.long.value(model.coef, model.intercept)
+        rounding = referee.long.upper_value(model.coef, model.intercept, 2.0**-52) - value
+        decrease = certain_decrease(referee.long, model.coef, model.intercept)
+    if np.isfinite(decrease) and decrease > 4 * rounding + 1e-4 * value + 10 * negligible:
+        severity = "high" if decrease > 1e-2 * value else "medium"
+        words = f"{what}: a step lowers {float(value)!r} by {float(decrease):.3g}, {model.coef.tolist()}"
+        record.find("converged, but a step helps", severity, words)
 
 
 def check_convex(record: Record, problem: Problem, path: ez.Path, options: dict[str, Any]) -> None:
@@ -165,7 +195,7 @@ def check_convex(record: Record, problem: Problem, path: ez.Path, options: dict[
     scale = max(best.value, Referee(problem).zero_loss / 1000)
     if best.value < LARGEST_VALUE and not cost <= best.value + 1e-3 * scale:
         words = f"cost {path.cost[-1]!r} for lambda_0 = 0, a convex fit has {float(best.value)!r}"
-        record.find("not the convex minimum", "medium", words, (best.coef.astype(float).tolist(), float(best.intercept)))
+        record.find("not the convex minimum", "medium", words, best.plain())
 
 
 def check_same(record: Record, kind: str, severity: str, one: ez.Path, other: ez.Path) -> None:
@@ -199,7 +229,7 @@ def draw_sizes(rng: Generator, problem: Problem) -> tuple[Problem, dict[str, Any
     """Return a problem and the options of `fit_sizes`."""
     problem, storage = fitting(problem, draw_storage(rng))
     p = problem.X.shape[1]
-    options = {"storage": storage, "chunk": int(rng.integers(1, 5)), **draw_how(rng, problem.X.shape[1])}
+    options = {"storage": storage, "chunk": int(rng.integers(1, 5)), **draw_how(rng, problem)}
     options.pop("swap_size", None)
     options["sizes"] = sorted({int(size) for size in rng.integers(0, p + 2, int(rng.integers(1, 5)))})
     options["threads"] = bool(rng.random() < 0.25)
@@ -207,7 +237,7 @@ def draw_sizes(rng: Generator, problem: Problem) -> tuple[Problem, dict[str, Any
         options["max_norm"] = float(10.0 ** rng.uniform(-3.0, 2.0)) * (
             1.0 if rng.random() < 0.7 else float(10.0 ** rng.uniform(-60, 60))
         )
-    return replace(problem, lambda_0=None, k=None, bound=None), options
+    return replace(problem, lambda_0=None, k=None, budget=None, bound=None), options
 
 
 def judge_sizes(case: Case, record: Record) -> None:
@@ -239,13 +269,43 @@ def judge_size(record: Record, referee: Referee, model: ez.Model, options: dict[
         record.count("size missed by more than 1 %" if value > 1.01 * best + 1e-6 * abs(best) else "size found")
 
 
+def draw_budgets(rng: Generator, problem: Problem) -> tuple[Problem, dict[str, Any]]:
+    """Return a problem and the options of `fit_budgets`; features without prices of their own cost one."""
+    problem, storage = fitting(problem, draw_storage(rng))
+    options = {"storage": storage, "chunk": int(rng.integers(1, 5)), **draw_how(rng, problem)}
+    options = {name: value for name, value in options.items() if name not in ("swaps", "q", "improvement", "swap_size")}
+    options["algorithm"] = str(rng.choice(["cd", "local_search"]))
+    prices = problem.prices() if len(problem.prices()) else np.ones(1)
+    options["budgets"] = sorted({draw_budget(rng, prices) for _ in range(int(rng.integers(1, 5)))})
+    options["threads"] = bool(rng.random() < 0.25)
+    return replace(problem, lambda_0=None, k=None, budget=None, bound=None), options
+
+
+def judge_budgets(case: Case, record: Record) -> None:
+    """Fit models within several budgets, and check each."""
+    problem, options = case.problem, case.options
+    arguments = {**problem.settings(), **chosen(options, *HOW)}
+    with stored(problem.X, options["storage"], options["chunk"]) as X:
+        budgets = ez.fit_budgets(X, problem.y, options["budgets"], **arguments)
+        if options["threads"]:
+            other = ez.fit_budgets(X, problem.y, options["budgets"], **{**arguments, "n_jobs": 3 - options["n_jobs"]})
+            if any(not np.array_equal(one.coef, two.coef) for one, two in zip(budgets, other, strict=True)):
+                record.find("threads differ", "high", f"objectives {budgets.objective.tolist()}, {other.objective.tolist()}")
+    for budget, model in zip(budgets.budgets, budgets, strict=True):
+        referee = Referee(replace(problem, budget=float(budget)))
+        check_model(record, referee, f"budget {budget!r}", model.coef, model.intercept, model.objective)
+        judge_size(record, referee, model, options)
+    if (np.diff(budgets.objective) > 1e-9 * np.abs(budgets.objective[:-1])).any():
+        record.find("dearer, but worse", "medium", f"{budgets.budgets.tolist()}: {budgets.objective.tolist()}")
+
+
 def draw_grid(rng: Generator, problem: Problem) -> tuple[Problem, dict[str, Any]]:
     """Return a problem and the options of `fit_grid`."""
     problem, storage = fitting(problem, draw_storage(rng))
     options = {
         "storage": storage,
         "chunk": int(rng.integers(1, 5)),
-        **draw_how(rng, problem.X.shape[1]),
+        **draw_how(rng, problem),
         **draw_where(rng, problem),
     }
     options.pop("swap_size", None)
@@ -253,7 +313,7 @@ def draw_grid(rng: Generator, problem: Problem) -> tuple[Problem, dict[str, Any]
     value = getattr(problem, over) or 0.1
     options["over"] = over
     options["values"] = "auto" if rng.random() < 0.3 else [value * 10.0, value, value / 100.0]
-    return problem.but(**{over: 0.0, "lambda_0": None, "k": None, "bound": None}), options
+    return problem.but(**{over: 0.0, "lambda_0": None, "k": None, "budget": None, "bound": None}), options
 
 
 def judge_grid(case: Case, record: Record) -> None:

@@ -38,7 +38,7 @@ for solution in proofs.solutions:
 def draw_improve(rng: Generator, problem: Problem) -> tuple[Problem, dict[str, Any]]:
     """Return a problem with a price for each feature, and the options of `improve`."""
     problem, storage = fitting(problem, draw_storage(rng))
-    problem = replace(problem, lambda_0=problem.lambda_0 or 0.01, k=None)
+    problem = replace(problem, lambda_0=problem.lambda_0 or 0.01, k=None, budget=None)
     options: dict[str, Any] = {"storage": storage, "chunk": int(rng.integers(1, 5)), "swap_size": int(rng.integers(1, 4))}
     options["start"] = str(rng.choice(["none", "path", "zeros", "ones"]))
     options["gap"] = float(rng.choice([1e-4, 1e-6]))
@@ -63,12 +63,12 @@ def judge_improve(case: Case, record: Record) -> None:
 
 def starting_model(problem: Problem, X: Any, kind: str) -> Any:
     """Return the model that is to be improved."""
-    p = problem.X.shape[1]
+    shape = problem.coef_shape
     if kind == "path":
         return ez.fit_path(X, problem.y, lambda_0=problem.lambda_0, **problem.settings())[0]
     if kind == "none":
         return None
-    return np.clip(np.zeros(p) if kind == "zeros" else np.ones(p), problem.lower, problem.upper)
+    return np.clip(np.zeros(shape) if kind == "zeros" else np.ones(shape), problem.lower, problem.upper)
 
 
 def neighbourhood(solution: ez.ExactSolution) -> Neighbourhood | None:
@@ -76,7 +76,7 @@ def neighbourhood(solution: ez.ExactSolution) -> Neighbourhood | None:
     claim = solution.certificate.claim
     if claim.swap_size is None or claim.home is None:
         return None
-    home = np.zeros(len(solution.coef), dtype=bool)
+    home = np.zeros(solution.coef.shape[-1], dtype=bool)
     home[claim.home] = True
     return Neighbourhood(home, claim.swap_size)
 
@@ -87,7 +87,7 @@ def draw_certify(rng: Generator, problem: Problem) -> tuple[Problem, dict[str, A
     p = problem.X.shape[1]
     sizes = sorted({int(size) for size in rng.integers(0, p + 1, 3)}) if rng.random() < 0.5 else None
     options = {"storage": storage, "chunk": int(rng.integers(1, 5)), "sizes": sizes, "n_lambda": int(rng.integers(1, 4))}
-    return problem, {**options, "gap": float(rng.choice([1e-4, 1e-6])), "n_jobs": int(rng.choice([1, 2]))}
+    return replace(problem, budget=None), {**options, "gap": float(rng.choice([1e-4, 1e-6])), "n_jobs": int(rng.choice([1, 2]))}
 
 
 def judge_certify(case: Case, record: Record) -> None:

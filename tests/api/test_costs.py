@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 
 import ellzero as ez
@@ -263,3 +264,21 @@ def test_the_report_mentions_the_total_cost(files, run):
     run.ok("report", *data, "--out", str(out))
     assert "cost" in out.read_text()
     assert "together" in out.read_text()
+
+
+@pytest.mark.parametrize("algorithm", ["cd", "local_search"])
+@pytest.mark.parametrize("cost", [2.0, 0.5, 2.5])
+def test_budgets_are_for_equal_costs_too(cost, algorithm):
+    found = ez.fit_budgets(X, Y, [2.0 * cost, 3.5 * cost], feature_cost=np.full(6, cost), lambda_2=0.01, algorithm=algorithm)
+    sizes = ez.fit_sizes(X, Y, [2, 3], lambda_2=0.01)
+    np.testing.assert_array_equal(found.support_size, [2, 3])
+    np.testing.assert_allclose(found.objective, sizes.objective, rtol=1e-6)
+
+
+def test_costs_of_columns_that_are_all_empty():
+    """Of a sparse X, no column is left to search then, and no largest price."""
+    empty, costs = sparse.csc_matrix((80, 2)), {"feature_cost": [2.0, 3.0], "lambda_2": 0.01}
+    for limit in ({"budget": 4.0}, {"k": 1}, {"lambda_0": 0.1}):
+        assert ez.solve(empty, Y, **limit, **costs).status == "optimal"
+    targets = np.column_stack([Y, Y[::-1]])
+    assert ez.solve(empty, targets, budget=4.0, **costs).status == "optimal"

@@ -213,6 +213,16 @@ def test_paths_satisfy_the_first_theorem(kind):
             assert ez.check_stationarity(X, y, model, **settings), (kind, model.size)
 
 
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
+def test_what_a_trial_left_behind_does_not_keep_a_feature_out(loss):
+    """The column separates the first target: where its trial ends, the loss is flat, and no model for the next trial."""
+    X = np.array([[-0.3], [-0.3], [0.7], [0.7], [-0.2]])
+    y = np.array([[1, 0], [1, 0], [0, 1], [0, 0], [1, 0]])
+    path = ez.fit_path(X, y, loss=loss, lambda_0=[2e-4])
+    assert path.support_size.tolist() == [1]
+    assert path.cost[0] == pytest.approx(ez.fit_path(X, y, loss=loss, lambda_0=[0.0]).cost[0], rel=1e-3)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_local_search_is_never_worse_and_often_the_best(kind):
     best = 0
@@ -222,6 +232,45 @@ def test_local_search_is_never_worse_and_often_the_best(kind):
         assert search <= plain * (1.0 + 1e-9)
         best += search <= ez.solve(X, y, k=3, gap=1e-6, **names).objective * (1.0 + 1e-5)
     assert best >= 5
+
+
+@pytest.mark.parametrize("names", [[0, 1, 2, 3], ["None", "a", "b", "-"], [10**18, 10**18 + 1, 10**18 + 2, 7], [0.5, 1.5, 2.5, 3.5]])
+def test_classes_without_weight_are_none(names, tmp_path):
+    """What is proved in unusual units, and after a stop, is judged with labels that the problem writes anew."""
+    rng = np.random.default_rng(0)
+    X, codes = 1e6 * rng.normal(size=(40, 6)), np.arange(40) % 4
+    X[:, 0] += 1e6 * codes
+    y, weight = np.array(names)[codes], np.where(codes == 3, 0.0, 1.0)
+    settings = {"loss": "multinomial", "k": 3, "lambda_2": 1e10, "gap": 1e-6}
+    found = ez.solve(X, y, sample_weight=weight, **settings)
+    assert found.status == "optimal"
+    assert ez.verify(found.certificate, X, y).valid
+    alone = ez.solve(X[codes < 3], y[codes < 3], **settings)
+    assert found.objective == pytest.approx(alone.objective, rel=1e-6)
+    file = tmp_path / "search.npz"
+    first = ez.solve(X, y, sample_weight=weight, node_limit=2, checkpoint=file, **settings)
+    assert first.status == "node_limit"
+    second = ez.solve(X, y, sample_weight=weight, checkpoint=file, **settings)
+    assert second.status == "optimal"
+    assert second.nodes > first.nodes
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_proofs_know_what_means_far_from_zero_cost_in_digits(kind):
+    X, y, names = example(kind)
+    X = X + np.resize([1e6, -3e5, 2e6, 0.0, 1e4], X.shape[1])
+    found = ez.solve(X, y, k=2, gap=1e-6, **names)
+    report = ez.verify(found.certificate, X, y)
+    assert report.valid, report.reasons
+    assert found.gap < 1e-5
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_norms_can_be_bounded_to_nothing(kind):
+    X, y, names = example(kind)
+    found = ez.fit_sizes(X, y, [0, 2], max_norm=0.0, **names)
+    np.testing.assert_allclose(found.objective, ez.fit_sizes(X, y, [0], **names).objective[0], rtol=1e-6)
+    assert not found.coef.count_nonzero()
 
 
 def test_mip_solvers_are_for_one_output():

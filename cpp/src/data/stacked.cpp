@@ -22,6 +22,7 @@ class Stacked : public Design {
           coupled_(coupled) {}
 
     int64_t blocks() const override { return outputs_; }
+    double centre(int32_t atom) const override { return mean_ ? mean_[column(atom)] * scale(column(atom)) : 0.0; }
     int64_t bytes() const override { return X_.bytes(); }
     // One read of a column serves all its atoms.
     int64_t bytes(int32_t atom) const override { return std::max<int64_t>(X_.bytes(column(atom)) / outputs_, 1); }

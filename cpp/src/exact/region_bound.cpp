@@ -26,7 +26,7 @@ RegionBound::RegionBound(const Problem& problem, const Region& region)
     const double rounding = (static_cast<double>(problem.rows()) + more_terms) * rounding_of_products;
     const double underflow = (static_cast<double>(problem.rows()) + more_terms) * least;
     for (int32_t j = 0; j < problem.columns(); ++j) {
-        norms_.push_back(rounding * std::hypot(std::sqrt(X.square(j) + underflow), X.mean(j) * X.scale(j)));
+        norms_.push_back(rounding * std::hypot(std::sqrt(X.square(j) + underflow), X.centre(j)));
         lost_.push_back(underflow * (1.0 + X.scale(j)));
     }
 }

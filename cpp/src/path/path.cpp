@@ -54,8 +54,10 @@ class PathFitter {
         } else {
             exploration_.run();
             choose();
-            if (problem_.penalty.unequal && options_.sizes.empty()) {
-                if (searches || !options_.budgets.empty()) search_at_prices(searches);
+            if (!options_.budgets.empty()) {
+                search_at_prices(searches);  // of equal prices, too: a budget is for so many of them
+            } else if (problem_.penalty.unequal && options_.sizes.empty()) {
+                if (searches) search_at_prices(true);
             } else if (searches) {
                 // The models of coordinate descent alone are in the pool by now: the search can only improve on them.
                 work_.stage = {0.3, 0.9};

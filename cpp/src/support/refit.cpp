@@ -201,7 +201,9 @@ bool Refit::newton(Iterate& it, const Loss& loss, double floor, double target) {
     double last = Penalty::infinity;
     for (int step = 0; step < most_steps; ++step) {
         double change = find_step(it, it.r);
-        if (!fresh && !constant && (model_.indefinite() || !(-change <= good_progress * last))) {
+        // The minimum of a model is no rise: where a kept factor promises one, it is that of another, flatter place.
+        const bool rises = change > 1e-4 * floor;
+        if (!fresh && !constant && (model_.indefinite() || rises || !(-change <= good_progress * last))) {
             model_.build(it, it.d);
             fresh = true;
             change = find_step(it, it.r);

@@ -151,7 +151,8 @@ class NormBound:
         alone = replace(options, sizes=(0,), max_support=0)
         empty = solve_path(self.at_multiplier(ALL_BUT_ZERO * self.multiplier_unit), alone, sweep=False)
         intercept = best_by_size(self.problem, empty.by_size)[0].intercept
-        return evaluate(self.problem, Coefficients(np.zeros(0, dtype=np.int32), np.zeros(0), intercept))
+        values = np.zeros((0, *self.problem.y.shape[1:]))
+        return evaluate(self.problem, Coefficients(np.zeros(0, dtype=np.int32), values, intercept))
 
 
 class Refits:

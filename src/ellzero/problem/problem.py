@@ -103,10 +103,15 @@ class Problem:
 
     @property
     def labels(self) -> NDArray[Any]:
-        """The target as the user gave it."""
+        """The target as the user gave it, up to the names of labels that have no weight."""
         if self.classes is None:
             return self.y
-        return self.classes[self.y.argmax(axis=1) if self.is_multinomial else (self.y > 0.0).astype(np.intp)]
+        if not self.is_multinomial:
+            return self.classes[(self.y > 0.0).astype(np.intp)]
+        labels = self.classes[self.y.argmax(axis=1)]
+        without = ~self.y.any(axis=1)  # rows of other labels, which have no weight: theirs must be none of the classes
+        other = "-" * (1 + max(len(str(label)) for label in self.classes))
+        return np.where(without, other, labels.astype(object)) if without.any() else labels
 
     @property
     def is_multinomial(self) -> bool:
@@ -121,7 +126,7 @@ class Problem:
     @cached_property
     def price_unit(self) -> float:
         """The least power of two that no price exceeds: in this unit the solvers see prices, of at most one then."""
-        if self.penalty.price is None:
+        if self.penalty.price is None or not self.penalty.price.size:  # no column is left where all are empty
             return 1.0
         mantissa, exponent = math.frexp(float(self.penalty.price.max()))
         return math.ldexp(1.0, exponent - (mantissa == 0.5))

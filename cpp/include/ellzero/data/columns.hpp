@@ -20,6 +20,8 @@ class Columns {
     bool centred() const { return mean_ != nullptr; }
     double mean(int32_t j) const { return mean_ ? mean_[j] : 0.0; }
     double scale(int32_t j) const { return scale_ ? scale_[j] : 1.0; }
+    // What centring takes off column j, in units of the column as seen: its rounding is that of products with z_j.
+    double centre(int32_t j) const { return mean(j) * scale(j) + design_.centre(j); }
     double square(int32_t j) const { return square_[j]; }
     const double* means() const { return mean_; }
     const double* scales() const { return scale_; }

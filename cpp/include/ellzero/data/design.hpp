@@ -24,6 +24,8 @@ class Design {
     int64_t columns() const { return columns_; }
     // Blocks of rows, each with a constant of its own. Several only where outputs are stacked, see stacked.hpp.
     virtual int64_t blocks() const { return 1; }
+    // What a design that centres its columns itself takes off column j, in units of the column as seen.
+    virtual double centre(int32_t) const { return 0.0; }
 
     // Bytes of X that reading all columns touches: the unit in which reads are counted.
     virtual int64_t bytes() const = 0;
