@@ -32,8 +32,16 @@ void Iterate::load(const Model& model) {
     size = model.size;
     spent = model.spent;
     for (const int32_t j : support) inside_[j] = 1;
+    if (last_.support == support && last_.beta == beta && last_.intercept == intercept && !last_.eta.empty()) {
+        eta = last_.eta;
+        r = last_.r;
+        d = last_.d;
+        loss = last_.loss;
+        return;
+    }
     refresh();
     evaluate(problem_.loss);
+    last_ = {support, beta, intercept, eta, r, d, loss};
 }
 
 void Iterate::begin_beside(const Iterate& other, int32_t head) {

@@ -118,8 +118,18 @@ class Iterate {
   private:
     bool take_out(size_t position, int32_t head);
 
+    // What was loaded last: a search comes back to its model after every trial that fails.
+    struct Loaded {
+        std::vector<int32_t> support;
+        std::vector<double> beta;
+        double intercept = 0.0;
+        std::vector<double> eta, r, d;
+        double loss = 0.0;
+    };
+
     const Problem& problem_;
     std::vector<uint8_t> inside_;
+    Loaded last_;
 };
 
 }  // namespace ellzero
