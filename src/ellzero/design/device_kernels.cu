@@ -125,20 +125,19 @@ extern "C" __global__ void moments_by_column(const ENTRY* x, Index n, Index stri
         for (int k = 0; k < AT_HAND; ++k) entry[k] = base + k * WARP < n ? from[base + k * WARP] : (ENTRY)0;
         double share = 0.0, sum = 0.0, apart = 0.0;
 #pragma unroll
-        for (int k = 0; k < AT_HAND; ++k)
-            if (base + k * WARP < n) {
-                share += w[base + k * WARP];
-                sum += w[base + k * WARP] * (double)entry[k];
-            }
+        for (int k = 0; k < AT_HAND; ++k) {
+            const double own = base + k * WARP < n ? w[base + k * WARP] : 0.0;
+            share += own;
+            sum += own * (double)entry[k];
+        }
         share = total_of_warp(share);
         if (share == 0.0) continue;
         const double center = total_of_warp(sum) / share;
 #pragma unroll
-        for (int k = 0; k < AT_HAND; ++k)
-            if (base + k * WARP < n) {
-                const double step = (double)entry[k] - center;
-                apart += w[base + k * WARP] * step * step;
-            }
+        for (int k = 0; k < AT_HAND; ++k) {
+            const double own = base + k * WARP < n ? w[base + k * WARP] : 0.0, step = (double)entry[k] - center;
+            apart += own * step * step;
+        }
         const double all = weight + share, step = center - mean;
         mean += step * (share / all);
         square += total_of_warp(apart) + step * step * weight * (share / all);
@@ -194,15 +193,9 @@ extern "C" __global__ void listed_products(const ENTRY* x, Index n, Index down, 
 // PIECES times eight columns and SIDES vectors; sums[p][s] is a piece of eight columns by eight vectors, of which a lane has
 // column lane / 4 and vectors 2 (lane % 4) and the next. Which rows of X are the four that one step takes does not matter, as
 // long as the vectors agree: a lane reads four entries that lie together.
-#ifndef TALL
 #define TALL 256
-#endif
-#ifndef PIECES
 #define PIECES 2
-#endif
-#ifndef STEPS
-#define STEPS 4  // of sixteen rows, whose entries are read before the first is used: long parts of each column
-#endif
+#define STEPS (SIDES > 8 ? 2 : 4)  // of sixteen rows, whose entries are read before the first is used
 
 // sums += a b for eight columns, four rows and eight vectors
 __device__ inline void add_product(double (&sums)[2], double a, double b) {

@@ -24,8 +24,8 @@ PART_BYTES = 1 << 27
 """Bytes of the float64 copies that one step of a product makes: long enough to keep a device busy."""
 TYPES = {"float64": "double", "float32": "float", "int8": "int8", "bool": "bool"}
 """The types of X that the kernels read, as CUDA names them."""
-FEW, MANY = (1, 4), (8, 16)
-"""Kernels are made for so many vectors; those for many need float64 matrix arithmetic."""
+FEW, MANY = (1, 4), (1, 8, 16)
+"""Kernels are made for so many vectors; those for more than four need float64 matrix arithmetic."""
 MATRICES = 80
 """The compute capability from which on devices have it."""
 NOTHING = np.uintp(0)
@@ -114,7 +114,7 @@ class FusedPasses:
         self.xp, self.array, self.by_column = xp, array, by_column
         self.steps = [step // array.dtype.itemsize for step in array.strides]
         self.stride = self.steps[1] if by_column else self.steps[0]
-        self.made_for = FEW + MANY if int(array.device.compute_capability) >= MATRICES else FEW
+        self.made_for = MANY if int(array.device.compute_capability) >= MATRICES else FEW
         self.worth_listing = 1.0 if by_column else 0.125  # the share of X up to which columns are not better read by a pass
 
     def kernel(self, name: str, sides: int = 1, first: int = 0) -> Any:
@@ -129,7 +129,7 @@ class FusedPasses:
         """Run a kernel over adjacent columns."""
         called = f"{name}_by_{'column' if self.by_column else 'row'}"
         made_for = next(known for known in self.made_for if known >= sides)
-        blocks = -(-count // COLUMNS_PER_BLOCK[called, made_for in MANY])
+        blocks = -(-count // COLUMNS_PER_BLOCK[called, made_for > FEW[-1]])
         place = (np.int64(self.array.shape[0]), np.int64(self.stride), np.int64(first), np.int64(count))
         arguments = (self.array, *place, vectors, np.int32(sides), np.int64(out.shape[1]), out)
         self.kernel(called, made_for, first)((blocks,), (THREADS,), arguments)
