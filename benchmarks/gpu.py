@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ellzero as ez
+from ellzero.design.device_fused import FusedScreening, FusedSwaps
 from ellzero.design.device_passes import FusedPasses, WidenedPasses
-from ellzero.design.device_tables import ScreeningTable, SwapTable
 from ellzero.design.store import Moments, Products
 from ellzero.design.stored import Passes
 from ellzero.measurement.markdown import table
@@ -35,6 +35,8 @@ TRUE_FEATURES = 5
 MOST_COPIED = 100.0  # gigabytes
 PROVED_ROWS = 10_000  # with fewer the proof takes long anywhere
 PROOF_SECONDS = 10.0
+PEAK = 4.8e12  # bytes a second that an H200 moves, as its maker says
+FAMILY_SIZE = 16_000  # rows and columns of the family with correlated columns
 SETTINGS: dict[str, Any] = {"lambda_2": 1e-3, "max_support": 30}
 FITS: dict[str, dict[str, Any]] = {
     "cd": {"algorithm": "cd"},
@@ -46,8 +48,12 @@ INTRODUCTION = """# X on a GPU
 
 Independent standard normal columns in float32, made on the device; five of them matter, labels from a logistic model.
 Paths have up to 30 features, lambda_2 = 0.001. Seconds are medians of the given number of runs, after one that is not
-counted where there are several. "Reads" are bytes of X that were read, over those of one pass. The host's runs are of
-the same X, copied to its memory. Objectives are computed on the host, in float64, from columns that are taken.
+counted where there are several. "Reads" are bytes of X that were read, over those of one pass; their share of the peak is
+that of 4.8 TB/s, over the whole time. The host's runs are of the same X, copied to its memory. Objectives are computed on the
+host, in float64, from columns that are taken.
+
+"The path's models" compares supports with those of the first fit of that kind, on the device. Where sums in another order lead
+to another model the same happens on one machine when rows change places, which the last section shows.
 """
 
 
@@ -186,19 +192,24 @@ def pass_times(report: Report, X: Any) -> None:
             timed(partial(widened.products, vectors, 0, p), 1)[0],
         ]
         rate = store.nbytes / seconds[0] / 1e12
-        lines.append([str(sides), *(f"{1e3 * each:.2f}" for each in seconds), f"{rate:.2f}"])
+        lines.append([str(sides), *(f"{1e3 * each:.2f}" for each in seconds), f"{rate:.2f}", share_of_peak(rate * 1e12)])
     weights = store.send(np.full(n, 1.0 / n))
     seconds = [timed(partial(each.moments, weights, 0, p), 2)[0] for each in (store.passes, widened)]
-    lines.append(
-        ["moments", f"{1e3 * seconds[0]:.2f}", "", f"{1e3 * seconds[1]:.2f}", f"{store.nbytes / seconds[0] / 1e12:.2f}"]
-    )
-    report.add(table(["vectors", "our kernels, ms", "float32 product, ms", "widened, ms", "X read by ours, TB/s"], lines))
+    rate = store.nbytes / seconds[0]
+    shown = [f"{1e3 * seconds[0]:.2f}", "", f"{1e3 * seconds[1]:.2f}", f"{rate / 1e12:.2f}", share_of_peak(rate)]
+    lines.append(["moments", *shown])
+    head = ["vectors", "our kernels, ms", "float32 product, ms", "widened, ms", "X read by ours, TB/s", "of the peak"]
+    report.add(table(head, lines))
+
+
+def share_of_peak(rate: float) -> str:
+    return f"{100.0 * rate / PEAK:.0f} %"
 
 
 PROFILED = {
-    FusedPasses: ("products", "some_products", "moments"),
-    ScreeningTable: ("add", "forget", "combine", "extend", "read", "test", "slopes"),
-    SwapTable: ("renew", "add", "keep", "read_slopes", "rank"),
+    FusedPasses: ("products", "moments"),
+    FusedScreening: ("add", "forget", "read", "test"),
+    FusedSwaps: ("renew", "add", "read_slopes", "rank"),
     Passes: ("ask", "columns"),
 }
 
@@ -253,33 +264,24 @@ def path_times(report: Report, X: Any, y: NDArray[np.int64], names: dict[str, in
         if not clock.allows(5.0):
             break
         seconds, path = timed(partial(ez.fit_path, X, y, **SETTINGS, **FITS[name], n_jobs=-1), runs)
-        last, supports = path.at_support(TRUE_FEATURES), [model.support.tolist() for model in path]
-        same = report.supports.setdefault((*X.shape, name), supports) == supports
-        found = f"{path.reads:.1f}" if hasattr(path, "reads") else ""
+        supports = [model.support.tolist() for model in path]
+        first = report.supports.setdefault((*X.shape, name), supports)
         lines.append(
             [
                 name,
                 f"{seconds:.2f}",
                 str(runs),
                 str(len(path)),
-                found,
+                f"{path.reads:.1f}",
+                share_of_peak(path.reads * 4.0 * X.shape[0] * X.shape[1] / seconds),
                 f"{path.objective[-1]:.8f}",
-                f"{last.objective:.8f}",
-                "yes" if same else "no",
+                f"{path.at_support(TRUE_FEATURES).objective:.8f}",
+                f"{sum(support in first for support in supports)} of {len(first)}",
             ]
         )
         print(lines[-1], flush=True)
-    head = [
-        "path",
-        "seconds",
-        "runs",
-        "points",
-        "reads",
-        "last objective",
-        f"of {TRUE_FEATURES} features",
-        "the device's supports",
-    ]
-    report.add(table(head, lines))
+    last = ["last objective", f"of {TRUE_FEATURES} features", "the path's models"]
+    report.add(table(["path", "seconds", "runs", "points", "reads", "of the peak", *last], lines))
 
 
 def proof_time(report: Report, X: Any, y: NDArray[np.int64]) -> None:
@@ -288,6 +290,26 @@ def proof_time(report: Report, X: Any, y: NDArray[np.int64]) -> None:
     found = ez.solve(X, y, k=TRUE_FEATURES, lambda_2=0.05, time_limit=PROOF_SECONDS, n_jobs=-1)
     seconds = time.perf_counter() - start
     report.add(f"\nsolve(k = 5, lambda_2 = 0.05): {found.status}, gap {found.gap:.1e}, {seconds:.2f} s, {found.nodes} nodes.")
+
+
+def certified_time(report: Report, X: Any, y: NDArray[np.int64]) -> None:
+    """Time the proofs of a path of up to five features."""
+    path = ez.fit_path(X, y, lambda_2=0.05, max_support=TRUE_FEATURES, n_jobs=-1)
+    start = time.perf_counter()
+    found = ez.certify_path(path, time_limit=PROOF_SECONDS, n_jobs=-1)
+    seconds = time.perf_counter() - start
+    proved = sum(status == "optimal" for status in found.status)
+    report.add(f"\ncertify_path (lambda_2 = 0.05): {proved} of {len(found.status)} points proved, {seconds:.2f} s.")
+
+
+def validation_time(report: Report, X: Any, y: NDArray[np.int64]) -> None:
+    """Time cross-validation."""
+    chosen = ez.L0ClassifierCV(shrinkage=[1e-3], max_support=30, cv=5, n_jobs=-1)
+    start = time.perf_counter()
+    chosen.fit(X, y)
+    seconds = time.perf_counter() - start
+    size = int(np.count_nonzero(chosen.coef_))
+    report.add(f"\nL0ClassifierCV (5 folds, one shrinkage, standardised): {seconds:.2f} s, {size} features chosen.")
 
 
 def on_device(report: Report, device: str, n: int, p: int, clock: Clock) -> None:
@@ -303,8 +325,83 @@ def on_device(report: Report, device: str, n: int, p: int, clock: Clock) -> None
     if gigabytes < MOST_COPIED:
         profile(report, X, y, "cd")
         profile(report, X, y, "local search, quick")
-    if n >= PROVED_ROWS and clock.allows(15.0):
+    larger_fits(report, X, y, clock)
+
+
+def larger_fits(report: Report, X: Any, y: NDArray[np.int64], clock: Clock) -> None:
+    """Time proofs and cross-validation."""
+    n, p = X.shape
+    if n < PROVED_ROWS:
+        return
+    if clock.allows(15.0):
         proof_time(report, X, y)
+    if 4e-9 * n * p < MOST_COPIED:
+        for measure in (certified_time, validation_time):
+            if clock.allows(60.0):
+                measure(report, X, y)
+
+
+def rows_in_other_places(report: Report, n: int, p: int, clock: Clock) -> None:
+    """Fit the same rows in several orders: only the order of sums changes."""
+    torch = import_module("torch")
+    if not clock.allows(15.0):
+        return
+    report.section(f"n = {n:,}, p = {p:,}, rows in other places")
+    X, y = problem(n, p)
+    first = [model.support.tolist() for model in ez.fit_path(X, y, **SETTINGS, **FITS["cd"], n_jobs=-1)]
+    columns, lines = X.T, [["as made", str(len(first)), f"{len(first)} of {len(first)}"]]
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(n)
+        there = torch.as_tensor(order, device="cuda")
+        for start in range(0, p, BLOCK):  # in place: there is no room for a second X
+            columns[start : start + BLOCK] = columns[start : start + BLOCK][:, there]
+        y = y[order]
+        supports = [model.support.tolist() for model in ez.fit_path(X, y, **SETTINGS, **FITS["cd"], n_jobs=-1)]
+        lines.append([f"order {seed + 1}", str(len(supports)), f"{sum(each in first for each in supports)} of {len(first)}"])
+    report.add(table(["rows", "points of cd", "models of the first path"], lines))
+
+
+def correlated(response: str) -> tuple[Any, NDArray[np.float64]]:
+    """Return the family of `benchmarks.exact`, n = p and corr(x_i, x_j) = 0.9^|i-j|, made on the device."""
+    torch = import_module("torch")
+    n = FAMILY_SIZE
+    torch.manual_seed(0)
+    columns = torch.empty((n, n), dtype=torch.float64, device="cuda")
+    columns.normal_()
+    for j in range(1, n):
+        columns[j] = 0.9 * columns[j - 1] + np.sqrt(1.0 - 0.9**2) * columns[j]
+    true = torch.as_tensor(np.linspace(0, n - 1, 12).astype(int)[1:-1], device="cuda")
+    eta, rng = columns[true].sum(0).cpu().numpy(), np.random.default_rng(0)
+    if response == "logistic":
+        return columns.T, np.where(rng.random(n) < 1.0 / (1.0 + np.exp(-eta)), 1.0, -1.0)
+    return columns.T, eta + rng.standard_normal(n) * np.sqrt(eta.var() / 5.0)
+
+
+def exact_family(report: Report, clock: Clock) -> None:
+    """Prove the correlated family on the device and on the host."""
+    report.section(f"Correlated columns, n = p = {FAMILY_SIZE:,}, float64 (2 GB)")
+    lines = []
+    for response, loss in (("linear", "squared_error"), ("logistic", "logistic")):
+        if not clock.allows(60.0):
+            break
+        there, y = correlated(response)
+        scale = 1.0 / FAMILY_SIZE * (0.5 if response == "linear" else 1.0)
+        options: dict[str, Any] = {
+            "loss": loss,
+            "k": 10,
+            "lambda_2": scale,
+            "lower": -2.0,
+            "upper": 2.0,
+            "fit_intercept": False,
+        }
+        here = np.ascontiguousarray(there.T.cpu().numpy()).T
+        for place, X in (("device", there), (f"{os.cpu_count()} cores", here)):
+            start = time.perf_counter()
+            found = ez.solve(X, y, **options, gap=1e-4, time_limit=60.0, n_jobs=-1)
+            seconds = time.perf_counter() - start
+            lines.append([response, place, f"{seconds:.1f}", str(found.nodes), found.status, f"{found.objective:.10f}"])
+            print(lines[-1], flush=True)
+    report.add(table(["response", "X on", "seconds", "nodes", "status", "objective"], lines))
 
 
 def on_host(report: Report, n: int, p: int, clock: Clock) -> None:
@@ -317,8 +414,7 @@ def on_host(report: Report, n: int, p: int, clock: Clock) -> None:
     X = copied(there)
     del there
     path_times(report, X, y, {"cd": 1, "local search, quick": 1, "local search": 1}, clock)
-    if n >= PROVED_ROWS and clock.allows(15.0):
-        proof_time(report, X, y)
+    larger_fits(report, X, y, clock)
 
 
 def main() -> None:
@@ -336,6 +432,8 @@ def main() -> None:
     sizes = [(1_000, 1_000_000 // small), (10_000, 1_000_000 // small), (10_000, 3_000_000 // small)]
     for n, p in sizes:
         on_device(report, device, n, p, clock)
+    rows_in_other_places(report, *sizes[1], clock)
+    exact_family(report, clock)
     for n, p in sizes[:2]:
         on_host(report, n, p, clock)
 

@@ -64,14 +64,9 @@ void PythonScreeningTable::read(const double* r) {
 
 ScreeningTable::Found PythonScreeningTable::test(const Test& test) {
     const WithGil acquire;
-    const nb::object found =
-        object_.call("test", test.radius, test.per_price, test.rank, test.may, test.must, array(test.inside));
-    return {vector<int32_t>(found[0]), vector<double>(found[1]), nb::cast<double>(found[2])};
-}
-
-void PythonScreeningTable::slopes(std::span<const int32_t> columns, const double* r, std::vector<double>& out) {
-    const WithGil acquire;
-    out = vector<double>(object_.call("slopes", array(columns), copied(r, 1, rows_)));
+    const nb::object found = object_.call("test", test.radius, test.per_price, test.rank, test.may, test.must,
+                                          array(test.inside), copied(test.r, 1, rows_), test.readable);
+    return {nb::cast<double>(found[0]), vector<int32_t>(found[1]), vector<double>(found[2]), nb::cast<double>(found[3])};
 }
 
 void PythonSwapTable::renew(const double* d) {

@@ -38,7 +38,6 @@ class PythonScreeningTable final : public ScreeningTable {
     void extend(double step) override;
     void read(const double* r) override;
     Found test(const Test& test) override;
-    void slopes(std::span<const int32_t> columns, const double* r, std::vector<double>& out) override;
 
   private:
     Kept object_;

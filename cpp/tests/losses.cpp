@@ -131,3 +131,25 @@ TEST(far_margins_stay_finite) {
                 if (loss.kind == LossKind::logistic) CHECK_NEAR(r, y * eta > 0.0 ? 0.0 : -y, 1e-100);
             }
 }
+
+TEST(loss_terms_of_parts_make_the_same_sums) {
+    for (const Loss& loss : losses)
+        for (const int64_t n : {1, 7, 8, 100, 1003}) {
+            Rows whole(random, n, 5.0), parts = whole;
+            const double value = loss.value(n, whole.eta.data(), whole.y.data(), whole.w.data());
+            const double all =
+                loss.evaluate(n, whole.eta.data(), whole.y.data(), whole.w.data(), whole.r.data(), whole.d.data());
+            std::vector<double> f(n), alone(n);
+            for (int64_t begin = 0; begin < n; begin += 64) {
+                const int64_t size = std::min<int64_t>(64, n - begin);
+                const double *eta = &parts.eta[begin], *y = &parts.y[begin], *w = &parts.w[begin];
+                loss.terms(size, eta, y, w, &f[begin], &parts.r[begin], &parts.d[begin]);
+                loss.terms(size, eta, y, w, &alone[begin], nullptr, nullptr);
+            }
+            CHECK(f == alone);
+            CHECK(parts.r == whole.r);
+            CHECK(parts.d == whole.d);
+            CHECK_NEAR(Loss::total(n, whole.w.data(), f.data()), all, 1e-14 * static_cast<double>(n));
+            CHECK_NEAR(Loss::total(n, whole.w.data(), f.data()), value, 1e-14 * static_cast<double>(n));
+        }
+}

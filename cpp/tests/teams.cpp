@@ -1,5 +1,7 @@
 // A team hands out every index once, whatever the number of threads and the size of the chunks.
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 #include "ellzero/data/parallel.hpp"
 #include "harness.hpp"
@@ -33,6 +35,15 @@ TEST(team_visits_each_index_once) {
                     CHECK(visits_each_once(team, count, grain, Team::worth_sharing));
                     CHECK(visits_each_once(team, count, grain, 0));
                 }
+    }
+}
+
+// Workers that sleep when work comes, or wake when it is done, take part in none of it or all of it.
+TEST(team_works_with_those_who_are_awake) {
+    Team team(8);
+    for (int repeat = 0; repeat < 300; ++repeat) {
+        if (repeat % 10 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        CHECK(visits_each_once(team, 1 + repeat % 17, 1, Team::worth_sharing));
     }
 }
 

@@ -7,6 +7,7 @@ from support.problems import PENALTIES, on_device, target
 import ellzero as ez
 from ellzero.base.devices import on_host
 from ellzero.design import device_passes, device_tables
+from ellzero.design.device_fused import FusedScreening, FusedSwaps
 from ellzero.design.device_tables import ScreeningTable, SwapTable
 
 N, P = 320, 700  # so many rows and columns that screening keeps directions
@@ -37,9 +38,10 @@ def calls(monkeypatch):
 
         monkeypatch.setattr(owner, name, call)
 
-    counted(ScreeningTable, "test")
-    counted(ScreeningTable, "slopes")
-    counted(SwapTable, "rank")
+    for owner in (ScreeningTable, FusedScreening):
+        counted(owner, "test")
+    for owner in (SwapTable, FusedSwaps):
+        counted(owner, "rank")
     return seen
 
 
@@ -54,7 +56,7 @@ def test_same_paths_as_in_memory(loss, penalty, calls):
         np.testing.assert_allclose(there.objective, here.objective, rtol=1e-9)
         assert there.reads == pytest.approx(here.reads, rel=0.2)
     # Bounds need more numbers for every column than tables keep, and so does the ranking of swaps with unequal prices.
-    assert {"test", "slopes"} <= set(calls) if penalty != "box" else not calls
+    assert "test" in calls if penalty != "box" else not calls
     assert ("rank" in calls) == (penalty not in ("box", "priced"))
 
 
@@ -66,8 +68,11 @@ def test_groups_are_screened_by_the_core(calls):
     assert not calls
 
 
-def screening_table(price=None, by_column=True):
-    return ScreeningTable(on_device(X, by_column), (MEAN, SCALE, SQUARE, price), 0.01, 0.25, 0.02, 4)
+def screening_table(price=None, by_column=True, plain=False):
+    """The table that the store makes, or a plain one, which these are without CuPy."""
+    store, numbers = on_device(X, by_column), (MEAN, SCALE, SQUARE, price)
+    make = ScreeningTable if plain else lambda *arguments: store.screening_table(*arguments[1:])
+    return make(store, numbers, 0.01, 0.25, 0.02, 4)
 
 
 def directions(count):
@@ -78,8 +83,9 @@ def directions(count):
 
 @pytest.mark.parametrize("per_price", [False, True])
 @pytest.mark.parametrize("radius", [0.0, 0.03])
-def test_screening_by_its_formula(radius, per_price):
-    table = screening_table(PRICE)
+@pytest.mark.parametrize("plain", [False, True])
+def test_screening_by_its_formula(radius, per_price, plain):
+    table = screening_table(PRICE, plain=plain)
     _, sides = directions(4)
     table.add(sides[:3])
     table.forget(1)
@@ -87,7 +93,7 @@ def test_screening_by_its_formula(radius, per_price):
     coefficients = np.array([0.3, -0.2, 0.15])
     table.combine(coefficients)
     kept = sides[[0, 2, 3]] @ SEEN
-    np.testing.assert_allclose(on_host(table.center)[:P], coefficients @ kept, atol=1e-13)
+    np.testing.assert_allclose(on_host(table.centers())[:P], coefficients @ kept, atol=1e-13)
     free = np.maximum(SQUARE - (kept**2).sum(axis=0), 0.0)
     np.testing.assert_allclose(on_host(table.free)[:P], free, atol=1e-12)
     table.extend(0.1)
@@ -99,18 +105,40 @@ def test_screening_by_its_formula(radius, per_price):
     most = np.maximum(np.abs(center) - 0.01 + reach, 0.0) ** 2 * half
     inside = np.argsort(-most)[[0, 3, 5]].astype(np.int32)
     outside = np.setdiff1d(np.arange(P), inside)
+    r = np.random.default_rng(3).standard_normal((1, N)) / N
+    slopes = center if radius == 0.0 else (r @ SEEN)[0]
     for rank, may, must in ((8, 0.0, np.inf), (8, 1e-4, 2e-4), (1, 0.0, np.inf), (5000, 1e-5, 1.0), (8, 1e-3, 1e-3)):
         sure = np.sort(least[outside])[-rank] if rank <= len(outside) else 0.0
         threshold = np.clip(sure * (1.0 - 1e-9), may, must)
         expected = outside[most[outside] > threshold]
-        columns, centers, rest = table.test(radius, per_price, rank, may, must, np.sort(inside))
-        assert columns.tolist() == expected.tolist()
+        share, columns, found, rest = table.test(radius, per_price, rank, may, must, np.sort(inside), r, 1.0)
+        order = np.argsort(columns)
+        assert columns[order].tolist() == expected.tolist()
+        assert share == pytest.approx(len(expected) / P)
         assert rest == pytest.approx(np.max(most[outside][most[outside] <= threshold], initial=0.0), rel=1e-9)
-        if radius == 0.0:
-            np.testing.assert_allclose(centers, center[expected], atol=1e-13)
+        np.testing.assert_allclose(found[order], slopes[expected], atol=1e-13)
+        # What is more than may be read is counted alone.
+        share, columns, found, _ = table.test(radius, per_price, rank, may, must, np.sort(inside), r, 0.9 * share)
+        assert (len(columns), len(found)) == ((0, 0) if radius > 0.0 and share > 0.0 else (len(expected), len(expected)))
+        assert share == pytest.approx(len(expected) / P)
     # What was inside is asked again once it is not.
-    columns, _, _ = table.test(radius, per_price, 1, 0.0, np.inf, np.array([], dtype=np.int32))
+    _, columns, _, _ = table.test(radius, per_price, 1, 0.0, np.inf, np.array([], dtype=np.int32), r, 1.0)
     assert int(np.argmax(most)) in columns
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_a_forgotten_direction_leaves_centers_alone(plain):
+    table = screening_table(plain=plain)
+    _, sides = directions(4)
+    table.add(sides[:3])
+    table.combine(np.array([0.3, -0.2, 0.15]))
+    table.forget(1)
+    table.add(sides[3:])
+    table.extend(0.1)
+    center = np.array([0.3, -0.2, 0.15, 0.1]) @ sides @ SEEN
+    np.testing.assert_allclose(on_host(table.centers())[:P], center, atol=1e-13)
+    _, columns, found, _ = table.test(0.0, False, P, 0.0, np.inf, np.array([], dtype=np.int32), sides[:1], 1.0)
+    np.testing.assert_allclose(found, center[columns], atol=1e-13)
 
 
 @pytest.mark.parametrize("by_column", [False, True])
@@ -122,14 +150,29 @@ def test_slopes_of_some_columns(count, by_column, monkeypatch):
     r = np.random.default_rng(3).standard_normal((1, N))
     np.testing.assert_allclose(table.slopes(columns, r), (r @ SEEN)[0, columns], atol=1e-11)
     table.read(r)
-    np.testing.assert_allclose(on_host(table.center)[:P], (r @ SEEN)[0], atol=1e-11)
+    np.testing.assert_allclose(on_host(table.centers())[:P], (r @ SEEN)[0], atol=1e-11)
+
+
+@pytest.mark.parametrize("sides", [1, 3, 8, 11, 16, 20])
+@pytest.mark.parametrize("by_column", [False, True])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int8"])
+def test_products_with_any_number_of_vectors(dtype, by_column, sides):
+    for rows in (N, N - 1, 33):  # columns that begin at any address
+        values = (8.0 * X[:rows]).astype(dtype)
+        store = on_device(values, by_column)
+        vectors = np.random.default_rng(sides).standard_normal((sides, rows))
+        for first, last in ((0, P), (128, P), (5, 6)):
+            found = on_host(store.passes.products(store.send(vectors), first, last, 1024))
+            np.testing.assert_allclose(found[:, : last - first], vectors @ values[:, first:last].astype(float), atol=1e-10)
+            assert not found[:, last - first :].any()
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-def test_ranking_of_swaps_by_its_formula(intercept, monkeypatch):
+@pytest.mark.parametrize("plain", [False, True])
+def test_ranking_of_swaps_by_its_formula(intercept, plain, monkeypatch):
     monkeypatch.setattr(device_tables, "PART_BYTES", 8 * 5 * 300)  # several parts
-    store = on_device(X)
-    table = SwapTable(store, (MEAN, SCALE, SQUARE, None))
+    store, numbers = on_device(X), (MEAN, SCALE, SQUARE, None)
+    table = SwapTable(store, numbers) if plain else store.swap_table(numbers)
     d, r = np.random.default_rng(11).uniform(0.1, 0.3, (2, N)) / N
     table.renew(d[None])
     support, removable, beta = (
@@ -177,19 +220,20 @@ def test_memory_that_ends_in_a_table_is_told(monkeypatch):
     def fails(*_, **__):
         raise OutOfMemoryError("Out of memory allocating 8,000,000 bytes")
 
-    table = screening_table()
+    table = screening_table(plain=True)
     monkeypatch.setattr(table.xp, "sqrt", fails)
     with pytest.raises(
         ez.InvalidInputError, match=r"^the device of X \(320 x 700\) has no memory left beside it for about 268 MB"
     ):
-        table.test(0.1, False, 1, 0.0, np.inf, np.array([], dtype=np.int32))
+        table.test(0.1, False, 1, 0.0, np.inf, np.array([], dtype=np.int32), np.ones((1, N)), 1.0)
 
 
 def test_ctrl_c_ends_a_fit(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(ScreeningTable, "test", interrupted)
+    for owner in (ScreeningTable, FusedScreening):
+        monkeypatch.setattr(owner, "test", interrupted)
     with pytest.raises(KeyboardInterrupt):
         ez.fit_path(on_device(X), target(RESPONSE, "logistic"), max_support=3)
 

@@ -6,8 +6,9 @@
 
 namespace ellzero {
 namespace {
-// Columns that one thread takes at a time.
-constexpr int64_t columns_per_chunk = 64;
+// Columns that one thread takes at a time: fewer of long ones.
+constexpr int64_t most_per_chunk = 64;
+constexpr int64_t least_per_chunk = 8;
 }  // namespace
 
 double Columns::dot(int32_t j, const double* r, double r_sum) const {
@@ -31,12 +32,14 @@ void Columns::dots(std::span<const int32_t> columns, const double* r, std::vecto
         return;
     }
     const double r_sum = mean_ ? kernels::sum(r, rows()) : 0.0;
+    const int64_t work = design_.bytes() / (8 * std::max<int64_t>(count(), 1));  // of one column
+    const int64_t chunk = std::clamp(Team::worth_sharing / std::max<int64_t>(work, 1), least_per_chunk, most_per_chunk);
     for_held(columns, [&](int64_t start, std::span<const int32_t> held) {
-        team_.run(std::ssize(held), columns_per_chunk, [&](int64_t begin, int64_t end, int) {
+        team_.run(std::ssize(held), chunk, [&](int64_t begin, int64_t end, int) {
             const auto part = held.subspan(begin, end - begin);
             design_.dots(part, r, out.data() + start + begin);
             standardise(part, r_sum, out.data() + start + begin);
-        }, std::ssize(held) * design_.bytes() / (8 * std::max<int64_t>(count(), 1)));
+        }, std::ssize(held) * work);
     });
     for (const int32_t j : columns) bytes_read_ += static_cast<double>(design_.bytes(j));
 }

@@ -40,15 +40,17 @@ Team::~Team() {
 
 void Team::dispatch() {
     next_.store(0, std::memory_order_relaxed);
-    busy_.store(static_cast<int>(workers_.size()), std::memory_order_relaxed);
+    open_.store(true);
     {
         const std::lock_guard lock(mutex_);
         generation_.fetch_add(1, std::memory_order_release);
     }
     wake_.notify_all();
     take_chunks(0);
-    // The others finish at most one chunk later; a long wait means that the machine is busy, so let it run.
-    for (int spin = 0; busy_.load(std::memory_order_acquire) > 0; ++spin) {
+    // A worker that is still asleep is not waited for: it comes to a closed door. Those inside finish at most one chunk later;
+    // a long wait means that the machine is busy, so let it run.
+    open_.store(false);
+    for (int spin = 0; inside_.load() > 0; ++spin) {
         if (spin < spins_before_sleep) relax();
         else std::this_thread::yield();
     }
@@ -72,8 +74,10 @@ void Team::work(int thread) {
         }
         seen = generation_.load(std::memory_order_acquire);
         if (stop_) return;
-        take_chunks(thread);
-        busy_.fetch_sub(1, std::memory_order_release);
+        // Either the caller sees this worker inside, or the worker sees the door closed: both orders are the same for all.
+        inside_.fetch_add(1);
+        if (open_.load()) take_chunks(thread);
+        inside_.fetch_sub(1);
     }
 }
 

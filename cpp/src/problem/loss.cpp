@@ -110,11 +110,11 @@ struct SquaredError {
     }
 };
 
-enum class Want { value, residual, all };
+enum class Want { value, residual, all, values, all_values };
 
 template <class L>
 ELLZERO_INLINE double sweep(Want want, L loss, int64_t n, const double* eta, const double* y, const double* w, double* r,
-                            double* d) {
+                            double* d, double* f) {
     double total = 0.0;
     switch (want) {
         case Want::value:
@@ -130,6 +130,19 @@ ELLZERO_INLINE double sweep(Want want, L loss, int64_t n, const double* eta, con
             for (int64_t i = 0; i < n; ++i) {
                 const Point point = loss.at(eta[i], y[i]);
                 total += w[i] * point.f;
+                r[i] = w[i] * point.g;
+                d[i] = w[i] * point.h;
+            }
+            break;
+        case Want::values:
+#pragma omp simd
+            for (int64_t i = 0; i < n; ++i) f[i] = loss.at(eta[i], y[i]).f;
+            break;
+        case Want::all_values:
+#pragma omp simd
+            for (int64_t i = 0; i < n; ++i) {
+                const Point point = loss.at(eta[i], y[i]);
+                f[i] = point.f;
                 r[i] = w[i] * point.g;
                 d[i] = w[i] * point.h;
             }
@@ -190,31 +203,44 @@ ELLZERO_INLINE double softmax(Want want, int64_t n, int64_t outputs, const doubl
 }
 
 ELLZERO_SIMD double dispatch(Want want, const Loss& loss, int64_t n, const double* eta, const double* y, const double* w,
-                             double* r, double* d) {
+                             double* r, double* d, double* f) {
     switch (loss.kind) {
-        case LossKind::logistic: return sweep(want, Logistic{}, n, eta, y, w, r, d);
-        case LossKind::squared_hinge: return sweep(want, SquaredHinge{}, n, eta, y, w, r, d);
-        case LossKind::squared_error: return sweep(want, SquaredError{}, n, eta, y, w, r, d);
+        case LossKind::logistic: return sweep(want, Logistic{}, n, eta, y, w, r, d, f);
+        case LossKind::squared_hinge: return sweep(want, SquaredHinge{}, n, eta, y, w, r, d, f);
+        case LossKind::squared_error: return sweep(want, SquaredError{}, n, eta, y, w, r, d, f);
         case LossKind::softmax: return softmax(want, n / loss.outputs, loss.outputs, eta, y, w, r, d);
         case LossKind::hinge: break;
     }
-    if (loss.smoothing > 0.0) return sweep(want, SmoothedHinge{loss.smoothing, 1.0 / loss.smoothing}, n, eta, y, w, r, d);
-    return sweep(want, Hinge{}, n, eta, y, w, r, d);
+    if (loss.smoothing > 0.0) return sweep(want, SmoothedHinge{loss.smoothing, 1.0 / loss.smoothing}, n, eta, y, w, r, d, f);
+    return sweep(want, Hinge{}, n, eta, y, w, r, d, f);
+}
+
+ELLZERO_SIMD double weighted_sum(int64_t n, const double* w, const double* f) {
+    double total = 0.0;
+#pragma omp simd reduction(+ : total)
+    for (int64_t i = 0; i < n; ++i) total += w[i] * f[i];
+    return total;
 }
 
 }  // namespace
 
 double Loss::value(int64_t n, const double* eta, const double* y, const double* w) const {
-    return dispatch(Want::value, *this, n, eta, y, w, nullptr, nullptr);
+    return dispatch(Want::value, *this, n, eta, y, w, nullptr, nullptr, nullptr);
 }
 
 void Loss::residual(int64_t n, const double* eta, const double* y, const double* w, double* r) const {
-    dispatch(Want::residual, *this, n, eta, y, w, r, nullptr);
+    dispatch(Want::residual, *this, n, eta, y, w, r, nullptr, nullptr);
 }
 
 double Loss::evaluate(int64_t n, const double* eta, const double* y, const double* w, double* r, double* d) const {
-    return dispatch(Want::all, *this, n, eta, y, w, r, d);
+    return dispatch(Want::all, *this, n, eta, y, w, r, d, nullptr);
 }
+
+void Loss::terms(int64_t n, const double* eta, const double* y, const double* w, double* f, double* r, double* d) const {
+    dispatch(r && d ? Want::all_values : Want::values, *this, n, eta, y, w, r, d, f);
+}
+
+double Loss::total(int64_t n, const double* w, const double* f) { return weighted_sum(n, w, f); }
 
 double Loss::curvature_bound() const {
     switch (kind) {

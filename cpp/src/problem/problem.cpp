@@ -4,6 +4,10 @@
 #include <numeric>
 
 namespace ellzero {
+namespace {
+constexpr int64_t rows_per_chunk = 1024;
+constexpr int64_t work_of_a_row = 16;  // operations of a loss
+}  // namespace
 
 Iterate::Iterate(const Problem& problem)
     : intercept(problem.X.blocks(), 0.0),
@@ -32,8 +36,16 @@ void Iterate::load(const Model& model) {
     size = model.size;
     spent = model.spent;
     for (const int32_t j : support) inside_[j] = 1;
+    if (last_.support == support && last_.beta == beta && last_.intercept == intercept && !last_.eta.empty()) {
+        eta = last_.eta;
+        r = last_.r;
+        d = last_.d;
+        loss = last_.loss;
+        return;
+    }
     refresh();
     evaluate(problem_.loss);
+    last_ = {support, beta, intercept, eta, r, d, loss};
 }
 
 void Iterate::begin_beside(const Iterate& other, int32_t head) {
@@ -124,9 +136,22 @@ void Iterate::prune() {
     }
 }
 
-void Iterate::evaluate(const Loss& loss_at) {
-    loss = loss_at.evaluate(problem_.rows(), eta.data(), problem_.y, problem_.w, r.data(), d.data());
+// The loss at eta, with r and d unless they are null; where there are many rows, threads share them, unless rows of several
+// outputs belong together.
+double Iterate::value(const Loss& loss_at, double* slopes, double* bends) const {
+    const int64_t n = problem_.rows();
+    if (loss_at.outputs > 1)
+        return slopes ? loss_at.evaluate(n, eta.data(), problem_.y, problem_.w, slopes, bends)
+                      : loss_at.value(n, eta.data(), problem_.y, problem_.w);
+    f_.resize(n);
+    problem_.X.team().run(n, rows_per_chunk, [&](int64_t begin, int64_t end, int) {
+        loss_at.terms(end - begin, eta.data() + begin, problem_.y + begin, problem_.w + begin, f_.data() + begin,
+                      slopes ? slopes + begin : nullptr, bends ? bends + begin : nullptr);
+    }, n * work_of_a_row);
+    return Loss::total(n, problem_.w, f_.data());
 }
+
+void Iterate::evaluate(const Loss& loss_at) { loss = value(loss_at, r.data(), d.data()); }
 
 double Iterate::penalty() const {
     double total = 0.0;
@@ -134,8 +159,6 @@ double Iterate::penalty() const {
     return total;
 }
 
-double Iterate::true_cost() const {
-    return problem_.loss.smoothed(0.0).value(problem_.rows(), eta.data(), problem_.y, problem_.w) + penalty();
-}
+double Iterate::true_cost() const { return value(problem_.loss.smoothed(0.0), nullptr, nullptr) + penalty(); }
 
 }  // namespace ellzero

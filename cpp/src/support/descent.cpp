@@ -18,13 +18,20 @@ constexpr int exact_trials = 8;
 constexpr size_t joint_trials = 2;
 // Groups take longer to try: fewer of them.
 constexpr int group_trials = 3;
+// Operations of a search along a line, for each row.
+constexpr int64_t work_of_a_line = 32;
 // The loss is flatter at the present eta than its curvature bound says; gains are larger by at most this factor.
 constexpr double flattest = 0.25;
 
 }  // namespace
 
 Descent::Descent(const Problem& problem)
-    : problem_(problem), refit_(problem), refit_beside_(problem), beside_(problem), screening_(problem), line_(problem) {
+    : problem_(problem),
+      refit_(problem),
+      refit_beside_(problem),
+      beside_(problem),
+      screening_(problem),
+      lines_(exact_trials, Line(problem)) {
     const std::vector<double> zero(problem.rows(), 0.0);
     null_cost_ = problem.loss.value(problem.rows(), zero.data(), problem.y, problem.w);
 }
@@ -298,7 +305,7 @@ bool Descent::enter(Iterate& it, double lambda_0, Radius radius, Model& current)
         // Theorem 1 forbids leaving these outside; the others are tried while there is hope.
         const bool required = gain > lambda_0 && problem_.loss.kind != LossKind::hinge;
         if (!required && failed >= exact_trials) break;
-        const Line::Minimum minimum = line_.along(it.eta.data(), candidate.column, slope);
+        const Line::Minimum minimum = lines_[0].along(it.eta.data(), candidate.column, slope);
         if (minimum.gain <= lambda_0 * price + margin) {
             ++failed;
             continue;
@@ -408,20 +415,33 @@ Descent::Entry Descent::best_entry(Iterate& it) {
     if (std::ssize(found.candidates) > exact_trials) found.candidates.resize(exact_trials);
     if (problem_.groups && std::ssize(found.candidates) > group_trials) found.candidates.resize(group_trials);
     Entry best{-1, 0.0, 0.0};
-    for (const Candidate& candidate : found.candidates) {
-        const Entry entry = tried(it, candidate);
+    for (const Entry& entry : problem_.groups ? tried_groups(it, found.candidates) : tried(it, found.candidates))
         if (entry.gain > best.gain) best = entry;
-    }
     return best;
 }
 
-Descent::Entry Descent::tried(Iterate& it, const Candidate& candidate) {
-    const double price = problem_.penalty.price(candidate.column);
-    if (!problem_.groups) {
-        const Line::Minimum minimum = line_.along(it.eta.data(), candidate.column, candidate.slope);
-        return {candidate.column, minimum.at, std::max(candidate.gain, minimum.gain / price)};
-    }
-    return {candidate.column, 0.0, std::max(candidate.gain, group_gain(it, candidate.column) / price)};
+// At most exact_trials candidates, side by side.
+std::vector<Descent::Entry> Descent::tried(const Iterate& it, const std::vector<Candidate>& candidates) {
+    const int64_t count = std::ssize(candidates);
+    std::vector<int32_t> columns;
+    for (const Candidate& candidate : candidates) columns.push_back(candidate.column);
+    const auto held = problem_.X.design().hold(columns);
+    std::vector<Entry> out(candidates.size());
+    problem_.X.team().run(count, 1, [&](int64_t begin, int64_t end, int) {
+        for (int64_t k = begin; k < end; ++k) {
+            const auto& [column, slope, gain] = candidates[k];
+            const Line::Minimum minimum = lines_[k].along(it.eta.data(), column, slope);
+            out[k] = {column, minimum.at, std::max(gain, minimum.gain / problem_.penalty.price(column))};
+        }
+    }, count * problem_.rows() * work_of_a_line);
+    return out;
+}
+
+std::vector<Descent::Entry> Descent::tried_groups(Iterate& it, const std::vector<Candidate>& candidates) {
+    std::vector<Entry> out;
+    for (const auto& [column, slope, gain] : candidates)
+        out.push_back({column, 0.0, std::max(gain, group_gain(it, column) / problem_.penalty.price(column))});
+    return out;
 }
 
 double Descent::next_lambda_0(Iterate& it) {

@@ -22,6 +22,8 @@ constexpr double no_direction = 1e-8;
 constexpr int64_t small_bytes = 1 << 18;
 // With more than this share of the columns in doubt, a full read serves the following checks too.
 constexpr double most_in_doubt = 0.25;
+// Candidates beyond those that were asked for: as some enter, others fall behind. No more are put in order.
+constexpr size_t spare = 64;
 // Candidates that are fetched together where X is kept elsewhere.
 constexpr size_t fetched_ahead = 32;
 // Standard deviations of a random column's product with `rest` that the likely radius covers.
@@ -31,7 +33,6 @@ constexpr double likely_deviations = 3.0;
 Screening::Screening(const Problem& problem)
     : problem_(problem),
       steepness_(curvature_safety * problem.broad_loss().curvature_bound()),
-      slopes_(problem.columns()),
       root_(problem.rows()) {
     const size_t affordable = std::max<size_t>(most_bytes / sizeof(double) / std::max<size_t>(problem.columns(), 1), 1);
     capacity_ =
@@ -114,6 +115,21 @@ void Screening::read_everything(const Iterate& it) {
     table_->extend(length);
 }
 
+void Screening::put_in_order(Result& found, double must, int enough) {
+    auto& all = found.candidates;
+    const auto better = [](const Candidate& a, const Candidate& b) {
+        return a.gain != b.gain ? a.gain > b.gain : a.column < b.column;
+    };
+    const auto required = std::count_if(all.begin(), all.end(), [&](const Candidate& each) { return each.gain > must; });
+    const size_t kept = std::max(static_cast<size_t>(required), static_cast<size_t>(enough) + spare);
+    if (all.size() > kept) {
+        std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(), better);
+        found.rest = std::max(found.rest, all[kept].gain);
+        all.resize(kept);
+    }
+    std::sort(all.begin(), all.end(), better);
+}
+
 size_t Screening::foresight() const { return std::min<size_t>(capacity_, problem_.X.design().sides_at_a_time()); }
 
 void Screening::foresee(const std::vector<std::vector<double>>& residuals) {
@@ -140,40 +156,33 @@ Screening::Result Screening::above(const Iterate& it, double must, double may, i
     } else {
         estimate(it, radius);
     }
-    const auto test = [&] { return table_->test({radius_, per_price, enough, may, must, it.support}); };
+    // Rent or buy: once the single reads have cost a full one, the full one is bought.
+    const double readable = std::min(most_in_doubt, 1.0 - rented_);
+    const auto test = [&] {
+        return table_->test({radius_, per_price, enough, may, must, it.support, it.r.data(), readable});
+    };
     ScreeningTable::Found found = test();
-    double bytes = 0.0;
-    if (radius_ > 0.0) {
-        for (const int32_t head : found.columns)
-            for (const int32_t j : problem_.members(head)) bytes += static_cast<double>(problem_.X.design().bytes(j));
-        const double share = bytes / static_cast<double>(std::max<int64_t>(problem_.X.design().bytes(), 1));
-        // Rent or buy: once the single reads have cost a full one, the full one is bought.
-        if (share > most_in_doubt || rented_ + share > 1.0) {
-            read_everything(it);
-            found = test();
-        } else {
-            rented_ += share;
-        }
+    if (radius_ > 0.0 && found.share > readable) {
+        read_everything(it);
+        found = test();
+    } else if (radius_ > 0.0) {
+        rented_ += found.share;
+        if (elsewhere_) problem_.X.count_bytes(found.share * static_cast<double>(problem_.X.design().bytes()));
     }
-    std::vector<int32_t> all;
-    for (const int32_t head : found.columns)
-        for (const int32_t j : problem_.members(head)) all.push_back(j);
-    if (radius_ > 0.0) {
-        table_->slopes(all, it.r.data(), found.centers);
-        if (elsewhere_) problem_.X.count_bytes(bytes);
-    }
-    for (size_t k = 0; k < all.size(); ++k) slopes_[all[k]] = found.centers[k];
     Result out;
     out.rest = found.rest;
+    const double* slope = found.slopes.data();
     for (const int32_t head : found.columns) {
-        double gain = problem_.entry_gain(head, slopes_.data());
+        const double own = *slope;
+        double gain = 0.0;
+        for (const int32_t j : problem_.members(head))
+            gain += problem_.penalty.entry_gain(*slope++, problem_.entry_curvature(j), j);
         if (per_price) gain /= problem_.penalty.prices[head];
         // Compared with `may`, not with the threshold: by the likely radius even a sure gain can turn out smaller.
-        if (gain > may) out.candidates.push_back({head, slopes_[head], gain});
+        if (gain > may) out.candidates.push_back({head, own, gain});
         else out.rest = std::max(out.rest, gain);
     }
-    std::sort(out.candidates.begin(), out.candidates.end(),
-              [](const Candidate& a, const Candidate& b) { return a.gain != b.gain ? a.gain > b.gain : a.column < b.column; });
+    put_in_order(out, must, enough);
     // Callers look at the best ones, one by one.
     if (problem_.X.design().distant()) {
         std::vector<int32_t> next;

@@ -153,14 +153,23 @@ ScreeningTable::Found ScreeningTableInMemory::test(const Test& test) {
     const double threshold = std::clamp(sure_gain(test.rank) * (1.0 - 1e-9), test.may, test.must);
     out.columns = in_doubt(threshold, out.rest);
     for (const int32_t j : test.inside) inside_[j] = 0;
-    if (test.radius == 0.0)
-        for (const int32_t head : out.columns)
-            for (const int32_t j : problem_.members(head)) out.centers.push_back(center_[j]);
+    const Design& design = problem_.X.design();
+    std::vector<int32_t> all;
+    double bytes = 0.0;
+    for (const int32_t head : out.columns)
+        for (const int32_t j : problem_.members(head)) {
+            all.push_back(j);
+            bytes += static_cast<double>(design.bytes(j));
+        }
+    out.share = bytes / static_cast<double>(std::max<int64_t>(design.bytes(), 1));
+    if (test.radius == 0.0) {
+        for (const int32_t j : all) out.slopes.push_back(center_[j]);
+    } else if (out.share <= test.readable) {
+        problem_.X.dots(all, test.r, out.slopes);
+    } else {
+        out.columns.clear();
+    }
     return out;
-}
-
-void ScreeningTableInMemory::slopes(std::span<const int32_t> columns, const double* r, std::vector<double>& out) {
-    problem_.X.dots(columns, r, out);
 }
 
 }  // namespace ellzero

@@ -22,7 +22,8 @@ from ellzero.base.progress import ProgressCallback, as_progress
 from ellzero.base.quoting import in_words
 from ellzero.design.base import Array, as_design
 from ellzero.design.device_errors import is_cupy, told
-from ellzero.design.device_passes import PART_BYTES, passes_of
+from ellzero.design.device_fused import FusedScreening, FusedSwaps
+from ellzero.design.device_passes import PART_BYTES, FusedPasses, passes_of
 from ellzero.design.device_tables import Numbers, ScreeningTable, SwapTable
 from ellzero.design.store import BLOCK_BYTES, Request
 
@@ -30,8 +31,8 @@ __all__ = ["DeviceStore", "to_device"]
 
 CUDA = 2
 """DLPack's number of CUDA's devices."""
-ANSWER_BYTES = 1 << 28
-"""Bytes of answers that are brought back together."""
+ANSWER_BYTES = 1 << 25
+"""Bytes of answers that are brought back together: so few that they stay in the caches of the host."""
 HELD = {"float64": "float64", "float32": "float32", "float16": "float32", "bfloat16": "float32", "int8": "int8", "bool": "int8"}
 """The type of the columns that are taken, by the type of X."""
 
@@ -88,13 +89,15 @@ class DeviceStore:
         """
         if not self.writable:
             return None
-        with told(self.array, 8 * self.shape[1] * (directions + 8)):
-            return ScreeningTable(self, numbers, lambda_1, steepness, ridge, directions)
+        table = FusedScreening if isinstance(self.passes, FusedPasses) else ScreeningTable
+        with told(self.array, 8 * self.shape[1] * (directions + 11)):
+            return table(self, numbers, lambda_1, steepness, ridge, directions)
 
     def swap_table(self, numbers: Numbers) -> SwapTable | None:
         """Return what the swap model keeps for every column, on the device; `numbers` as for `screening_table`."""
-        with told(self.array, 8 * self.shape[1] * 3):
-            return SwapTable(self, numbers)
+        table = FusedSwaps if isinstance(self.passes, FusedPasses) else SwapTable
+        with told(self.array, 8 * self.shape[1] * 5):
+            return table(self, numbers)
 
     @property
     def writable(self) -> bool:

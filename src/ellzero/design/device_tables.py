@@ -28,6 +28,7 @@ WORTH_A_PASS = 8
 """With more than one in so many columns to be read, all are."""
 PART_BYTES = 1 << 28
 """Bytes of each intermediate result of a ranking."""
+NO_COLUMNS, NO_SLOPES = np.empty(0, dtype=np.int32), np.empty(0)
 
 
 class Table:
@@ -57,7 +58,7 @@ class Table:
 
     def products(self, vectors: Array) -> Any:
         """Return the products of all columns, as the solvers see them, with some vectors."""
-        found = self.lengthened(self.store.passes.products(self.store.send(vectors), 0, self.columns))
+        found = self.store.passes.products(self.store.send(vectors), 0, self.columns, self.length)
         if self.mean is not None:
             found = found - self.store.send(vectors.sum(axis=1))[:, None] * self.mean[None, :]
         return found if self.scale is None else found * self.scale[None, :]
@@ -75,7 +76,11 @@ class Table:
 
 
 class ScreeningTable(Table):
-    """What screening knows of every column."""
+    """What screening knows of every column.
+
+    A column's center is what it has in `base` (if there is one) and a combination of the kept products, by the `weights` of
+    their rows. It is computed when it is asked for.
+    """
 
     def __init__(
         self, store: DeviceStore, numbers: Numbers, lambda_1: float, steepness: float, ridge: float, directions: int
@@ -91,64 +96,76 @@ class ScreeningTable(Table):
         self.free = xp.asarray(self.square, copy=True)
         self.kept = self.zeros(directions, self.length)  # products, in rows that are used again
         self.used: list[int] = []  # the rows of the directions, in their order
-        self.center = self.zeros(self.length)
-        self.outside = self.zeros(self.length) == 0.0
-        self.inside: set[int] = set()
+        self.base: Any = None
+        self.weights: dict[int, float] = {}
 
     @told_of_store
     def add(self, sides: Array) -> None:
         """Read X for new directions."""
         products = self.products(sides)
         for k in range(len(sides)):
-            found = products[k, :]
             row = min(set(range(self.kept.shape[0])) - set(self.used))
-            self.kept[row, :] = found
+            self.kept[row, :] = products[k, :]
             self.used.append(row)
-            left = self.free - found * found
-            self.free = self.xp.where(left > 0.0, left, 0.0)
+        left = self.free - self.xp.sum(products * products, axis=0)
+        self.free = self.xp.where(left > 0.0, left, 0.0)
 
     @told_of_store
     def forget(self, slot: int) -> None:
         """Take a direction out: what its products explained of each column is unexplained again."""
+        if self.weights:  # centers stay as they are
+            self.base, self.weights = self.centers(), {}
         row = self.used.pop(slot)
         self.free = self.free + self.kept[row, :] * self.kept[row, :]
 
-    @told_of_store
     def combine(self, coefficients: Array) -> None:
         """Set the centers to a combination of the products."""
-        if not self.used:
-            self.center = self.zeros(self.length)
-            return
-        by_row = np.zeros(self.kept.shape[0])
-        by_row[self.used] = coefficients
-        self.center = self.xp.matmul(self.store.send(by_row), self.kept)
+        self.base, self.weights = None, dict(zip(self.used, coefficients.tolist(), strict=True))
 
-    @told_of_store
     def extend(self, step: float) -> None:
         """Add a multiple of the last products to the centers."""
-        self.center = self.center + step * self.kept[self.used[-1], :]
+        row = self.used[-1]
+        self.weights[row] = self.weights.get(row, 0.0) + step
 
     @told_of_store
     def read(self, r: Array) -> None:
         """Set the centers to the slopes, which reads X."""
-        self.center = self.products(r)[0, :]
+        self.base, self.weights = self.products(r)[0, :], {}
 
-    def leave_out(self, inside: NDArray[np.int32]) -> None:
-        """Note which columns are not asked; from one test to the next few of them change."""
-        now = set(inside.tolist())
-        for j in now ^ self.inside:
-            self.outside[j] = j not in now
-        self.inside = now
+    def centers(self) -> Any:
+        """Return the centers."""
+        base = self.zeros(self.length) if self.base is None else self.base
+        if not self.weights:
+            return base
+        by_row = np.zeros(self.kept.shape[0])
+        by_row[list(self.weights)] = list(self.weights.values())
+        return base + self.xp.matmul(self.store.send(by_row), self.kept)
+
+    def outside(self, inside: NDArray[np.int32]) -> Any:
+        """Return which columns are asked."""
+        asked = np.ones(self.length, dtype=np.bool_)
+        asked[inside] = False
+        return self.store.send(asked, np.bool_)
 
     @told_of_store
     def test(
-        self, radius: float, per_price: bool, rank: int, may: float, must: float, inside: NDArray[np.int32]
-    ) -> tuple[NDArray[np.int32], Array, float]:
-        """Return the columns that may gain more than is enough, their centers if these are slopes, and a bound for the rest."""
-        xp = self.xp
-        self.leave_out(inside)
-        half = xp.where(self.outside, self.half[per_price], 0.0)
-        slope = xp.abs(self.center) - self.lambda_1
+        self,
+        radius: float,
+        per_price: bool,
+        rank: int,
+        may: float,
+        must: float,
+        inside: NDArray[np.int32],
+        r: Array,
+        readable: float,
+    ) -> tuple[float, NDArray[np.int32], Array, float]:
+        """Return the columns that may gain more than is enough, as a share and, if that is readable, with their slopes.
+
+        The last of what is returned is a bound for all others.
+        """
+        xp, center = self.xp, self.centers()
+        half = xp.where(self.outside(inside), self.half[per_price], 0.0)
+        slope = xp.abs(center) - self.lambda_1
         reach = radius * xp.sqrt(self.free + 1e-12 * self.square) if radius > 0.0 else 0.0
         high = slope + reach
         most = xp.where(high > 0.0, high * high * half, 0.0)
@@ -159,11 +176,14 @@ class ScreeningTable(Table):
             enough = float(np.sort(sure)[-rank]) if len(sure) >= rank else 0.0
             threshold = min(max(enough * (1.0 - 1e-9), may), must)
         doubtful = most > threshold
-        columns, centers = self.where(doubtful, self.center)
         rest = float(xp.max(xp.where(doubtful, 0.0, most)))
-        return columns.astype(np.int32), centers if radius == 0.0 else np.empty(0), rest
+        share = float(xp.sum(xp.astype(doubtful, xp.float64))) / self.columns
+        if radius > 0.0 and share > readable:
+            return share, NO_COLUMNS, NO_SLOPES, rest
+        listed, centers = self.where(doubtful, center)
+        columns = listed.astype(np.int32)
+        return share, columns, centers if radius == 0.0 else self.slopes(columns, r), rest
 
-    @told_of_store
     def slopes(self, columns: NDArray[np.int32], r: Array) -> Array:
         """Return the slopes of some columns, which are read there; with many of them a pass costs less."""
         places = self.store.send(columns, np.int64)
@@ -215,6 +235,18 @@ class SwapTable(Table):
         """Read X for the slopes of several iterates."""
         self.slopes = self.products(residuals)
 
+    def inverse(self, factor: Array) -> Array:
+        """Return the inverse of the factor of H, which comes as packed rows."""
+        order = int((np.sqrt(8.0 * len(factor) + 1.0) - 1.0) / 2.0 + 0.5)
+        lower = np.zeros((order, order))
+        lower[np.tril_indices(order)] = factor
+        return np.linalg.inv(lower)
+
+    def terms(self, beta: Array, variance: Array) -> Array:
+        """Return, for each feature that may leave, the inverse of its variance, its pull and the cost of its removal."""
+        precision = 1.0 / variance
+        return np.stack([precision, beta * precision, 0.5 * beta * beta * precision])
+
     @told_of_store
     def rank(
         self,
@@ -232,14 +264,11 @@ class SwapTable(Table):
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], Array]:
         """Return columns, positions and changes of the swaps that promise most, best first."""
         xp = self.xp
-        order = int((np.sqrt(8.0 * len(factor) + 1.0) - 1.0) / 2.0 + 0.5)
-        lower = np.zeros((order, order))
-        lower[np.tril_indices(order)] = factor
-        inverse = np.linalg.inv(lower)
+        inverse = self.inverse(factor)
+        order = len(inverse)
         # Forward and backward solves for all columns at once are two products with the inverse factor.
         forward, backward = self.store.send(scale * inverse), self.store.send(inverse.T[removable])
-        moved, precision = beta[removable], 1.0 / variance[removable]
-        terms = self.store.send(np.stack([precision, moved * precision, 0.5 * moved * moved * precision]))
+        terms = self.store.send(self.terms(beta[removable], variance[removable]))
         steep, pull, cost = (terms[k, :][:, None] for k in range(3))
         rows = [self.rows[feature] for feature in support.tolist()]
         if order > len(support):

@@ -33,6 +33,7 @@ from ellzero.problem.units import Response, column_unit, heavy_class, null_loss,
 __all__ = ["Problem", "column_statistics", "restricted", "reweighted"]
 
 Array = NDArray[np.float64]
+AT_A_TIME = 1 << 15  # columns
 CONSTANT = 1e-24  # a column whose variance is at most this part of its mean square is constant
 SMALLEST_SQUARE, SMALLEST_SIZE = 1e-300, 1e-135  # smaller squares have few digits; they are those of small columns
 TINY = float(np.finfo(np.float64).tiny)
@@ -281,31 +282,53 @@ def column_statistics(
     and coordinate descent then ends in better fixed points.
     """
     mean, variance = design.core.moments(w, threads=threads)
-    with np.errstate(over="ignore", invalid="ignore"):
-        square = variance + mean**2
-    if not np.isfinite(square).all():
-        refuse_columns(design, np.flatnonzero(~np.isfinite(square)))
-    if fit_intercept:
-        # Of a constant column, centring leaves only rounding errors, which scaling must not blow up.
-        square = np.where(variance <= CONSTANT * square, 0.0, variance)
-    size = np.sqrt(square)
-    entries = (mean != 0.0) | (square > 0.0)
-    small = np.flatnonzero((square < SMALLEST_SQUARE) & entries & (np.abs(mean) < SMALLEST_SIZE)).astype(np.int32)
+    square, size, constant, small = in_parts(design, mean, variance, fit_intercept)
     for j in small:  # rounding of squares that underflow
         size[j] = column_size(design.matvec(np.array([j], dtype=np.int32), np.ones(1)), w, fit_intercept)
+        constant[j] &= size[j] == 0.0
     unit = 1.0 if standardize else column_unit(size)
-    seen = square / unit / unit
-    seen[small] = (size[small] / unit) ** 2
-    constant = (variance == 0.0) & (mean != 0.0) & (size == 0.0)
-    spread, shares = group_spread(size, groups)
+    if standardize:
+        spread, seen = group_spread(size, groups)
+    else:
+        seen = square if unit == 1.0 else square / unit / unit
+        seen[small] = (size[small] / unit) ** 2
     return ColumnStatistics(
         mean=mean if fit_intercept else None,
         spread=spread if standardize else None,
         column_unit=unit,
-        square=shares if standardize else seen,
+        square=seen,
         constant=constant if fit_intercept and constant.any() else None,
         coupling=None if groups is None else design.core.couplings(groups, mean if fit_intercept else None, w, threads),
     )
+
+
+def in_parts(
+    design: Design, mean: Array, variance: Array, fit_intercept: bool
+) -> tuple[Array, Array, NDArray[np.bool_], NDArray[np.int32]]:
+    """Return squares and sizes of the columns, which ones are constant, and those whose squares may have underflown.
+
+    So many columns at a time that what is computed on the way stays in the cache: there may be millions.
+    """
+    square, size, constant = np.empty_like(variance), np.empty_like(variance), np.empty(variance.size, dtype=np.bool_)
+    unsound, small = [], []
+    for start in range(0, variance.size, AT_A_TIME):
+        part = slice(start, start + AT_A_TIME)
+        first, second = mean[part], variance[part]
+        with np.errstate(over="ignore", invalid="ignore"):
+            own = second + first**2
+        unsound.append(start + np.flatnonzero(~np.isfinite(own)))
+        if fit_intercept:
+            # Of a constant column, centring leaves only rounding errors, which scaling must not blow up.
+            own = np.where(second <= CONSTANT * own, 0.0, second)
+        entries = (first != 0.0) | (own > 0.0)
+        small.append(start + np.flatnonzero((own < SMALLEST_SQUARE) & entries & (np.abs(first) < SMALLEST_SIZE)))
+        square[part] = own
+        with np.errstate(invalid="ignore"):
+            np.sqrt(own, out=size[part])
+        constant[part] = (second == 0.0) & (first != 0.0) & (own == 0.0)
+    if (columns := np.concatenate(unsound)).size:
+        refuse_columns(design, columns)
+    return square, size, constant, np.concatenate(small).astype(np.int32)
 
 
 def group_spread(size: Array, groups: NDArray[np.int32] | None) -> tuple[Array, Array]:

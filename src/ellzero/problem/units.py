@@ -70,6 +70,8 @@ def unit_of(size: float) -> float:
 
 def column_unit(size: Array) -> float:
     """Return the unit of columns of these sizes: that of the middle one, if it is not ordinary."""
+    if size.size and size.min() >= 2.0**-ORDINARY and size.max() <= 2.0**ORDINARY:
+        return 1.0  # and there is no need to look for the middle one
     filled = size[size > 0.0]
     if not len(filled):
         return 1.0

@@ -51,7 +51,8 @@ class Team {
     Job job_;
     std::atomic<int64_t> next_{0};
     std::atomic<uint64_t> generation_{0};
-    std::atomic<int> busy_{0};
+    std::atomic<bool> open_{false};  // whether there is a job to take part in
+    std::atomic<int> inside_{0};     // workers that look at the job
     bool stop_ = false;
     std::mutex mutex_;
     std::condition_variable wake_;

@@ -42,15 +42,16 @@ class ScreeningTable {
         int rank;                         // the columns that surely gain as much as that many others are enough,
         double may, must;                 // but for those that gain more than `must`; none that gain `may` or less
         std::span<const int32_t> inside;  // columns that are not asked
+        const double* r;                  // whose slopes are bounded
+        double readable;                  // the share of X that may be read for the columns in doubt
     };
     struct Found {
-        std::vector<int32_t> columns;  // that may gain more than is enough, ascending; of groups, the heads
-        std::vector<double> centers;   // of these, or of all columns of their groups, where the radius is zero
+        double share = 0.0;            // of X, of the columns that may gain more than is enough
+        std::vector<int32_t> columns;  // these, in any order (of groups, the heads); none if they are more than is readable
+        std::vector<double> slopes;    // x_j . r of these, or of all columns of their groups; read unless the radius is zero
         double rest = 0.0;             // no other column outside gains more than this
     };
     virtual Found test(const Test& test) = 0;
-    // The slopes x_j . r of the listed columns, which are read.
-    virtual void slopes(std::span<const int32_t> columns, const double* r, std::vector<double>& out) = 0;
 };
 
 // What the swap model knows of every column (see SwapModel), without boxes and groups and with equal prices.

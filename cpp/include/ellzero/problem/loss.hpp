@@ -21,6 +21,10 @@ struct Loss {
     void residual(int64_t n, const double* eta, const double* y, const double* w, double* r) const;
     // value, r as above and d_i = w_i f''(eta_i, y_i), in one pass; of softmax, d = w p (see Design::apply_curvature)
     double evaluate(int64_t n, const double* eta, const double* y, const double* w, double* r, double* d) const;
+    // The same for rows that several threads share: f_i = f(eta_i, y_i), with r and d unless both are null; and then the sum of
+    // all w_i f_i, in the order of `value` and `evaluate`.
+    void terms(int64_t n, const double* eta, const double* y, const double* w, double* f, double* r, double* d) const;
+    static double total(int64_t n, const double* w, const double* f);
 
     // sup of f'': L_j = curvature_bound * sum_i w_i x_ij^2
     double curvature_bound() const;

@@ -117,9 +117,19 @@ class Iterate {
 
   private:
     bool take_out(size_t position, int32_t head);
+    double value(const Loss& loss_at, double* slopes, double* bends) const;
+
+    // What was loaded last: a search comes back to its model after every trial that fails.
+    struct Loaded {
+        std::vector<int32_t> support;
+        std::vector<double> beta, intercept, eta, r, d;
+        double loss = 0.0;
+    };
 
     const Problem& problem_;
     std::vector<uint8_t> inside_;
+    Loaded last_;
+    mutable std::vector<double> f_;  // the losses of the rows
 };
 
 }  // namespace ellzero

@@ -53,9 +53,10 @@ class Descent {
         double decrease = 0.0;  // of the surrogate
     };
     GroupStep group_step(int32_t head, const double* beta, const double* slopes, double lambda_0) const;
-    // What a candidate gains: exactly along its coordinate or, as a group, along all of its own and the intercepts. All others
+    // What candidates gain: exactly along their coordinates or, as groups, along all of their own and the intercepts. All others
     // are held.
-    Entry tried(Iterate& it, const Candidate& candidate);
+    std::vector<Entry> tried(const Iterate& it, const std::vector<Candidate>& candidates);
+    std::vector<Entry> tried_groups(Iterate& it, const std::vector<Candidate>& candidates);
     double group_gain(Iterate& it, int32_t head);
     bool enter_groups(Iterate& it, double lambda_0, const Screening::Result& found, Model& current);
     // P, or a small part of the null model's cost where that is more: tolerances are relative to it.
@@ -75,7 +76,7 @@ class Descent {
     Refit refit_, refit_beside_;
     Iterate beside_;  // a group that would enter
     Screening screening_;
-    Line line_;
+    std::vector<Line> lines_;  // one for each column that is tried at the same time
     double null_cost_ = 0.0;
     std::vector<int32_t> rows_;
     std::vector<double> values_, r_, d_;

@@ -49,6 +49,8 @@ class Screening {
     // Centers the columns and sets radius_ so that gradient_j is in center_j +- radius_ sqrt(free_j).
     void estimate(const Iterate& it, Radius radius);
     void read_everything(const Iterate& it);
+    // Puts candidates in order, the best of them; all that gain more than `must`, and more than `enough` of the others, stay.
+    static void put_in_order(Result& found, double must, int enough);
     void read(size_t count);
     void read_slopes(const Iterate& it);
     void forget(size_t slot);
@@ -59,7 +61,6 @@ class Screening {
     std::unique_ptr<ScreeningTable> table_;        // x_j . q_k for all j, and what follows from these
     bool elsewhere_ = false;                       // the table is where X is, and counts no reads
     std::vector<std::vector<double>> directions_;  // q_k
-    std::vector<double> slopes_;                   // of the columns that were in doubt last
     std::vector<double> coefficients_, rest_, root_;
     double length_ = 0.0;  // of the residual
     double radius_ = 0.0;

@@ -19,7 +19,6 @@ class ScreeningTableInMemory final : public ScreeningTable {
     void extend(double step) override;
     void read(const double* r) override;
     Found test(const Test& test) override;
-    void slopes(std::span<const int32_t> columns, const double* r, std::vector<double>& out) override;
 
   private:
     // Fills least_ and most_ with what each column can gain, given center_ and the radius, divided by `prices` unless that is

@@ -1,0 +1,204 @@
+"""Tables on a CUDA device by kernels of our own, where CuPy is installed (see `device_tables.cu`).
+
+By the functions of a library a test takes thirty steps over all columns and waits for the device several times. Here it is sent
+at once, takes four steps, and the one answer says which columns are left in doubt, with their slopes.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.base.imports import import_whole
+from ellzero.design.device_errors import told_of_store
+from ellzero.design.device_passes import HEAD, NOTHING, FusedPasses, source
+from ellzero.design.device_tables import GROUP, NO_COLUMNS, NO_SLOPES, Array, Numbers, ScreeningTable, SwapTable
+
+if TYPE_CHECKING:
+    from ellzero.design.device_array import DeviceStore
+
+__all__ = ["FusedScreening", "FusedSwaps"]
+
+MOST_RANKED, SEARCHERS = 256, 1024
+"""As in `device_tables.cu`."""
+LISTED_SHARE = 0.25
+"""There is room for so many of the columns in a list."""
+COMES_FIRST = 1024
+"""Entries of a list that come to the host together with its head."""
+ORDERS = (16, 32)
+"""Swaps are ranked for supports (with the intercept) of up to so many features."""
+SWAPS = 1 << 15
+"""Room for columns that promise as much as the best of as many groups."""
+NEARLY = 1.0 - 1e-9
+
+
+@cache
+def kernel(name: str, order: int = ORDERS[0]) -> Any:
+    """Return a kernel; CuPy keeps what it has compiled once in a file."""
+    return import_whole("cupy").RawKernel(source("device_tables.cu"), name, options=("--std=c++14", f"-DORDER={order}"))
+
+
+class Listing:
+    """A list of columns that kernels make on the device, with `width` numbers for each, the last of them the column."""
+
+    def __init__(self, xp: Any, width: int, room: int) -> None:
+        self.width, self.room = width, room
+        self.array = xp.empty(HEAD + width * room, dtype=xp.float64)
+
+    def get(self) -> tuple[int, float, Array]:
+        """Return how many columns were found, the bound for the others, and the entries as far as there was room."""
+        begin = self.array[: HEAD + self.width * min(COMES_FIRST, self.room)].get()
+        found = int(begin[:1].view(np.int64)[0])
+        entries = begin[HEAD:]
+        if found > COMES_FIRST:
+            entries = self.array[HEAD : HEAD + self.width * min(found, self.room)].get()
+        entries = entries[: self.width * min(found, self.room)]
+        return found, float(begin[1]), entries.reshape(-1, self.width)
+
+
+class FusedScreening(ScreeningTable):
+    """What screening knows of every column."""
+
+    def __init__(self, store: DeviceStore, numbers: Numbers, *terms: Any) -> None:
+        super().__init__(store, numbers, *terms)
+        self.passes: FusedPasses = store.passes
+        self.groups = self.length // GROUP
+        self.center, self.most, self.sure = (self.xp.empty(self.length, dtype=self.xp.float64) for _ in range(3))
+        self.best = self.xp.empty(self.groups, dtype=self.xp.float64)
+        self.listing = Listing(self.xp, 2, int(LISTED_SHARE * self.columns) + 1)
+
+    @told_of_store
+    def test(
+        self,
+        radius: float,
+        per_price: bool,
+        rank: int,
+        may: float,
+        must: float,
+        inside: NDArray[np.int32],
+        r: Array,
+        readable: float,
+    ) -> tuple[float, NDArray[np.int32], Array, float]:
+        """Return the columns that may gain more than is enough, as a share and, if that is readable, with their slopes.
+
+        The last of what is returned is a bound for all others.
+        """
+        if rank > MOST_RANKED:
+            return super().test(radius, per_price, rank, may, must, inside, r, readable)
+        used = len(self.weights)
+        sent = self.store.send(np.concatenate([list(self.weights.values()), list(self.weights), inside, r[0]]))
+        every, alone = (self.groups,), (1,)
+        kernel("bound_gains")(
+            every,
+            (GROUP,),
+            (
+                self.kept,
+                np.int64(self.length),
+                NOTHING if self.base is None else self.base,
+                sent,
+                np.int32(used),
+                np.int32(len(inside)),
+                self.free,
+                self.square,
+                self.half[per_price],
+                np.float64(self.lambda_1),
+                np.float64(radius),
+                self.center,
+                self.most,
+                self.sure,
+                self.best,
+            ),
+        )
+        bounds = (np.int32(rank if may < must else 0), np.float64(NEARLY), np.float64(may), np.float64(must))
+        listed = self.listing
+        kernel("set_threshold")(alone, (SEARCHERS,), (self.best, np.int64(self.groups), self.sure, *bounds, listed.array))
+        kernel("list_doubtful")(every, (GROUP,), (self.most, self.center, np.int64(listed.room), listed.array))
+        listable = min(listed.room, int(min(readable, self.passes.worth_listing) * self.columns))
+        if radius > 0.0:
+            vector = sent[2 * used + len(inside) :]
+            self.passes.read_listed(vector, float(r.sum()), self.mean, self.scale, listable, listed.array)
+        found, rest, entries = listed.get()
+        share = found / self.columns
+        if radius > 0.0 and share > readable:
+            return share, NO_COLUMNS, NO_SLOPES, rest
+        if found > listed.room:  # more than X is ever read for
+            return super().test(radius, per_price, rank, may, must, inside, r, readable)
+        columns = entries[:, 1].astype(np.int32)
+        return share, columns, entries[:, 0] if radius == 0.0 or found <= listable else self.slopes(columns, r), rest
+
+
+class FusedSwaps(SwapTable):
+    """What the swap model knows of every column."""
+
+    def __init__(self, store: DeviceStore, numbers: Numbers) -> None:
+        super().__init__(store, numbers)
+        self.groups = self.length // GROUP
+        self.gain = self.xp.empty(self.length, dtype=self.xp.float64)
+        self.choice = self.xp.empty(self.length, dtype=self.xp.int32)
+        self.best = self.xp.empty(self.groups, dtype=self.xp.float64)
+        self.listing = Listing(self.xp, 3, SWAPS)
+
+    @told_of_store
+    def rank(
+        self,
+        iterate: int,
+        support: NDArray[np.int32],
+        removable: NDArray[np.int32],
+        beta: Array,
+        variance: Array,
+        factor: Array,
+        scale: float,
+        lambda_1: float,
+        ridge: float,
+        least_left: float,
+        most: int,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], Array]:
+        """Return columns, positions and changes of the swaps that promise most, best first."""
+        rows = [self.rows[feature] for feature in support.tolist()]
+        inverse = self.inverse(factor)
+        if len(inverse) > len(support):
+            rows.append(self.sums)
+        if len(rows) > ORDERS[-1] or most > MOST_RANKED:
+            return super().rank(iterate, support, removable, beta, variance, factor, scale, lambda_1, ridge, least_left, most)
+        order = next(known for known in ORDERS if known >= len(rows))
+        pointers = np.zeros(order, dtype=np.int64)
+        pointers[: len(rows)] = [row.data.ptr for row in rows]
+        forward, backward = np.zeros((order, order)), np.zeros((len(removable), order))
+        forward[: len(rows), : len(rows)] = scale * inverse
+        backward[:, : len(rows)] = inverse.T[removable]
+        terms = self.terms(beta[removable], variance[removable])
+        sent = self.store.send(
+            np.concatenate([pointers.view(np.float64), forward.ravel(), backward.ravel(), terms.ravel(), support])
+        )
+        numbers = (scale, lambda_1, ridge, least_left)
+        room = 8 * (order * (order + len(removable)) + 3 * len(removable))
+        kernel("rank_swaps", order)(
+            (self.groups,),
+            (GROUP,),
+            (
+                sent,
+                np.int32(len(removable)),
+                np.int32(len(support)),
+                self.diagonal,
+                self.square,
+                self.slopes[iterate, :],
+                *(np.float64(number) for number in numbers),
+                self.gain,
+                self.choice,
+                self.best,
+            ),
+            shared_mem=room,
+        )
+        bounds = (np.int32(most), np.float64(1.0), np.float64(-np.inf), np.float64(np.inf))
+        listed = self.listing
+        kernel("set_threshold")((1,), (SEARCHERS,), (self.best, np.int64(self.groups), NOTHING, *bounds, listed.array))
+        kernel("list_swaps")((self.groups,), (GROUP,), (self.gain, self.choice, np.int64(listed.room), listed.array))
+        found, _, entries = listed.get()
+        if found > listed.room:  # many columns that are the same
+            return super().rank(iterate, support, removable, beta, variance, factor, scale, lambda_1, ridge, least_left, most)
+        gains, choices, columns = entries.T
+        best = np.lexsort((columns, -gains))[:most]
+        return columns[best].astype(np.int32), removable[choices[best].astype(np.intp)], -gains[best]
