@@ -75,7 +75,9 @@ std::vector<int32_t> some_atoms(Random& random, const Case& of) {
     return out;
 }
 
-double dot(const std::vector<double>& a, const std::vector<double>& b) { return kernels::dot(a.data(), b.data(), std::ssize(a)); }
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+    return kernels::dot(a.data(), b.data(), std::ssize(a));
+}
 
 }  // namespace
 
@@ -96,7 +98,8 @@ TEST(stacked_outputs_answer_as_their_matrix) {
                 CHECK_NEAR(products[k * of.atoms() + a], kernels::dot(of.atom(a), &r[k * of.rows()], of.rows()), 1e-12);
 
         const std::vector<int32_t> list = some_atoms(random, of);
-        std::vector<double> found(list.size()), steps = random.numbers(std::ssize(list)), sum(of.rows(), 0.0), want(of.rows(), 0.0);
+        std::vector<double> found(list.size()), steps = random.numbers(std::ssize(list)), sum(of.rows(), 0.0),
+                                                want(of.rows(), 0.0);
         of.stacked->dots(list, r.data(), found.data());
         of.stacked->add(list, steps.data(), sum.data());
         for (size_t k = 0; k < list.size(); ++k) {
@@ -163,8 +166,8 @@ TEST(stacked_curvatures_couple_the_outputs_of_a_row) {
         for (int64_t a = first; a < order; ++a) {
             const std::vector<double> curved = of.curved(d, of.coordinate(a < size ? list[a] : of.atoms() + a - size));
             for (int64_t b = 0; b <= a; ++b)
-                CHECK_NEAR(gram[(a - first) * order + b], dot(curved, of.coordinate(b < size ? list[b] : of.atoms() + b - size)),
-                           1e-11);
+                CHECK_NEAR(gram[(a - first) * order + b],
+                           dot(curved, of.coordinate(b < size ? list[b] : of.atoms() + b - size)), 1e-11);
         }
     }
 }
@@ -218,7 +221,8 @@ TEST(softmax_has_the_curvature_that_its_design_applies) {
 TEST(softmax_keeps_the_digits_of_small_losses_and_large_scores) {
     const Loss loss{LossKind::softmax, 0.0, 3};
     const std::vector<double> y{1.0, 0.0, 0.0}, w{1.0, 1.0, 1.0};
-    CHECK_NEAR(loss.value(3, std::vector<double>{50.0, 0.0, 0.0}.data(), y.data(), w.data()) / (2.0 * std::exp(-50.0)), 1.0, 1e-12);
+    CHECK_NEAR(loss.value(3, std::vector<double>{50.0, 0.0, 0.0}.data(), y.data(), w.data()) / (2.0 * std::exp(-50.0)), 1.0,
+               1e-12);
     CHECK_NEAR(loss.value(3, std::vector<double>{-1e6, 0.0, 1e6}.data(), y.data(), w.data()), 2e6, 1e-9);
     CHECK_NEAR(loss.value(3, std::vector<double>{5.0, 5.0, 5.0}.data(), y.data(), w.data()), std::log(3.0), 1e-15);
 }

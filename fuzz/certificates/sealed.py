@@ -59,7 +59,7 @@ class Draft:
         labels = self.y.astype(str) if classes.dtype.kind == "U" else self.y
         if self.header["loss"] == "multinomial":
             return (labels == classes[:, None]).astype(np.float64).ravel()
-        ones = labels == classes[:, None] if len(classes) > 2 else labels.T == classes[1]
+        ones = labels == classes[:, None] if len(classes) > 2 else classes[1] == labels.T
         return np.where(ones, 1.0, -1.0).ravel()
 
 

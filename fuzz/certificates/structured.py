@@ -48,7 +48,10 @@ def tricks_with_prices(null: Draft) -> Iterator[tuple[str, Draft]]:
     for budget in (None, 0.0, 5e-324, 0.49, 0.5 * (1.0 - 1e-12), 0.5, 1e100, 9e299):
         yield f"a budget of {budget}", changed(null, budget=budget)
         yield f"a budget of {budget}, prices of 1e-100", changed(null, {"price": np.full(p, 1e-100)}, budget=budget)
-        yield f"a budget of {budget}, prices far apart", changed(null, {"price": 10.0 ** np.linspace(-100, 100, p)}, budget=budget)
+        yield (
+            f"a budget of {budget}, prices far apart",
+            changed(null, {"price": 10.0 ** np.linspace(-100, 100, p)}, budget=budget),
+        )
     yield "a budget and k", changed(null, budget=1.0, k=1)
     yield "a budget and swaps", changed(null, {"home": np.zeros(0, np.int64)}, budget=1.0, swap_size=1)
     for lambda_0 in (5e-324, 1e-250, 1e250):

@@ -114,7 +114,19 @@ def moderate_scales(problem: Problem) -> Iterator[Problem]:
 def rounder(problem: Problem) -> Iterator[Problem]:
     """Yield the problem with fewer digits."""
     for digits in (1, 2, 3):
-        for name in ("X", "y", "sample_weight", "lower", "upper", "feature_cost", "lambda_0", "lambda_1", "lambda_2", "bound", "budget"):
+        for name in (
+            "X",
+            "y",
+            "sample_weight",
+            "lower",
+            "upper",
+            "feature_cost",
+            "lambda_0",
+            "lambda_1",
+            "lambda_2",
+            "bound",
+            "budget",
+        ):
             value = getattr(problem, name)
             if value is None or (name == "y" and problem.is_classification):
                 continue

@@ -21,7 +21,17 @@ stated = {name: settings[name] for name in names if name in settings}
 print(ez.objective(Z, y, options["coef"], options["intercept"], lambda_0=form.get("lambda_0", 0.0), **stated))
 print(ez.check_stationarity(Z, y, options["coef"], options["intercept"], lambda_0=form.get("lambda_0", 0.0), **settings))
 """
-NAMES = ("loss", "lambda_1", "lambda_2", "sample_weight", "unpenalized", "feature_cost", "groups", "standardize", "fit_intercept")
+NAMES = (
+    "loss",
+    "lambda_1",
+    "lambda_2",
+    "sample_weight",
+    "unpenalized",
+    "feature_cost",
+    "groups",
+    "standardize",
+    "fit_intercept",
+)
 
 
 def draw_objective(rng: np.random.Generator, problem: Problem) -> tuple[Problem, dict[str, Any]]:

@@ -234,7 +234,9 @@ def test_local_search_is_never_worse_and_often_the_best(kind):
     assert best >= 5
 
 
-@pytest.mark.parametrize("names", [[0, 1, 2, 3], ["None", "a", "b", "-"], [10**18, 10**18 + 1, 10**18 + 2, 7], [0.5, 1.5, 2.5, 3.5]])
+@pytest.mark.parametrize(
+    "names", [[0, 1, 2, 3], ["None", "a", "b", "-"], [10**18, 10**18 + 1, 10**18 + 2, 7], [0.5, 1.5, 2.5, 3.5]]
+)
 def test_classes_without_weight_are_none(names, tmp_path):
     """What is proved in unusual units, and after a stop, is judged with labels that the problem writes anew."""
     rng = np.random.default_rng(0)

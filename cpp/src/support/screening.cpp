@@ -31,9 +31,7 @@ constexpr double likely_deviations = 3.0;
 }  // namespace
 
 Screening::Screening(const Problem& problem)
-    : problem_(problem),
-      steepness_(curvature_safety * problem.broad_loss().curvature_bound()),
-      root_(problem.rows()) {
+    : problem_(problem), steepness_(curvature_safety * problem.broad_loss().curvature_bound()), root_(problem.rows()) {
     const size_t affordable = std::max<size_t>(most_bytes / sizeof(double) / std::max<size_t>(problem.columns(), 1), 1);
     capacity_ =
         std::min({most_directions, static_cast<size_t>(problem.X.design().entries_per_column() * memory_share), affordable});
@@ -158,9 +156,7 @@ Screening::Result Screening::above(const Iterate& it, double must, double may, i
     }
     // Rent or buy: once the single reads have cost a full one, the full one is bought.
     const double readable = std::min(most_in_doubt, 1.0 - rented_);
-    const auto test = [&] {
-        return table_->test({radius_, per_price, enough, may, must, it.support, it.r.data(), readable});
-    };
+    const auto test = [&] { return table_->test({radius_, per_price, enough, may, must, it.support, it.r.data(), readable}); };
     ScreeningTable::Found found = test();
     if (radius_ > 0.0 && found.share > readable) {
         read_everything(it);

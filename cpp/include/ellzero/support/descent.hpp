@@ -53,8 +53,8 @@ class Descent {
         double decrease = 0.0;  // of the surrogate
     };
     GroupStep group_step(int32_t head, const double* beta, const double* slopes, double lambda_0) const;
-    // What candidates gain: exactly along their coordinates or, as groups, along all of their own and the intercepts. All others
-    // are held.
+    // What candidates gain: exactly along their coordinates or, as groups, along all of their own and the intercepts. All
+    // others are held.
     std::vector<Entry> tried(const Iterate& it, const std::vector<Candidate>& candidates);
     std::vector<Entry> tried_groups(Iterate& it, const std::vector<Candidate>& candidates);
     double group_gain(Iterate& it, int32_t head);
