@@ -25,6 +25,7 @@ from ellzero.exact.verifier.exact_arithmetic import Exact
 from ellzero.exact.verifier.regions import States
 from fuzz.problems.data import families
 from fuzz.problems.drawing import draw_problem
+from fuzz.problems.structure import PARTS
 from fuzz.records import Record
 from fuzz.running.pool import Task
 
@@ -34,7 +35,8 @@ CERTIFICATES, COMPARED = "certificates", "finite bounds"  # names of counts
 BOUND, OBJECTIVE = "margin / error of a bound", "margin / error of an objective"  # names of ratios
 SECONDS = 5.0  # of one search
 NODES = 60  # of one search: more certificates tell more than larger ones
-FAMILIES = 4  # every so many problems have columns that resemble each other
+FAMILIES = 4  # every so many problems have columns that resemble each other,
+STRUCTURED = 2  # and those two seeds later have prices, groups or several outputs
 NO_LIMIT = 1e300
 
 
@@ -76,8 +78,9 @@ class Measured(Problem):
 
 def run(task: Task) -> Record:
     """Draw, solve and verify the problem of a seed."""
-    data = families if task.seed % FAMILIES == 0 else None
-    begin, problem = time.perf_counter(), draw_problem(np.random.default_rng([task.seed, 18]), data=data)
+    kind = task.seed % FAMILIES
+    data, parts = families if kind == 0 else None, PARTS if kind == STRUCTURED else ()
+    begin, problem = time.perf_counter(), draw_problem(np.random.default_rng([task.seed, 18]), data=data, parts=parts)
     record = Record(problem.loss, task.seed)
     try:
         solution = ez.solve(

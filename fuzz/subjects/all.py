@@ -98,7 +98,7 @@ def judge(case: Case) -> Record:
             place = f"{where.filename.rsplit('/', 2)[-1]}:{where.lineno}"
             record.find(f"exception {type(error).__name__}", "high", f"{error} ({place})\n{traceback.format_exc(limit=-6)}")
     for warning in warned:
-        if warning.category is UserWarning:
+        if issubclass(warning.category, UserWarning):
             continue  # a remark for users, of the package or of scikit-learn
         place = f"{str(warning.filename).rsplit('/', 2)[-1]}:{warning.lineno}"
         record.find(f"warning {warning.category.__name__}", "low", f"{warning.message} ({place})")

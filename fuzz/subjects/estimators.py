@@ -43,7 +43,7 @@ def draw_estimator(rng: Generator, problem: Problem) -> tuple[Problem, dict[str,
     problem, storage = fitting(problem, draw_storage(rng))
     own: dict[str, Any] = {"algorithm": str(rng.choice(["local_search", "cd", "iht", "exact"], p=[0.4, 0.2, 0.1, 0.3]))}
     if rng.random() < 0.3:
-        problem = replace(problem, lambda_0=None, k=None)  # the size is chosen by a criterion
+        problem = replace(problem, lambda_0=None, k=None, budget=None)  # the size is chosen by a criterion
         own["criterion"] = str(rng.choice(["ebic", "bic", "aic"]))
     if own["algorithm"] != "exact":
         problem = replace(problem, bound=None)
@@ -78,13 +78,14 @@ def judge_estimator(case: Case, record: Record) -> None:
         judged = replace(judged, bound=None)
     if own["algorithm"] == "exact" and weighted and hasattr(estimator, "solution_"):
         solution = estimator.solution_
-        judged = replace(judged, free_bound=solution.certificate.claim.free_bound)
-        chosen = problem.k is None and problem.lambda_0 is None
-        referee = Referee(replace(judged, k=solution.certificate.claim.k) if chosen else judged)
+        claim = solution.certificate.claim
+        judged = replace(judged, free_bound=claim.free_bound)
+        chosen = problem.k is None and problem.lambda_0 is None and problem.budget is None
+        referee = Referee(replace(judged, lambda_0=claim.lambda_0, k=claim.k, budget=claim.budget) if chosen else judged)
         referee.show(coef, intercept)
         check_bound(record, referee, f"solution_ ({solution.status}), lower_bound", solution.lower_bound)
         record.count(f"status {solution.status}")
-    criterion = problem.k is None and problem.lambda_0 is None
+    criterion = problem.k is None and problem.lambda_0 is None and problem.budget is None
     objective = float(estimator.objective_) if weighted and not criterion else None
     check_model(record, Referee(judged), "estimator", coef, intercept, objective)
     check_failed_fit(record, estimator, problem)

@@ -267,6 +267,16 @@ def test_proofs_know_what_means_far_from_zero_cost_in_digits(kind):
     assert found.gap < 1e-5
 
 
+def test_an_assumed_bound_far_below_the_first_model():
+    """Nothing holds the first model's coefficients: inside the bound, its intercept would be 5e10."""
+    X, w = np.array([[0.0], [0.0], [3.0], [0.0]]), [0.72, 0.77, 0.88, 0.3]
+    y = np.array([[1, 1], [1, 0], [0, 0], [1, 0]])
+    found = ez.solve(X, y, loss="hinge", sample_weight=w, lambda_0=0.003, bound=0.3)
+    boxed = ez.solve(X, y, loss="hinge", sample_weight=w, lambda_0=0.003, lower=-0.3, upper=0.3)
+    assert found.status == boxed.status == "optimal"
+    assert found.objective == pytest.approx(boxed.objective, rel=1e-4)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_norms_can_be_bounded_to_nothing(kind):
     X, y, names = example(kind)

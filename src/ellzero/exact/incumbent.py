@@ -102,9 +102,15 @@ def as_start(problem: Problem, start: Model | ArrayLike | Any, lambda_0: float, 
 
 
 def as_solution(problem: Problem, model: Model) -> _core.Model:
-    """Return a model in the core's form, moved inside the problem's bounds, with its predictions at the means as they are."""
+    """Return a model in the core's form, moved inside the problem's bounds, with its predictions at the means as they are.
+
+    One without features takes its place if that is better: from coefficients that nothing held, the way inside may be long.
+    """
     values, intercept = problem.clip(model.support, model.values), model.intercept
     if problem.mean is not None:
         intercept = intercept + problem.mean[model.support] @ (model.values - values)
     cost = problem.objective(model.support, values, intercept, 0.0)
-    return to_core_scale(problem, [replace(model, values=values, intercept=intercept, cost=cost)])[0]
+    inside = replace(model, values=values, intercept=intercept, cost=cost)
+    if not np.array_equal(values, model.values):
+        inside = min(inside, null_model(problem, 0.0), key=lambda each: each.cost)
+    return to_core_scale(problem, [inside])[0]
