@@ -15,8 +15,8 @@ from fuzz.referee.objectives import LongProblem
 
 __all__ = ["Described", "described", "key_of"]
 
-PARTS = ("loss", "lambda_0", "lambda_1", "lambda_2", "k", "swap_size", "fit_intercept", "standardize", "bound", "free_bound")
-PARTS += ("version", "budget", "outputs")
+PARTS = ["loss", "lambda_0", "lambda_1", "lambda_2", "k", "swap_size", "fit_intercept", "standardize", "bound", "free_bound"]
+PARTS += ["version", "budget", "outputs"]
 ARRAYS = ("weights", "classes", "lower", "upper", "unpenalized", "spread", "home", "price", "group")
 
 

@@ -377,12 +377,12 @@ def structure(rng: Generator, draft: Draft) -> str:
         header["budget"] = None if rng.random() < 0.2 else float(some.sum() * rng.choice([1.0, 1.0 - 1e-13, 1.0 + 1e-9, 0.5]))
         header["k"] = None
     elif way == 3:  # two groups become one, or one becomes two
-        one, other = np.sort(rng.integers(p, size=2))
+        one, other = np.sort(rng.integers(p, size=2)).tolist()
         arrays["group"] = np.where(group == group[other], min(group[one], group[other]), group)
         if rng.random() < 0.5:
             arrays["group"] = np.where(np.arange(p) == other, other, group)
     elif way == 4:
-        arrays["group"] = rng.integers(p, size=p)
+        arrays["group"] = np.asarray(rng.integers(p, size=p))
     elif way == 5:
         header["version"] = int(rng.integers(3, 9))
     elif way == 6:

@@ -80,8 +80,8 @@ def tricks_with_groups(null: Draft) -> Iterator[tuple[str, Draft]]:
         yield f"one column of a group within {size:g}", changed(null, box)
     spread = np.sqrt(np.square(null.X - null.X.mean(0)).mean(0))
     yield "spreads of columns, not of groups", changed(null, {"spread": spread}, standardize=True)
-    group = null.arrays["group"]
-    both = np.sqrt(np.bincount(group, weights=spread**2, minlength=p))[group]
+    own = null.arrays["group"]
+    both = np.sqrt(np.bincount(own, weights=spread**2, minlength=p))[own]
     yield "spreads of groups", changed(null, {"spread": both}, standardize=True)
     yield "means of groups' spreads", changed(null, {"spread": both / np.sqrt(2.0)}, standardize=True)
 

@@ -67,7 +67,7 @@ def whole_groups(columns: tuple[int, ...], groups: tuple[int, ...] | None) -> tu
 
 
 def draw_costs(rng: Generator, p: int, groups: tuple[int, ...] | None) -> Array:
-    """Return a price for each column, the same inside a group: whole numbers, decimals, of any size, equal, some of them zero."""
+    """Return a price for each column, the same inside a group: whole numbers, decimals, of any size, equal, some zero."""
     kind = rng.choice(["whole", "decimal", "wide", "extreme", "equal", "apart"], p=[0.25, 0.25, 0.2, 0.15, 0.12, 0.03])
     each = rng.integers(1, 7, p).astype(np.float64)
     if kind == "decimal":

@@ -1,7 +1,8 @@
 """The best models that brute force finds: an upper bound of the optimum that cannot be wrong.
 
-All supports that `k` or a budget allows are fitted in float64, the most promising once more with care and in long double. Every model is evaluated in
-long double, and whatever a fit missed, a value is the objective of some model: a lower bound above it is false.
+All supports that `k` or a budget allows are fitted in float64, the most promising once more with care and in long double. Every
+model is evaluated in long double, and whatever a fit missed, a value is the objective of some model: a lower bound above it is
+false.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Whoever uses these fits evaluates them in long double, so that a fit that went wrong can only be a bad model, never a wrong
 verdict. Smooth losses are minimised by projected Newton steps, for which the orthants of the l1 norm are boxes that change from
-step to step; the hinge by an interior-point method. Several outputs are one problem with a copy of the columns, and an intercept, for
-each of them.
+step to step; the hinge by an interior-point method. Several outputs are one problem with a copy of the columns, and an
+intercept, for each of them.
 """
 
 from __future__ import annotations

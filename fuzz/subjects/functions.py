@@ -16,7 +16,8 @@ from fuzz.referee.objectives import LongProblem
 __all__ = ["OBJECTIVE_CALLS", "draw_objective", "judge_objective"]
 
 OBJECTIVE_CALLS = """
-names = ("loss", "lambda_1", "lambda_2", "sample_weight", "unpenalized", "feature_cost", "groups", "standardize", "fit_intercept")
+names = ("loss", "lambda_1", "lambda_2", "sample_weight", "unpenalized", "feature_cost", "groups", "standardize")
+names += ("fit_intercept",)
 stated = {name: settings[name] for name in names if name in settings}
 print(ez.objective(Z, y, options["coef"], options["intercept"], lambda_0=form.get("lambda_0", 0.0), **stated))
 print(ez.check_stationarity(Z, y, options["coef"], options["intercept"], lambda_0=form.get("lambda_0", 0.0), **settings))

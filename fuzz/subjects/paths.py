@@ -1,4 +1,4 @@
-"""`fit_path`, `fit_sizes`, `fit_budgets`, `fit_grid`: models recomputed, limits kept, Theorem 1, the same for all threads and storages."""
+"""`fit_path`, `fit_sizes`, `fit_budgets`, `fit_grid`: models recomputed, limits kept, Theorem 1, the same for all storages."""
 
 from __future__ import annotations
 

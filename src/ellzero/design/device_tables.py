@@ -240,7 +240,7 @@ class SwapTable(Table):
         order = int((np.sqrt(8.0 * len(factor) + 1.0) - 1.0) / 2.0 + 0.5)
         lower = np.zeros((order, order))
         lower[np.tril_indices(order)] = factor
-        return np.linalg.inv(lower)
+        return np.asarray(np.linalg.inv(lower), dtype=np.float64)
 
     def terms(self, beta: Array, variance: Array) -> Array:
         """Return, for each feature that may leave, the inverse of its variance, its pull and the cost of its removal."""
