@@ -24,6 +24,7 @@ PLAIN_SETTINGS: dict[str, Any] = {
     "lambda_2": 0.0,
     "fit_intercept": False,
 }
+ROUNDED = ("X", "y", "sample_weight", "lower", "upper", "feature_cost", "lambda_0", "lambda_1", "lambda_2", "bound", "budget")
 PLAIN_OPTIONS: dict[str, Any] = {"storage": "columns", "n_jobs": 1, "gap": 1e-4, "chunk": 1}
 
 
@@ -114,19 +115,7 @@ def moderate_scales(problem: Problem) -> Iterator[Problem]:
 def rounder(problem: Problem) -> Iterator[Problem]:
     """Yield the problem with fewer digits."""
     for digits in (1, 2, 3):
-        for name in (
-            "X",
-            "y",
-            "sample_weight",
-            "lower",
-            "upper",
-            "feature_cost",
-            "lambda_0",
-            "lambda_1",
-            "lambda_2",
-            "bound",
-            "budget",
-        ):
+        for name in ROUNDED:
             value = getattr(problem, name)
             if value is None or (name == "y" and problem.is_classification):
                 continue
