@@ -431,7 +431,8 @@ def main() -> None:
     cupy = import_module("cupy")
     clock, report = Clock(arguments.seconds), Report(arguments.out)
     device = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
-    report.add(f"{time.strftime('%Y-%m-%d')}, ellzero {ez.__version__}, {device}, {os.cpu_count()} cores of the host.")
+    command = f'`make bench-gpu BENCH="--seconds {arguments.seconds:g}"` on {time.strftime("%Y-%m-%d")}'
+    report.add(f"{command}, ellzero {ez.__version__}, {device}, {os.cpu_count()} cores of the host.")
     right_answers(report)
     small = 100 if arguments.quick else 1
     sizes = [(1_000, 1_000_000 // small), (10_000, 1_000_000 // small), (10_000, 3_000_000 // small)]
