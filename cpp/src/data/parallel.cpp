@@ -40,6 +40,8 @@ Team::~Team() {
 
 void Team::dispatch() {
     next_.store(0, std::memory_order_relaxed);
+    const int64_t chunks = (job_.count + job_.grain - 1) / job_.grain;
+    wanted_.store(static_cast<int>(std::min<int64_t>(chunks, size()) - 1), std::memory_order_relaxed);
     open_.store(true);
     {
         const std::lock_guard lock(mutex_);
@@ -74,6 +76,7 @@ void Team::work(int thread) {
         }
         seen = generation_.load(std::memory_order_acquire);
         if (stop_) return;
+        if (thread > wanted_.load(std::memory_order_relaxed) || !open_.load(std::memory_order_relaxed)) continue;
         // Either the caller sees this worker inside, or the worker sees the door closed: both orders are the same for all.
         inside_.fetch_add(1);
         if (open_.load()) take_chunks(thread);

@@ -7,14 +7,14 @@ at once, takes four steps, and the one answer says which columns are left in dou
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.imports import import_whole
 from ellzero.design.device_errors import told_of_store
-from ellzero.design.device_passes import HEAD, NOTHING, source
+from ellzero.design.device_passes import HEAD, NOTHING, FusedPasses, source
 from ellzero.design.device_tables import GROUP, NO_COLUMNS, NO_SLOPES, Array, Numbers, ScreeningTable, SwapTable
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class FusedScreening(ScreeningTable):
 
     def __init__(self, store: DeviceStore, numbers: Numbers, *terms: Any) -> None:
         super().__init__(store, numbers, *terms)
-        self.passes: Any = store.passes
+        self.passes = cast(FusedPasses, store.passes)
         self.groups = self.length // GROUP
         self.center, self.most, self.sure = (self.xp.empty(self.length, dtype=self.xp.float64) for _ in range(3))
         self.best = self.xp.empty(self.groups, dtype=self.xp.float64)

@@ -48,12 +48,15 @@ class Team {
     void work(int thread);
     void take_chunks(int thread);
 
+    // What many threads write at the same time lies apart: each would otherwise take the others' line from their caches.
+    static constexpr size_t apart = 64;
     Job job_;
-    std::atomic<int64_t> next_{0};
-    std::atomic<uint64_t> generation_{0};
+    std::atomic<int> wanted_{0};     // workers that have something to do
     std::atomic<bool> open_{false};  // whether there is a job to take part in
-    std::atomic<int> inside_{0};     // workers that look at the job
-    bool stop_ = false;
+    alignas(apart) std::atomic<uint64_t> generation_{0};
+    alignas(apart) std::atomic<int64_t> next_{0};
+    alignas(apart) std::atomic<int> inside_{0};  // workers that look at the job
+    alignas(apart) bool stop_ = false;
     std::mutex mutex_;
     std::condition_variable wake_;
     std::vector<std::thread> workers_;
