@@ -289,7 +289,11 @@ def test_estimators():
     assert supports(model.alternatives_) == supports(expected)
     assert not hasattr(ez.L0Classifier(k=3, algorithm="exact").fit(X, LABEL), "alternatives_")
     three = np.digitize(X[:, 0], [-0.5, 0.5])
-    assert len(ez.L0Classifier(k=1, algorithm="exact", within=0.05).fit(X, three).alternatives_) == 3
+    each = ez.L0Classifier(k=1, algorithm="exact", within=0.05, multi_class="ovr").fit(X, three)
+    assert len(each.alternatives_) == 3
+    together = ez.L0Classifier(k=1, algorithm="exact", within=0.05).fit(X, three)
+    assert together.alternatives_.complete
+    assert supports(together.alternatives_) == [[0]]
     numbers = ez.L0Regressor(k=2, algorithm="exact", within=0.05).fit(X, X[:, 3] + X[:, 4])
     assert numbers.alternatives_.complete
     for settings, message in (({"within": 0.1}, "belongs to algorithm"), ({"within": -1, "algorithm": "exact"}, "within")):

@@ -343,7 +343,14 @@ bool Descent::enter_groups(Iterate& it, double lambda_0, const Screening::Result
     int failed = 0;
     for (const Candidate& candidate : found.candidates) {
         if (candidate.gain <= lambda_0 && failed >= group_trials) break;
-        if (group_gain(it, candidate.column) > lambda_0 * problem_.penalty.price(candidate.column) + margin) {
+        const double wanted = lambda_0 * problem_.penalty.price(candidate.column) + margin;
+        if (problem_.loss.kind == LossKind::hinge) {  // a refit says what it gains: it stays, if it is good
+            it.add(candidate.column, 0.0);
+            descend(it, lambda_0);
+            it.prune();
+            if (current.cost - it.true_cost() > wanted) return true;
+            it.load(current);
+        } else if (group_gain(it, candidate.column) > wanted) {
             it.add(candidate.column, 0.0);
             return true;
         }
