@@ -130,7 +130,8 @@ sanitize: SANITIZERS = address,undefined
 sanitize: RUN = LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 ELLZERO_FUZZ_SHARE=0.2
 sanitize: TESTS = tests/unit tests/contract tests/property tests/api/test_bad_input.py tests/api/test_stored.py \
     tests/api/test_stored_passes.py tests/reference/test_algorithm_1.py tests/reference/test_hard_thresholding.py \
-    tests/reference/test_sizes.py tests/reference/test_exact.py tests/reference/test_swaps.py
+    tests/reference/test_sizes.py tests/reference/test_exact.py tests/reference/test_swaps.py tests/reference/test_prices.py \
+    tests/reference/test_groups.py tests/reference/test_outputs.py
 sanitize-threads: SANITIZERS = thread
 sanitize-threads: RUN_UNIT = setarch -R
 sanitize-threads: RUN = LD_PRELOAD="$$(gcc -print-file-name=libtsan.so)" TSAN_OPTIONS=log_path=build/races OPENBLAS_NUM_THREADS=1 ELLZERO_FUZZ_SHARE=0.1 setarch -R

@@ -134,7 +134,7 @@ ELLZERO_INLINE double sweep(Want want, L loss, int64_t n, const double* eta, con
                 d[i] = w[i] * point.h;
             }
             break;
-        case Want::values:
+        case Want::values:  // NOLINT(bugprone-branch-clone): the check does not look into a loop under a pragma
 #pragma omp simd
             for (int64_t i = 0; i < n; ++i) f[i] = loss.at(eta[i], y[i]).f;
             break;

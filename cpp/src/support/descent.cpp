@@ -324,10 +324,7 @@ bool Descent::enter_jointly(Iterate& it, double lambda_0, const Screening::Resul
     const double margin = negligible(it, lambda_0);
     double best = 0.0;
     for (size_t k = 0; k < std::min<size_t>(found.candidates.size(), joint_trials); ++k) {
-        it.add(found.candidates[k].column, 0.0);
-        descend(it, lambda_0);
-        it.prune();
-        const double gain = current.cost - it.true_cost();
+        const double gain = joint_gain(it, found.candidates[k].column, lambda_0, current);
         if (gain > lambda_0 * (it.spent - current.spent) + margin) return true;
         best = std::max(best, gain / problem_.penalty.price(found.candidates[k].column));
         it.load(current);
@@ -345,10 +342,7 @@ bool Descent::enter_groups(Iterate& it, double lambda_0, const Screening::Result
         if (candidate.gain <= lambda_0 && failed >= group_trials) break;
         const double wanted = lambda_0 * problem_.penalty.price(candidate.column) + margin;
         if (problem_.loss.kind == LossKind::hinge) {  // a refit says what it gains: it stays, if it is good
-            it.add(candidate.column, 0.0);
-            descend(it, lambda_0);
-            it.prune();
-            if (current.cost - it.true_cost() > wanted) return true;
+            if (joint_gain(it, candidate.column, lambda_0, current) > wanted) return true;
             it.load(current);
         } else if (group_gain(it, candidate.column) > wanted) {
             it.add(candidate.column, 0.0);
@@ -359,12 +353,17 @@ bool Descent::enter_groups(Iterate& it, double lambda_0, const Screening::Result
     return false;
 }
 
+double Descent::joint_gain(Iterate& it, int32_t column, double lambda_0, const Model& before) {
+    it.add(column, 0.0);
+    descend(it, lambda_0);
+    it.prune();
+    return before.cost - it.true_cost();
+}
+
 double Descent::group_gain(Iterate& it, int32_t head) {
     if (problem_.loss.kind == LossKind::hinge) {  // at its corners nothing can move alone
         const Model before = it.model();
-        it.add(head, 0.0);
-        descend(it, 0.0);
-        const double gain = before.cost - it.true_cost();
+        const double gain = joint_gain(it, head, 0.0, before);
         it.load(before);
         return gain;
     }
@@ -430,8 +429,8 @@ Descent::Entry Descent::best_entry(Iterate& it) {
 // At most exact_trials candidates, side by side.
 std::vector<Descent::Entry> Descent::tried(const Iterate& it, const std::vector<Candidate>& candidates) {
     const int64_t count = std::ssize(candidates);
-    std::vector<int32_t> columns;
-    for (const Candidate& candidate : candidates) columns.push_back(candidate.column);
+    std::vector<int32_t> columns(candidates.size());
+    std::ranges::transform(candidates, columns.begin(), &Candidate::column);
     const auto held = problem_.X.design().hold(columns);
     std::vector<Entry> out(candidates.size());
     problem_.X.team().run(count, 1, [&](int64_t begin, int64_t end, int) {
@@ -445,9 +444,11 @@ std::vector<Descent::Entry> Descent::tried(const Iterate& it, const std::vector<
 }
 
 std::vector<Descent::Entry> Descent::tried_groups(Iterate& it, const std::vector<Candidate>& candidates) {
-    std::vector<Entry> out;
-    for (const auto& [column, slope, gain] : candidates)
-        out.push_back({column, 0.0, std::max(gain, group_gain(it, column) / problem_.penalty.price(column))});
+    std::vector<Entry> out(candidates.size());
+    std::ranges::transform(candidates, out.begin(), [&](const Candidate& candidate) -> Entry {
+        const auto& [column, slope, gain] = candidate;
+        return {column, 0.0, std::max(gain, group_gain(it, column) / problem_.penalty.price(column))};
+    });
     return out;
 }
 

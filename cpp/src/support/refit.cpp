@@ -172,8 +172,8 @@ bool Refit::centre(Iterate& it) const {
             ++first;
             continue;
         }
-        std::vector<double> values;
-        for (int32_t l = 0; l < outputs; ++l) values.push_back(it.beta[places[first + l]]);
+        std::vector<double> values(outputs);
+        for (int32_t l = 0; l < outputs; ++l) values[l] = it.beta[places[first + l]];
         std::ranges::sort(values);
         const double c = best_centre(values, penalty.lambda_1, penalty.lambda_2);
         for (int32_t l = 0; l < outputs && c != 0.0; ++l) {

@@ -70,6 +70,9 @@ class Descent {
     bool descend(Iterate& it, double lambda_0, double target = Penalty::infinity);
     bool drop(Iterate& it, double lambda_0, Model& current);
     bool enter(Iterate& it, double lambda_0, Radius radius, Model& current);
+    // What the column gains with all others refitted, from a model that the iterate holds; the iterate stays as the refit left
+    // it.
+    double joint_gain(Iterate& it, int32_t column, double lambda_0, const Model& before);
     bool enter_jointly(Iterate& it, double lambda_0, const Screening::Result& found, Model& current);
 
     const Problem& problem_;
