@@ -138,10 +138,11 @@ void Columns::gram(std::span<const int32_t> columns, const double* d, std::vecto
     const size_t order = columns.size() + blocks();
     out.resize((order - first) * order);
     std::vector<double> means(columns.size()), scales(columns.size());
+    const auto used = static_cast<double>(rows() - std::count(d, d + rows(), 0.0));  // rows
     for (size_t c = 0; c < columns.size(); ++c) {
         means[c] = mean(columns[c]);
         scales[c] = scale(columns[c]);
-        bytes_read_ += static_cast<double>(design_.bytes(columns[c]));
+        bytes_read_ += used / static_cast<double>(rows()) * static_cast<double>(design_.bytes(columns[c]));
     }
     design_.gram(columns, first, means.data(), scales.data(), d, out.data(), team_);
 }

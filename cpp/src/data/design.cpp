@@ -227,21 +227,33 @@ class Csc : public InMemory {
         double* sums = out + (size - first) * order;  // the last row: sum_i d_i x_ij, then its standardised form
         for (int64_t a = 0; a < size; ++a) sums[a] = dot(list[a], d);
         sums[size] = total;
+        // The entries of rows with weight, one column after another.
+        struct Entry {
+            Index row;
+            double value;
+        };
+        std::vector<Entry> used;
+        std::vector<size_t> ends(order, 0);
+        for (int64_t a = 0; a < size; ++a) {
+            for (Index k = starts_[list[a]]; k < starts_[list[a] + 1]; ++k)
+                if (d[rows_of_[k]] != 0.0) used.push_back({rows_of_[k], static_cast<double>(values_[k])});
+            ends[a + 1] = used.size();
+        }
+        const auto column = [&](int64_t a) { return std::span(used).subspan(ends[a], ends[a + 1] - ends[a]); };
         // Scatter d * x_a over the rows once, then every other column needs only its own entries.
         std::vector<std::vector<double>> scattered(team.size());
         team.run(size - first, 2, [&](int64_t begin, int64_t end, int thread) {
             auto& work = scattered[thread];
             if (work.empty()) work.assign(rows(), 0.0);
             for (int64_t a = first + begin; a < first + end; ++a) {
-                const int32_t j = list[a];
-                for (Index k = starts_[j]; k < starts_[j + 1]; ++k)
-                    work[rows_of_[k]] = d[rows_of_[k]] * static_cast<double>(values_[k]);
+                for (const auto& [row, value] : column(a)) work[row] = d[row] * value;
                 for (int64_t b = 0; b <= a; ++b) {
-                    const double raw = dot(list[b], work.data());
+                    double raw = 0.0;
+                    for (const auto& [row, value] : column(b)) raw += value * work[row];
                     out[(a - first) * order + b] =
                         (raw - mean[a] * sums[b] - mean[b] * sums[a] + mean[a] * mean[b] * total) * scale[a] * scale[b];
                 }
-                for (Index k = starts_[j]; k < starts_[j + 1]; ++k) work[rows_of_[k]] = 0.0;
+                for (const auto& [row, value] : column(a)) work[row] = 0.0;
             }
         }, static_cast<int64_t>(entries_per_column() * static_cast<double>(size - first) * static_cast<double>(size)));
         for (int64_t a = 0; a < size; ++a) sums[a] = (sums[a] - mean[a] * total) * scale[a];

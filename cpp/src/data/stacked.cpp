@@ -216,32 +216,35 @@ class Stacked : public Design {
         std::vector<Pair> pairs;
         for (int64_t high = made; high < ld; ++high)
             for (int64_t low = 0; low <= high; ++low) pairs.push_back({high, low});
-        std::vector<double> z(ld * n_, 1.0);
+        std::vector<int64_t> used;  // rows with weight
+        const std::vector<double> totals = row_totals(d);
+        for (int64_t i = 0; i < n_; ++i)
+            if (totals[i] > 0.0) used.push_back(i);
+        const int64_t rows = std::ssize(used);
+        std::vector<double> z(ld * rows, 1.0), whole(n_);
         for (int64_t k = 0; k + 1 < ld; ++k) {
             const int32_t j = list[k];
-            std::fill_n(&z[k * n_], n_, mean_ ? -scale(j) * mean_[j] : 0.0);
-            X_.axpy(j, scale(j), &z[k * n_]);
+            std::ranges::fill(whole, mean_ ? -scale(j) * mean_[j] : 0.0);
+            X_.axpy(j, scale(j), whole.data());
+            for (int64_t i = 0; i < rows; ++i) z[k * rows + i] = whole[used[i]];
         }
         out.assign((ld - made) * ld * kinds, 0.0);
-        std::vector<double> curved(kinds * rows_at_a_time), total(rows_at_a_time);
-        for (int64_t start = 0; start < n_; start += rows_at_a_time) {
-            const int64_t count = std::min(rows_at_a_time, n_ - start);
-            std::fill(total.begin(), total.end(), 0.0);
-            for (int64_t l = 0; l < outputs_; ++l)
-                for (int64_t i = 0; i < count; ++i) total[i] += d[l * n_ + start + i];
+        std::vector<double> curved(kinds * rows_at_a_time);
+        for (int64_t start = 0; start < rows; start += rows_at_a_time) {
+            const int64_t count = std::min(rows_at_a_time, rows - start);
             for (int64_t l = 0, kind = 0; l < outputs_; ++l)
                 for (int64_t m = 0; m <= l; ++m, ++kind) {
-                    const double *own = d + l * n_ + start, *other = d + m * n_ + start;
                     double* to = &curved[kind * count];
-                    for (int64_t i = 0; i < count; ++i) {
-                        const double share = total[i] > 0.0 ? own[i] / total[i] : 0.0;
-                        to[i] = l == m ? share * (total[i] - own[i]) : -share * other[i];
+                    for (int64_t k = 0; k < count; ++k) {
+                        const int64_t i = used[start + k];
+                        const double own = d[l * n_ + i], share = own / totals[i];
+                        to[k] = l == m ? share * (totals[i] - own) : -share * d[m * n_ + i];
                     }
                 }
             team.run(std::ssize(pairs), pairs_at_a_time, [&](int64_t begin, int64_t end, int) {
                 std::vector<double> both(pairs_at_a_time * count), values(most_sides * pairs_at_a_time);
                 for (int64_t k = begin; k < end; ++k) {
-                    const double *a = &z[pairs[k].high * n_ + start], *b = &z[pairs[k].low * n_ + start];
+                    const double *a = &z[pairs[k].high * rows + start], *b = &z[pairs[k].low * rows + start];
                     double* to = &both[(k - begin) * count];
                     for (int64_t i = 0; i < count; ++i) to[i] = a[i] * b[i];
                 }

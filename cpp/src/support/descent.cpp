@@ -375,6 +375,11 @@ double Descent::group_gain(Iterate& it, int32_t head) {
 
 Model Descent::refit(Iterate& it, double target) {
     const bool converged = descend(it, 0.0, target);
+    if (!converged && it.cost() > target) {
+        Model none;
+        none.cost = Penalty::infinity;
+        return none;
+    }
     it.prune();
     Model out = it.model();
     out.converged = converged;

@@ -22,6 +22,16 @@ constexpr int64_t most_entries = int64_t{1} << 24;
 constexpr int most_cycles = 200;
 // More new columns than 1 / adaptable_share of the support (but a few in any case) are not worth computing row by row.
 constexpr int64_t adaptable_share = 8;
+// A row's part of H is renewed when its curvature has changed by more than this share of itself and this part of the mean; or,
+// closely, by more than a little of itself. Few rows do from one model to the next, and fewer near the end of a path, where
+// most are far beyond the margin.
+constexpr double much = 1.0;
+constexpr double a_little = 0.1;
+constexpr double of_the_mean = 0.01;
+constexpr int64_t worth_renewing = 3;  // up to n over this many rows
+constexpr int64_t too_many = -1;
+// H is made anew when its rows have together less than this share of the curvature that they had the last time.
+constexpr double worn = 0.1;
 // Rows of the factor that are computed together, if they are too few for a tile.
 constexpr int64_t few_rows = 4;
 constexpr int64_t worth_a_tile = 12;
@@ -84,15 +94,24 @@ std::vector<double> inverted(const std::vector<double>& matrix, int64_t order) {
 
 // Where a smooth loss is flat (all rows beyond the margin), its rows keep a trace of their curvature: a damping of the
 // coefficients would hide what columns have of their own.
-void Quadratic::set_curvatures(const std::vector<double>& d) {
-    d_ = d;
-    if (problem_.loss.kind == LossKind::hinge || problem_.loss.kind == LossKind::squared_error) return;
+std::vector<double> Quadratic::curvatures(const std::vector<double>& d) const {
+    std::vector<double> out(d);
+    if (problem_.loss.kind == LossKind::hinge || problem_.loss.kind == LossKind::squared_error) return out;
     const double trace = least_damping * problem_.loss.curvature_bound();
-    for (size_t i = 0; i < d_.size(); ++i) d_[i] += trace * problem_.w[i];
+    for (size_t i = 0; i < d.size(); ++i) out[i] += trace * problem_.w[i];
+    return out;
+}
+
+bool Quadratic::follow(const Iterate& it, const std::vector<double>& d, bool closely) {
+    const bool carried = adapt(it);
+    const int64_t rows = carried ? renew(d, closely) : too_many;
+    if (rows == too_many) build(it, d);
+    return rows != 0;
 }
 
 void Quadratic::build(const Iterate& it, const std::vector<double>& d) {
-    set_curvatures(d);
+    d_ = curvatures(d);
+    built_of_ = kernels::sum(d_.data(), problem_.rows());
     problem_.X.gram(it.support, d_.data(), hessian_);
     forget_factor();
     set_columns(it.support);
@@ -120,9 +139,10 @@ double Quadratic::gauge(int64_t i, int64_t j) const {
     return same && !kinks && 2.0 * problem_.penalty.lambda_2 < flat * curvature ? curvature : 0.0;
 }
 
-bool Quadratic::adapt(const Iterate& it, const std::vector<double>& d) {
+bool Quadratic::adapt(const Iterate& it) {
     const int64_t size = std::ssize(it.support), constants = problem_.X.blocks(), ld = size + constants, n = problem_.rows();
     if (hessian_.empty()) return false;
+    if (columns_ == it.support) return true;
     std::unordered_map<int32_t, int64_t> known;
     for (size_t k = 0; k < columns_.size(); ++k) known[columns_[k]] = static_cast<int64_t>(k);
     std::vector<int64_t> from(ld, -1);  // row in the kept H, -1 if new
@@ -142,10 +162,9 @@ bool Quadratic::adapt(const Iterate& it, const std::vector<double>& d) {
     // Features are added at the end, so most rows of the factor stay as they are.
     int64_t same = 0;
     while (same < std::min(size, std::ssize(columns_)) && from[same] == same) ++same;
-    if (orthogonal_ && columns_ != it.support) forget_factor();
+    if (orthogonal_) forget_factor();
     factored_ = std::min(factored_, same);
     set_columns(it.support);
-    set_curvatures(d);
     const bool coupled = problem_.X.design().couples_rows();
     std::vector<double> column(n), row;
     for (const int64_t k : fresh) {
@@ -161,6 +180,37 @@ bool Quadratic::adapt(const Iterate& it, const std::vector<double>& d) {
     }
     hessian_ = std::move(next);
     return true;
+}
+
+int64_t Quadratic::renew(const std::vector<double>& d, bool closely) {
+    const bool coupled = problem_.X.design().couples_rows();
+    const int64_t rows = problem_.rows(), n = coupled ? rows / problem_.X.blocks() : rows;
+    const std::vector<double> next = curvatures(d);
+    const double total = kernels::sum(next.data(), rows);
+    if (!(total > worn * built_of_)) return too_many;  // the rounding of what was there would show
+    const double share = closely ? a_little : much, least = closely ? 0.0 : of_the_mean * total / static_cast<double>(rows);
+    std::vector<int64_t> changed;
+    for (int64_t i = 0; i < n; ++i) {
+        bool far = false;
+        for (int64_t k = i; k < rows; k += n) far |= std::abs(next[k] - d_[k]) > share * std::min(next[k], d_[k]) + least;
+        if (far) changed.push_back(i);
+    }
+    if (std::ssize(changed) > n / worth_renewing) return too_many;
+    if (changed.empty()) return 0;
+    std::vector<double> risen(rows, 0.0), fallen(rows, 0.0);
+    for (const int64_t i : changed)
+        for (int64_t k = i; k < rows; k += n) {  // where outputs are coupled, D is not linear in d
+            risen[k] = coupled ? next[k] : std::max(next[k] - d_[k], 0.0);
+            fallen[k] = coupled ? d_[k] : std::max(d_[k] - next[k], 0.0);
+            d_[k] = next[k];
+        }
+    std::vector<double> part;
+    problem_.X.gram(columns_, risen.data(), part);
+    kernels::axpy(1.0, part.data(), ld_ * ld_, hessian_.data());
+    problem_.X.gram(columns_, fallen.data(), part);
+    kernels::axpy(-1.0, part.data(), ld_ * ld_, hessian_.data());
+    forget_factor();
+    return std::ssize(changed);
 }
 
 void Quadratic::set_damping(double relative) {

@@ -11,14 +11,17 @@ namespace {
 
 constexpr int most_steps = 100;
 constexpr double shortest_step = 1e-12;
-// A Hessian is kept while each step with it leaves at most this share of what the last one had to gain.
-constexpr double good_progress = 0.4;
+// Where the curvature along a step is this many times more or less than the model says, the model follows the loss closely.
+constexpr double misjudged = 2.0;
 // All further steps together gain at most this multiple of what the model promises for the next one, or a target is given up.
 constexpr double hope = 2.0;
-// A full step that gains more than this multiple of what the model promises ends where the loss is flatter than the model:
-// where the classes are all but separated, a few longer steps replace many of Newton's.
-constexpr double flatter_than_the_model = 1.1;
-constexpr double worth_a_longer_step = 0.1;  // of what the model promises for the full one
+// A step may end where the slope of G is at most this share of what it was at its start, or where another length would add less
+// than this share to what it gains. Where the classes are all but separated, the loss is flatter than the model,
+// and a few longer steps replace many of Newton's.
+constexpr double level = 0.3;
+constexpr double worth_another_length = 0.1;
+constexpr int most_secants = 3;
+constexpr double most_stretched = 4.0;
 
 // The interior-point method for the hinge: mu at its start, complementarity at its end, share of the way to the boundary.
 constexpr double first_barrier = 0.1;
@@ -96,7 +99,7 @@ void Refit::begin_with_rare_class(Iterate& it, int64_t output) {
     it.evaluate(problem_.loss);
 }
 
-double Refit::find_step(const Iterate& it, const std::vector<double>& r) {
+Refit::Promise Refit::find_step(const Iterate& it, const std::vector<double>& r) {
     const int64_t n = problem_.rows(), size = std::ssize(it.support);
     problem_.X.monitor().poll();
     problem_.X.dots(it.support, r.data(), gradient_);
@@ -107,7 +110,11 @@ double Refit::find_step(const Iterate& it, const std::vector<double>& r) {
     along_.assign(n, 0.0);
     if (problem_.intercept) problem_.X.add_constants(&step_[size], along_.data());
     problem_.X.add(it.support, step_.data(), along_.data());
-    return model_.change(it, step_);
+    double slope = 0.0;
+    for (int64_t k = 0; k < model_.order(); ++k) slope += gradient_[k] * step_[k];
+    for (int64_t k = 0; k < size; ++k)
+        slope += problem_.penalty.lambda_1 * (std::abs(it.beta[k] + step_[k]) - std::abs(it.beta[k]));
+    return {model_.change(it, step_), slope};
 }
 
 void Refit::save(const Iterate& it) {
@@ -135,9 +142,7 @@ bool Refit::take_step(Iterate& it, const Loss& loss, double length, double bound
     return it.cost() <= bound;
 }
 
-// Between its bends the hinge is flat and the model knows only the damping, and other losses may be flatter than the model: a
-// full step is made longer by this factor while that gains at least so much, up to the next kink or bound. Returns the length.
-double Refit::extend_step(Iterate& it, const Loss& loss, double factor, double least) {
+double Refit::longest_step(const Iterate& it) const {
     const Penalty& penalty = problem_.penalty;
     double longest = 1e6;
     for (size_t k = 0; k < it.support.size(); ++k) {
@@ -146,13 +151,69 @@ double Refit::extend_step(Iterate& it, const Loss& loss, double factor, double l
         if (penalty.lambda_1 > 0.0 && beta_[k] * step_[k] < 0.0) edge = 0.0;
         if (std::isfinite(edge)) longest = std::min(longest, (edge - beta_[k]) / step_[k]);
     }
+    return longest;
+}
+
+double Refit::slope_along(const Iterate& it) const {
+    const Penalty& penalty = problem_.penalty;
+    double slope = kernels::dot(it.r.data(), along_.data(), problem_.rows());
+    for (size_t k = 0; k < it.support.size(); ++k) {
+        const double sign = std::copysign(1.0, it.beta[k] != 0.0 ? it.beta[k] : step_[k]);
+        slope += step_[k] * (2.0 * penalty.lambda_2 * it.beta[k] + penalty.lambda_1 * sign);
+    }
+    return slope;
+}
+
+double Refit::curvature_along(const Iterate& it) const {
+    std::vector<double> curved(along_);
+    problem_.X.design().apply_curvature(it.d.data(), curved.data());
+    double curvature = kernels::dot(curved.data(), along_.data(), problem_.rows());
+    for (size_t k = 0; k < it.support.size(); ++k) curvature += 2.0 * problem_.penalty.lambda_2 * step_[k] * step_[k];
+    return curvature;
+}
+
+// Armijo's rule for a composite objective shortens the step; the rounding of the cost itself is forgiven.
+double Refit::search_along(Iterate& it, const Loss& loss, double slope) {
+    const double cost = it.cost();
+    const bool bends = loss.kind == LossKind::hinge;
+    const auto bound = [&](double length) { return cost + 1e-4 * length * slope + 1e-15 * cost; };
+    save(it);
     double length = 1.0;
-    while (factor * length < longest) {
-        if (!take_step(it, loss, factor * length, it.cost() - least)) {
+    while (!take_step(it, loss, length, bound(length))) {
+        const double bend = it.cost() - cost - length * slope;
+        length *= !bends && std::isfinite(bend) ? std::clamp(-0.5 * length * slope / bend, 0.1, 0.5) : 0.5;
+        if (length <= shortest_step) return 0.0;
+    }
+    return bends ? stretch(it, loss, length) : follow_slope(it, loss, slope, length, cost);
+}
+
+// Between its bends the hinge is flat, the model knows only the damping, and the slope says nothing of the next bend: longer
+// steps are tried while G falls.
+double Refit::stretch(Iterate& it, const Loss& loss, double length) {
+    if (length < 1.0) return length;
+    for (const double longest = longest_step(it); most_stretched * length < longest; length *= most_stretched)
+        if (!take_step(it, loss, most_stretched * length, it.cost())) {
             take_step(it, loss, length, Penalty::infinity);
             break;
         }
-        length *= factor;
+    return length;
+}
+
+// Other losses may be flatter or steeper than the model: secants of the slope lead to where G falls no more.
+double Refit::follow_slope(Iterate& it, const Loss& loss, double slope, double length, double cost) {
+    const double longest = std::max(longest_step(it), length);
+    for (int secants = 0; secants < most_secants;) {
+        const double rest = slope_along(it), before = it.cost();
+        if (std::abs(rest) <= level * std::abs(slope)) break;
+        const bool straight = rest <= (1.0 - 1.0 / most_stretched) * slope;
+        if (!straight) ++secants;
+        const double other = std::min(length * (straight ? most_stretched : std::max(slope / (slope - rest), 0.1)), longest);
+        if (0.5 * std::abs(rest * (other - length)) <= worth_another_length * (cost - before)) break;
+        if (!take_step(it, loss, other, before)) {
+            take_step(it, loss, length, Penalty::infinity);
+            break;
+        }
+        length = other;
     }
     return length;
 }
@@ -186,65 +247,48 @@ bool Refit::centre(Iterate& it) const {
     return moved;
 }
 
+Refit::Promise Refit::plan(const Iterate& it, const Loss& loss, double floor) {
+    if (loss.kind == LossKind::hinge) {
+        model_.build(it, it.d);
+        return find_step(it, it.r);
+    }
+    model_.follow(it, it.d);
+    const Promise promise = find_step(it, it.r);
+    // The minimum of a model is no rise: where one is promised, rounding has the better of what was added and taken away.
+    if (model_.indefinite() || promise.change > 1e-4 * floor) {
+        model_.build(it, it.d);
+        return find_step(it, it.r);
+    }
+    const double now = curvature_along(it), by_model = 2.0 * (promise.change - promise.slope);
+    const bool judged_well = now <= misjudged * by_model && by_model <= misjudged * now;
+    return judged_well || !model_.follow(it, it.d, true) ? promise : find_step(it, it.r);
+}
+
 bool Refit::newton(Iterate& it, const Loss& loss, double floor, double target) {
-    const int64_t size = std::ssize(it.support);
     centre(it);
     it.evaluate(loss);
-    if (size == 0 && !problem_.intercept) return true;
-    double cost = it.cost();
+    if (it.support.empty() && !problem_.intercept) return true;
     damping_ = 0.0;
-    // Smooth losses change their Hessian little from one support to the next (squared error not at all).
-    const bool constant = loss.kind == LossKind::squared_error;
-    const bool keeps = loss.kind != LossKind::hinge;
-    bool fresh = !(keeps && model_.adapt(it, it.d));
-    if (fresh) model_.build(it, it.d);
-    double last = Penalty::infinity;
     for (int step = 0; step < most_steps; ++step) {
-        double change = find_step(it, it.r);
-        // The minimum of a model is no rise: where a kept factor promises one, it is that of another, flatter place.
-        const bool rises = change > 1e-4 * floor;
-        if (!fresh && !constant && (model_.indefinite() || rises || !(-change <= good_progress * last))) {
-            model_.build(it, it.d);
-            fresh = true;
-            change = find_step(it, it.r);
-        }
-        last = -change;
+        const auto [change, slope] = plan(it, loss, floor);
+        const double cost = it.cost();
         if (std::isnan(change)) return false;
         if (-change <= 1e-4 * floor) return true;
         if (cost + hope * change > target) return false;
-        double slope = 0.0;
-        for (int64_t k = 0; k < model_.order(); ++k) slope += gradient_[k] * step_[k];
-        for (int64_t k = 0; k < size; ++k)
-            slope += problem_.penalty.lambda_1 * (std::abs(it.beta[k] + step_[k]) - std::abs(it.beta[k]));
-        save(it);
-        double length = 1.0;
-        // Armijo's rule for a composite objective; the rounding of `cost` itself is forgiven.
-        const auto bound = [&] { return cost + 1e-4 * length * slope + 1e-15 * cost; };
-        while (!take_step(it, loss, length, bound()) && length > shortest_step) length *= 0.5;
-        if (length <= shortest_step) {
+        const double length = search_along(it, loss, slope);
+        if (length == 0.0) {
             restore(it, loss);
             if (-change <= 1e-9 * cost) return true;  // nothing left but rounding
             if (damping_ > 1.0) return false;
             damping_ = std::max(1e-8, 100.0 * damping_);
             continue;
         }
-        const bool flatter = it.cost() - cost < flatter_than_the_model * change;
-        if (length == 1.0 && loss.kind == LossKind::hinge) length = extend_step(it, loss, 4.0, 0.0);
-        else if (length == 1.0 && flatter) length = extend_step(it, loss, 2.0, worth_a_longer_step * -change);
         if (centre(it)) it.evaluate(loss);
-        cost = it.cost();
         if (length >= 1.0) {
             if (length == 1.0 && -change <= floor) return true;
             damping_ *= 0.1;
         } else if (length < 0.25) {
             damping_ = std::max(1e-8, 10.0 * damping_);
-        }
-        if (constant) continue;
-        if (keeps && length == 1.0) {
-            fresh = false;
-        } else {
-            model_.build(it, it.d);
-            fresh = true;
         }
     }
     return false;
@@ -337,8 +381,8 @@ std::vector<double> Refit::removal_costs(const Iterate& it) {
     if (problem_.loss.kind == LossKind::hinge) {
         problem_.broad_loss().evaluate(problem_.rows(), it.eta.data(), problem_.y, problem_.w, r.data(), d.data());
         model_.build(it, d);
-    } else if (!model_.adapt(it, it.d)) {
-        model_.build(it, it.d);
+    } else {
+        model_.follow(it, it.d);
     }
     if (problem_.groups) {
         std::vector<double> costs(it.support.size(), Penalty::infinity);

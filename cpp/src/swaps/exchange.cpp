@@ -72,18 +72,18 @@ bool Exchange::improve(Model& model, const Restraint& restraint) {
     return improved;
 }
 
-bool Exchange::shrink(const Model& model, Model& out) {
+bool Exchange::shrink(const Model& model, Model& out, double target) {
     it_.load(model);
     if (!descent_.shrink(it_)) return false;
-    out = refit();
-    return true;
+    out = refit(target);
+    return std::isfinite(out.cost);
 }
 
-bool Exchange::grow(const Model& model, Model& out) {
+bool Exchange::grow(const Model& model, Model& out, double target) {
     it_.load(model);
     if (!descent_.extend(it_)) return false;
-    out = refit();
-    return true;
+    out = refit(target);
+    return std::isfinite(out.cost);
 }
 
 std::vector<Entry> Exchange::steepest(const Model& model, size_t most) {

@@ -129,8 +129,11 @@ void LocalSearch::swap_up_and_down(Exchange& exchange, Pool& pool, const std::se
                 auto& last = (down ? shrunk : grown)[neighbour->size];
                 if (last != neighbour->support) {
                     last = neighbour->support;
-                    if (down ? exchange.shrink(*neighbour, model) : exchange.grow(*neighbour, model)) {
-                        if (size <= worth_a_second_start && model.size == size) exchange.improve(model);
+                    const bool starts = size <= worth_a_second_start;
+                    const Model* kept = pool.of_size(size);
+                    const double target = kept && !starts ? kept->cost : Penalty::infinity;
+                    if (down ? exchange.shrink(*neighbour, model, target) : exchange.grow(*neighbour, model, target)) {
+                        if (starts && model.size == size) exchange.improve(model);
                         changed |= pool.insert(model);
                     }
                 }

@@ -279,7 +279,7 @@ bool SwapModel::prepare(const Iterate& it) {
     if (it.size == 0 || !follow(it, it.support)) return false;
     std::vector<double> d(d_);
     for (double& value : d) value *= scale_;
-    hessian_.build(it, d);
+    hessian_.follow(it, d, true);
     if (!problem_.groups) variance_ = hessian_.inverse_diagonal();
     return true;
 }

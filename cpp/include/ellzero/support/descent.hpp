@@ -20,7 +20,7 @@ class Descent {
     // Reads X once for models from which solve() will start, at most `foresight()` of them.
     void foresee(Iterate& it, const std::vector<const Model*>& models);
     size_t foresight() const { return screening_.foresight(); }
-    // Minimises G on the iterate's support only; may stop early if that does not get below `target`.
+    // Minimises G on the iterate's support only; may give up, with the cost infinite, if that does not get below `target`.
     Model refit(Iterate& it, double target = Penalty::infinity);
     // The largest lambda_0 below which some column enters, by the exact one-dimensional gain of the best candidates.
     double next_lambda_0(Iterate& it);

@@ -28,9 +28,8 @@ class Quadratic {
 
     // H = Z'DZ + 2 lambda_2 I on the iterate's support, where d says what D is (see Design::apply_curvature).
     void build(const Iterate& it, const std::vector<double>& d);
-    // The last H carried over to the iterate's support: rows of columns that left go, rows of columns that came are computed
-    // with d. False (and nothing done) if too much differs.
-    bool adapt(const Iterate& it, const std::vector<double>& d);
+    // The same, but rows whose curvature has changed little since the last H keep their part in it. Whether H has changed.
+    bool follow(const Iterate& it, const std::vector<double>& d, bool closely = false);
 
     // Minimises the model with gradient g (support, then intercepts). `damping` is relative to the scale of H.
     const std::vector<double>& minimise(const Iterate& it, const std::vector<double>& g, double damping);
@@ -63,7 +62,11 @@ class Quadratic {
     }
     bool kinked(const Iterate& it) const;
     double entry(int64_t i, int64_t j) const { return i >= j ? hessian_[i * ld_ + j] : hessian_[j * ld_ + i]; }
-    void set_curvatures(const std::vector<double>& d);
+    std::vector<double> curvatures(const std::vector<double>& d) const;
+    // Carries H over to the iterate's support; false (and nothing done) if too many columns are new.
+    bool adapt(const Iterate& it);
+    // Brings H near to the curvatures d; how many rows had to be renewed, or that they are too many (and nothing done).
+    int64_t renew(const std::vector<double>& d, bool closely);
     // Curvature that H gets in directions in which G is flat: softmax does not change if all outputs are raised alike.
     double gauge(int64_t i, int64_t j) const;
     void set_columns(const std::vector<int32_t>& columns);
@@ -81,7 +84,8 @@ class Quadratic {
     int64_t factored_ = 0;         // leading rows of the factor that fit H and the damping
     bool orthogonal_ = false;      // whether the factor comes from the columns themselves: H has too few digits
     std::vector<double> hessian_;  // lower triangle, row-major
-    std::vector<double> d_;        // of H, the latest where it was adapted
+    std::vector<double> d_;        // of H
+    double built_of_ = 0.0;        // the sum of d_ when all of H was made
     std::vector<double> gradient_, step_, trial_, factor_, scratch_;
 };
 

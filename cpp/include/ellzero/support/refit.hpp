@@ -32,12 +32,26 @@ class Refit {
     void intercept_of(Iterate& it, int64_t output);
     // The best intercept without features in closed form, if one class weighs next to nothing.
     void begin_with_rare_class(Iterate& it, int64_t output);
-    // Fills step_ and along_ = X step_ from the model with residual r; returns the change that the model predicts.
-    double find_step(const Iterate& it, const std::vector<double>& r);
+    // What the model promises of a step: the change of G, and the slope of G at its start.
+    struct Promise {
+        double change, slope;
+    };
+    // Fills step_ and along_ = X step_ from the model with residual r.
+    Promise find_step(const Iterate& it, const std::vector<double>& r);
+    // The same with a model that fits where the iterate is.
+    Promise plan(const Iterate& it, const Loss& loss, double floor);
+    // Of G along the step, where the iterate is now.
+    double slope_along(const Iterate& it) const;
+    double curvature_along(const Iterate& it) const;
+    // How long the step may become: up to the next kink or bound.
+    double longest_step(const Iterate& it) const;
     void save(const Iterate& it);
     void restore(Iterate& it, const Loss& loss);
     bool take_step(Iterate& it, const Loss& loss, double length, double bound);
-    double extend_step(Iterate& it, const Loss& loss, double factor, double least);
+    // Takes the step, or more or less of it where that pays. Returns its length, 0 if none lowers G.
+    double search_along(Iterate& it, const Loss& loss, double slope);
+    double stretch(Iterate& it, const Loss& loss, double length);
+    double follow_slope(Iterate& it, const Loss& loss, double slope, double length, double cost);
 
     const Problem& problem_;
     Quadratic model_;

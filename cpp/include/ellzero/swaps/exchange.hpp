@@ -24,9 +24,10 @@ class Exchange {
 
     // Swaps features of the model while that lowers G. Returns whether any swap did.
     bool improve(Model& model, const Restraint& restraint = {});
-    // The model without its cheapest feature, or with the column that gains most; false if there is none.
-    bool shrink(const Model& model, Model& out);
-    bool grow(const Model& model, Model& out);
+    // The model without its cheapest feature, or with the column that gains most; false if there is none, or if a refit cannot
+    // get it below `target`.
+    bool shrink(const Model& model, Model& out, double target = Penalty::infinity);
+    bool grow(const Model& model, Model& out, double target = Penalty::infinity);
     // Tries the swaps in their order, each on what the last one left, until refits have refused so many. Returns whether any
     // lowered G.
     bool try_swaps(Model& model, const std::vector<Swap>& swaps, size_t refusals, const Restraint& restraint = {});
