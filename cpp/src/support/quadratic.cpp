@@ -102,6 +102,12 @@ std::vector<double> Quadratic::curvatures(const std::vector<double>& d) const {
     return out;
 }
 
+double Quadratic::total_curvature(const std::vector<double>& d) const {
+    std::vector<double> diagonal(d.size());
+    problem_.X.design().curvature_diagonal(d.data(), diagonal.data());
+    return kernels::sum(diagonal.data(), problem_.rows());
+}
+
 bool Quadratic::follow(const Iterate& it, const std::vector<double>& d, bool closely) {
     const bool carried = adapt(it);
     const int64_t rows = carried ? renew(d, closely) : too_many;
@@ -111,7 +117,7 @@ bool Quadratic::follow(const Iterate& it, const std::vector<double>& d, bool clo
 
 void Quadratic::build(const Iterate& it, const std::vector<double>& d) {
     d_ = curvatures(d);
-    built_of_ = kernels::sum(d_.data(), problem_.rows());
+    built_of_ = total_curvature(d_);
     problem_.X.gram(it.support, d_.data(), hessian_);
     forget_factor();
     set_columns(it.support);
@@ -186,7 +192,7 @@ int64_t Quadratic::renew(const std::vector<double>& d, bool closely) {
     const bool coupled = problem_.X.design().couples_rows();
     const int64_t rows = problem_.rows(), n = coupled ? rows / problem_.X.blocks() : rows;
     const std::vector<double> next = curvatures(d);
-    const double total = kernels::sum(next.data(), rows);
+    const double total = total_curvature(next);
     if (!(total > worn * built_of_)) return too_many;  // the rounding of what was there would show
     const double share = closely ? a_little : much, least = closely ? 0.0 : of_the_mean * total / static_cast<double>(rows);
     std::vector<int64_t> changed;

@@ -208,7 +208,7 @@ double Refit::follow_slope(Iterate& it, const Loss& loss, double slope, double l
         const bool straight = rest <= (1.0 - 1.0 / most_stretched) * slope;
         if (!straight) ++secants;
         const double other = std::min(length * (straight ? most_stretched : std::max(slope / (slope - rest), 0.1)), longest);
-        if (0.5 * std::abs(rest * (other - length)) <= worth_another_length * (cost - before)) break;
+        if (other == length || 0.5 * std::abs(rest * (other - length)) <= worth_another_length * (cost - before)) break;
         if (!take_step(it, loss, other, before)) {
             take_step(it, loss, length, Penalty::infinity);
             break;

@@ -63,6 +63,7 @@ class Quadratic {
     bool kinked(const Iterate& it) const;
     double entry(int64_t i, int64_t j) const { return i >= j ? hessian_[i * ld_ + j] : hessian_[j * ld_ + i]; }
     std::vector<double> curvatures(const std::vector<double>& d) const;
+    double total_curvature(const std::vector<double>& d) const;
     // Carries H over to the iterate's support; false (and nothing done) if too many columns are new.
     bool adapt(const Iterate& it);
     // Brings H near to the curvatures d; how many rows had to be renewed, or that they are too many (and nothing done).
@@ -85,7 +86,7 @@ class Quadratic {
     bool orthogonal_ = false;      // whether the factor comes from the columns themselves: H has too few digits
     std::vector<double> hessian_;  // lower triangle, row-major
     std::vector<double> d_;        // of H
-    double built_of_ = 0.0;        // the sum of d_ when all of H was made
+    double built_of_ = 0.0;        // the curvature of all rows when all of H was made
     std::vector<double> gradient_, step_, trial_, factor_, scratch_;
 };
 
