@@ -192,9 +192,9 @@ int64_t Quadratic::renew(const std::vector<double>& d, bool closely) {
     const bool coupled = problem_.X.design().couples_rows();
     const int64_t rows = problem_.rows(), n = coupled ? rows / problem_.X.blocks() : rows;
     const std::vector<double> next = curvatures(d);
-    const double total = total_curvature(next);
-    if (!(total > worn * built_of_)) return too_many;  // the rounding of what was there would show
-    const double share = closely ? a_little : much, least = closely ? 0.0 : of_the_mean * total / static_cast<double>(rows);
+    if (!(total_curvature(next) > worn * built_of_)) return too_many;  // the rounding of what was there would show
+    const double mean = kernels::sum(next.data(), rows) / static_cast<double>(rows);
+    const double share = closely ? a_little : much, least = closely ? 0.0 : of_the_mean * mean;
     std::vector<int64_t> changed;
     for (int64_t i = 0; i < n; ++i) {
         bool far = false;
