@@ -242,8 +242,9 @@ def test_a_failed_report_leaves_the_old_one(tmp_path, monkeypatch):
 
 def test_the_page_stays_small_with_many_features():
     rng = np.random.default_rng(12)
-    X = sparse.random(200, 100_000, density=0.01, random_state=0, format="csc", data_rvs=rng.standard_normal)
-    y = np.asarray(X[:, :20].sum(axis=1)).ravel() + 0.01 * rng.standard_normal(200) > 0.0
+    rare = sparse.random(200, 99_999, density=0.01, random_state=0, format="csc", data_rvs=rng.standard_normal)
+    X = sparse.hstack([rng.standard_normal((200, 1)), rare], format="csc")
+    y = X[:, 0].toarray().ravel() + 0.5 * rng.standard_normal(200) > 0.0
     summary, page = write_and_read(X, y, algorithm="cd", rule="best", time_limit=0)
     assert summary["data"]["features"] == 100_000
     assert len(summary["features"]) < 100

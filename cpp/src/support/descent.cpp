@@ -16,6 +16,8 @@ constexpr int most_cycles = 10000;
 constexpr int exact_trials = 8;
 // Candidates for the hinge that are tried with a refit when none can enter alone.
 constexpr size_t joint_trials = 2;
+// Features that are tried without, the cheapest first: where the loss is far from its model, estimates err by half.
+constexpr int removal_trials = 3;
 // Groups take longer to try: fewer of them.
 constexpr int group_trials = 3;
 // Operations of a search along a line, for each row.
@@ -195,18 +197,14 @@ double Descent::cycle_groups(Iterate& it, const std::vector<int32_t>& columns, d
     return largest;
 }
 
-int Descent::cheapest(const Iterate& it, double* cost, int32_t kept) {
+std::vector<double> Descent::removal_costs(const Iterate& it, int32_t kept) {
     std::vector<double> costs = refit_.removal_costs(it);
-    if (problem_.penalty.unequal)
-        for (size_t k = 0; k < costs.size(); ++k)
-            if (problem_.penalty.counted(it.support[k])) costs[k] /= problem_.penalty.price(it.support[k]);
-    int best = -1;
-    for (size_t k = 0; k < costs.size(); ++k)
-        if (problem_.penalty.counted(it.support[k]) && problem_.is_head(it.support[k]) && it.support[k] != kept &&
-            (best < 0 || costs[k] < costs[best]))
-            best = static_cast<int>(k);
-    if (cost) *cost = best < 0 ? Penalty::infinity : costs[best];
-    return best;
+    for (size_t k = 0; k < costs.size(); ++k) {
+        const int32_t j = it.support[k];
+        if (!problem_.penalty.counted(j) || !problem_.is_head(j) || j == kept) costs[k] = Penalty::infinity;
+        else if (problem_.penalty.unequal) costs[k] /= problem_.penalty.price(j);
+    }
+    return costs;
 }
 
 // Adds what the columns of a group have to what its head has.
@@ -218,40 +216,51 @@ void Descent::sum_at_heads(const Iterate& it, std::vector<double>& values) const
         if (!problem_.is_head(it.support[k])) values[place.at(problem_.head(it.support[k]))] += values[k];
 }
 
-// Takes out one feature if that lowers P: one that Theorem 1 forbids, else the cheapest by the refitted estimate.
+// Takes out one feature if that lowers P: one that Theorem 1 forbids, or one of the cheapest by the refitted estimate.
 bool Descent::drop(Iterate& it, double lambda_0, Model& current) {
     if (it.size == 0) return false;
     if (lambda_0 == 0.0 || std::ssize(it.support) > Refit::largest) {
         current.leaves_above = lambda_0;  // nothing has been looked at
         return false;
     }
-    double cost = 0.0;
-    int position = cheapest(it, &cost);
+    const std::vector<int32_t> support = it.support;
+    std::vector<double> costs = removal_costs(it);
     // Theorem 1 as the largest lambda_0 at which the boxed surrogate keeps the coordinate; without a bound in the way it is
     // beta_i^2 (L_hat_i + 2 lambda_2) / 2.
-    double allowed = Penalty::infinity;
-    problem_.X.dots(it.support, it.r.data(), r_);
-    std::vector<double> limits(it.support.size());
-    for (size_t k = 0; k < it.support.size(); ++k) {
+    problem_.X.dots(support, it.r.data(), r_);
+    std::vector<double> limits(support.size());
+    for (size_t k = 0; k < support.size(); ++k) {
         const double b = it.beta[k];
-        limits[k] = b * (0.5 * problem_.curvature(it.support[k]) * b - r_[k]) - problem_.penalty.value(b);
+        limits[k] = b * (0.5 * problem_.curvature(support[k]) * b - r_[k]) - problem_.penalty.value(b);
     }
     if (problem_.groups) sum_at_heads(it, limits);
-    for (size_t k = 0; k < it.support.size(); ++k) {
-        const int32_t j = it.support[k];
-        if (!problem_.penalty.counted(j) || !problem_.is_head(j)) continue;
-        const double limit = limits[k] / problem_.penalty.price(j);
-        if (limit < allowed) {
-            allowed = limit;
-            if (limit < lambda_0) position = static_cast<int>(k);
-        }
+    for (size_t k = 0; k < support.size(); ++k)
+        limits[k] = costs[k] < Penalty::infinity ? limits[k] / problem_.penalty.price(support[k]) : Penalty::infinity;
+    const auto least = std::ranges::min_element(limits);
+    const auto forbidden = static_cast<size_t>(least - limits.begin());
+    if (*least < lambda_0 && leave(it, support[forbidden], lambda_0, Penalty::infinity, current, costs[forbidden])) return true;
+    for (int trial = 0; trial < removal_trials; ++trial) {
+        const auto next = static_cast<size_t>(std::ranges::min_element(costs) - costs.begin());
+        if (costs[next] >= lambda_0) break;
+        // What the cheapest costs says how far the model stands; of the others it is enough that they do not pay.
+        const double most = current.cost + lambda_0 * problem_.penalty.price(support[next]);
+        if (leave(it, support[next], lambda_0, trial == 0 ? Penalty::infinity : most, current, costs[next])) return true;
     }
-    current.leaves_above = std::min(cost, allowed);
-    if (current.leaves_above >= lambda_0) return false;
-    const double price = problem_.penalty.price(it.support[position]);
-    it.remove(static_cast<size_t>(position));
+    current.leaves_above = *least;
+    for (const double cost : costs)
+        if (cost >= lambda_0) current.leaves_above = std::min(current.leaves_above, cost);
+    return false;
+}
+
+bool Descent::leave(Iterate& it, int32_t column, double lambda_0, double target, Model& current, double& cost) {
+    it.remove(static_cast<size_t>(std::ranges::find(it.support, column) - it.support.begin()));
     it.evaluate(problem_.loss);
-    const bool fitted = descend(it, lambda_0);
+    const bool fitted = descend(it, lambda_0, target);
+    if (!fitted && it.cost() > target) {
+        it.load(current);
+        cost = Penalty::infinity;
+        return false;
+    }
     it.prune();
     Model without = it.model();
     without.converged = fitted;
@@ -260,8 +269,7 @@ bool Descent::drop(Iterate& it, double lambda_0, Model& current) {
         return true;
     }
     it.load(current);
-    // The estimate was too low; the removal's true cost replaces it.
-    current.leaves_above = std::min(allowed, (without.cost - current.cost) / price);
+    cost = std::max(lambda_0, (without.cost - current.cost) / problem_.penalty.price(column));
     return false;
 }
 
@@ -470,9 +478,10 @@ bool Descent::extend(Iterate& it) {
 }
 
 bool Descent::shrink(Iterate& it, int32_t kept) {
-    const int position = cheapest(it, nullptr, kept);
-    if (position < 0) return false;
-    it.remove(static_cast<size_t>(position));
+    const std::vector<double> costs = removal_costs(it, kept);
+    const auto cheapest = std::ranges::min_element(costs);
+    if (cheapest == costs.end() || *cheapest == Penalty::infinity) return false;
+    it.remove(static_cast<size_t>(cheapest - costs.begin()));
     return true;
 }
 

@@ -22,13 +22,13 @@ constexpr int64_t most_entries = int64_t{1} << 24;
 constexpr int most_cycles = 200;
 // More new columns than 1 / adaptable_share of the support (but a few in any case) are not worth computing row by row.
 constexpr int64_t adaptable_share = 8;
-// A row's part of H is renewed when its curvature has changed by more than this share of itself and this part of the mean; or,
-// closely, by more than a little of itself. Few rows do from one model to the next, and fewer near the end of a path, where
-// most are far beyond the margin.
+// A row's part of H is renewed when its curvature has changed by more than this share of itself and this part of the mean of
+// all rows; or, closely, by more than a little of itself. Few rows do from one model to the next, and fewer near the end of a
+// path, where most are far beyond the margin.
 constexpr double much = 1.0;
 constexpr double a_little = 0.1;
 constexpr double of_the_mean = 0.01;
-constexpr int64_t worth_renewing = 3;  // up to n over this many rows
+constexpr int64_t worth_renewing = 3;  // one row of so many
 constexpr int64_t too_many = -1;
 // H is made anew when its rows have together less than this share of the curvature that they had the last time.
 constexpr double worn = 0.1;
@@ -193,15 +193,18 @@ int64_t Quadratic::renew(const std::vector<double>& d, bool closely) {
     const int64_t rows = problem_.rows(), n = coupled ? rows / problem_.X.blocks() : rows;
     const std::vector<double> next = curvatures(d);
     if (!(total_curvature(next) > worn * built_of_)) return too_many;  // the rounding of what was there would show
-    const double mean = kernels::sum(next.data(), rows) / static_cast<double>(rows);
-    const double share = closely ? a_little : much, least = closely ? 0.0 : of_the_mean * mean;
+    const double total = kernels::sum(next.data(), rows);
+    const double share = closely ? a_little : much, least = closely ? 0.0 : of_the_mean * total;  // for a weight of one
     std::vector<int64_t> changed;
+    int64_t counted = 0;  // rows that have weight
     for (int64_t i = 0; i < n; ++i) {
         bool far = false;
-        for (int64_t k = i; k < rows; k += n) far |= std::abs(next[k] - d_[k]) > share * std::min(next[k], d_[k]) + least;
+        for (int64_t k = i; k < rows; k += n)
+            far |= std::abs(next[k] - d_[k]) > share * std::min(next[k], d_[k]) + least * problem_.w[k];
+        counted += problem_.w[i] > 0.0;
         if (far) changed.push_back(i);
     }
-    if (std::ssize(changed) > n / worth_renewing) return too_many;
+    if (std::ssize(changed) > counted / worth_renewing) return too_many;
     if (changed.empty()) return 0;
     std::vector<double> risen(rows, 0.0), fallen(rows, 0.0);
     for (const int64_t i : changed)

@@ -15,13 +15,10 @@ constexpr double shortest_step = 1e-12;
 constexpr double misjudged = 2.0;
 // All further steps together gain at most this multiple of what the model promises for the next one, or a target is given up.
 constexpr double hope = 2.0;
-// A step may end where the slope of G is at most this share of what it was at its start, or where another length would add less
-// than this share to what it gains. Where the classes are all but separated, the loss is flatter than the model,
-// and a few longer steps replace many of Newton's.
-constexpr double level = 0.3;
-constexpr double worth_another_length = 0.1;
-constexpr int most_secants = 3;
-constexpr double most_stretched = 4.0;
+// A full step that gains more than this multiple of what the model promises ends where the loss is flatter than the model:
+// where the classes are all but separated, a few longer steps replace many of Newton's.
+constexpr double flatter_than_the_model = 1.1;
+constexpr double worth_a_longer_step = 0.1;  // of what the model promises for the full one
 
 // The interior-point method for the hinge: mu at its start, complementarity at its end, share of the way to the boundary.
 constexpr double first_barrier = 0.1;
@@ -142,28 +139,6 @@ bool Refit::take_step(Iterate& it, const Loss& loss, double length, double bound
     return it.cost() <= bound;
 }
 
-double Refit::longest_step(const Iterate& it) const {
-    const Penalty& penalty = problem_.penalty;
-    double longest = 1e6;
-    for (size_t k = 0; k < it.support.size(); ++k) {
-        if (step_[k] == 0.0) continue;
-        double edge = step_[k] > 0.0 ? penalty.high(it.support[k]) : penalty.low(it.support[k]);
-        if (penalty.lambda_1 > 0.0 && beta_[k] * step_[k] < 0.0) edge = 0.0;
-        if (std::isfinite(edge)) longest = std::min(longest, (edge - beta_[k]) / step_[k]);
-    }
-    return longest;
-}
-
-double Refit::slope_along(const Iterate& it) const {
-    const Penalty& penalty = problem_.penalty;
-    double slope = kernels::dot(it.r.data(), along_.data(), problem_.rows());
-    for (size_t k = 0; k < it.support.size(); ++k) {
-        const double sign = std::copysign(1.0, it.beta[k] != 0.0 ? it.beta[k] : step_[k]);
-        slope += step_[k] * (2.0 * penalty.lambda_2 * it.beta[k] + penalty.lambda_1 * sign);
-    }
-    return slope;
-}
-
 double Refit::curvature_along(const Iterate& it) const {
     std::vector<double> curved(along_);
     problem_.X.design().apply_curvature(it.d.data(), curved.data());
@@ -172,48 +147,24 @@ double Refit::curvature_along(const Iterate& it) const {
     return curvature;
 }
 
-// Armijo's rule for a composite objective shortens the step; the rounding of the cost itself is forgiven.
-double Refit::search_along(Iterate& it, const Loss& loss, double slope) {
-    const double cost = it.cost();
-    const bool bends = loss.kind == LossKind::hinge;
-    const auto bound = [&](double length) { return cost + 1e-4 * length * slope + 1e-15 * cost; };
-    save(it);
-    double length = 1.0;
-    while (!take_step(it, loss, length, bound(length))) {
-        const double bend = it.cost() - cost - length * slope;
-        length *= !bends && std::isfinite(bend) ? std::clamp(-0.5 * length * slope / bend, 0.1, 0.5) : 0.5;
-        if (length <= shortest_step) return 0.0;
+// Between its bends the hinge is flat and the model knows only the damping, and other losses may be flatter than the model: a
+// full step is made longer by this factor while that gains at least so much, up to the next kink or bound. Returns the length.
+double Refit::extend_step(Iterate& it, const Loss& loss, double factor, double least) {
+    const Penalty& penalty = problem_.penalty;
+    double longest = 1e6;
+    for (size_t k = 0; k < it.support.size(); ++k) {
+        if (step_[k] == 0.0) continue;
+        double edge = step_[k] > 0.0 ? penalty.high(it.support[k]) : penalty.low(it.support[k]);
+        if (penalty.lambda_1 > 0.0 && beta_[k] * step_[k] < 0.0) edge = 0.0;
+        if (std::isfinite(edge)) longest = std::min(longest, (edge - beta_[k]) / step_[k]);
     }
-    return bends ? stretch(it, loss, length) : follow_slope(it, loss, slope, length, cost);
-}
-
-// Between its bends the hinge is flat, the model knows only the damping, and the slope says nothing of the next bend: longer
-// steps are tried while G falls.
-double Refit::stretch(Iterate& it, const Loss& loss, double length) {
-    if (length < 1.0) return length;
-    for (const double longest = longest_step(it); most_stretched * length < longest; length *= most_stretched)
-        if (!take_step(it, loss, most_stretched * length, it.cost())) {
+    double length = 1.0;
+    while (factor * length < longest) {
+        if (!take_step(it, loss, factor * length, it.cost() - least)) {
             take_step(it, loss, length, Penalty::infinity);
             break;
         }
-    return length;
-}
-
-// Other losses may be flatter or steeper than the model: secants of the slope lead to where G falls no more.
-double Refit::follow_slope(Iterate& it, const Loss& loss, double slope, double length, double cost) {
-    const double longest = std::max(longest_step(it), length);
-    for (int secants = 0; secants < most_secants;) {
-        const double rest = slope_along(it), before = it.cost();
-        if (std::abs(rest) <= level * std::abs(slope)) break;
-        const bool straight = rest <= (1.0 - 1.0 / most_stretched) * slope;
-        if (!straight) ++secants;
-        const double other = std::min(length * (straight ? most_stretched : std::max(slope / (slope - rest), 0.1)), longest);
-        if (other == length || 0.5 * std::abs(rest * (other - length)) <= worth_another_length * (cost - before)) break;
-        if (!take_step(it, loss, other, before)) {
-            take_step(it, loss, length, Penalty::infinity);
-            break;
-        }
-        length = other;
+        length *= factor;
     }
     return length;
 }
@@ -275,14 +226,21 @@ bool Refit::newton(Iterate& it, const Loss& loss, double floor, double target) {
         if (std::isnan(change)) return false;
         if (-change <= 1e-4 * floor) return true;
         if (cost + hope * change > target) return false;
-        const double length = search_along(it, loss, slope);
-        if (length == 0.0) {
+        save(it);
+        double length = 1.0;
+        // Armijo's rule for a composite objective; the rounding of `cost` itself is forgiven.
+        const auto bound = [&] { return cost + 1e-4 * length * slope + 1e-15 * cost; };
+        while (!take_step(it, loss, length, bound()) && length > shortest_step) length *= 0.5;
+        if (length <= shortest_step) {
             restore(it, loss);
             if (-change <= 1e-9 * cost) return true;  // nothing left but rounding
             if (damping_ > 1.0) return false;
             damping_ = std::max(1e-8, 100.0 * damping_);
             continue;
         }
+        const bool flatter = it.cost() - cost < flatter_than_the_model * change;
+        if (length == 1.0 && loss.kind == LossKind::hinge) length = extend_step(it, loss, 4.0, 0.0);
+        else if (length == 1.0 && flatter) length = extend_step(it, loss, 2.0, worth_a_longer_step * -change);
         if (centre(it)) it.evaluate(loss);
         if (length >= 1.0) {
             if (length == 1.0 && -change <= floor) return true;

@@ -62,13 +62,15 @@ class Descent {
     // P, or a small part of the null model's cost where that is more: tolerances are relative to it.
     double size_of_objective(const Iterate& it, double lambda_0) const;
     Entry best_entry(Iterate& it);
-    // Position of the support coordinate whose removal costs least for its price, counted ones only and none to be kept; -1 if
-    // there is none.
-    int cheapest(const Iterate& it, double* cost, int32_t kept = -1);
+    // Estimates of what the removal of each coordinate costs for its price; infinite if it is not counted, or to be kept.
+    std::vector<double> removal_costs(const Iterate& it, int32_t kept = -1);
     double cycle_groups(Iterate& it, const std::vector<int32_t>& columns, double lambda_0, std::vector<Step>* trace);
     void sum_at_heads(const Iterate& it, std::vector<double>& values) const;
     bool descend(Iterate& it, double lambda_0, double target = Penalty::infinity);
     bool drop(Iterate& it, double lambda_0, Model& current);
+    // Takes the column out if that lowers P, with all others refitted; otherwise says what it costs, at least lambda_0, or
+    // infinity if the refit was given up because it does not get below `target`.
+    bool leave(Iterate& it, int32_t column, double lambda_0, double target, Model& current, double& cost);
     bool enter(Iterate& it, double lambda_0, Radius radius, Model& current);
     // What the column gains with all others refitted, from a model that the iterate holds; the iterate stays as the refit left
     // it.

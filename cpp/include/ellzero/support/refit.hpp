@@ -40,18 +40,12 @@ class Refit {
     Promise find_step(const Iterate& it, const std::vector<double>& r);
     // The same with a model that fits where the iterate is.
     Promise plan(const Iterate& it, const Loss& loss, double floor);
-    // Of G along the step, where the iterate is now.
-    double slope_along(const Iterate& it) const;
+    // The curvature of G along the step, where the iterate is now.
     double curvature_along(const Iterate& it) const;
-    // How long the step may become: up to the next kink or bound.
-    double longest_step(const Iterate& it) const;
     void save(const Iterate& it);
     void restore(Iterate& it, const Loss& loss);
     bool take_step(Iterate& it, const Loss& loss, double length, double bound);
-    // Takes the step, or more or less of it where that pays. Returns its length, 0 if none lowers G.
-    double search_along(Iterate& it, const Loss& loss, double slope);
-    double stretch(Iterate& it, const Loss& loss, double length);
-    double follow_slope(Iterate& it, const Loss& loss, double slope, double length, double cost);
+    double extend_step(Iterate& it, const Loss& loss, double factor, double least);
 
     const Problem& problem_;
     Quadratic model_;
