@@ -55,4 +55,4 @@ def test_a_fit_at_the_very_end_still_works():
     """Functions that were registered before the package was imported run after its own."""
     late = "atexit.register(lambda: print(len(ez.fit_path(np.eye(6), [0, 1] * 3, lambda_0=[0.1]))))"
     program = PROGRAM.replace("    import ellzero", f"    {late}\n    import ellzero", 1)
-    assert end_after(0.2, program, call=PATH.format(jobs=1)) == (0, "ends\n1\n")
+    assert end_after(0.2, program, **CALLS["path"]) == (0, "ends\n1\n")
