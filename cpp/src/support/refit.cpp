@@ -334,7 +334,7 @@ void Refit::solve_hinge(Iterate& it) {
 }
 
 std::vector<double> Refit::removal_costs(const Iterate& it) {
-    // The hinge's own Hessian says nothing about a finite step; for the others the last one, a step old, is good enough.
+    // The hinge's own Hessian says nothing about a finite step; for the others one near the present curvatures is good enough.
     std::vector<double> r(problem_.rows()), d(problem_.rows());
     if (problem_.loss.kind == LossKind::hinge) {
         problem_.broad_loss().evaluate(problem_.rows(), it.eta.data(), problem_.y, problem_.w, r.data(), d.data());
