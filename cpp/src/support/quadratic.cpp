@@ -29,7 +29,6 @@ constexpr double much = 1.0;
 constexpr double a_little = 0.1;
 constexpr double of_the_mean = 0.01;
 constexpr int64_t worth_renewing = 3;  // one row of so many
-constexpr int64_t too_many = -1;
 // H is made anew when its rows have together less than this share of the curvature that they had the last time.
 constexpr double worn = 0.1;
 // Rows of the factor that are computed together, if they are too few for a tile.
@@ -109,10 +108,9 @@ double Quadratic::total_curvature(const std::vector<double>& d) const {
 }
 
 bool Quadratic::follow(const Iterate& it, const std::vector<double>& d, bool closely) {
-    const bool carried = adapt(it);
-    const int64_t rows = carried ? renew(d, closely) : too_many;
-    if (rows == too_many) build(it, d);
-    return rows != 0;
+    const Renewed rows = adapt(it) ? renew(d, closely) : Renewed::too_many;
+    if (rows == Renewed::too_many) build(it, d);
+    return rows != Renewed::none;
 }
 
 void Quadratic::build(const Iterate& it, const std::vector<double>& d) {
@@ -188,11 +186,11 @@ bool Quadratic::adapt(const Iterate& it) {
     return true;
 }
 
-int64_t Quadratic::renew(const std::vector<double>& d, bool closely) {
+Quadratic::Renewed Quadratic::renew(const std::vector<double>& d, bool closely) {
     const bool coupled = problem_.X.design().couples_rows();
     const int64_t rows = problem_.rows(), n = coupled ? rows / problem_.X.blocks() : rows;
     const std::vector<double> next = curvatures(d);
-    if (!(total_curvature(next) > worn * built_of_)) return too_many;  // the rounding of what was there would show
+    if (!(total_curvature(next) > worn * built_of_)) return Renewed::too_many;  // the rounding of what was there would show
     const double total = kernels::sum(next.data(), rows);
     const double share = closely ? a_little : much, least = closely ? 0.0 : of_the_mean * total;  // for a weight of one
     std::vector<int64_t> changed;
@@ -204,8 +202,8 @@ int64_t Quadratic::renew(const std::vector<double>& d, bool closely) {
         counted += problem_.w[i] > 0.0;
         if (far) changed.push_back(i);
     }
-    if (std::ssize(changed) > counted / worth_renewing) return too_many;
-    if (changed.empty()) return 0;
+    if (std::ssize(changed) > counted / worth_renewing) return Renewed::too_many;
+    if (changed.empty()) return Renewed::none;
     std::vector<double> risen(rows, 0.0), fallen(rows, 0.0);
     for (const int64_t i : changed)
         for (int64_t k = i; k < rows; k += n) {  // where outputs are coupled, D is not linear in d
@@ -219,7 +217,7 @@ int64_t Quadratic::renew(const std::vector<double>& d, bool closely) {
     problem_.X.gram(columns_, fallen.data(), part);
     kernels::axpy(-1.0, part.data(), ld_ * ld_, hessian_.data());
     forget_factor();
-    return std::ssize(changed);
+    return Renewed::some;
 }
 
 void Quadratic::set_damping(double relative) {

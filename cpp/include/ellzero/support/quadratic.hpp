@@ -66,8 +66,9 @@ class Quadratic {
     double total_curvature(const std::vector<double>& d) const;
     // Carries H over to the iterate's support; false (and nothing done) if too many columns are new.
     bool adapt(const Iterate& it);
-    // Brings H near to the curvatures d; how many rows had to be renewed, or that they are too many (and nothing done).
-    int64_t renew(const std::vector<double>& d, bool closely);
+    // Brings H near to the curvatures d, row by row; nothing is done if too many rows are far from them.
+    enum class Renewed { none, some, too_many };
+    Renewed renew(const std::vector<double>& d, bool closely);
     // Curvature that H gets in directions in which G is flat: softmax does not change if all outputs are raised alike.
     double gauge(int64_t i, int64_t j) const;
     void set_columns(const std::vector<int32_t>& columns);
