@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from support.certificates import BASES, PLAIN, VALUE, X, Y, base, check, leaves_of
-from support.tampering import bound_by_scip
+from support.tampering.problem import bound_by_scip
 
 import ellzero as ez
 
