@@ -219,7 +219,12 @@ def test_alternatives_speak_of_groups(tmp_path):
     assert loaded.supports == found.supports
     assert [model.size for model in loaded.models] == [model.size for model in found.models]
     assert repr(loaded) == repr(found)
+    for model, before in zip(loaded.models, found.models, strict=True):
+        assert model.used_groups == before.used_groups
+        assert repr(model) == repr(before)
+        assert model.to_frame()["group"].tolist() == before.to_frame()["group"].tolist()
+        assert model.summary().to_frame()["name"].tolist() == before.summary().to_frame()["name"].tolist()
     text = (tmp_path / "models.json").read_text()
-    (tmp_path / "models.json").write_text(text.replace('"groups": [\n  0,', '"groups": [\n  1,'))
+    (tmp_path / "models.json").write_text(text.replace('"heads": [\n   0,', '"heads": [\n   1,'))
     with pytest.raises(ez.InvalidInputError, match="groups must have the first column"):
         ez.Alternatives.load(tmp_path / "models.json")

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 from ellzero.base.quoting import quoted, shown
-from ellzero.exact.alternatives_file import Content, read_alternatives, write_alternatives
+from ellzero.exact.alternatives_file import read_alternatives, write_alternatives
 from ellzero.exact.certificate import Certificate
 from ellzero.exact.model_scores import score_of
 from ellzero.exact.search_log import SearchProgress
@@ -334,31 +334,12 @@ class Alternatives:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the models and what is known of them to `path` as JSON, without the proof: ``certificate.save`` writes that."""
-        kept = ("threshold", "complete_below", "status", "within", "nodes", "seconds")
-        write_alternatives(
-            path,
-            Content(
-                models=self.models,
-                n_features=self.n_features,
-                names=self.names,
-                unpenalized=self.unpenalized,
-                claims={name: getattr(self, name) for name in kept},
-                grouping=self.grouping,
-            ),
-        )
+        write_alternatives(path, self)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Alternatives:
         """Read what :meth:`save` wrote to the file `path`."""
-        content = read_alternatives(path)
-        return Alternatives(
-            content.models,
-            n_features=content.n_features,
-            names=content.names,
-            unpenalized=content.unpenalized,
-            grouping=content.grouping,
-            **content.claims,
-        )
+        return Alternatives(**read_alternatives(path))
 
     # In words.
 

@@ -4,166 +4,153 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.files import replacing
 from ellzero.base.quoting import json_text, quoted
 from ellzero.base.reading import Malformed, read_json
-from ellzero.base.validation import as_path
+from ellzero.base.validation import as_count, as_path
 from ellzero.exact.status import ENDINGS
 from ellzero.problem.grouping import Grouping
 from ellzero.problem.losses import ALL_LOSSES
 from ellzero.problem.model import Model
-from ellzero.problem.model_file import entry, finite, labels_from_json, labels_to_json
+from ellzero.problem.model_file import as_valid, entry, finite, labels_from_json, labels_to_json
 
-__all__ = ["Content", "read_alternatives", "write_alternatives"]
+if TYPE_CHECKING:
+    from ellzero.exact.alternative_models import Alternatives
 
-FORMAT, PLAIN, GROUPED, SEVERAL = "ellzero models", 1, 2, 3  # of groups of columns, and of several outputs, with groups or not
+__all__ = ["read_alternatives", "write_alternatives"]
 
-
-@dataclass(frozen=True, kw_only=True)
-class Content:
-    """Everything that a file holds: the models, the features, and what is known of the list."""
-
-    models: list[Model]
-    n_features: int
-    names: list[str] | None
-    unpenalized: tuple[int, ...]
-    claims: dict[str, Any]  # threshold, complete_below, status, within, nodes, seconds
-    grouping: Grouping | None = None
+FORMAT, VERSION = "ellzero models", 1
+CLAIMS = ("threshold", "complete_below", "status", "within", "nodes", "seconds")
 
 
-def write_alternatives(path: str | os.PathLike[str], content: Content) -> None:
+def write_alternatives(path: str | os.PathLike[str], found: Alternatives) -> None:
     """Write models as JSON; the file appears as a whole or not at all."""
-    first, grouping = content.models[0] if content.models else None, content.grouping
-    groups = {} if grouping is None else {"groups": grouping.heads.tolist(), "group_names": list(grouping.names)}
+    first, grouping = found.models[0] if found.models else None, found.grouping
     data = {
         "format": FORMAT,
-        "version": SEVERAL if first is not None and first.outputs > 1 else PLAIN if grouping is None else GROUPED,
-        **content.claims,
+        "version": VERSION,
+        **{name: getattr(found, name) for name in CLAIMS},
         "loss": None if first is None else first.loss,
         "lambda_0": None if first is None else first.lambda_0,
-        "n_features": content.n_features,
-        "feature_names": None if content.names is None else [str(name) for name in content.names],
+        "n_features": found.n_features,
+        "feature_names": None if found.names is None else [str(name) for name in found.names],
         "classes": None if first is None or first.classes is None else labels_to_json(first.classes),
-        "unpenalized": list(content.unpenalized),
-        **groups,
-        "models": [
-            {
-                "features": model.support.tolist(),
-                "coefficients": model.values.tolist(),
-                "intercept": np.asarray(model.intercept).tolist(),
-                "cost": model.cost,
-                "objective": model.objective,
-            }
-            for model in content.models
-        ],
+        "unpenalized": list(found.unpenalized),
+        "groups": None if grouping is None else {"heads": grouping.heads.tolist(), "names": list(grouping.names)},
+        "models": [model_to_json(model) for model in found.models],
     }
     text = json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False)
     with replacing(as_path("path", path)) as stream:
         stream.write(json_text(text).encode() + b"\n")
 
 
-def read_alternatives(path: str | os.PathLike[str]) -> Content:
-    """Read a file and check every entry of it."""
+def model_to_json(model: Model) -> dict[str, Any]:
+    """Return what the models of a list do not have in common; coefficients and intercept have a number for each output."""
+    return {
+        "features": model.support.tolist(),
+        "coefficients": model.values.reshape(len(model.support), -1).tolist(),
+        "intercept": np.atleast_1d(model.intercept).tolist(),
+        "spread": np.asarray(model.spread).tolist(),
+        **{name: getattr(model, name) for name in ("cost", "objective", "spent")},
+    }
+
+
+def read_alternatives(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read a file and check every entry of it; return the arguments of `Alternatives`."""
     path = as_path("path", path)
     try:
         data = read_json(path)
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise Malformed(f"its format is not {FORMAT!r}")
-        if data.get("version") not in (PLAIN, GROUPED, SEVERAL):
-            version = quoted(data.get("version"))
-            raise Malformed(f"it has version {version}, this ellzero reads versions {PLAIN} to {SEVERAL}")
+        if data.get("version") != VERSION:
+            raise Malformed(f"it has version {quoted(data.get('version'))}, this ellzero reads version {VERSION}")
         return from_json(data)
     except Malformed as error:
         raise InvalidInputError(f"{path} is not a file of alternatives: {error}.") from None
 
 
-def from_json(data: dict[str, Any]) -> Content:
-    """Return the content of a file; raise `Malformed` for what no file can hold."""
-    p = entry(data, "n_features", int)
+def from_json(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `Alternatives`; raise `Malformed` for what no file can hold."""
+    p = as_valid(as_count, "n_features", entry(data, "n_features", int), 1)
     names, free = entry(data, "feature_names", list, type(None)), entry(data, "unpenalized", list)
     if names is not None and (len(names) != p or not all(isinstance(name, str) for name in names)):
         raise Malformed("feature_names must have one string for each feature")
-    if p < 1 or not all(type(j) is int and 0 <= j < p for j in free):
+    if not all(type(j) is int and 0 <= j < p for j in free):
         raise Malformed("unpenalized must hold indices of features")
-    grouping = grouping_of(data, p)
-    claims: dict[str, Any] = {
-        name: finite(entry(data, name, int, float), name) for name in ("threshold", "complete_below", "seconds")
-    }
-    claims["nodes"], claims["status"] = entry(data, "nodes", int), entry(data, "status", str)
-    within = entry(data, "within", int, float, type(None))
-    claims["within"] = None if within is None else finite(within, "within")
-    if claims["status"] not in ENDINGS:
-        raise Malformed(f"status {quoted(claims['status'])} is not known")
-    lists = entry(data, "models", list)
-    if not lists:
-        return Content(models=[], n_features=p, names=names, unpenalized=tuple(free), claims=claims, grouping=grouping)
-    loss, lambda_0 = entry(data, "loss", str), entry(data, "lambda_0", int, float, type(None))
-    classes = entry(data, "classes", dict, type(None))
-    if loss not in ALL_LOSSES or (classes is None) != (loss == "squared_error"):
-        raise Malformed("loss is not known, or does not fit to classes")
-    if (loss == "multinomial") and data["version"] != SEVERAL:
-        raise Malformed("loss is one of several outputs, which this version does not know")
-    labels = None if classes is None else labels_from_json(classes)
-    if labels is not None and (len(labels) < 2 or (len(labels) > 2 and loss != "multinomial")):
-        raise Malformed("classes must have two labels, or those of a multinomial loss")
-    common = {"n_features": p, "lambda_0": None if lambda_0 is None else finite(lambda_0, "lambda_0")}
-    common |= {"loss": loss, "classes": labels, "names": names}
-    outputs = outputs_of(lists[0], labels, loss) if data["version"] == SEVERAL else None
-    models = [model_of(each, p, set(free), common, grouping, outputs) for each in lists]
-    return Content(models=models, n_features=p, names=names, unpenalized=tuple(free), claims=claims, grouping=grouping)
-
-
-def outputs_of(data: Any, labels: Any, loss: str) -> int:
-    """Return the number of outputs, which the first model's intercept tells."""
-    intercept = data.get("intercept") if isinstance(data, dict) else None
-    if not isinstance(intercept, list) or len(intercept) < 2 or (loss == "multinomial" and len(intercept) != len(labels)):
-        raise Malformed("intercept must have a number for each output")
-    return len(intercept)
+    out: dict[str, Any] = {"n_features": p, "names": names, "unpenalized": tuple(free), "grouping": grouping_of(data, p)}
+    out |= {name: finite(entry(data, name, int, float), name) for name in ("threshold", "complete_below", "seconds")}
+    out |= {"nodes": entry(data, "nodes", int), "status": entry(data, "status", str)}
+    out["within"] = finite_or_none(data, "within")
+    if out["status"] not in ENDINGS:
+        raise Malformed(f"status {quoted(out['status'])} is not known")
+    models = entry(data, "models", list)
+    return out | {"models": models_of(models, data, out) if models else []}
 
 
 def grouping_of(data: dict[str, Any], p: int) -> Grouping | None:
     """Return the groups of the columns, None without any."""
-    if data["version"] == PLAIN or (data["version"] == SEVERAL and "groups" not in data):
+    groups = entry(data, "groups", dict, type(None))
+    if groups is None:
         return None
-    heads, names = entry(data, "groups", list), entry(data, "group_names", list)
+    heads, names = entry(groups, "heads", list), entry(groups, "names", list)
     first = len(heads) == p and all(type(j) is int and 0 <= j <= at and heads[j] == j for at, j in enumerate(heads))
     if not first or len(names) != p or not all(isinstance(name, str) for name in names):
-        raise Malformed("groups must have the first column of each column's group, and group_names a string for each column")
+        raise Malformed("groups must have the first column of each column's group, and its name")
     return Grouping(np.array(heads, dtype=np.int32), tuple(names))
 
 
-def model_of(
-    data: Any, p: int, free: set[int], common: dict[str, Any], grouping: Grouping | None, outputs: int | None
-) -> Model:
-    """Return one model; `outputs` is None if it has one."""
+def models_of(models: list[Any], data: dict[str, Any], about: dict[str, Any]) -> list[Model]:
+    """Return the models; `about` are the entries of the file that were read before."""
+    loss, classes = entry(data, "loss", str), entry(data, "classes", dict, type(None))
+    if loss not in ALL_LOSSES or (classes is None) != (loss == "squared_error"):
+        raise Malformed("loss is not known, or does not fit to classes")
+    labels = None if classes is None else labels_from_json(classes)
+    outputs = len(entry(models[0], "intercept", list)) if isinstance(models[0], dict) else 1
+    if labels is not None and len(labels) != (outputs if loss == "multinomial" else 2):
+        raise Malformed("classes must have two labels or, with a multinomial loss, one for each output")
+    groups = None if about["grouping"] is None else about["grouping"].names
+    common = {"loss": loss, "classes": labels, "groups": groups, "lambda_0": finite_or_none(data, "lambda_0")}
+    return [model_of(each, outputs, about, common) for each in models]
+
+
+def model_of(data: Any, outputs: int, about: dict[str, Any], common: dict[str, Any]) -> Model:
+    """Return one model; `common` are the arguments that all of them share."""
     if not isinstance(data, dict):
         raise Malformed("models must hold objects")
-    features, values = entry(data, "features", list), entry(data, "coefficients", list)
-    if not all(type(j) is int and 0 <= j < p for j in features) or len(set(features)) != len(values):
-        raise Malformed(f"features must be different indices below {p}, with a coefficient each")
-    numbers: dict[str, Any] = {name: finite(data.get(name), name) for name in ("cost", "objective")}
-    numbers["intercept"] = finite_numbers(data.get("intercept"), "intercept", outputs)
-    table = np.array([finite_numbers(value, "coefficients", outputs) for value in values], dtype=np.float64)
+    p, features, rows = about["n_features"], entry(data, "features", list), entry(data, "coefficients", list)
+    if not all(type(j) is int and 0 <= j < p for j in features) or len(set(features)) != len(rows):
+        raise Malformed(f"features must be different indices below {p}, with coefficients each")
+    values = np.array([numbers(row, "coefficients", outputs) for row in rows]).reshape(-1, outputs)
+    intercept = numbers(data.get("intercept"), "intercept", outputs)
+    costs: dict[str, Any] = {name: finite(data.get(name), name) for name in ("cost", "objective", "spent")}
+    columns = np.array(sorted(set(features) - set(about["unpenalized"])), dtype=np.int32)
     return Model(
         support=np.array(features, dtype=np.int32),
-        values=table if outputs is None else table.reshape(-1, outputs),
-        size=len({j if grouping is None else int(grouping.heads[j]) for j in set(features) - free}),
-        groups=None if grouping is None else tuple(grouping.names[j] for j in features),
-        **numbers,
+        values=values if outputs > 1 else values[:, 0],
+        intercept=intercept if outputs > 1 else float(intercept[0]),
+        n_features=p,
+        size=len(columns if about["grouping"] is None else np.unique(about["grouping"].heads[columns])),
+        names=about["names"],
+        spread=numbers(data.get("spread"), "spread", len(features)),
+        **costs,
         **common,
     )
 
 
-def finite_numbers(value: Any, name: str, outputs: int | None) -> Any:
-    """Return a number of a file, or one for each of several outputs, as an array."""
-    if outputs is None:
-        return finite(value, name)
-    if not isinstance(value, list) or len(value) != outputs:
-        raise Malformed(f"{name} must have a number for each output")
-    return np.array([finite(each, name) for each in value])
+def finite_or_none(data: dict[str, Any], name: str) -> float | None:
+    """Return an entry that is a finite number, or None."""
+    value = entry(data, name, int, float, type(None))
+    return None if value is None else finite(value, name)
+
+
+def numbers(values: Any, name: str, count: int) -> NDArray[np.float64]:
+    """Return so many finite numbers of a file."""
+    if not isinstance(values, list) or len(values) != count:
+        raise Malformed(f"{name} must have {count} numbers")
+    return np.array([finite(each, name) for each in values], dtype=np.float64)
