@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BUILD := build/dev
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test check lint style types tidy docs bench bench-search bench-alternatives bench-groups bench-outputs bench-multiclass bench-certified bench-exact bench-mip bench-cv bench-choice bench-inference bench-out-of-core bench-cluster bench-gpu test-gpu fuzz fuzz-table soak sanitize sanitize-threads cross cross-aarch64 cross-windows cross-macos wheel stubs clean
+.PHONY: demo test check lint style types tidy docs bench bench-search bench-alternatives bench-groups bench-outputs bench-multiclass bench-certified bench-exact bench-mip bench-cv bench-choice bench-inference bench-out-of-core bench-cluster bench-gpu metrics test-gpu fuzz fuzz-table soak sanitize sanitize-threads cross cross-aarch64 cross-windows cross-macos wheel stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
@@ -106,6 +106,10 @@ bench-cluster: $(VENV)/.built
 # Needs a CUDA device with 130 GB, CuPy and PyTorch, and 50 GB of the host's memory. BENCH="--quick" needs little.
 bench-gpu: $(VENV)/.built
 	$(BIN)/python -m benchmarks.gpu $(BENCH)
+
+# The size of the source, in one column; METRICS="--tree OLD . --out benchmarks/results/metrics.md" compares with another checkout.
+metrics: $(VENV)/.built
+	$(BIN)/python -m benchmarks.metrics $(METRICS)
 
 # Random problems of every scale, forged and mutated certificates, hostile files, and certificates in exact arithmetic, in processes
 # of their own; some forty minutes on two processors. Results go to build/fuzz, and a run that was stopped goes on. FUZZ="--jobs 8"
