@@ -21,9 +21,9 @@ from sklearn.base import BaseEstimator
 
 import ellzero as ez
 
-__all__ = ["digest", "parts", "text_of"]
+__all__ = ["as_bytes", "digest", "parts", "text_of"]
 
-Part = tuple[str, bytes]  # where a value is found in the result, and the value
+Part = tuple[str, Any]  # where a value is found in the result, and the value: None, a word, a number or an array of them
 
 # The attributes of each type that are results; `parts` adds the models that a path can be asked for.
 PUBLIC: dict[type, tuple[str, ...]] = {
@@ -119,7 +119,8 @@ def digest(result: Any) -> str:
     """The SHA-256 of all parts of a result."""
     out = hashlib.sha256()
     for place, value in parts("", result):
-        out.update(f"{place}:{len(value)}:".encode() + value)
+        held = as_bytes(value)
+        out.update(f"{place}:{len(held)}:".encode() + held)
     return out.hexdigest()
 
 
@@ -133,7 +134,7 @@ def text_of(result: Any) -> str:
 def parts(place: str, value: Any) -> Iterator[Part]:
     """The numbers and words that a value consists of, each with its place."""
     if isinstance(value, (list, tuple)):
-        yield f"{place}#", str(len(value)).encode()
+        yield f"{place}#", len(value)
         for number, item in enumerate(value):
             yield from parts(f"{place}[{number}]", item)
     elif isinstance(value, dict):
@@ -151,7 +152,7 @@ def parts(place: str, value: Any) -> Iterator[Part]:
         yield from attributes(place, value, PUBLIC[type(value)])
         yield from more_parts(place, value)
     else:
-        yield place, scalar_bytes(value)
+        yield place, scalar(value)
 
 
 def attributes(place: str, value: Any, names: tuple[str, ...]) -> Iterator[Part]:
@@ -160,29 +161,33 @@ def attributes(place: str, value: Any, names: tuple[str, ...]) -> Iterator[Part]
 
 
 def array_parts(place: str, value: Any) -> Iterator[Part]:
-    """Type, shape and bytes; an array without a single number counts as None."""
+    """The array itself; one without a single number counts as None."""
     if value.dtype.kind == "f":
         missing = np.isnan(value)
-        if value.size and missing.all():
-            yield place, NONE
-            return
-        value = np.where(missing, value.dtype.type(np.nan), value)  # one NaN is as good as another
-    held = json.dumps(value.tolist()).encode() if value.dtype.kind == "O" else np.ascontiguousarray(value).tobytes()
-    yield place, f"{value.dtype.str}{value.shape}".encode() + held
+        value = None if value.size and missing.all() else np.where(missing, value.dtype.type(np.nan), value)  # one NaN for all
+    yield place, value
 
 
-def scalar_bytes(value: Any) -> bytes:
+def scalar(value: Any) -> bool | int | float | str | None:
+    """A value as Python's own type."""
     if value is None or (isinstance(value, (float, np.floating)) and np.isnan(value)):
-        return NONE
-    if isinstance(value, (bool, np.bool_)):
-        return b"true" if value else b"false"
-    if isinstance(value, (int, np.integer)):
-        return str(int(value)).encode()
-    if isinstance(value, (float, np.floating)):
-        return struct.pack("<d", float(value))
-    if isinstance(value, str):
-        return str(value).encode()
+        return None
+    for ours, theirs in ((bool, np.bool_), (int, np.integer), (float, np.floating), (str, np.str_)):
+        if isinstance(value, (ours, theirs)):
+            return ours(value)
     raise TypeError(f"no rule for {type(value).__name__}: name its public attributes in PUBLIC.")
+
+
+def as_bytes(value: Any) -> bytes:
+    """A part's value, to the last bit; of an array also its type and shape."""
+    if isinstance(value, np.ndarray):
+        held = json.dumps(value.tolist()).encode() if value.dtype.kind == "O" else np.ascontiguousarray(value).tobytes()
+        return f"{value.dtype.str}{value.shape}".encode() + held
+    if isinstance(value, bool):
+        return b"true" if value else b"false"
+    if isinstance(value, float):
+        return struct.pack("<d", value)
+    return NONE if value is None else str(value).encode()
 
 
 def certificate_parts(place: str, certificate: ez.Certificate) -> Iterator[Part]:
