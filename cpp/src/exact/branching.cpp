@@ -99,10 +99,8 @@ Branching::Block Branching::block_around(int32_t j) {
     if (setting_.options.alike) return resembling(*setting_.options.alike);
     const auto few =
         std::max(least_large_block, static_cast<int64_t>(large_block * static_cast<double>(setting_.problem.columns())));
-    const LossKind loss = setting_.problem.loss.kind;
-    const bool margins = loss == LossKind::hinge || loss == LossKind::squared_hinge;
     const double chance = noise / std::sqrt(static_cast<double>(setting_.problem.rows()));
-    double alike = std::min((margins ? usual_of_margins : usual) + chance, closest);
+    double alike = std::min((setting_.problem.loss.has_margin() ? usual_of_margins : usual) + chance, closest);
     Block out = resembling(alike);
     while (std::ssize(out) > few && alike < closest) out = resembling(alike += closer * (1.0 - alike));
     return out;

@@ -99,7 +99,7 @@ std::vector<double> largest_diagonal(const Matrix& gram) {
 }  // namespace
 
 bool worth_moving_curvature(const Problem& problem, int64_t columns, bool root) {
-    if (problem.loss.kind != LossKind::squared_error || columns == 0 || problem.X.blocks() > 1) return false;
+    if (!problem.loss.constant_curvature() || columns == 0 || problem.X.blocks() > 1) return false;
     const bool held = problem.penalty.lambda_1 > 0.0 || problem.penalty.lambda_2 > 0.0;
     if (root && !held) return columns <= most_columns && columns < problem.rows();
     const double share = root ? most_at_the_root : most_of_rows;

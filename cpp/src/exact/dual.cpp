@@ -30,79 +30,12 @@ constexpr int least_exponent = -900;
 // Powers of two up to 2^1000 are in range, and so are numbers that they bring near one.
 constexpr int most_exponent = 1000;
 
-// theta_i = w_i alpha_i sign_i
-double sign(const Problem& problem, int64_t i) {
-    switch (problem.loss.kind) {
-        case LossKind::squared_error: return 1.0;
-        case LossKind::softmax: return problem.y[i] == 0.0 ? -1.0 : 0.0;  // that of a row's own class follows from the others
-        default: return problem.y[i];
-    }
-}
-
-double clip(LossKind loss, double alpha) {
-    switch (loss) {
-        case LossKind::hinge:
-        case LossKind::softmax:
-        case LossKind::logistic: return std::clamp(alpha, 0.0, 1.0);
-        case LossKind::squared_hinge: return std::max(alpha, 0.0);
-        case LossKind::squared_error: break;
-    }
-    return alpha;
-}
-
-// -w f*(-theta / w), and the sum of the absolute values of its parts, to which its rounding errors are relative.
-struct Term {
-    double value, parts;
-};
-
-Term conjugate_term(LossKind loss, double theta, double y, double w) {
-    const double size = std::abs(theta);
-    switch (loss) {
-        case LossKind::hinge: return {size, size};
-        case LossKind::squared_hinge: break;
-        case LossKind::logistic: {
-            // The smaller of the two shares has all its digits, and log1p needs no more than that.
-            const double share = std::min(size, w - size) / w;
-            if (share <= 0.0) return {0.0, 0.0};
-            const double entropy = -(share * std::log(share) + (1.0 - share) * std::log1p(-share));
-            return {w * entropy, w * (entropy + share)};
-        }
-        case LossKind::softmax:  // is not a sum of terms of single rows
-        case LossKind::squared_error: break;
-    }
-    // Divided first: a square could underflow where the quotient does not.
-    const bool regression = loss == LossKind::squared_error;
-    const double linear = regression ? theta * y : size, square = size * (size / w) * (regression ? 0.5 : 0.25);
-    return {linear - square, std::abs(linear) + square};
-}
-
-// The term of a row of softmax, whose entries of theta are `n` apart: w times the entropy of its shares, which are -theta / w
-// but for that of its own class.
-Term entropy_term(const double* theta, const double* y, double w, int64_t n, int64_t classes, double scale) {
-    double entropy = 0.0, given = 0.0;
-    for (int64_t l = 0; l < classes; ++l) {
-        if (y[l * n] != 0.0) continue;
-        const double share = -scale * theta[l * n] / w;
-        if (share > 0.0) entropy -= share * std::log(share);
-        given -= scale * theta[l * n];
-    }
-    // What it keeps has all its digits, and log1p needs no more than what it gives.
-    const double kept = (w - given) / w, share = given / w;
-    if (kept > 0.0) entropy -= share <= 0.5 ? kept * std::log1p(-share) : kept * std::log(kept);
-    return {w * entropy, w * (entropy + 2.0 * share) * (1.0 + 0.125 * static_cast<double>(classes))};
-}
-
 // Calls add(term) for each term of the loss part of `scale` times theta.
 template <class Add>
 void for_terms(const Problem& problem, const std::vector<double>& theta, double scale, const Add& add) {
-    const LossKind loss = problem.loss.kind;
-    const int64_t rows = problem.rows(), n = rows / (loss == LossKind::softmax ? problem.loss.outputs : 1);
-    for (int64_t i = 0; i < n; ++i) {
-        if (problem.w[i] == 0.0) continue;
-        if (loss == LossKind::softmax)
-            add(entropy_term(&theta[i], &problem.y[i], problem.w[i], n, problem.loss.outputs, scale));
-        else add(conjugate_term(loss, scale * theta[i], problem.y[i], problem.w[i]));
-    }
+    const int64_t n = problem.rows() / problem.loss.coupled_outputs();
+    for (int64_t i = 0; i < n; ++i)
+        if (problem.w[i] != 0.0) add(problem.loss.dual_term(scale, &theta[i], &problem.y[i], problem.w[i], n));
 }
 
 // The grid whose multiples up to a total can be summed without rounding; zero if there is none.
@@ -147,7 +80,7 @@ void balance(std::span<double> theta) {
 // an intercept).
 void project(const Problem& problem, const std::vector<double>& d, const std::vector<Slope>& wanted,
              std::vector<double>& alpha) {
-    if (problem.loss.kind == LossKind::softmax) return;  // its rows move together: a slope a little off costs a little
+    if (problem.loss.couples_outputs()) return;  // its rows move together: a slope a little off costs a little
     const int64_t n = problem.rows(), m = std::ssize(wanted), ld = m + problem.X.blocks();
     const int64_t order = m + problem.constants();
     std::vector<int32_t> columns;
@@ -162,7 +95,7 @@ void project(const Problem& problem, const std::vector<double>& d, const std::ve
     }
     if (factorise(factor) < order) return;
     for (int k = 0; k < projections; ++k) {
-        for (int64_t i = 0; i < n; ++i) theta[i] = problem.w[i] * alpha[i] * sign(problem, i);
+        for (int64_t i = 0; i < n; ++i) theta[i] = problem.w[i] * alpha[i] * problem.loss.dual_sign(problem.y[i]);
         problem.X.dots(columns, theta.data(), v);
         for (int64_t j = 0; j < m; ++j) v[j] -= wanted[j].value;
         v.resize(order);
@@ -173,7 +106,8 @@ void project(const Problem& problem, const std::vector<double>& d, const std::ve
         problem.X.add(columns, v.data(), theta.data());
         for (int64_t i = 0; i < n; ++i)
             if (problem.w[i] > 0.0)
-                alpha[i] = clip(problem.loss.kind, alpha[i] - d[i] * theta[i] / problem.w[i] * sign(problem, i));
+                alpha[i] =
+                    problem.loss.clip_dual(alpha[i] - d[i] * theta[i] / problem.w[i] * problem.loss.dual_sign(problem.y[i]));
     }
 }
 
@@ -181,14 +115,14 @@ void project(const Problem& problem, const std::vector<double>& d, const std::ve
 // its mean.
 void centre(const Problem& problem, int64_t output, std::vector<double>& alpha) {
     const int64_t n = problem.rows() / problem.X.blocks(), first = output * n, last = first + n;
-    if (problem.loss.kind == LossKind::squared_error) {
+    if (problem.loss.regression()) {
         const double mean = kernels::dot(problem.w + first, alpha.data() + first, n);
         for (int64_t i = first; i < last; ++i) alpha[i] -= mean;
         return;
     }
     double side[2] = {0.0, 0.0};
     for (int64_t i = first; i < last; ++i) side[problem.y[i] > 0.0] += problem.w[i] * alpha[i];
-    if (problem.heavy != 0.0 && (problem.loss.kind != LossKind::logistic || side[problem.heavy > 0.0] == 0.0)) {
+    if (problem.heavy != 0.0 && (problem.loss.has_margin() || side[problem.heavy > 0.0] == 0.0)) {
         // Of the heavy class, 1 - y eta is nothing but rounding. Without features all its rows have the same share.
         double weight = 0.0;
         for (int64_t i = 0; i < n; ++i) weight += problem.y[i] == problem.heavy ? problem.w[i] : 0.0;
@@ -264,15 +198,16 @@ void settle_classes(const Problem& problem, std::vector<double>& theta) {
 // Computes theta from the alpha that is kept, as a verifier does.
 void set_theta(const Problem& problem, DualPoint& out) {
     const int64_t n = problem.rows();
-    const bool softmax = problem.loss.kind == LossKind::softmax;
+    const bool coupled = problem.loss.couples_outputs();
     out.theta.resize(n);
     for (int64_t i = 0; i < n; ++i) {
         const std::vector<float>& kept = out.kept.alpha;
         const double rest = std::ssize(kept) > n ? static_cast<double>(kept[n + i]) : 0.0;
-        const double alpha = clip(problem.loss.kind, (static_cast<double>(kept[i]) + rest) * problem.dual_unit(i));
-        out.theta[i] = softmax ? (problem.y[i] == 0.0 ? alpha : 0.0) : problem.w[i] * alpha * sign(problem, i);
+        const double alpha = problem.loss.clip_dual((static_cast<double>(kept[i]) + rest) * problem.dual_unit(i));
+        out.theta[i] =
+            coupled ? (problem.y[i] == 0.0 ? alpha : 0.0) : problem.w[i] * alpha * problem.loss.dual_sign(problem.y[i]);
     }
-    if (softmax) return settle_classes(problem, out.theta);
+    if (coupled) return settle_classes(problem, out.theta);
     const int64_t block = n / problem.X.blocks();
     for (int64_t l = 0; l < problem.constants(); ++l) balance(std::span(out.theta).subspan(l * block, block));
 }
@@ -291,7 +226,7 @@ double norm_of(const std::vector<double>& theta, const double* w) {
 // Neumaier's sum, lowered by what rounding can have done to its terms.
 void set_value(const Problem& problem, DualPoint& out) {
     double total = 0.0, lost = 0.0, size = 0.0;
-    for_terms(problem, out.theta, 1.0, [&](const Term& found) {
+    for_terms(problem, out.theta, 1.0, [&](const Loss::DualTerm& found) {
         const auto [term, parts] = found;
         const double next = total + term;
         lost += std::abs(total) >= std::abs(term) ? (total - next) + term : (term - next) + total;
@@ -321,9 +256,9 @@ void make_dual(const Problem& problem, const std::vector<double>& r, const std::
     const int64_t n = problem.rows();
     std::vector<double> alpha(n, 0.0);
     for (int64_t i = 0; i < n; ++i)
-        if (problem.w[i] > 0.0) alpha[i] = clip(problem.loss.kind, -r[i] / problem.w[i] * sign(problem, i));
+        if (problem.w[i] > 0.0) alpha[i] = problem.loss.clip_dual(-r[i] / problem.w[i] * problem.loss.dual_sign(problem.y[i]));
     if (!wanted.empty()) project(problem, d, wanted, alpha);
-    if (problem.loss.kind != LossKind::softmax)
+    if (!problem.loss.couples_outputs())
         for (int64_t l = 0; l < problem.constants(); ++l) centre(problem, l, alpha);
     // 2. Round it as a certificate keeps it, and compute the bound from that.
     out.kept = {};
@@ -336,7 +271,7 @@ void make_dual(const Problem& problem, const std::vector<double>& r, const std::
 
 double loss_part_of_scaled(const Problem& problem, const DualPoint& dual, double t) {
     double total = 0.0;
-    for_terms(problem, dual.theta, t, [&](const Term& term) { total += term.value; });
+    for_terms(problem, dual.theta, t, [&](const Loss::DualTerm& term) { total += term.value; });
     return total;
 }
 

@@ -69,7 +69,7 @@ class Fit {
 
   private:
     double evaluate() {
-        return Loss{LossKind::logistic}.evaluate(problem_.rows(), eta_.data(), problem_.y, problem_.w, r_.data(), d_.data());
+        return Loss::logistic().evaluate(problem_.rows(), eta_.data(), problem_.y, problem_.w, r_.data(), d_.data());
     }
 
     // Fills along_, the change of eta. Returns what the step promises, twice.

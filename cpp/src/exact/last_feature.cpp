@@ -96,10 +96,10 @@ Proof LastFeature::prove(int32_t column, double enough, bool open) {
         if (const double bound = pricing_.bound_of_leaf(dual, column); bound > best.bound) best = {bound, dual};
         const double value = pricing_.value_of(leaf) + paid;
         if (value - best.bound <= precision * size || (open && value < enough)) break;
-        if (!setting_.hinge() && floor <= nearly_finest_floor * size) break;
+        if (!setting_.has_kink() && floor <= nearly_finest_floor * size) break;
         floor = std::max(floor * lower_floor, finest_floor * size);
         tau = std::max(narrower * tau, least_smoothing);
-        if (setting_.hinge()) leaf.recentre(tau);
+        if (setting_.has_kink()) leaf.recentre(tau);
     }
     return best;
 }

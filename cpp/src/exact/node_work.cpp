@@ -34,7 +34,7 @@ NodeWork::NodeWork(const NodeSetting& setting)
     : region(setting.problem, setting.options), relaxation(setting.problem), aside(setting.problem), setting_(setting) {}
 
 void NodeWork::forget() {
-    if (setting_.problem.loss.kind == LossKind::squared_error) return;  // its curvature never changes
+    if (setting_.problem.loss.constant_curvature()) return;
     relaxation.forget();
     aside.forget();
 }
@@ -46,14 +46,14 @@ void NodeWork::start(const State& state) {
         coordinates.push_back({state.columns[k], {}, Charges::paid, state.beta[k]});
     working.near = state.near;
     begin(coordinates, state.intercept, state.mu, state.clauses, state.charges);
-    if (setting_.hinge()) relaxation.smooth(node_tolerances::smoothing, state.alpha.empty() ? nullptr : &state.alpha);
+    if (setting_.has_kink()) relaxation.smooth(node_tolerances::smoothing, state.alpha.empty() ? nullptr : &state.alpha);
 }
 
 void NodeWork::restart() {
     const std::vector<Relaxation::Coordinate> coordinates = relaxation.coordinates();
     const Charges charges = relaxation.charges();
     begin(coordinates, relaxation.intercept(), charges.mu, ColumnLists(clauses_), charges.clauses);
-    if (setting_.hinge()) relaxation.smooth(node_tolerances::smoothing, &proof.dual.kept.alpha);
+    if (setting_.has_kink()) relaxation.smooth(node_tolerances::smoothing, &proof.dual.kept.alpha);
 }
 
 void NodeWork::begin(const std::vector<Relaxation::Coordinate>& from, const std::vector<double>& intercept, double mu,
@@ -155,7 +155,7 @@ NodeWork::Child NodeWork::child(const Decision& decision) const {
 }
 
 void NodeWork::begin_aside(std::vector<Relaxation::Coordinate> coordinates, Charges charges) {
-    if (setting_.hinge()) aside.smooth(node_tolerances::smoothing, &proof.dual.kept.alpha);
+    if (setting_.has_kink()) aside.smooth(node_tolerances::smoothing, &proof.dual.kept.alpha);
     aside.begin(std::move(coordinates), relaxation.intercept(), std::move(charges));
 }
 
@@ -173,7 +173,7 @@ std::shared_ptr<State> NodeWork::leave() const {
     state->charges = carried(clauses_, relaxation.charges().clauses, state->clauses, others, setting_.problem.columns());
     for (const int32_t j : working.near)
         if (region.undecided(j)) state->near.push_back(j);
-    if (setting_.hinge()) state->alpha = proof.dual.kept.alpha;
+    if (setting_.has_kink()) state->alpha = proof.dual.kept.alpha;
     return state;
 }
 

@@ -36,22 +36,23 @@ constexpr double first_less = 1e-7, most_less = 0.2, much_more = 10.0, finest_ra
 class Refinement {
   public:
     Refinement(const NodeSetting& setting, double floor)
-        : hinge_(setting.hinge()), size_(setting.incumbent.size()), floor_(floor) {}
+        : has_kink_(setting.has_kink()), size_(setting.incumbent.size()), floor_(floor) {}
 
     double floor() const { return floor_; }
     double smoothing() const { return smoothing_; }
-    int steps() const { return hinge_ ? steps_per_update : steps_to_the_end; }
+    int steps() const { return has_kink_ ? steps_per_update : steps_to_the_end; }
     // Raises the precision. False if that is not possible.
     bool refine(const Relaxation& relaxation) {
         if (++refined_ > patient_refinements && relaxation.coordinates().size() <= few_coordinates)
             smoothing_ = std::max(narrower * smoothing_, least_smoothing);
-        if (floor_ <= nearly_finest_floor * size_ && ++at_the_floor_ > (hinge_ ? hinge_rounds_at_the_floor : 0)) return false;
-        floor_ = std::max(floor_ * (hinge_ ? lower_floor_of_hinge : lower_floor), finest_floor * size_);
+        if (floor_ <= nearly_finest_floor * size_ && ++at_the_floor_ > (has_kink_ ? hinge_rounds_at_the_floor : 0))
+            return false;
+        floor_ = std::max(floor_ * (has_kink_ ? lower_floor_of_hinge : lower_floor), finest_floor * size_);
         return true;
     }
 
   private:
-    bool hinge_;
+    bool has_kink_;
     double size_, floor_;
     double smoothing_ = node_tolerances::smoothing;
     int refined_ = 0, at_the_floor_ = 0;
@@ -80,7 +81,7 @@ Proof Pricing::prove(Relaxation& relaxation, WorkingSet& working, const Goal& go
         // 1. The solution on the working set, and its dual point.
         relaxation.solve(refinement.floor(), refinement.steps());
         make_dual_of(relaxation, dual);
-        if (setting_.hinge()) relaxation.recentre(refinement.smoothing());
+        if (setting_.has_kink()) relaxation.recentre(refinement.smoothing());
         // 2. The columns that matter most: their estimate is nearly the bound of all.
         const std::vector<int32_t> few = likely_columns(relaxation, working);
         price_decided(dual);

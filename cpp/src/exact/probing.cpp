@@ -83,8 +83,8 @@ bool Probing::probe(int32_t j, std::vector<KeptPoint>& proofs) {
     const auto& coordinates = work_.relaxation.coordinates();
     const auto place = std::find_if(coordinates.begin(), coordinates.end(), [&](const auto& c) { return c.column == j; });
     const double best = place == coordinates.end() ? 0.0 : place->beta;
-    const bool regression = setting_.problem.loss.kind == LossKind::squared_error;
-    const double unit = (regression ? std::sqrt(setting_.incumbent.size()) : 1.0) / std::sqrt(setting_.problem.X.square(j));
+    const double unit = (setting_.problem.loss.regression() ? std::sqrt(setting_.incumbent.size()) : 1.0) /
+                        std::sqrt(setting_.problem.X.square(j));
     for (const double side : {1.0, -1.0}) {
         double reach = first_reach * unit;
         for (int k = 0; k < most_tries; ++k, reach *= further) {

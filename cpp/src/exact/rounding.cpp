@@ -79,7 +79,7 @@ Model Rounding::refit(const std::vector<int32_t>& support, const std::vector<dou
     std::sort(coordinates.begin(), coordinates.end(), [](const auto& a, const auto& b) { return a.column < b.column; });
     Relaxation& fit = work_.aside;
     fit.begin(std::move(coordinates), intercept, {});
-    if (setting_.hinge()) {
+    if (setting_.has_kink()) {
         double prices = 0.0;
         for (const int32_t j : support) prices += setting_.problem.is_head(j) ? penalty.price(j) : 0.0;
         solve_hinge(setting_.options.lambda_0 * prices);

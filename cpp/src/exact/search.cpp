@@ -40,7 +40,7 @@ State start_at(const Model& incumbent, double objective, const Penalty& penalty,
 Search::Search(const Problem& problem, const ExactOptions& options, const Model& incumbent, int threads)
     : numbering_(problem), options_(options), inner_options_(options), threads_(threads), best_(incumbent, options) {
     // That a support gains nothing takes a bound with all its digits: the hinge's bound is linear in the dual point.
-    const bool exact = options.wanted.all && problem.loss.kind == LossKind::hinge;
+    const bool exact = options.wanted.all && problem.loss.has_kink();
     inner_options_.precise = options_.precise = exact || needs_precision(problem, options.gap);
     auto state = std::make_shared<const State>(start_at(incumbent, objective(), problem.penalty, options.budget.has_value()));
     frontier_.set_root(make_child({}, std::move(state), -Penalty::infinity));

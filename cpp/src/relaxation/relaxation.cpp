@@ -24,7 +24,7 @@ Relaxation::Relaxation(const Problem& problem)
       shift_(problem.rows(), 0.0),
       r_(problem.rows()),
       d_(problem.rows()),
-      gram_(problem.X, problem.loss.kind == LossKind::logistic ? curvature_tolerance : 0.0),
+      gram_(problem.X, problem.loss.bends_gradually() ? curvature_tolerance : 0.0),
       trial_(problem.rows()),
       trial_r_(problem.rows()) {
     step_.along.resize(problem.rows());

@@ -311,7 +311,7 @@ bool Descent::enter(Iterate& it, double lambda_0, Radius radius, Model& current)
             if (gain <= flatness * lambda_0) continue;
         }
         // Theorem 1 forbids leaving these outside; the others are tried while there is hope.
-        const bool required = gain > lambda_0 && problem_.loss.kind != LossKind::hinge;
+        const bool required = gain > lambda_0 && !problem_.loss.has_kink();
         if (!required && failed >= exact_trials) break;
         const Line::Minimum minimum = lines_[0].along(it.eta.data(), candidate.column, slope);
         if (minimum.gain <= lambda_0 * price + margin) {
@@ -322,7 +322,7 @@ bool Descent::enter(Iterate& it, double lambda_0, Radius radius, Model& current)
         it.evaluate(problem_.loss);
         if (++entered >= batch) return true;
     }
-    if (entered == 0 && problem_.loss.kind == LossKind::hinge) return enter_jointly(it, lambda_0, found, current);
+    if (entered == 0 && problem_.loss.has_kink()) return enter_jointly(it, lambda_0, found, current);
     return entered > 0;
 }
 
@@ -349,7 +349,7 @@ bool Descent::enter_groups(Iterate& it, double lambda_0, const Screening::Result
     for (const Candidate& candidate : found.candidates) {
         if (candidate.gain <= lambda_0 && failed >= group_trials) break;
         const double wanted = lambda_0 * problem_.penalty.price(candidate.column) + margin;
-        if (problem_.loss.kind == LossKind::hinge) {  // a refit says what it gains: it stays, if it is good
+        if (problem_.loss.has_kink()) {  // a refit says what it gains: it stays, if it is good
             if (joint_gain(it, candidate.column, lambda_0, current) > wanted) return true;
             it.load(current);
         } else if (group_gain(it, candidate.column) > wanted) {
@@ -369,7 +369,7 @@ double Descent::joint_gain(Iterate& it, int32_t column, double lambda_0, const M
 }
 
 double Descent::group_gain(Iterate& it, int32_t head) {
-    if (problem_.loss.kind == LossKind::hinge) {  // at its corners nothing can move alone
+    if (problem_.loss.has_kink()) {  // at its corners nothing can move alone
         const Model before = it.model();
         const double gain = joint_gain(it, head, 0.0, before);
         it.load(before);

@@ -84,8 +84,7 @@ Line::Minimum Line::along(const double* eta, int32_t j, double slope, double nee
     if (pull <= 0.0 || reach <= 0.0 || curvature <= 0.0) return {0.0, 0.0, 0.0};
     double t = std::min(reach, pull / (curvature + 2.0 * penalty.lambda_2));
     // A parabola; its minimum does not move the intercept, for the column is centred.
-    if (problem_.loss.kind == LossKind::squared_error)
-        return {side * t, t * (pull - 0.5 * (curvature + 2.0 * penalty.lambda_2) * t), 0.0};
+    if (problem_.loss.constant_curvature()) return {side * t, t * (pull - 0.5 * (curvature + 2.0 * penalty.lambda_2) * t), 0.0};
 
     gather(eta, j);
     moved_.resize(count_), r_.resize(count_), d_.resize(count_);

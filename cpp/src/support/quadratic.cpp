@@ -95,7 +95,7 @@ std::vector<double> inverted(const std::vector<double>& matrix, int64_t order) {
 // coefficients would hide what columns have of their own.
 std::vector<double> Quadratic::curvatures(const std::vector<double>& d) const {
     std::vector<double> out(d);
-    if (problem_.loss.kind == LossKind::hinge || problem_.loss.kind == LossKind::squared_error) return out;
+    if (problem_.loss.has_kink() || problem_.loss.constant_curvature()) return out;
     const double trace = least_damping * problem_.loss.curvature_bound();
     for (size_t i = 0; i < d.size(); ++i) out[i] += trace * problem_.w[i];
     return out;
@@ -226,7 +226,7 @@ void Quadratic::set_damping(double relative) {
     relative_damping_ = relative;
     // Each coordinate by its own scale, so that columns of any size are treated alike. Where the hinge is flat, or steps have
     // failed, H says too little; the scale of the data keeps the damping positive.
-    const bool by_data = problem_.loss.kind == LossKind::hinge || relative > least_damping;
+    const bool by_data = problem_.loss.has_kink() || relative > least_damping;
     damping_.resize(order_);
     for (int64_t k = 0; k < order_; ++k) {
         const double scale = k < size() ? problem_.entry_curvature(columns_[k]) : problem_.broad_loss().curvature_bound();
@@ -393,7 +393,7 @@ void Quadratic::factorise(const std::vector<int64_t>& free) {
         indefinite_ |= rest < -1e-10 * diagonal;
         const double damping = damping_[free[a]];
         target[a] = std::sqrt(std::max(rest + damping, damping));
-        const double felt = problem_.loss.kind == LossKind::hinge ? least_damping * diagonal : damping;
+        const double felt = problem_.loss.has_kink() ? least_damping * diagonal : damping;
         orthogonal_ |= rest < dependent * felt && relative_damping_ == least_damping;
     }
     // The rows of the intercepts are the last: they move when a feature is added.

@@ -51,7 +51,7 @@ double best_centre(const std::vector<double>& b, double lambda_1, double lambda_
 }  // namespace
 
 bool Refit::run(Iterate& it, double floor, double target) {
-    if (problem_.loss.kind != LossKind::hinge) return newton(it, problem_.loss, floor, target);
+    if (!problem_.loss.has_kink()) return newton(it, problem_.loss, floor, target);
     solve_hinge(it);
     // The bend is so narrow that a small amount of objective is still a large gradient.
     return newton(it, problem_.loss, problem_.loss.smoothing * floor, target);
@@ -63,7 +63,7 @@ void Refit::intercept(Iterate& it) {
 
 void Refit::intercept_of(Iterate& it, int64_t output) {
     const int64_t n = problem_.rows() / problem_.X.blocks(), first = output * n;
-    if (it.support.empty() && problem_.loss.kind == LossKind::logistic) begin_with_rare_class(it, output);
+    if (it.support.empty() && problem_.loss.log_odds()) begin_with_rare_class(it, output);
     std::vector<double> curved(problem_.rows());
     for (int step = 0; step < 20; ++step) {
         problem_.X.design().curvature_diagonal(it.d.data(), curved.data());
@@ -199,7 +199,7 @@ bool Refit::centre(Iterate& it) const {
 }
 
 Refit::Promise Refit::plan(const Iterate& it, const Loss& loss, double floor) {
-    if (loss.kind == LossKind::hinge) {
+    if (loss.has_kink()) {
         model_.build(it, it.d);
         return find_step(it, it.r);
     }
@@ -239,7 +239,7 @@ bool Refit::newton(Iterate& it, const Loss& loss, double floor, double target) {
             continue;
         }
         const bool flatter = it.cost() - cost < flatter_than_the_model * change;
-        if (length == 1.0 && loss.kind == LossKind::hinge) length = extend_step(it, loss, 4.0, 0.0);
+        if (length == 1.0 && loss.has_kink()) length = extend_step(it, loss, 4.0, 0.0);
         else if (length == 1.0 && flatter) length = extend_step(it, loss, 2.0, worth_a_longer_step * -change);
         if (centre(it)) it.evaluate(loss);
         if (length >= 1.0) {
@@ -336,7 +336,7 @@ void Refit::solve_hinge(Iterate& it) {
 std::vector<double> Refit::removal_costs(const Iterate& it) {
     // The hinge's own Hessian says nothing about a finite step; for the others one near the present curvatures is good enough.
     std::vector<double> r(problem_.rows()), d(problem_.rows());
-    if (problem_.loss.kind == LossKind::hinge) {
+    if (problem_.loss.has_kink()) {
         problem_.broad_loss().evaluate(problem_.rows(), it.eta.data(), problem_.y, problem_.w, r.data(), d.data());
         model_.build(it, d);
     } else {

@@ -54,7 +54,7 @@ SwapModel::SwapModel(const Problem& problem, double most_drift)
 
 bool SwapModel::follow(const Iterate& it, const std::vector<int32_t>& features) {
     std::vector<double> d(it.d), r(it.r.size());
-    if (problem_.loss.kind == LossKind::hinge)
+    if (problem_.loss.has_kink())
         problem_.broad_loss().evaluate(problem_.rows(), it.eta.data(), problem_.y, problem_.w, r.data(), d.data());
     std::vector<double> own(d.size());  // D's diagonal
     problem_.X.design().curvature_diagonal(d.data(), own.data());

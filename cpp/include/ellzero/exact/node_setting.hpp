@@ -14,7 +14,7 @@ struct NodeSetting {
     const ExactOptions& options;  // in the node's numbering of columns, as all that follows
     Incumbent& incumbent;         // its objective may fall at any time
 
-    bool hinge() const { return problem.loss.kind == LossKind::hinge; }
+    bool has_kink() const { return problem.loss.has_kink(); }
     double prune_at() const { return incumbent.prune_at(options.gap); }
     // The part of the objective that one coefficient may cost a bound without harm: little beside the gap that is asked for.
     double negligible() const {

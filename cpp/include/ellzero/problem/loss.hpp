@@ -26,10 +26,34 @@ struct Loss {
     void terms(int64_t n, const double* eta, const double* y, const double* w, double* f, double* r, double* d) const;
     static double total(int64_t n, const double* w, const double* f);
 
+    // What algorithms ask of a loss; none of them asks its name.
+    bool has_kink() const { return kind == LossKind::hinge; }                                       // its steps see it smoothed
+    bool has_margin() const { return kind == LossKind::hinge || kind == LossKind::squared_hinge; }  // zero where y eta >= 1
+    bool constant_curvature() const { return kind == LossKind::squared_error; }
+    bool bends_gradually() const { return kind == LossKind::logistic; }  // f'' hardly changes where eta hardly does
+    bool log_odds() const { return kind == LossKind::logistic; }  // the best constant is the logarithm of the classes' odds
+    bool regression() const { return kind == LossKind::squared_error; }  // y is a number, not a label
+    bool couples_outputs() const { return kind == LossKind::softmax; }
+    int64_t coupled_outputs() const { return couples_outputs() ? outputs : 1; }  // that a row's loss is a function of
+
     // sup of f'': L_j = curvature_bound * sum_i w_i x_ij^2
     double curvature_bound() const;
+
+    // The conjugate f*(u) = sup_eta u eta - f(eta): for each theta in its domain (conjugate.cpp),
+    //     sum_i w_i f(eta_i) >= sum_i -theta_i eta_i - w_i f*(-theta_i / w_i),   theta_i = w_i alpha_i sign_i.
+    double dual_sign(double y) const;
+    double clip_dual(double alpha) const;
+    // -w f*(-theta / w), and the sum of the absolute values of its parts, to which its rounding errors are relative.
+    struct DualTerm {
+        double value, parts;
+    };
+    // The term of a row's theta times `scale`; entries of coupled outputs are `n` apart.
+    DualTerm dual_term(double scale, const double* theta, const double* y, double w, int64_t n) const;
+
+    // The loss whose residuals are in the domain of every loss of labels.
+    static Loss logistic() { return {LossKind::logistic}; }
     // This loss at another smoothing; only the hinge changes.
-    Loss smoothed(double tau) const { return kind == LossKind::hinge ? Loss{kind, tau, outputs} : *this; }
+    Loss smoothed(double tau) const { return has_kink() ? Loss{kind, tau, outputs} : *this; }
 };
 
 }  // namespace ellzero
