@@ -176,6 +176,28 @@ def test_reader_names_features_by_their_columns():
         ez.verify(solution.certificate, frame, Y, **{**settings, "unpenalized": ["x99"]})
 
 
+@pytest.mark.parametrize(
+    "setting",
+    [{"unpenalized": [0, 1]}, {"unpenalized": [-1]}, {"feature_cost": {np.int64(0): 5.0}}, {"groups": {"a": [0, 1]}}],
+    ids=str,
+)
+def test_an_integer_is_a_place_whatever_the_columns_are_called(setting):
+    frame = pd.DataFrame(X[:, :3], columns=[2, 1, 0])
+    meant = {"lambda_0": 0.05, "lambda_2": 0.01, "loss": "squared_error", **setting}
+    y = X[:, 0] - X[:, 2]
+    certificate = ez.solve(frame, y, **meant).certificate
+    assert ez.verify(certificate, frame, y, **meant).valid
+    assert ez.verify(certificate, X[:, :3], y, **meant).valid, "names that are not text are no names"
+
+
+def test_a_store_is_asked_for_its_names(tmp_path):
+    with ez.ColumnWriter(tmp_path / "x.columns", *X.shape, dtype="float64", names=[f"x{j}" for j in range(P)]) as writer:
+        writer.append(X)
+    store = ez.open_columns(tmp_path / "x.columns")
+    settings = {**MEANT["standardized"], "unpenalized": ["x2"]}
+    assert ez.verify(ez.solve(store, Y, **settings).certificate, store, Y, **settings).valid
+
+
 def test_arguments_of_verify_are_checked():
     solution, _, _ = base("weighted box")
     with pytest.raises(ez.InvalidInputError, match="arithmetic must be 'float64' or 'exact', got 'quick'"):

@@ -105,7 +105,8 @@ def fit_path(
     feature_names : p names, optional
         For an X without names, such as those of a ``CountVectorizer``; models, tables and plots show them.
     unpenalized : mask, indices or column names, optional
-        Features that are always in the model and do not pay lambda_0.
+        Features that are always in the model and do not pay lambda_0. Here, in ``feature_cost`` and in ``groups``, an integer
+        is the place of a column and a text its name; names of a data frame that are not all text are ignored.
     feature_cost : (p,) numbers, or a mapping or Series from columns to numbers, optional
         Feature j pays ``lambda_0 * feature_cost[j]`` instead of lambda_0: what it costs to measure, say. Columns that a mapping
         does not name cost one; a cost of zero makes a feature ``unpenalized``. No cost may be negative, or below 1e-6 of the

@@ -30,7 +30,7 @@ from ellzero.exact.verifier.claims import (
 )
 from ellzero.exact.verifier.data import Refused
 from ellzero.exact.verifier.listing import EQUAL, Listing
-from ellzero.exact.verifier.statement import describe, differences
+from ellzero.exact.verifier.statement import column_names, describe, differences
 from ellzero.exact.verifier.tree import Report
 
 SECONDS_IN_SILENCE = 2.0  # what is over sooner shows no progress
@@ -157,8 +157,7 @@ def verify(
         with np.errstate(all="ignore"):  # numbers that overflow become infinite or NaN, and prove nothing
             arrays = check_arrays(header, arrays)
             problem = read_problem(header, arrays, X, y, numbers)
-            names = list(X.columns) if hasattr(X, "columns") else None
-            other = [] if expected is None else differences(header, arrays, expected, names)
+            other = [] if expected is None else differences(header, arrays, expected, column_names(X))
             coef, intercept = read_solution(header, arrays, problem)
             found = problem.evaluate(coef, intercept)
             objective = float(found.value)

@@ -117,10 +117,10 @@ def count(number: int, what: str) -> str:
     return f"{number} {what}{'s' * (number != 1)}"
 
 
-def differences(header: Header, arrays: Arrays, expected: Mapping[str, Any], names: list[Any] | None) -> list[str]:
+def differences(header: Header, arrays: Arrays, expected: Mapping[str, Any], names: list[str]) -> list[str]:
     """Return in which parts a certificate is about another problem than expected, one sentence for each.
 
-    Settings that are not stated have the defaults of `ellzero.solve`. `names` are the names of X's columns, if it has any.
+    Settings that are not stated have the defaults of `ellzero.solve`. `names` are those of X's columns, if it has any.
     """
     unknown = set(expected) - set(DEFAULTS) - set(ASSUMPTIONS)
     if unknown:
@@ -159,6 +159,15 @@ def differences(header: Header, arrays: Arrays, expected: Mapping[str, Any], nam
     return out
 
 
+def column_names(X: Any) -> list[str]:
+    """Return the names of the columns of a data frame or a store if all are text, else none.
+
+    As in `ellzero.solve`, an integer means the place of a column, whatever the columns are called.
+    """
+    names = list(X.columns if hasattr(X, "columns") else getattr(X, "names", None) or ())
+    return names if all(isinstance(name, str) for name in names) else []
+
+
 def same_setting(claimed: Any, wanted: Any) -> bool:
     """Return whether two settings are the same; numbers may be of different types."""
     if claimed is None or wanted is None or isinstance(claimed, (str, bool)):
@@ -182,7 +191,7 @@ def spread_out(name: str, value: Any, size: int, default: float) -> Array:
         raise InvalidInputError(f"{name} must be a number or {size} numbers.") from None
 
 
-def as_labels(groups: Any, p: int, names: list[Any] | None) -> list[Any]:
+def as_labels(groups: Any, p: int, names: list[str]) -> list[Any]:
     """Return the label of each column's group, None for a column on its own; groups are labels, or columns by their name."""
     if groups is None:
         return [None] * p
@@ -193,7 +202,7 @@ def as_labels(groups: Any, p: int, names: list[Any] | None) -> list[Any]:
         if len(labels) != p:
             raise InvalidInputError(f"groups must hold a label for each of the {p} columns of X, got {len(labels)}.")
         return labels
-    labels, known = [None] * p, {name: j for j, name in enumerate(names or [])}
+    labels, known = [None] * p, {name: j for j, name in enumerate(names)}
     for label, columns in groups.items():
         for each in [columns] if isinstance(columns, str) else columns:
             j = known.get(each, each)
@@ -210,7 +219,7 @@ def heads_of(labels: list[Any]) -> NDArray[np.int64]:
 
 
 def as_prices(
-    unpenalized: Any, costs: Any, p: int, names: list[Any] | None, labels: list[Any]
+    unpenalized: Any, costs: Any, p: int, names: list[str], labels: list[Any]
 ) -> tuple[NDArray[np.bool_], Array | None]:
     """Return a mask of unpenalized features, those that cost nothing included, and prices; None if all others are one.
 
@@ -220,19 +229,19 @@ def as_prices(
     if costs is None:
         return mask, None
     price = np.ones(p)
-    known = {name: j for j, name in enumerate(names or [])}
+    known = {name: j for j, name in enumerate(names)}
     groups: dict[str, list[int]] = {}
     for column, label in enumerate(labels):
         if label is not None:
             groups.setdefault(str(label), []).append(column)
-    named = costs.to_dict() if names is not None and hasattr(costs, "to_dict") and set(costs.index) & set(names) else costs
+    named = costs.to_dict() if hasattr(costs, "to_dict") and set(costs.index) & set(names) else costs
     if isinstance(named, Mapping):
         for name, value in named.items():
             if str(name) in groups:
                 price[groups[str(name)]] = value
                 continue
             j = known.get(name, name)
-            if not isinstance(j, int) or not 0 <= j < p:
+            if not isinstance(j, (int, np.integer)) or not 0 <= j < p:
                 raise InvalidInputError(f"feature_cost names a feature that X does not have: {name!r:.40}.")
             price[j] = value
     else:
@@ -241,7 +250,7 @@ def as_prices(
     return mask, None if (price[~mask] == 1.0).all() else np.where(mask, 0.0, price)
 
 
-def as_mask(value: Any, p: int, names: list[Any] | None) -> NDArray[np.bool_]:
+def as_mask(value: Any, p: int, names: list[str]) -> NDArray[np.bool_]:
     """Return features, given by index, mask or name, as a mask."""
     mask = np.zeros(p, dtype=bool)
     if value is None:
@@ -249,10 +258,10 @@ def as_mask(value: Any, p: int, names: list[Any] | None) -> NDArray[np.bool_]:
     given = np.asarray(value)
     if given.dtype == bool and given.shape == (p,):
         return given.copy()
-    known = {name: j for j, name in enumerate(names or [])}
+    known = {name: j for j, name in enumerate(names)}
     for each in np.atleast_1d(given).tolist():
         j = known.get(each, each)
-        if not isinstance(j, int) or not 0 <= j < p:
+        if not isinstance(j, int) or not -p <= j < p:
             raise InvalidInputError(f"unpenalized names a feature that X does not have: {each!r:.40}.")
         mask[j] = True
     return mask
