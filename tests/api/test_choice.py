@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.metrics import roc_auc_score
 from support.problems import on_disk
 
 import ellzero as ez
@@ -159,7 +160,29 @@ def test_settings_of_the_user_win():
     with pytest.warns(UserWarning, match="max_support = 0 features"):
         assert ez.L0ClassifierCV(max_support=0).fit(X, LABELS).k_ == 0
     assert ez.L0ClassifierCV(penalty="l0").fit(X, LABELS).lambda_2_ == 0.0
-    assert len(ez.L0ClassifierCV(penalty="l0l1").fit(X, LABELS).cv_results_.columns) == 3
+
+
+def test_the_values_of_lambda_1_reach_the_useful_ones():
+    """With much noise, models of little lambda_1 are worse than none, and the ladder must not step over those between."""
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((480, 600))
+    truth = np.zeros(600)
+    truth[:10] = 0.6 * rng.choice([-1.0, 1.0], 10)
+    y = rng.random(480) < 1.0 / (1.0 + np.exp(-Z @ truth))
+    model = ez.L0ClassifierCV(penalty="l0l1").fit(Z[:240], y[:240])
+    assert roc_auc_score(y[240:], model.decision_function(Z[240:])) > 0.75
+    values = [column.lambda_1 for column in model.cv_results_.columns]
+    assert 2 <= len(values) <= 9
+    assert values == sorted(values, reverse=True)
+
+
+@pytest.mark.filterwarnings("ignore:the chosen model has max_support")
+@pytest.mark.parametrize(("seed", "limit"), [(3, 12), (5, 4), (9, 6)])
+def test_a_mean_of_models_obeys_the_limit(seed, limit):
+    Z, numbers = noisy(seed=seed)
+    model = ez.L0ClassifierCV(max_support=limit, average=3).fit(Z, numbers > 0.0)
+    assert len(model.choice_.models) > 1
+    assert model.k_ <= limit
 
 
 def test_the_rule_auto_takes_the_smaller_of_two_that_are_alike():

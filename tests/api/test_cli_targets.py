@@ -1,11 +1,13 @@
 """What commands make of targets and of columns that are no features: nothing is guessed without being said."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import VotingClassifier
+from sklearn.model_selection import cross_val_score
 from support.command_line import species, table
 
 import ellzero as ez
@@ -27,21 +29,19 @@ def test_many_whole_numbers_are_not_taken_for_classes(run, scores):
         "--classes if each value is a class."
     )
     assert run.json(*argv, "--regression")["classes"] is None
-    code, out, err = run(*argv, "--classes", "--json", "--quiet")
-    assert code == 0
-    assert "30 different numbers in 120 rows, and each becomes a class; L0Regressor predicts numbers." in err
-    assert len(json.loads(out)["classes"]) == 30
+    assert len(run.json(*argv, "--classes")["classes"]) == 30
     assert "not allowed with argument --classes" in run.error(*argv, "--classes", "--regression")
 
 
 def test_estimators_say_what_predicts_numbers():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 3))
-    with pytest.raises(ez.InvalidInputError, match=r"Unknown label type: y holds numbers with fractions.*L0Regressor"):
+    with pytest.raises(ez.InvalidInputError, match=r"Unknown label type: y has 60 different numbers.*L0Regressor"):
         ez.L0Classifier(k=1).fit(X, X[:, 0])
-    with pytest.warns(UserWarning, match=r"y has 30 different numbers in 60 rows.*L0Regressor") as seen:
-        ez.L0Classifier(k=1).fit(X, np.arange(60) % 30)
-    assert seen[0].filename == __file__
+    for estimator in (ez.L0Classifier(k=1), ez.L0ClassifierCV(), ez.L0Selector(k=1)):
+        with pytest.raises(ez.InvalidInputError, match=r"y has 30 different numbers in 60 rows; L0Regressor predicts numbers"):
+            estimator.fit(X, np.arange(60) % 30)
+    ez.L0Classifier(k=1).fit(np.tile(X, (4, 1)), np.arange(240) % 24)  # ten rows of each
     ez.L0Classifier(k=1).fit(X, np.array([f"n{j % 30:02d}" for j in range(60)]))  # text is never a number
 
 
@@ -186,19 +186,40 @@ def test_one_of_three_classes_against_the_rest(run, tmp_path):
     assert "--positive bee" in page.read_text()
 
 
-def test_pos_label_of_estimators():
+def test_pos_label_of_estimators(tmp_path):
     frame = table()
     y = frame.pop("label").to_numpy()
     model = ez.L0Classifier(k=2, pos_label="no").fit(frame, y)
-    assert model.classes_.tolist() == ["yes", "no"]
+    assert model.classes_.tolist() == ["no", "yes"]
     other = ez.L0Classifier(k=2).fit(frame, y)
-    np.testing.assert_array_equal(model.predict(frame), other.predict(frame))
-    np.testing.assert_allclose(model.decision_function(frame), -other.decision_function(frame), rtol=1e-6)
-    np.testing.assert_allclose(model.predict_proba(frame), other.predict_proba(frame)[:, ::-1], rtol=1e-6)
-    assert model.score(frame, y) == other.score(frame, y)
+    np.testing.assert_array_equal(model.coef_, other.coef_)
+    np.testing.assert_array_equal(model.predict_proba(frame), other.predict_proba(frame))
+    assert "no against yes (positive coefficients speak for no)" in str(model)
+    assert "of no against yes" in str(model.summary())
+    turned = -other.to_frame().coefficient
+    np.testing.assert_array_equal(model.to_frame().coefficient, turned)
+    np.testing.assert_array_equal(model.summary().to_frame().coefficient, turned)
+    model.save(tmp_path / "model.json")
+    assert str(ez.load(tmp_path / "model.json")) == str(model)
     weighted = ez.L0Classifier(k=2, pos_label="no", class_weight={"no": 5.0}).fit(frame, y)
     assert (weighted.predict(frame) == "no").sum() > (model.predict(frame) == "no").sum()
     with pytest.raises(ez.InvalidInputError, match="pos_label must be a label of y, 'no' or 'yes', got 'maybe'"):
         ez.L0Classifier(pos_label="maybe").fit(frame, y)
     with pytest.raises(ez.InvalidInputError, match="pos_label is for two classes, y has 3"):
         ez.L0Classifier(pos_label="bee").fit(species().drop(columns="species"), species().species)
+
+
+@pytest.mark.filterwarnings("ignore:the chosen model has max_support")
+def test_scikit_learn_needs_classes_in_order():
+    """Scorers, voting and calibration take the second of `classes_` for the positive one, whatever `pos_label` is."""
+    X, y = load_breast_cancer(return_X_y=True)
+    usual, turned = ez.L0Classifier(k=3), ez.L0Classifier(k=3, pos_label=0)
+    for scoring in ("roc_auc", "f1", "neg_log_loss"):
+        scores = [cross_val_score(model, X, y, scoring=scoring, cv=3) for model in (usual, turned)]
+        np.testing.assert_allclose(*scores)
+    for wrap in (lambda model: VotingClassifier([("a", model), ("b", usual)], voting="soft"), CalibratedClassifierCV):
+        assert wrap(turned).fit(X, y).score(X, y) > 0.9
+    settings = {"shrinkage": [1e-3], "scoring": "f1", "max_support": 3, "select": "size", "cv": 3}
+    rated = ez.L0ClassifierCV(pos_label=0, **settings).fit(X, y)
+    assert rated.best_score_ == pytest.approx(ez.L0ClassifierCV(**settings).fit(X, 1 - y).best_score_)
+    assert rated.best_score_ != pytest.approx(ez.L0ClassifierCV(**settings).fit(X, y).best_score_)

@@ -1,5 +1,7 @@
 """Inference after selection: estimates are those of ordinary statistics on the other half, and intervals cover."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -120,3 +122,18 @@ def test_what_has_no_finite_estimate_is_said():
         ez.inference(quasi, nearly, k=2)
     with pytest.raises(ez.InvalidInputError, match="leaves 10 rows to measure"):
         ez.inference(rng.standard_normal((20, 12)), rng.standard_normal(20), k=10, loss="squared_error")
+
+
+@pytest.mark.parametrize("kind", ["classifier", "hinge", "regressor", "path"])
+def test_calls_that_a_summary_recommends_work(kind):
+    X, y, _ = ez.datasets.make_classification(200, 30, 4, random_state=0)
+    if kind in ("regressor", "path"):
+        y = X[:, 0] + np.random.default_rng(0).standard_normal(200)
+    fitted = {
+        "classifier": lambda: ez.L0Classifier(k=3).fit(X, y),
+        "hinge": lambda: ez.L0Classifier("hinge", k=3).fit(X, y),
+        "regressor": lambda: ez.L0Regressor(k=3).fit(X, y),
+        "path": lambda: ez.fit_path(X, y, loss="squared_error", max_support=3).at_support(3),
+    }[kind]()
+    call = re.search(r"ez\.inference\(.*?\)", str(fitted.summary())).group()
+    assert isinstance(eval(call, {"ez": ez, "X": X, "y": y}), ez.Inference)

@@ -31,7 +31,7 @@ from ellzero.report.held_out import (
 )
 from ellzero.report.models import SCATTER_POINTS
 from ellzero.report.page import default_algorithm, render_report, write_report
-from ellzero.report.proof import Proof, describe_proofs, percent_above
+from ellzero.report.proof import Proof, compare, describe_proofs, percent_above
 from ellzero.report.summary import summarise
 from ellzero.report.words import Words, in_hundred, named
 
@@ -423,12 +423,12 @@ def test_a_proof_that_was_cut_short_says_so():
     X, y, _ = ez.datasets.make_classification(100, 500, 10, s=0.3, random_state=0)
     solution = ez.solve(X, y, k=6, lambda_2=1e-4, standardize=True, node_limit=1)
     assert solution.status == "node_limit"
-    certificate = describe_proofs([Proof(solution.objective, solution.support, solution)], 6, ["y"], "")
+    certificate = describe_proofs([Proof(solution, solution.objective)], 6, ["y"], "")
     assert not certificate["proved"]
     assert not certificate["complete"]
     assert certificate["sentence"].startswith("Proved so far about the search, which ended after")
     assert certificate["short"] in certificate["sentence"]
-    nothing = Proof(solution.objective + 1e9, solution.support, solution)
+    nothing = Proof(solution, solution.objective + 1e9)
     assert describe_proofs([nothing], 6, ["y"], "")["sentence"].startswith("Nothing is proved so far")
 
 
@@ -439,16 +439,17 @@ def test_a_proof_under_an_assumption_says_so():
     assert summary["certificate"]["rows"][0]["conditional"]
 
 
-def test_a_better_model_that_the_proof_found_is_named():
+def test_a_better_model_that_the_proof_found_is_taken():
     X, y = classification(18)
     solution = ez.solve(X, y, k=2, lambda_2=1e-2, standardize=True)
-    poor = Proof(solution.objective * 1.25, np.array([10, 11]), solution)
-    certificate = describe_proofs([poor], 2, ["dog"], "")
-    assert not certificate["proved"]
-    assert certificate["complete"]
-    assert certificate["short"] == "21 %"  # 1 - 1 / 1.25, rounded up
-    names = ", ".join(f"x{j}" for j in solution.support)
-    assert f"better than the one on this page by up to 20 %, of the features {names}." in certificate["sentence"]
+    same = compare(solution, solution.objective * 1.25, solution.support)  # by its tolerance, not by its features
+    assert (same.gained, describe_proofs([same], 2, ["dog"], "")["short"]) == (0.0, "21 %")  # 1 - 1 / 1.25, rounded up
+    taken = compare(solution, solution.objective * 1.25, np.array([10, 11]))
+    assert (taken.objective, taken.gained) == (solution.objective, pytest.approx(0.2))
+    certificate = describe_proofs([taken], 2, ["dog"], "")
+    assert certificate["proved"]
+    assert "The exact search found the model on this page; the faster one" in certificate["sentence"]
+    assert "worse by up to 20 %" in certificate["sentence"]
 
 
 @pytest.mark.parametrize(
@@ -554,10 +555,11 @@ def test_the_page_is_made_of_the_template_alone():
     assert page.rstrip().endswith("</html>")
 
 
-def test_the_page_shows_the_best_model_known(tmp_path):
+@pytest.mark.parametrize(("shrinkage", "pos_label"), [([1e-3], None), ([0.1, 1e-3], None), ([1e-3], 0)])
+def test_the_page_shows_the_best_model_known(shrinkage, pos_label, tmp_path):
     """Coordinate descent ends at a worse model of seven features of these; the exact search finds a better one."""
     data = load_breast_cancer(as_frame=True)
-    settings = {"max_support": 7, "shrinkage": [1e-3], "random_state": 0}
+    settings = {"max_support": 7, "shrinkage": shrinkage, "pos_label": pos_label, "random_state": 0}
     summary = write_report(tmp_path / "page.html", data.data, data.target, algorithm="cd", **settings)
     certificate, chosen = summary["certificate"], summary["models"][summary["selection"]["chosen"]]
     assert chosen["k"] == 7
@@ -569,12 +571,32 @@ def test_the_page_shows_the_best_model_known(tmp_path):
     coef = np.zeros(30)
     for feature, value in chosen["coef"][0]:
         coef[data.data.columns.get_loc(summary["features"][feature]["name"])] = value
-    value = ez.objective(data.data, data.target, coef, chosen["intercept"][0], lambda_2=1e-3, standardize=True)
+    positive = data.target == (1 if pos_label is None else pos_label)
+    value = ez.objective(data.data, positive, coef, chosen["intercept"][0], lambda_2=1e-3, standardize=True)
     assert value == pytest.approx(certificate["rows"][0]["objective"], rel=1e-5)
     assert value <= ez.fit_sizes(data.data, data.target, [7], lambda_2=1e-3, standardize=True).objective[0] * (1 + 1e-5)
     assert "algorithm='exact'" in summary["code"]["blocks"][0]["parts"][1]
     local = write_report(tmp_path / "page.html", data.data, data.target, time_limit=0, **settings)
     assert "algorithm" not in local["code"]["blocks"][0]["parts"][1]  # local search is the default, of the page's code, too
+
+
+def test_the_positive_label_turns_the_page_around():
+    """A page about the first class says of it what a page about the second one says of a target with the labels exchanged."""
+    X, y = classification(25)
+    twice, exchanged = np.c_[X, X[:, 0]], np.where(y == "cat", "dog", "cat")
+    page, other = write_and_read(twice, y, pos_label="cat")[0], write_and_read(twice, exchanged)[0]
+    assert page["classes"] == other["classes"][::-1] == ["dog", "cat"]
+    assert page["positive"] == ["cat"]
+    assert page["code"]["labels"] == ["'dog'", "'cat'"]
+    assert "# columns: 'cat', 'dog'" in page["code"]["blocks"][0]["parts"][1]  # as predict_proba has them
+    assert page["others"]["features"] == other["others"]["features"]
+    assert page["prevalence"] == other["prevalence"]
+    for mine, theirs in zip(page["models"], other["models"], strict=True):
+        assert mine["confusion"] == theirs["confusion"]
+        np.testing.assert_allclose(mine["intercept"], theirs["intercept"], rtol=1e-5, atol=1e-9)
+        np.testing.assert_allclose(mine["coef"][0], theirs["coef"][0], rtol=1e-5, atol=1e-9)
+        np.testing.assert_allclose(mine["above"], theirs["above"], atol=1e-5)
+        assert mine["roc"][0]["auc"] == pytest.approx(theirs["roc"][0]["auc"])
 
 
 def test_local_search_is_the_default_unless_the_data_is_large():

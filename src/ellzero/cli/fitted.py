@@ -54,7 +54,7 @@ def json_result(args: argparse.Namespace, estimator: Any, data: Data, chosen: di
         "target": data.target,
         "rows": len(data.y),
         "n_features": estimator.n_features_in_,
-        "classes": None if args.regression else estimator.classes_,
+        "classes": None if args.regression else estimator._shown_classes(),
         "multi_class": getattr(estimator, "multi_class_", None),
         **chosen,
         "objective": estimator.objective_,
@@ -92,7 +92,7 @@ def text_lines(result: dict[str, Any], how: str) -> list[str]:
 
 def used_features(estimator: Any, names: list[str]) -> list[dict[str, Any]]:
     """Return the features of the model, each with its coefficient, or with one for each of several classes."""
-    coef = np.atleast_2d(estimator.coef_)
+    coef = np.atleast_2d(estimator.coef_) * (-1.0 if estimator._reversed else 1.0)
     return [
         {"name": names[j], "index": int(j), "coefficient": coef[0, j] if len(coef) == 1 else coef[:, j]}
         for j in sorted(estimator.support_, key=lambda j: -np.abs(coef[:, j]).max())

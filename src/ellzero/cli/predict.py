@@ -68,15 +68,12 @@ def check_options(args: argparse.Namespace, estimator: Any) -> None:
 
 def predictions(args: argparse.Namespace, estimator: Any, X: Any) -> dict[str, Any]:
     """Return the predictions, and the probabilities and decision values that were asked for, with an entry for each row."""
-    classes = getattr(estimator, "classes_", None)
-    result: dict[str, Any] = {
-        "classes": None if classes is None else classes.tolist(),
-        "predictions": estimator.predict(X).tolist(),
-    }
+    classes, step = estimator._shown_classes(), -1 if estimator._reversed else 1
+    result: dict[str, Any] = {"classes": classes or None, "predictions": estimator.predict(X).tolist()}
     if args.proba:
-        result["probabilities"] = estimator.predict_proba(X).tolist()
+        result["probabilities"] = estimator.predict_proba(X)[:, ::step].tolist()
     if args.decision:
-        result["decisions"] = (estimator.predict(X) if classes is None else estimator.decision_function(X)).tolist()
+        result["decisions"] = (step * estimator.decision_function(X) if classes else estimator.predict(X)).tolist()
     return result
 
 

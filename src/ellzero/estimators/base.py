@@ -91,6 +91,17 @@ class L0Estimator(BaseEstimator):
         """Return a setting as the model was fitted with it: the user may have changed it since."""
         return vars(self).get("_settings", {}).get(name, getattr(self, name, None))
 
+    @property
+    def _reversed(self) -> bool:
+        """Whether the positive label is the first of two classes: what is printed speaks for it, `coef_` for the second."""
+        label = self._as_fitted("pos_label")
+        return label is not None and bool(label == self.classes_[0])
+
+    def _shown_classes(self) -> list[Any]:
+        """Return the labels, the positive one of two as the second; none for a regression."""
+        classes = self.classes_.tolist() if hasattr(self, "classes_") else []
+        return classes[::-1] if self._reversed else classes
+
     def _prepare(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Training:
         """Return the validated data as problems, and set `n_features_in_` and the like."""
         as_choice("algorithm", self.algorithm, ALGORITHMS)
@@ -334,7 +345,7 @@ class L0Estimator(BaseEstimator):
             )
             for function in linear_functions(self)
         ]
-        classes = list(getattr(self, "classes_", []))
+        classes = self._shown_classes()
         about = f" of {shown(classes[1])} against {shown(classes[0])}" if len(classes) == 2 else ""
         return Summary(heading(self, about), parts, self._loss_name(), "class" if classes else "target")
 

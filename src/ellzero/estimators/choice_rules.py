@@ -3,7 +3,7 @@
 What they were tuned on, and what they reach on other data, is in `benchmarks/results/choice.md`.
 
 ===============  =======================================================================================================
-`shrinkage`      lambda_2 climbs a ladder of values, up or down from its middle, as long as the held-out loss falls
+`shrinkage`      the second penalty climbs a ladder of values, up or down from its middle, while the held-out loss falls
 `max_support`    50 features; a third of the rows if that is more, but at most 150
 `n_lambda`       models of a path that are a fifth larger than the one before
 `cv`             five folds, once: to divide few rows several times gained nothing
@@ -46,8 +46,9 @@ columns. Above them all models are alike, below them nothing is shrunk but what 
 FIRST_STEPS = (3, 4)
 """The steps of the ladder that are tried first. While the best model is on the highest or the lowest one that was tried, the
 next one is tried, too: strong noise wants much shrinkage, a clear signal next to none, and few data sets want both."""
-LASSO_VALUES = 3
-"""Values of lambda_1, over four decades."""
+LASSO_LADDER = (0.8, 0.56, 0.4, 0.28, 0.2, 0.1, 0.03, 3e-3, 3e-4)
+"""Values of lambda_1, as multiples of the least one at which all coefficients vanish. Noise wants a fifth of it to a half: with
+less, single features fit chance, and the empty model is the best."""
 
 FEWEST_FEATURES, MOST_FEATURES, ROWS_PER_FEATURE = 50, 150, 3
 """The largest model has a feature for every three rows, but at least 50 and at most 150. Text needs more than 50."""
@@ -72,16 +73,17 @@ def shrinkage_values(problems: list[Problem], name: str, options: PathOptions, c
     """Return the values of lambda_1 or lambda_2, decreasing; `count` asks for so many, log-spaced over four decades.
 
     Of all outputs' grids it is the largest. Zero alone is returned if no column improves on the intercept. Without `count`,
-    lambda_2 has the values of the ladder: which of them are tried is up to `next_step`.
+    they are those of the ladder: which of them are tried is up to `next_step`.
     """
     if count is None and name == "lambda_2":
         values = max(largest_curvature(problem) for problem in problems) * np.array(LADDER)
         return values if values[-1] > 0.0 else np.zeros(1)
     try:
-        grids = [automatic_grid(problem, name, options, count or LASSO_VALUES) for problem in problems]
+        grids = [automatic_grid(problem, name, options, count or 1) for problem in problems]
     except InvalidInputError:
         return np.zeros(1)
-    return max(grids, key=lambda grid: float(grid[0]))
+    grid = max(grids, key=lambda grid: float(grid[0]))
+    return grid[0] * np.array(LASSO_LADDER) if count is None else grid
 
 
 def next_step(tried: Sequence[int], best: int) -> int | None:

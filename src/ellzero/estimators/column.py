@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,11 @@ class Column:
     fold_size: NDArray[np.int64]
     fold_supports: list[sparse.csr_matrix]
     decision: Array | None = None
+
+    def reversed(self) -> Column:
+        """Return the column with coefficients and decision values that speak for the first of two classes."""
+        decision = None if self.decision is None else -self.decision
+        return replace(self, coef=[-rows for rows in self.coef], intercept=-self.intercept, decision=decision)
 
     @property
     def mean(self) -> Array:

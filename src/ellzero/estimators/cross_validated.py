@@ -126,7 +126,8 @@ class CrossValidatedFit(L0Estimator):
             scoring=scorer_name(self.scoring),
             keep=as_flag("keep_predictions", self.keep_predictions),
             thin=self.lambda_0 is None and self.n_lambda is None and self.select == "lambda_0",
-            climb=self.penalty == "l0l2" and not own_shrinkage and len(shrinkage) > 1,
+            climb=not own_shrinkage and len(shrinkage) > 1,
+            limit=self.max_support,
             average=self._most_averaged(own_shrinkage or self.lambda_0 is not None, len(training.problem.y)),
         )
 
@@ -195,8 +196,8 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
     lambda_min_ratio : float
         The grid ends at this share of its first point.
     shrinkage : decreasing grid, optional
-        Values of lambda_2 (or lambda_1). By default lambda_2 climbs a ladder of values, up or down from its middle, as long
-        as the held-out score rises.
+        Values of lambda_2 (or lambda_1). By default it climbs a ladder of values, up or down from its middle, as long as the
+        held-out score rises.
     n_shrinkage : int, optional
         So many values over four decades instead.
     cv : int, splitter or iterable of (training rows, test rows)
@@ -214,8 +215,8 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
         another penalty than "l0l2", with ``select="size"``, with ``algorithm="exact"``, with a grid of your own or with more
         than 1,000 rows.
     max_support : int, optional
-        The largest size. By default 50, with more than 150 rows a third of them, but at most 150; 50 with ``select="size"``.
-        There is a warning if the chosen model is that large.
+        The largest size, of a mean of models, too. By default single models have at most 50, with more than 150 rows a third
+        of them, but at most 150; 50 with ``select="size"``. There is a warning if the chosen model is that large.
     algorithm : {"cd", "local_search", "iht", "exact"}
         Of all fits: coordinate descent is several times as fast, local search finds better models where features are
         correlated. "exact" searches the folds by local search, and solves the chosen problem with a proof.

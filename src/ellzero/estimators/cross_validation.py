@@ -21,6 +21,7 @@ from ellzero.estimators.resampling import Split, fold_trainings, run_tasks, task
 from ellzero.estimators.scoring import HeldOutScore
 from ellzero.estimators.training import FittedPoints, Training, fit_lambda_grid, fit_size_grid
 from ellzero.plots import FoldSupports, ScoreLine, plot_scores, plot_supports
+from ellzero.problem.model import Model
 from ellzero.solvers.paths import PathOptions
 from ellzero.tables.optional import need
 
@@ -168,8 +169,9 @@ class CrossValidationPlan:
     scoring: str
     keep: bool  # whether held-out decision values are kept
     thin: bool  # whether some of a path's models are left out
-    climb: bool  # whether the values of lambda_2 are a ladder, of which only some steps are tried
+    climb: bool  # whether the values of the second penalty are a ladder, of which only some steps are tried
     average: int  # the chosen model may be the mean of so many
+    limit: int | None  # the user's: what is chosen has at most so many features
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +208,7 @@ def cross_validate(
     best = choose_point(columns, plan.rule, plan.scoring)
     places, scores = [best], columns[best[0]].scores[best[1]]
     if plan.average > 1:
-        places, scores = choose_mean(columns, best, HeldOutMeans(training, fitted, splits, score), plan.average)
+        places, scores = choose_mean(columns, best, HeldOutMeans(training, fitted, splits, score, plan.limit), plan.average)
     used = np.unique(np.concatenate([fitted[column].fits.support(point) for column, point in places]))
     choice = explain(
         columns,
@@ -263,15 +265,29 @@ class HeldOutMeans:
     fitted: list[FittedColumn]
     splits: list[Split]
     score: HeldOutScore
+    limit: int | None
 
     def __call__(self, places: list[Place], column: int) -> Array:
-        """Return the scores, of shape (points, folds), of the mean of the models at these places with each of a column."""
+        """Return the scores, of shape (points, folds), of the mean of the models at these places with each of a column.
+
+        Means of more features than the user allows have a score of minus infinity.
+        """
         out = []
         for fold, (_, test) in enumerate(self.splits):
             known = [self.decision(number, fold)[:, point] for number, point in places]
             mean = (self.decision(column, fold) + np.sum(known, axis=0)[:, None]) / (len(places) + 1)
             out.append(self.score(self.training, mean, test))
-        return np.column_stack(out)
+        scores = np.column_stack(out)
+        if self.limit is not None:
+            own = self.fitted[column].fits.models
+            scores[[self.largest_size(places, models) > self.limit for models in own]] = -np.inf
+        return scores
+
+    def largest_size(self, places: list[Place], models: list[Model]) -> int:
+        """Return the number of features of the mean of the models at these places and these, of the problem with the most."""
+        several = zip(*(self.fitted[number].fits.models[point] for number, point in places), models, strict=True)
+        supports = [np.unique(np.concatenate([model.support for model in own])) for own in several]
+        return max(self.training.problem.counted(support.astype(np.int32)) for support in supports)
 
     def decision(self, column: int, fold: int) -> Array:
         """Return the held-out decision values of a fold, of shape (test rows, points, outputs)."""

@@ -40,6 +40,7 @@ def model_content(estimator: Any, preparation: dict[str, Any] | None = None) -> 
         intercept=np.atleast_1d(estimator.intercept_),
         classes=getattr(estimator, "classes_", None),
         multi_class=getattr(estimator, "multi_class_", None),
+        pos_label=estimator._as_fitted("pos_label"),
         names=names,
         names_given=names is not None and not hasattr(estimator, "feature_names_in_"),
         settings=FitSettings(

@@ -64,7 +64,7 @@ def fitted_estimator(content: ModelContent) -> L0Estimator:
     else:
         probability = content.calibration is not None
         loss = "logistic" if content.loss == "multinomial" else content.loss
-        estimator = L0Classifier(loss, probability=probability, **content.settings.known())
+        estimator = L0Classifier(loss, probability=probability, pos_label=content.pos_label, **content.settings.known())
         if content.multi_class is not None:
             estimator.multi_class = content.multi_class
     if content.names_given:

@@ -159,8 +159,10 @@ class HeldOutScore:
         """Return an estimator with these decision values."""
         if training.classes is None:
             return HeldOutRegressor(decision)
-        classes = training.classes if self.pos_label is None or self.name is None else np.array([0, 1])
-        return HeldOutClassifier(decision, classes, training.problem.loss.name)
+        if self.pos_label is None or self.name is None:
+            return HeldOutClassifier(decision, training.classes, training.problem.loss.name)
+        sign = 1.0 if self.pos_label == training.classes[1] else -1.0
+        return HeldOutClassifier(sign * decision, np.array([0, 1]), training.problem.loss.name)
 
 
 def held_out_loss(training: Training, decision: Array, test: NDArray[np.int64]) -> Array:

@@ -34,14 +34,15 @@ class LinearFunction:
 
 
 def linear_functions(estimator: Any) -> list[LinearFunction]:
-    """Return the linear functions: one of the second of two classes, or one for each of several classes or targets."""
-    coef = sparse.csr_matrix(estimator.coef_)
-    intercept = np.atleast_1d(estimator.intercept_)
-    classes = getattr(estimator, "classes_", None)
-    if classes is None:
+    """Return the linear functions: one of the positive of two classes, or one for each of several classes or targets."""
+    sign = -1.0 if estimator._reversed else 1.0
+    coef = sign * sparse.csr_matrix(estimator.coef_)
+    intercept = sign * np.atleast_1d(estimator.intercept_)
+    classes = estimator._shown_classes()
+    if not classes:
         labels = [None] if coef.shape[0] == 1 else list(range(coef.shape[0]))
     else:
-        labels = classes[1:].tolist() if coef.shape[0] == 1 else classes.tolist()
+        labels = classes[1:] if coef.shape[0] == 1 else classes
     known = estimator._feature_names()
     out = []
     for row, label in enumerate(labels):
@@ -66,7 +67,7 @@ def heading(estimator: Any, about: str = "") -> str:
 
 def about(estimator: Any, function: LinearFunction) -> str:
     """Return which class a linear function speaks for."""
-    classes = list(estimator.classes_)
+    classes = estimator._shown_classes()
     other = shown(classes[0]) if len(classes) == 2 else "the rest"
     return f"{shown(function.label)} against {other} (positive coefficients speak for {shown(function.label)})"
 

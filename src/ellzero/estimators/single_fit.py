@@ -104,8 +104,9 @@ class L0Classifier(SingleFit, L0ClassifierBase):
         Factors of the rows' weights by class; "balanced" gives all classes the same total weight. Probabilities follow these
         weights, too.
     pos_label : label, optional
-        With two classes: the one that is meant by "positive", the second of `classes_`. Coefficients, scores of
-        `decision_function` and scorers such as "f1" are about it. Without it, the second in sorted order has that place.
+        With two classes: the one that is meant by "positive". Tables, summaries, reports and, in cross-validation, scorers such
+        as "f1" are about it. `classes_` is in sorted order all the same, and `coef_` and `decision_function` are about the
+        second one, as scikit-learn needs it.
     fit_intercept : bool
     standardize : bool
         Columns are centred and scaled on the fly, and the penalties apply to the standardised coefficients. `coef_` is always

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d
 
 from ellzero.base.errors import InvalidInputError
@@ -51,35 +51,27 @@ def class_probabilities(log_odds: Array, multinomial: bool = False) -> Array:
     return np.where(total > 0.0, share / np.where(total > 0.0, total, 1.0), 1.0 / share.shape[1])
 
 
-def check_classes(y: NDArray[Any]) -> None:
-    """Refuse a target that cannot be classes; numbers with fractions belong to a regression."""
-    try:
+def classes_of(y: NDArray[Any]) -> NDArray[Any]:
+    """Return the different labels in order; refuse a target that cannot be classes, or looks like that of a regression."""
+    continuous = type_of_target(y).startswith("continuous")
+    if not continuous:
         check_classification_targets(y)
-    except ValueError as error:
-        if "continuous" not in str(error):
-            raise
+    classes = np.unique(y)
+    if continuous or (classes.dtype.kind in "iuf" and len(classes) > MANY_WHOLE and FEW_ROWS * len(classes) > len(y)):
         raise InvalidInputError(
-            "Unknown label type: y holds numbers with fractions, and a classifier needs classes; L0Regressor predicts numbers."
-        ) from None
-
-
-def warn_of_numbers(classes: NDArray[Any], rows: int) -> None:
-    """Warn if labels look like the numbers of a regression: each becomes a class with a model of its own."""
-    if classes.dtype.kind in "iuf" and len(classes) > MANY_WHOLE and FEW_ROWS * len(classes) > rows:
-        warnings.warn(
-            f"y has {len(classes)} different numbers in {rows} rows, and each becomes a class; L0Regressor predicts numbers.",
-            stacklevel=7,  # the user's code that calls `fit`
+            f"Unknown label type: y has {len(classes)} different numbers in {len(y)} rows; L0Regressor predicts numbers "
+            "(regression=True in L0Selector, loss='squared_error' in functions), and y.astype(str) makes each of them a class."
         )
+    return classes
 
 
-def is_first(label: Any, classes: NDArray[Any]) -> bool:
-    """Return whether the positive label is the first of two classes; refuse one that is neither of them."""
+def check_positive(label: Any, classes: NDArray[Any]) -> None:
+    """Refuse a positive label that is not one of two classes."""
     if len(classes) != 2:
         raise InvalidInputError(f"pos_label is for two classes, y has {len(classes)}.")
     if label not in classes.tolist():
         first, second = map(quoted, classes.tolist())
         raise InvalidInputError(f"pos_label must be a label of y, {first} or {second}, got {quoted(label)}.")
-    return bool(label == classes[0])
 
 
 class L0ClassifierBase(ClassifierMixin, L0Estimator):
@@ -113,18 +105,16 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
         try:
             if y.dtype == object and any(label is None for label in y):
                 raise TypeError("a row has no label")
-            check_classes(y)
-            self.classes_ = np.unique(y[counted])
+            self.classes_ = classes_of(y[counted])
         except TypeError as error:  # also labels that have no order
             if "bytes" in str(error):
                 raise
             raise InvalidInputError("y must hold labels of one type, and no row may lack one.") from None
-        warn_of_numbers(self.classes_, int(counted.sum()))
         if len(self.classes_) < 2:
             raise InvalidInputError(f"y must have at least two classes, got {len(self.classes_)} class.")
         code = np.searchsorted(self.classes_, np.where(counted, y, self.classes_[0]))
-        if self.pos_label is not None and is_first(self.pos_label, self.classes_):
-            self.classes_, code = self.classes_[::-1].copy(), 1 - code
+        if self.pos_label is not None:
+            check_positive(self.pos_label, self.classes_)
         if self.class_weight is not None:
             weight = weight * self._class_weights(y[counted], weight[counted])[code]
         if len(self.classes_) == 2:

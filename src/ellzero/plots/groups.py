@@ -110,7 +110,7 @@ def parts(model: Any) -> tuple[NDArray[np.float64], list[str], list[str] | None]
     if groups is None:
         raise InvalidInputError("model must be fitted with groups.")
     coef = np.atleast_2d(model.coef_.toarray() if hasattr(model.coef_, "toarray") else model.coef_)
-    return coef.T, list(groups), model._feature_names()
+    return (-coef.T if model._reversed else coef.T), list(groups), model._feature_names()
 
 
 def short(label: str, group: str) -> str:

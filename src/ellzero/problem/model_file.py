@@ -68,6 +68,7 @@ class ModelContent:
     intercept : (outputs,)
     classes : the labels, in order; None for a regression
     multi_class : how three or more classes were learnt: "multinomial", "ovr_shared" or "ovr"; None for two classes
+    pos_label : the label that the user calls positive, one of two; None if the user did not say
     names : names of the p features, if they have any
     settings : FitSettings
     calibration : (outputs, 2), slope and intercept of the log-odds, for losses that have no probabilities of their own
@@ -86,6 +87,7 @@ class ModelContent:
     preparation: dict[str, Any] | None = None
     names_given: bool = False  # the names are the user's, X had none: new data needs none either
     multi_class: str | None = None
+    pos_label: Any = None
 
 
 def write_model_file(path: str | os.PathLike[str], model: ModelContent) -> None:
@@ -129,6 +131,8 @@ def to_json(model: ModelContent) -> dict[str, Any]:
     }
     if model.multi_class is not None:
         content["multi_class"] = model.multi_class
+    if model.pos_label is not None:
+        content["pos_label"] = int(np.flatnonzero(model.classes == model.pos_label)[0])
     if settings.budget is not None:
         content["penalties"]["budget"] = float(settings.budget)
     if settings.feature_cost is not None:
@@ -226,6 +230,7 @@ def from_json(content: dict[str, Any]) -> ModelContent:
         settings=settings,
         calibration=calibration_from_json(content, expected),
         multi_class=multi_class_from_json(content, classes),
+        pos_label=pos_label_from_json(content, classes),
         preparation=entry({"preparation": None} | content, "preparation", dict, type(None)),
         names_given=entry({"names_given": False} | content, "names_given", bool),
     )
@@ -262,6 +267,16 @@ def multi_class_from_json(content: dict[str, Any], classes: NDArray[Any] | None)
     if not several or value not in MULTI_CLASS or (value == "multinomial") != multinomial:
         raise Malformed(f"multi_class {quoted(value)} does not belong to the loss and the classes of the file")
     return str(value)
+
+
+def pos_label_from_json(content: dict[str, Any], classes: NDArray[Any] | None) -> Any:
+    """Return the label that the user called positive, None if the file names none by its place among the classes."""
+    place = entry({"pos_label": None} | content, "pos_label", int, type(None))
+    if place is None:
+        return None
+    if classes is None or len(classes) != 2 or place not in (0, 1):
+        raise Malformed("pos_label must be 0 or 1, the place of one of two classes")
+    return classes[place].item()
 
 
 def calibration_from_json(content: dict[str, Any], outputs: int) -> Array | None:

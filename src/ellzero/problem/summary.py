@@ -19,7 +19,7 @@ __all__ = ["Effects", "Summary", "figure"]
 
 Array = NDArray[np.float64]
 HONEST = "No standard errors and no p-values: from the rows that chose the features, they would look far surer than they are."
-CHOOSES = "ez.inference(X, y, k={size}) chooses on half of the rows and measures on the other half."
+CHOOSES = "ez.inference(X, y, k={size}{loss}) chooses on half of the rows and measures on the other half."
 ODDS = (
     "An odds ratio is the factor by which the odds of the class change when the feature grows by one unit (by one standard "
     "deviation: per sd) and the others stay as they are."
@@ -108,8 +108,10 @@ class Summary:
     def _notes(self) -> list[str]:
         """Return how to read the table, and what must not be read into it."""
         size = max((len(part.names) for part in self.parts), default=0)
-        ways = [HONEST, CHOOSES.format(size=size)] if len(self.parts) < 2 else [HONEST]
-        notes = [" ".join(ways)]
+        notes = [HONEST]
+        if len(self.parts) == 1:
+            loss = ', loss="squared_error"' if self.parts[0].label is None else ""
+            notes = [f"{HONEST} {CHOOSES.format(size=size, loss=loss)}"]
         if self.odds:
             notes.insert(0, SHARED_ODDS if self.loss == "multinomial" else ODDS)
         return notes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ellzero.estimators.base import LIKELIHOODS
 from ellzero.estimators.column import Column
-from ellzero.estimators.cross_validation import CrossValidation
+from ellzero.estimators.resampling import Split
 from ellzero.estimators.targets import class_probabilities
 from ellzero.report.held_out import ROC_POINTS, agreement, calibration, confusion, rates_above, roc, spread_out
 
@@ -49,10 +49,10 @@ def brief_list(values: ArrayLike) -> list[float | None]:
     return [brief(value) for value in np.asarray(values, dtype=np.float64).tolist()]
 
 
-def tested_rows(results: CrossValidation, decision: Array, y: NDArray[Any], weight: Array) -> HeldOut:
+def tested_rows(splits: Sequence[Split], column: Column, y: NDArray[Any], weight: Array) -> HeldOut:
     """Return the held-out rows that have a weight; `y` holds the classes' numbers, or responses."""
-    fold = np.full(len(y), -1)
-    for number, (_, test) in enumerate(results.splits):
+    fold, decision = np.full(len(y), -1), np.asarray(column.decision)
+    for number, (_, test) in enumerate(splits):
         fold[test] = number
     rows = np.flatnonzero((fold >= 0) & (weight > 0.0) & ~np.isnan(decision).any(axis=(1, 2)))
     return HeldOut(y[rows], weight[rows], fold[rows], decision[rows])

@@ -49,11 +49,14 @@ def find_others(
     return collect(solution.certificate.problem, options, [solution.model])
 
 
-def describe_others(found: Alternatives | None) -> dict[str, Any] | None:
-    """Return what the page says of them, as plain data; None if they were not looked for."""
+def describe_others(found: Alternatives | None, sign: float = 1.0) -> dict[str, Any] | None:
+    """Return what the page says of them, as plain data; None if they were not looked for.
+
+    `sign` is -1 if the page speaks for the other class than the models do.
+    """
     if found is None or not len(found):
         return None
-    signs = found.coefficients[:SHOWN_MODELS, :SHOWN_FEATURES]
+    signs = sign * found.coefficients[:SHOWN_MODELS, :SHOWN_FEATURES]
     return {
         "sentence": sentence(found),
         "words": exchanges(found),

@@ -22,7 +22,7 @@ from ellzero.design import as_design
 from ellzero.estimators.choice_rules import largest_by_size
 from ellzero.estimators.cross_validated import L0ClassifierCV, L0RegressorCV
 from ellzero.report.others import find_others
-from ellzero.report.proof import adopt, prove
+from ellzero.report.proof import prove
 from ellzero.report.summary import summarise
 from ellzero.report.variables import Categories
 from ellzero.report.words import Words
@@ -139,8 +139,7 @@ def write_report(
     if time_limit is None or time_limit > 0.0:
         limit = "" if time_limit is None else f", for at most {in_words(time_limit)}"
         tell(progress, f"step 2 of 3: proof that no better model of that size is missed{limit}")
-        found = prove(estimator, X, y, sample_weight=sample_weight, time_limit=time_limit, progress=progress)
-        proofs = adopt(estimator, found)
+        proofs = prove(estimator, X, y, sample_weight=sample_weight, time_limit=time_limit, progress=progress)
         tell(progress, "step 3 of 3: other models that are as good, in the time that is left")
         others = find_others(proofs, time_limit, as_threads(settings.get("n_jobs")), progress)
     words = Words(

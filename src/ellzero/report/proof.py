@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ellzero.base.errors import FragileModelWarning
+from ellzero.estimators.column import Column
+from ellzero.estimators.cross_validation import CrossValidation
 from ellzero.estimators.single_fit import L0Classifier, L0Regressor
 from ellzero.exact.solution import ExactSolution, relative_gap
-from ellzero.report.words import named
 
-__all__ = ["Proof", "adopt", "describe_proofs", "percent_above", "prove"]
+__all__ = ["Proof", "describe_proofs", "percent_above", "prove", "shown_models"]
 
 SAME = 1e-6
 """Objectives that differ by this share, or less, differ only by the tolerance of the fits."""
@@ -25,51 +26,25 @@ SMALLEST_PERCENT = 1e-6
 USELESS = 0.99
 """A larger gap proves nothing useful: losses are not negative, so that a gap of 1 needs no search."""
 
-NAMED = 20
-"""The features of a better model are named unless there are more than these."""
-
 
 @dataclass(frozen=True, eq=False)
 class Proof:
     """The result of an exact search, beside the model that the page shows."""
 
-    objective: float  # of the model on the page
-    support: NDArray[np.int64]  # its features
     solution: ExactSolution
-    gained: float = (
-        0.0  # by this share of the objective the search's model, now on the page, is better than the one it replaced
-    )
+    objective: float  # of the model on the page
+    gained: float = 0.0  # above zero, the search's model is on the page: it is better than the chosen one by this share
 
     @property
     def gap(self) -> float:
         """The largest relative distance of the model on the page from the best possible objective."""
-        return max(relative_gap(self.objective, self.solution.lower_bound, self.null), 0.0)
-
-    @property
-    def null(self) -> float:
-        """The null model's loss."""
-        return self.solution.certificate.problem.null
-
-    @property
-    def excess(self) -> float:
-        """The relative distance of the model on the page from the one that the search found."""
-        return relative_gap(self.objective, self.solution.objective, self.null)
-
-    @property
-    def improved(self) -> bool:
-        """Whether the search found a better model than the one on the page."""
-        other = not np.array_equal(self.support, self.solution.support)
-        return other and self.excess > SAME
+        null = self.solution.certificate.problem.null
+        return max(relative_gap(self.objective, self.solution.lower_bound, null), 0.0)
 
     @property
     def complete(self) -> bool:
         """Whether a longer search would prove no more than what was asked for."""
         return self.solution.status in ("optimal", "precision")
-
-    @property
-    def seconds(self) -> float:
-        """The seconds that the search took."""
-        return self.solution.seconds
 
 
 def prove(
@@ -109,41 +84,39 @@ def prove(
     supports = [estimator.support_]
     if len(solutions) > 1:
         supports = [np.flatnonzero(row) for row in np.atleast_2d(estimator.coef_)]
-    return [Proof(*output) for output in zip(objectives, supports, solutions, strict=True)]
+    return [compare(*output) for output in zip(solutions, objectives, supports, strict=True)]
 
 
-def adopt(estimator: Any, proofs: Sequence[Proof]) -> list[Proof]:
-    """Put better models that the search found in the place of the chosen ones: the page shows the best that is known.
+def compare(solution: ExactSolution, objective: float, support: NDArray[np.int64]) -> Proof:
+    """Return what the search proves of the chosen model or of a better one that it found: the page shows the best known."""
+    excess = relative_gap(objective, solution.objective, solution.certificate.problem.null)
+    if excess > SAME and not np.array_equal(support, solution.support):
+        return Proof(solution, solution.objective, excess)
+    return Proof(solution, objective)
 
-    The estimator's table of models changes, its held-out scores stay: they are of models that the faster search found in folds.
+
+def shown_models(results: CrossValidation, proofs: Sequence[Proof]) -> Column:
+    """Return the models that the page shows: those of the chosen column, with better ones of exact searches in their place.
+
+    The held-out scores stay: they are of models that the faster search found in folds.
     """
-    if not any(proof.improved for proof in proofs):
-        return list(proofs)
-    results = estimator.cv_results_
-    number, point = results.best
-    column = results.columns[number]
+    column, point = results.chosen, results.best[1]
+    if not any(proof.gained for proof in proofs):
+        return column
     rows, intercept = column.coef[point].tolil(copy=True), column.intercept.copy()
-    for number, proof in enumerate(proofs):
-        if proof.improved:
+    for output, proof in enumerate(proofs):
+        if proof.gained:
             model = proof.solution.model
-            outputs = np.arange(model.outputs) if model.outputs > 1 else np.array([number])
+            outputs = np.arange(model.outputs) if model.outputs > 1 else np.array([output])
             rows[outputs] = 0.0
-            for output, values in zip(outputs, np.atleast_2d(model.values.T), strict=True):
-                rows[output, model.support] = values
+            for own, values in zip(outputs, np.atleast_2d(model.values.T), strict=True):
+                rows[own, model.support] = values
             intercept[point, outputs] = model.intercept
     coef, size = list(column.coef), column.size.copy()
     coef[point] = rows.tocsr()
     coef[point].eliminate_zeros()
     size[point] = proofs[0].solution.certificate.problem.counted(np.unique(coef[point].indices).astype(np.int32))
-    columns = list(results.columns)
-    columns[number] = replace(column, coef=coef, intercept=intercept, size=size)
-    estimator.cv_results_ = replace(results, columns=columns)
-    return [
-        Proof(proof.solution.objective, proof.solution.support.astype(np.int64), proof.solution, proof.excess)
-        if proof.improved
-        else proof
-        for proof in proofs
-    ]
+    return replace(column, coef=coef, intercept=intercept, size=size)
 
 
 def percent_above(share: float) -> str:
@@ -169,7 +142,7 @@ def describe_proofs(
         "gained": max(proof.gained for proof in proofs),
         "short": percent_above(worst),
         "complete": all(proof.complete for proof in proofs),
-        "proved": all(proof.complete and not proof.improved for proof in proofs),
+        "proved": all(proof.complete for proof in proofs),
         "rows": [figures(proof, label) for proof, label in zip(proofs, outputs, strict=True)],
         "note": (
             "The objective is what the model minimises on these rows: its loss and its shrinkage. No model of this size lies "
@@ -188,7 +161,7 @@ def claim(proofs: Sequence[Proof], k: int, worst: float, subjects: str) -> str:
     )
     if all(proof.complete for proof in proofs):
         return f"Proved about the search{each}, not about new {subjects}: {better}"
-    seconds = sum(proof.seconds for proof in proofs)
+    seconds = sum(proof.solution.seconds for proof in proofs)
     if worst > USELESS:
         return f"Nothing is proved so far: the search ended after {seconds:.0f} s, before it had a useful lower bound."
     ended = f"about the search, which ended after {seconds:.0f} s, and not about new {subjects}"
@@ -216,12 +189,6 @@ def improvement(proofs: Sequence[Proof], outputs: Sequence[str]) -> list[str]:
                 f"The exact search found the model{whose} on this page; the faster one, which all held-out figures are of, had "
                 f"ended at one that is worse by up to {by}."
             )
-        if proof.improved:
-            model = proof.solution.model
-            names = ", ".join(named(model.feature_name(int(j))) for j in model.support)
-            which = f", of the features {names}" if 0 < len(model.support) <= NAMED else ""
-            by = percent_above(proof.excess)
-            out.append(f"The search found a model{whose} that is better than the one on this page by up to {by}{which}.")
     return out
 
 

@@ -24,20 +24,22 @@ LONGEST = 60
 LONGEST_LABEL = 200
 
 
-def code_blocks(estimator: Any, single_fit: type, summary: dict[str, Any], labels: list[Any], words: Words) -> dict[str, Any]:
-    """Return blocks of code with their titles, and the labels as Python writes them.
+def code_blocks(estimator: Any, single_fit: type, summary: dict[str, Any], words: Words) -> dict[str, Any]:
+    """Return blocks of code with their titles, and the labels as Python writes them, in the order of the page.
 
     `single_fit` is the estimator without cross-validation, which fits a model of a given size.
     """
+    labels = estimator.classes_.tolist() if hasattr(estimator, "classes_") else []
+    written = written_labels(labels)
     given, usual = estimator.get_params(), single_fit().get_params()
     if summary["certificate"]["gained"] > 0.0 and not any(row["conditional"] for row in summary["certificate"]["rows"]):
         given["algorithm"] = "exact"  # which alone found the model on the page
     shrinkage = {name: summary["selection"][name] for name in ("lambda_1", "lambda_2")}
     blocks = [
-        python_block(single_fit.__name__, changed_settings(given, usual, shrinkage), labels, summary["loss"] in LIKELIHOODS),
+        python_block(single_fit.__name__, changed_settings(given, usual, shrinkage), written, summary["loss"] in LIKELIHOODS),
         *shell_blocks(given, shrinkage, summary, labels, words),
     ]
-    return {"labels": written_labels(labels), "blocks": blocks}
+    return {"labels": written[::-1] if estimator._reversed else written, "blocks": blocks}
 
 
 def changed_settings(given: dict[str, Any], usual: dict[str, Any], shrinkage: dict[str, float]) -> str:
@@ -50,11 +52,11 @@ def changed_settings(given: dict[str, Any], usual: dict[str, Any], shrinkage: di
     return "".join(settings)
 
 
-def python_block(single_fit: str, settings: str, labels: list[Any], probabilities: bool) -> dict[str, Any]:
+def python_block(single_fit: str, settings: str, labels: list[str], probabilities: bool) -> dict[str, Any]:
     """Return Python code that fits, predicts, saves and loads."""
     lines = [f"{settings}).fit(X, y)", "model.predict(new_rows)"]
     if labels and probabilities:
-        lines.append(f"model.predict_proba(new_rows)  # columns: {', '.join(written_labels(labels))}")
+        lines.append(f"model.predict_proba(new_rows)  # columns: {', '.join(labels)}")
     lines += ['model.save("model.json")', "", 'ez.load("model.json").predict(new_rows)  # later, elsewhere']
     return {"title": "Python", "parts": [f"import ellzero as ez\n\nmodel = ez.{single_fit}(k=", "\n".join(lines)]}
 

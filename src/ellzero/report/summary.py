@@ -24,7 +24,7 @@ from ellzero.report.data_summary import describe_classes, describe_features, des
 from ellzero.report.held_out import THRESHOLDS, error_quantiles
 from ellzero.report.models import HeldOut, brief, brief_list, describe_fit, describe_models, shown_rows, tested_rows
 from ellzero.report.others import describe_others
-from ellzero.report.proof import Proof, describe_proofs
+from ellzero.report.proof import Proof, describe_proofs, shown_models
 from ellzero.report.snippets import code_blocks
 from ellzero.report.variables import describe_variables
 from ellzero.report.words import (
@@ -83,11 +83,13 @@ def summarise(
     """
     words = words or Words()
     results: CrossValidation = estimator.cv_results_
-    column = results.chosen
+    column = shown_models(results, proofs or [])
     if results.select != "size" or column.decision is None:
         raise InvalidInputError('estimator must be fitted with select="size" and keep_predictions=True.')
     loss = estimator._loss_name()
-    labels = estimator.classes_.tolist() if hasattr(estimator, "classes_") else []
+    labels, sign = estimator._shown_classes(), 1.0
+    if estimator._reversed:
+        column, sign = column.reversed(), -1.0
     kind = "regression" if not labels else "binary" if len(labels) == 2 else "multiclass"
     design = as_design(X)
     weight = np.ones(design.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
@@ -120,7 +122,7 @@ def summarise(
         "date": words.date,
     }
     describe_target(summary, np.asarray(y).ravel(), weight, labels)
-    held_out = tested_rows(results, column.decision, class_numbers(y, labels), weight)
+    held_out = tested_rows(results.splits, column, class_numbers(y, labels), weight)
     for point, model in enumerate(models):
         model.update(describe_fit(held_out, point, kind, loss))
     describe_tested(summary, held_out)
@@ -132,7 +134,7 @@ def summarise(
     none = why_no_proof(k, proofs is not None)
     proved = [summary["target"]] if summary["shared"] or not labels else summary["positive"]
     summary["certificate"] = describe_proofs(proofs or [], k, proved, none, summary["subjects"])
-    summary["others"] = describe_others(others)
+    summary["others"] = describe_others(others, sign)
     mask = as_feature_mask("unpenalized", estimator.unpenalized, design.shape[1], results.names)
     summary["plain"] = plain_headline(summary)
     summary["lead"] = headline(summary)
@@ -143,7 +145,7 @@ def summarise(
         always=0 if mask is None else int(mask.sum()),
         spent=None if estimator.feature_cost is None else estimator.spent_,
     )
-    summary["code"] = code_blocks(estimator, L0Classifier if labels else L0Regressor, summary, labels, words)
+    summary["code"] = code_blocks(estimator, L0Classifier if labels else L0Regressor, summary, words)
     return summary
 
 

@@ -76,7 +76,8 @@ def is_written_as(convert: Any, word: str) -> bool:
 def as_labels(values: NDArray[Any], name: str, most: int | None = None, insist: bool = False) -> NDArray[Any]:
     """Return the labels if they have at least two classes and not so many that they are likely something else.
 
-    With `insist` the user says that they are labels, however many there are.
+    With `insist` the user says that they are labels, however many there are: numbers that look like those of a regression
+    become text.
     """
     if values.dtype.kind == "f":
         refuse_missing(np.isnan(values), name)
@@ -86,6 +87,8 @@ def as_labels(values: NDArray[Any], name: str, most: int | None = None, insist: 
     fractions = values.dtype.kind == "f" and bool((values != np.round(values)).any())
     number = values.dtype.kind in "iuf"
     too_many = number and len(classes) > (MANY if fractions else MANY_WHOLE)
+    if insist and too_many:
+        return values.astype(str)
     if not insist and len(classes) > 2 and (2 * len(classes) > len(values) or too_many):
         kind = "values" if not number else "numbers" if fractions else "whole numbers"
         seen = f"target {name!r} has {len(classes)} different {kind} in {len(values)} rows ({shown(classes[:3])}, ...)"
