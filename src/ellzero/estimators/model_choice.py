@@ -86,13 +86,13 @@ def fit_by_criterion(
 ) -> tuple[list[Model], list[Path | Sizes | Budgets], list[float]]:
     """Return the models that an information criterion prefers, the paths or sizes they were found on, and its values."""
     problems = training.problems
-    if len(problems) > 1 and problems[0].penalty.price is not None:
+    if len(problems) > 1 and problems[0].priced:
         raise InvalidInputError("feature_cost with multi_class='ovr' needs k, budget or lambda_0.")
     models, paths, best = list[Model](), list[Path | Sizes | Budgets](), list[float]()
     for problem in problems:
         path = compute_path(problem, replace(options, max_support=largest))
         sized = [path.sized[size] for size in sorted(path.sized) if size <= largest]
-        if problem.penalty.price is not None and len(path):  # those that are the best for what they cost
+        if problem.priced and len(path):  # those that are the best for what they cost
             sized = list(path)
         rated = [information_criterion(criterion, problem, model, rows) for model in sized]
         models.append(sized[int(np.argmin(rated))])

@@ -19,7 +19,6 @@ def refit(problem: Problem, columns: NDArray[np.int32], options: PathOptions) ->
     """Minimise the objective, without lambda_0, over the coefficients of these columns."""
     convex = PathOptions(lambda_0=np.zeros(1), algorithm="cd", tol=options.tol, threads=options.threads)
     inside = restricted(problem, columns)
-    always = np.ones(len(columns), dtype=bool)
-    inside = replace(inside, penalty=replace(inside.penalty, lambda_0=0.0, unpenalized=always, price=None))
+    inside = replace(inside, penalty=replace(inside.penalty, lambda_0=0.0, price=np.zeros(len(columns))))
     support, values, b = to_user_scale(inside, solve_path(inside, convex).models[0])
     return evaluate(problem, Coefficients(columns[support], values, b))
