@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import as_progress
 from ellzero.base.validation import as_choice, as_count, as_flag, as_grid
+from ellzero.estimators.arguments import ClassArguments, ComparisonArguments, FitArguments
 from ellzero.estimators.base import L0Estimator
 from ellzero.estimators.choice import Place
 from ellzero.estimators.choice_rules import largest_by_rows, largest_by_size, most_averaged, points_of_paths, shrinkage_values
@@ -181,7 +183,8 @@ class CrossValidatedFit(L0Estimator):
         return router
 
 
-class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
+@dataclass(eq=False, repr=False)
+class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase, FitArguments, ClassArguments, ComparisonArguments):
     """A linear classifier with few features, its penalties or its size chosen by cross-validation.
 
     Parameters
@@ -254,83 +257,11 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
 
     """
 
-    def __init__(
-        self,
-        loss: str = "logistic",
-        *,
-        penalty: str = "l0l2",
-        lambda_0: Any = None,
-        n_lambda: int | None = None,
-        lambda_min_ratio: float = 1e-3,
-        shrinkage: Any = None,
-        n_shrinkage: int | None = None,
-        cv: Any = 5,
-        scoring: Any = None,
-        select: str = "lambda_0",
-        rule: str = "auto",
-        average: int | None = None,
-        max_support: int | None = None,
-        algorithm: str = "cd",
-        keep_predictions: bool = False,
-        multi_class: str = "auto",
-        shared_support: Any = None,
-        probability: bool = False,
-        class_weight: Any = None,
-        pos_label: Any = None,
-        fit_intercept: bool = True,
-        standardize: bool = True,
-        lower: Any = None,
-        upper: Any = None,
-        unpenalized: Any = None,
-        feature_cost: Any = None,
-        groups: Any = None,
-        feature_names: Any = None,
-        bound: Any = None,
-        gap: float = 1e-4,
-        time_limit: float | None = None,
-        tol: float = 1e-6,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        progress: Any = False,
-    ) -> None:
-        self.loss = loss
-        self.penalty = penalty
-        self.lambda_0 = lambda_0
-        self.n_lambda = n_lambda
-        self.lambda_min_ratio = lambda_min_ratio
-        self.shrinkage = shrinkage
-        self.n_shrinkage = n_shrinkage
-        self.cv = cv
-        self.scoring = scoring
-        self.select = select
-        self.rule = rule
-        self.average = average
-        self.max_support = max_support
-        self.algorithm = algorithm
-        self.keep_predictions = keep_predictions
-        self.multi_class = multi_class
-        self.shared_support = shared_support
-        self.probability = probability
-        self.class_weight = class_weight
-        self.pos_label = pos_label
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.lower = lower
-        self.upper = upper
-        self.unpenalized = unpenalized
-        self.feature_cost = feature_cost
-        self.groups = groups
-        self.feature_names = feature_names
-        self.bound = bound
-        self.gap = gap
-        self.time_limit = time_limit
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.progress = progress
+    loss: str = "logistic"
 
 
-class L0RegressorCV(CrossValidatedFit, L0RegressorBase):
+@dataclass(eq=False, repr=False)
+class L0RegressorCV(CrossValidatedFit, L0RegressorBase, FitArguments, ComparisonArguments):
     """A linear regression with few features, its penalties or its size chosen by cross-validation.
 
     Parameters
@@ -359,66 +290,3 @@ class L0RegressorCV(CrossValidatedFit, L0RegressorBase):
     [3, 7]
 
     """
-
-    def __init__(
-        self,
-        *,
-        penalty: str = "l0l2",
-        lambda_0: Any = None,
-        n_lambda: int | None = None,
-        lambda_min_ratio: float = 1e-3,
-        shrinkage: Any = None,
-        n_shrinkage: int | None = None,
-        cv: Any = 5,
-        scoring: Any = None,
-        select: str = "lambda_0",
-        rule: str = "auto",
-        average: int | None = None,
-        max_support: int | None = None,
-        algorithm: str = "cd",
-        keep_predictions: bool = False,
-        fit_intercept: bool = True,
-        standardize: bool = True,
-        lower: Any = None,
-        upper: Any = None,
-        unpenalized: Any = None,
-        feature_cost: Any = None,
-        groups: Any = None,
-        feature_names: Any = None,
-        bound: Any = None,
-        gap: float = 1e-4,
-        time_limit: float | None = None,
-        tol: float = 1e-6,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        progress: Any = False,
-    ) -> None:
-        self.penalty = penalty
-        self.lambda_0 = lambda_0
-        self.n_lambda = n_lambda
-        self.lambda_min_ratio = lambda_min_ratio
-        self.shrinkage = shrinkage
-        self.n_shrinkage = n_shrinkage
-        self.cv = cv
-        self.scoring = scoring
-        self.select = select
-        self.rule = rule
-        self.average = average
-        self.max_support = max_support
-        self.algorithm = algorithm
-        self.keep_predictions = keep_predictions
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.lower = lower
-        self.upper = upper
-        self.unpenalized = unpenalized
-        self.feature_cost = feature_cost
-        self.groups = groups
-        self.feature_names = feature_names
-        self.bound = bound
-        self.gap = gap
-        self.time_limit = time_limit
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.progress = progress
