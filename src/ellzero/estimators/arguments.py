@@ -1,7 +1,7 @@
 """The arguments of the estimators with their defaults, each once.
 
-Dataclasses make the constructors of them, which scikit-learn, type checkers and editors read; a constructor lists the arguments
-of the last base first. They are described in the docstrings of :class:`ellzero.L0Classifier` and :class:`ellzero.L0ClassifierCV`.
+Dataclasses make the constructors of them, which scikit-learn, type checkers and editors read. A constructor lists the arguments
+of the last base first. The docstrings of :class:`ellzero.L0Classifier` and :class:`ellzero.L0ClassifierCV` describe them.
 """
 
 from __future__ import annotations
