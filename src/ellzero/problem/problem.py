@@ -22,9 +22,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import MOST_NAMED, listed_columns
 from ellzero.base.validation import as_vector
 from ellzero.design import Design
-from ellzero.design.faults import MOST_NAMED, column_label, listed_columns
+from ellzero.design.faults import column_label
 from ellzero.problem.grouping import Grouping
 from ellzero.problem.losses import Loss, of_rows, weighted_mean
 from ellzero.problem.penalties import Penalty
