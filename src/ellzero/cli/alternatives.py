@@ -63,20 +63,22 @@ def run(args: argparse.Namespace) -> int:
         note(args, "the proof is not kept; --proof proof.npz writes it.")
     if args.plot is not None:
         save_picture(args.plot, found.plot)
-    chosen = choice(args, found, costs)
-    result = json_result(args, found, chosen, data)
-    print_result(args, result, "\n".join(text_lines(args, found, result)))
+    chosen = chosen_model(args, found, costs)
+    result = alternatives_json(args, found, chosen, data)
+    print_result(args, result, "\n".join(alternatives_lines(args, found, result)))
     return exit_code(found.status, written=bool(args.out or args.proof))
 
 
-def choice(args: argparse.Namespace, found: ellzero.Alternatives, costs: NDArray[np.float64] | None) -> ellzero.Model | None:
+def chosen_model(
+    args: argparse.Namespace, found: ellzero.Alternatives, costs: NDArray[np.float64] | None
+) -> ellzero.Model | None:
     """Return the model that --cheapest, --including and --without choose, None if none of them is given."""
     if costs is None and not args.including and not args.without:
         return None
     return found.best(costs=costs, including=args.including or (), without=args.without or ())
 
 
-def json_result(
+def alternatives_json(
     args: argparse.Namespace, found: ellzero.Alternatives, chosen: ellzero.Model | None, data: Data
 ) -> dict[str, Any]:
     """Return the result for --json."""
@@ -103,7 +105,7 @@ def json_result(
     }
 
 
-def text_lines(args: argparse.Namespace, found: ellzero.Alternatives, result: dict[str, Any]) -> list[str]:
+def alternatives_lines(args: argparse.Namespace, found: ellzero.Alternatives, result: dict[str, Any]) -> list[str]:
     """Return the result as lines of text."""
     lines = [*found.summary(), f"{found.nodes} nodes, {found.seconds:.2f} s", ""]
     for at, (model, above) in enumerate(zip(found.models[:SHOWN], found.above_best, strict=False)):

@@ -13,7 +13,7 @@ import ellzero
 from ellzero.base.quoting import LONGEST_PATH, shown
 from ellzero.cli.data import Data, load_data
 from ellzero.cli.files import check_output
-from ellzero.cli.output import coefficient_lines, coefficients, exit_code, made_of, note, print_result, used_columns
+from ellzero.cli.output import coefficient_lines, coefficients, columns_used, exit_code, made_of, note, print_result
 from ellzero.cli.solver_settings import (
     check_loss,
     encoded_target,
@@ -66,16 +66,16 @@ def run(args: argparse.Namespace) -> int:
     else:
         note(args, "the proof is not kept; --out proof.npz writes it.")
     if args.model is not None:
-        write_model_file(args.model, model_content(args, solution, data))
+        write_model_file(args.model, certified_content(args, solution, data))
     if not args.regression:
         labels = np.unique(data.y) if args.positive is None else np.array(["the rest", args.positive])
         warn_of_cautions([solution.certificate.problem], [solution.model], labels, 2)
-    result = json_result(args, solution, data)
-    print_result(args, result, "\n".join(text_lines(args, solution, result)))
+    result = certified_json(args, solution, data)
+    print_result(args, result, "\n".join(certified_lines(args, solution, result)))
     return exit_code(solution.status, written=bool(args.out or args.model))
 
 
-def model_content(args: argparse.Namespace, solution: ellzero.ExactSolution, data: Data) -> ModelContent:
+def certified_content(args: argparse.Namespace, solution: ellzero.ExactSolution, data: Data) -> ModelContent:
     """Return what the file of the solution's model holds."""
     problem = solution.certificate.problem
     settings = FitSettings(
@@ -93,7 +93,7 @@ def model_content(args: argparse.Namespace, solution: ellzero.ExactSolution, dat
     return replace(content, classes=classes, preparation=data.preparation.to_json())
 
 
-def json_result(args: argparse.Namespace, solution: ellzero.ExactSolution, data: Data) -> dict[str, Any]:
+def certified_json(args: argparse.Namespace, solution: ellzero.ExactSolution, data: Data) -> dict[str, Any]:
     """Return the result for --json."""
     model = solution.model
     return {
@@ -117,7 +117,7 @@ def json_result(args: argparse.Namespace, solution: ellzero.ExactSolution, data:
         "classes": None if args.regression else np.unique(data.y),
         "positive": args.positive,
         "size": len(model.support),
-        **used_columns(model.groups, model.support.tolist()),
+        **columns_used(model.groups, model.support.tolist()),
         **({} if args.costs is None else {"budget": args.budget, "total_cost": model.spent}),
         "intercept": model.intercept,
         "features": coefficients(data.preparation.features, model.support.tolist(), model.values.tolist()),
@@ -126,7 +126,7 @@ def json_result(args: argparse.Namespace, solution: ellzero.ExactSolution, data:
     }
 
 
-def text_lines(args: argparse.Namespace, solution: ellzero.ExactSolution, result: dict[str, Any]) -> list[str]:
+def certified_lines(args: argparse.Namespace, solution: ellzero.ExactSolution, result: dict[str, Any]) -> list[str]:
     """Return the result as lines of text."""
     n, p = solution.certificate.problem.design.shape
     assumed = f", assuming |coefficients| <= {solution.bound:.4g} (penalised scale)" if solution.bound is not None else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 
-from ellzero.base.quoting import LONGEST_PATH, in_words, shown
+from ellzero.base.quoting import LONGEST_PATH, in_bytes, shown
 from ellzero.cli.output import print_result
 from ellzero.conversion import convert
 from ellzero.design.column_files import read_about
@@ -48,6 +48,6 @@ def run(args: argparse.Namespace) -> int:
         "seconds": seconds,
     }
     target = "" if labelled else ", no target"
-    found = f"{about['n']} rows, {about['p']} columns ({about['storage']}, {about['dtype']}){target}, {in_words(size)}"
+    found = f"{about['n']} rows, {about['p']} columns ({about['storage']}, {about['dtype']}){target}, {in_bytes(size)}"
     print_result(args, result, f"{shown(store, LONGEST_PATH)}: {found}, {seconds:.1f} s")
     return 0

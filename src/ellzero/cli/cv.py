@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         "points": compared_points(scores),
         "plot": args.plot,
     }
-    return write_and_print(args, estimator, data, result, [*text_lines(scores), ""])
+    return write_and_print(args, estimator, data, result, [*cv_lines(scores), ""])
 
 
 def compared_points(scores: ellzero.CrossValidation) -> list[dict[str, Any]]:
@@ -79,7 +79,7 @@ def compared_points(scores: ellzero.CrossValidation) -> list[dict[str, Any]]:
     ]
 
 
-def text_lines(scores: ellzero.CrossValidation) -> list[str]:
+def cv_lines(scores: ellzero.CrossValidation) -> list[str]:
     """Return a line for the best point of each value of the second penalty, then all points of the chosen value."""
     lines = []
     if len(scores.columns) > 1:

@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
         write_coefficients(args.out, path, names)
     if args.plot is not None:
         save_picture(args.plot, lambda: path.plot())
-    print_result(args, json_result(args, path, names, data), "\n".join(text_lines(path, names)))
+    print_result(args, path_json(args, path, names, data), "\n".join(path_lines(path, names)))
     return 0
 
 
@@ -73,7 +73,7 @@ def write_coefficients(name: str, path: ellzero.Path, names: list[str]) -> None:
     write_table(name, header, cells)
 
 
-def json_result(args: argparse.Namespace, path: ellzero.Path, names: list[str], data: Any) -> dict[str, Any]:
+def path_json(args: argparse.Namespace, path: ellzero.Path, names: list[str], data: Any) -> dict[str, Any]:
     """Return the result for --json."""
     n, p = path.problem.design.shape
     return {
@@ -102,7 +102,7 @@ def json_result(args: argparse.Namespace, path: ellzero.Path, names: list[str], 
     }
 
 
-def text_lines(path: ellzero.Path, names: list[str]) -> list[str]:
+def path_lines(path: ellzero.Path, names: list[str]) -> list[str]:
     """Return a line for each point, with the features that entered and left."""
     n, p = path.problem.design.shape
     spent = path.spent if path.problem.priced else None
@@ -115,7 +115,7 @@ def text_lines(path: ellzero.Path, names: list[str]) -> list[str]:
     for k in range(len(path)):
         now = set(path[k].support.tolist())
         changes = [f"+{shown(names[j])}" for j in sorted(now - before)], [f"-{shown(names[j])}" for j in sorted(before - now)]
-        words = " ".join(filter(None, map(shortened, changes)))
+        words = " ".join(filter(None, map(first_few, changes)))
         mark = "" if path.converged[k] else "  (not converged)"
         cost = "" if spent is None else f" {spent[k]:12.6g}"
         numbers = f"{path.lambda_0[k]:12.6g} {path.support_size[k]:9d} {path.objective[k]:14.8g}{cost}"
@@ -124,7 +124,7 @@ def text_lines(path: ellzero.Path, names: list[str]) -> list[str]:
     return lines
 
 
-def shortened(words: list[str]) -> str:
+def first_few(words: list[str]) -> str:
     """Return the first few words, and the number of the others."""
     rest = len(words) - NAMED
     return " ".join(words[:NAMED]) + (f" ({rest} more)" if rest > 0 else "")
