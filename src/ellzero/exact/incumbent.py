@@ -17,7 +17,6 @@ from ellzero.exact.status import Status
 from ellzero.problem.model import Coefficients, Model, as_intercept, evaluate, parts_of
 from ellzero.problem.penalties import used_columns
 from ellzero.problem.problem import Problem
-from ellzero.problem.units import null_intercept
 from ellzero.solvers.paths import PathOptions, solve_path
 from ellzero.solvers.scales import to_core_scale, to_user_scale
 
@@ -80,7 +79,8 @@ def null_model(problem: Problem, lambda_0: float) -> Model:
     every = np.arange(problem.design.shape[1], dtype=np.int32)
     values = problem.clip(every, np.zeros((len(every), *problem.y.shape[1:])))
     support = used_columns(values)
-    return evaluate(problem, Coefficients(support, values[support], null_intercept(problem)), lambda_0)
+    intercept = problem.loss.best_constant(problem.y, problem.w) if problem.fit_intercept else np.zeros(problem.y.shape[1:])
+    return evaluate(problem, Coefficients(support, values[support], as_intercept(problem, intercept)), lambda_0)
 
 
 def as_start(problem: Problem, start: Model | ArrayLike | Any, lambda_0: float, name: str = "warm_start") -> Model:

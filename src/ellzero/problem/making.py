@@ -8,7 +8,6 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ellzero.base.devices import at_hand
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.validation import (
     as_bound,
@@ -16,22 +15,19 @@ from ellzero.base.validation import (
     as_feature_mask,
     as_flag,
     as_nonnegative,
-    as_response,
     as_threads,
     as_weights,
-    refuse_masked,
 )
 from ellzero.design import as_design
 from ellzero.design.base import feature_names as feature_names_of
 from ellzero.problem.grouping import GroupLabels, as_groups
-from ellzero.problem.losses import Loss, get_loss
+from ellzero.problem.losses import get_loss
 from ellzero.problem.penalties import Penalty
 from ellzero.problem.problem import Problem, column_statistics
 
 __all__ = ["DataSettings", "FeatureCost", "ProblemSettings", "as_names", "make_problem"]
 
 Array = NDArray[np.float64]
-LARGEST_RESPONSE = 1e150
 FeatureCost = ArrayLike | Mapping[Any, float]
 """One number for each column of X, or numbers by the names of columns; those that are not named cost one."""
 
@@ -88,13 +84,7 @@ def make_problem(
     if p >= 2**31:
         raise InvalidInputError(f"X has {p} columns, at most 2^31 - 1 are supported.")
     w = as_weights(sample_weight, n)
-    classes: NDArray[Any] | None = None
-    if the_loss.is_classification:
-        target, classes = encode_labels(y, n, w, the_loss)
-    else:
-        target = as_response(y, n)
-        if np.abs(target).max() > LARGEST_RESPONSE:
-            raise InvalidInputError("y contains values too large to square.")
+    target, classes = the_loss.encode(y, n, w)
     grouping = as_groups(groups, p, design.names, design.core.columns)
     heads = None if grouping is None else grouping.heads
     statistics = column_statistics(design, w, intercept, standard, as_threads(n_jobs), heads)
@@ -140,43 +130,6 @@ def as_names(feature_names: Sequence[str], X: Any) -> list[str]:
     if len(shape) == 2 and len(names) != shape[1]:
         raise InvalidInputError(f"feature_names must have one name for each of the {shape[1]} columns of X, got {len(names)}.")
     return names
-
-
-def encode_labels(y: ArrayLike, n: int, w: Array, loss: Loss) -> tuple[Array, NDArray[Any]]:
-    """Return the labels as -1 and +1, and the user's two labels in that order.
-
-    Of the multinomial loss, a column for each class with ones in its rows, and all labels. Other losses take a column of labels
-    for each of several targets.
-    """
-    refuse_masked("y", y)
-    try:
-        labels = np.asarray(at_hand(y))
-    except ValueError:  # rows of different lengths
-        raise InvalidInputError(f"y must have one label for each of the {n} rows of X.") from None
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    several = loss.name == "multinomial"
-    if labels.shape[:1] != (n,) or labels.ndim > (1 if several else 2):
-        raise InvalidInputError(f"y must have shape ({n},) like the rows of X, got {labels.shape}.")
-    if labels.dtype.kind in "fc" and not np.isfinite(labels).all():
-        raise InvalidInputError("y contains NaN or infinity.")
-    try:
-        classes = np.unique(labels[w > 0.0])
-    except TypeError:
-        raise InvalidInputError("y must hold labels of one type, and no row may lack one.") from None
-    where = "" if (w > 0.0).all() else " with positive sample_weight"
-    if several:
-        if len(classes) < 2:
-            raise InvalidInputError(f"y must have at least two classes for loss='multinomial', got {len(classes)}{where}.")
-        return np.asarray(labels[:, None] == classes, dtype=np.float64), classes
-    if len(classes) != 2:
-        others = "; loss='squared_error' is for numbers, loss='multinomial' for more classes" if len(classes) > 2 else ""
-        raise InvalidInputError(f"y must have exactly two classes for loss={loss.name!r}, got {len(classes)}{where}{others}.")
-    signs = np.where(labels == classes[1], 1.0, -1.0)
-    for l in range(labels.shape[1] if labels.ndim == 2 else 0):
-        if len(np.unique(signs[w > 0.0, l])) != 2:
-            raise InvalidInputError(f"y must have both classes in each column, column {l} has one{where}.")
-    return signs, classes
 
 
 def check_bounds(lower: Array | None, upper: Array | None, unpenalized: NDArray[np.bool_] | None) -> None:

@@ -22,13 +22,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import MOST_NAMED, listed_columns
 from ellzero.base.validation import as_vector
 from ellzero.design import Design
-from ellzero.design.faults import MOST_NAMED, column_label, listed_columns
+from ellzero.design.faults import column_label
 from ellzero.problem.grouping import Grouping
-from ellzero.problem.losses import Loss, of_rows
+from ellzero.problem.losses import Loss, of_rows, weighted_mean
 from ellzero.problem.penalties import Penalty
-from ellzero.problem.units import Response, column_unit, heavy_class, null_loss, response_of, weighted_mean
+from ellzero.problem.units import Response, column_unit, heavy_class, response_of
 
 __all__ = ["Problem", "column_statistics", "restricted", "reweighted"]
 
@@ -90,7 +91,7 @@ class Problem:
     @cached_property
     def null(self) -> float:
         """The loss of the best constant: where an objective is nothing beside it, it is nothing but rounding."""
-        return null_loss(self.y, self.w, self.loss, self.fit_intercept)
+        return self.loss.null_value(self.y, self.w, self.fit_intercept)
 
     @cached_property
     def heavy_class(self) -> float:
@@ -117,7 +118,7 @@ class Problem:
     @property
     def is_multinomial(self) -> bool:
         """Whether the outputs are classes, of which each row has one."""
-        return self.loss.name == "multinomial"
+        return self.loss.couples_outputs
 
     @property
     def coefficient_unit(self) -> float:
