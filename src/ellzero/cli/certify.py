@@ -25,6 +25,7 @@ from ellzero.cli.solver_settings import (
     shrinkage_settings,
 )
 from ellzero.estimators.cautions import warn_of_cautions
+from ellzero.problem.losses import LOSSES, Logistic
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
 
 __all__ = ["run"]
@@ -108,7 +109,7 @@ def certified_json(args: argparse.Namespace, solution: ellzero.ExactSolution, da
         "message": solution.message,
         "nodes": solution.nodes,
         "seconds": solution.seconds,
-        "loss": model.loss,
+        "loss": model.loss.name,
         "k": args.k,
         "lambda_0": args.lambda_0,
         "lambda_1": args.lambda_1,
@@ -145,7 +146,7 @@ def certified_lines(args: argparse.Namespace, solution: ellzero.ExactSolution, r
 
 def several_classes(result: dict[str, Any]) -> Any:
     """Return the labels, if there are more than two, each with a column of coefficients; nothing otherwise."""
-    return result["classes"] if result.get("loss") == "multinomial" else ()
+    return result["classes"] if LOSSES[result.get("loss", Logistic.name)].couples_outputs else ()
 
 
 def positive_class(result: dict[str, Any]) -> str:
