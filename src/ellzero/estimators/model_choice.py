@@ -1,4 +1,4 @@
-"""The model that a user wants, by its size, by the price of a feature or by an information criterion."""
+"""The model that a user wants, by its size, by the price of a feature or by an information criterion; and its last digits."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from ellzero.paths.fitting import compute_path
 from ellzero.paths.path import Path
 from ellzero.paths.sizes import Sizes, compute_sizes
 from ellzero.problem.model import Coefficients, Model, evaluate
-from ellzero.problem.problem import Problem
-from ellzero.solvers.paths import PathOptions
+from ellzero.problem.problem import Problem, restricted
+from ellzero.solvers.paths import PathOptions, solve_path
+from ellzero.solvers.scales import to_user_scale
 
-__all__ = ["FoundModels", "ModelChoice", "fit_by_criterion", "fit_chosen_models", "held_out_decision", "mean_model"]
+__all__ = ["FoundModels", "ModelChoice", "fit_by_criterion", "fit_chosen_models", "held_out_decision", "mean_model", "refit"]
 
 Array = NDArray[np.float64]
 
@@ -107,3 +108,13 @@ def held_out_decision(training: Training, choice: ModelChoice, options: PathOpti
     part = training.on_rows(train, name)
     models, _ = fit_chosen_models(part, choice, options)
     return part.decision(models, test)
+
+
+def refit(problem: Problem, columns: NDArray[np.int32], options: PathOptions) -> Model:
+    """Minimise the objective, without lambda_0, over the coefficients of these columns."""
+    convex = PathOptions(lambda_0=np.zeros(1), algorithm="cd", tol=options.tol, threads=options.threads)
+    inside = restricted(problem, columns)
+    always = np.ones(len(columns), dtype=bool)
+    inside = replace(inside, penalty=replace(inside.penalty, lambda_0=0.0, unpenalized=always, price=None))
+    support, values, b = to_user_scale(inside, solve_path(inside, convex).models[0])
+    return evaluate(problem, Coefficients(columns[support], values, b))

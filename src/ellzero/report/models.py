@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ellzero.estimators.column import Column
+from ellzero.estimators.choice import Column
 from ellzero.estimators.resampling import Split
 from ellzero.estimators.targets import class_probabilities
 from ellzero.problem.losses import LOSSES
