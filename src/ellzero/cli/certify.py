@@ -57,11 +57,11 @@ def run(args: argparse.Namespace) -> int:
 
 def certified_content(args: argparse.Namespace, solution: ellzero.ExactSolution, data: Data) -> ModelContent:
     """Return what the file of the solution's model holds."""
-    price = solution.certificate.problem.penalty.price
+    problem = solution.certificate.problem
     settings = FitSettings(
         k=args.k,
         budget=args.budget,
-        feature_cost=None if price is None else price.tolist(),
+        feature_cost=problem.penalty.price.tolist() if problem.priced else None,
         lambda_0=args.lambda_0,
         standardize=args.standardize,
         fit_intercept=args.fit_intercept,

@@ -226,8 +226,7 @@ class L0Estimator(BaseEstimator):
     def _polish(self, problem: Problem, model: Model) -> Model:
         """Return the model with coefficients to more digits: searches compare many models and stop at `tol`, users keep one."""
         columns = model.support
-        if problem.penalty.unpenalized is not None:
-            columns = np.union1d(columns, np.flatnonzero(problem.penalty.unpenalized)).astype(np.int32)
+        columns = np.union1d(columns, np.flatnonzero(problem.penalty.unpenalized)).astype(np.int32)
         precise = refit(problem, columns, self._path_options(n_jobs=self.n_jobs, tol=FINAL_TOLERANCE))
         value = problem.objective(model.support, model.values, model.intercept, 0.0)
         return precise if precise.objective < value else model
