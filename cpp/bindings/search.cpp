@@ -80,7 +80,7 @@ void register_options(nb::module_& m) {
         .def(nb::init<>())
         .def_rw("lambda_0", &BoundSearchOptions::lambda_0)
         .def_rw("k", &BoundSearchOptions::k, "At most so many features.")
-        .def_rw("budget", &BoundSearchOptions::budget, nb::arg().none(), "Their prices sum to at most that; None: no limit.")
+        .def_rw("budget", &BoundSearchOptions::budget, "Their prices sum to at most that.")
         .def_rw("gap", &BoundSearchOptions::gap, "Relative.")
         .def_rw("narrow", &BoundSearchOptions::narrow, "All boxes are narrowed at the root.")
         .def_rw("null", &BoundSearchOptions::null, "The null model's loss.")
@@ -116,6 +116,7 @@ void register_options(nb::module_& m) {
 void register_search(nb::module_& m) {
     const nb::exception<WitnessLost> registered(m, "WitnessLost", PyExc_AssertionError);
     register_options(m);
+    m.attr("budget_slack") = budget_slack;
     m.def("curvature_holds", &curvature_holds, nb::arg("problem"), nb::arg("threads"), nb::arg("report").none(),
           "Whether the curvature of the loss alone holds all coefficients.");
     m.def(

@@ -15,7 +15,7 @@ struct BoundSearchOptions {
 
     double lambda_0 = 0.0;
     int64_t k = 0;
-    std::optional<double> budget;
+    double budget = Penalty::infinity;
     double gap = 1e-4, null = 0.0;
     Wanted wanted;
     bool narrow = false;

@@ -14,9 +14,9 @@ namespace {
 constexpr double box_tolerance = 1e-9;
 // A diagonal is made anew when no more than this part of its columns is left.
 constexpr double few_enough_to_renew = 0.6;
-// Sums of prices are known up to rounding: relative to a budget, so much more is allowed for what comes in, and what two
-// features would exceed it by for certain is more than that. A verifier allows less.
-constexpr double more_room = 1e-11, certainly = 1e-9;
+// Relative to a budget, so much more is allowed for what comes in, and what two features would exceed it by for certain is more
+// than that.
+constexpr double more_room = 10.0 * budget_slack, certainly = 1e-9;
 
 float round_down(double x) {
     const auto f = static_cast<float>(x);
@@ -35,8 +35,8 @@ Region::Region(const Problem& problem, const ExactOptions& options)
       lambda_0_(options.lambda_0),
       diagonals_(options.diagonals),
       most_(static_cast<double>(options.swaps.limits() ? options.swaps.size : options.k)),
-      by_price_(options.budget && !options.swaps.limits()) {
-    if (by_price_) most_ = *options.budget * (1.0 + more_room);
+      by_price_(options.has_budget() && !options.swaps.limits()) {
+    if (by_price_) most_ = options.budget * (1.0 + more_room);
     const Penalty& penalty = problem.penalty;
     const bool penalised = penalty.lambda_1 > 0.0 || penalty.lambda_2 > 0.0;
     const double most = options.free_bound;

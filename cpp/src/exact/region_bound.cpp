@@ -154,7 +154,9 @@ double RegionBound::compute(const DualPoint& dual, const std::vector<double>& v,
         knapsack_.fill(weighed_, region_.left());
         sum.take(knapsack_.total());
     }
-    coming_ = choose(rewards_, static_cast<int64_t>(std::max(region_.left(), 0.0)));
+    // A budget, or a limit that is none, may leave room for more than can be counted.
+    const auto most = static_cast<double>(rewards_.size() + 1);
+    coming_ = choose(rewards_, static_cast<int64_t>(std::clamp(region_.left(), 0.0, most)));
     leaving_ = choose(leavers_, region_.may_leave());
     sum.take(coming_.total);
     sum.take(leaving_.total);

@@ -42,7 +42,7 @@ Search::Search(const Problem& problem, const ExactOptions& options, const Model&
     // That a support gains nothing takes a bound with all its digits: the hinge's bound is linear in the dual point.
     const bool exact = options.wanted.all && problem.loss.has_kink();
     inner_options_.precise = options_.precise = exact || needs_precision(problem, options.gap);
-    auto state = std::make_shared<const State>(start_at(incumbent, objective(), problem.penalty, options.budget.has_value()));
+    auto state = std::make_shared<const State>(start_at(incumbent, objective(), problem.penalty, options.has_budget()));
     frontier_.set_root(make_child({}, std::move(state), -Penalty::infinity));
 }
 
@@ -266,7 +266,7 @@ bool Search::reopen() {
     for (auto leaf = above; leaf != listed_.end(); ++leaf) {
         const Model model = numbering_.inside(leaf->found.model);
         auto state =
-            std::make_shared<State>(start_at(model, objective(), numbering_.inner().penalty, options_.budget.has_value()));
+            std::make_shared<State>(start_at(model, objective(), numbering_.inner().penalty, options_.has_budget()));
         state->out = ColumnSet(numbering_.inner().columns());
         for (int32_t j = 0; j < numbering_.inner().columns(); ++j) {
             const auto& support = leaf->found.support;

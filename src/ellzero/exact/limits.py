@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero import _core
 from ellzero.base.errors import InvalidInputError
 from ellzero.exact.options import SearchOptions
 from ellzero.problem.model import Model
@@ -16,7 +17,7 @@ from ellzero.problem.problem import Problem
 __all__ = ["BUDGET_SLACK", "allows", "check_budget", "require_affordable", "weights"]
 
 Array = NDArray[np.float64]
-BUDGET_SLACK = 1e-12  # relative: costs that sum to a budget in decimal numbers may exceed it by the rounding of binary ones
+BUDGET_SLACK = _core.budget_slack  # relative: costs that sum to a budget in decimal numbers may exceed it by rounding
 
 
 def check_budget(problem: Problem, options: SearchOptions) -> SearchOptions:

@@ -20,7 +20,6 @@ __all__ = ["PathOptions", "core_problem", "solve_path"]
 
 Array = NDArray[np.float64]
 Q_SHARE = 0.05  # the paper's q of Algorithm 3, as a share of the columns
-BUDGET_SLACK = 5e-13  # relative: half of what is allowed for the rounding of sums of costs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +117,7 @@ def solve_path(
     if atoms is not None:
         seeds = [on_columns(seed, atoms) for seed in seeds]
     known = {field.name: getattr(options, field.name) for field in fields(options) if hasattr(_core.PathOptions, field.name)}
-    known |= {"budgets": (1.0 + BUDGET_SLACK) * np.array(options.budgets) / inside.price_unit, "paid": options.paid / unit}
+    known |= {"budgets": (1.0 + 0.5 * _core.budget_slack) * np.array(options.budgets) / inside.price_unit, "paid": options.paid / unit}
     known |= {"lambda_0": options.lambda_0 / unit, "q": q, "seeds": list(seeds), "sweep": sweep}
     found = _core.fit_path(
         core_problem(inside, options.tol),
