@@ -55,12 +55,12 @@ Columns BoundProblem::columns(Team& team, Monitor& monitor) const {
 }
 
 Penalty BoundProblem::penalty() const {
-    const auto some = [](const Numbers& of, const auto& test) { return std::any_of(of->data(), of->data() + of->size(), test); };
+    const auto some = [](const Numbers& of, const auto& test) {
+        return std::any_of(of->data(), of->data() + of->size(), test);
+    };
     const auto finite = [](double bound) { return std::isfinite(bound); };
     const bool unequal = some(prices, [](double c) { return c != 0.0 && c != 1.0; });
-    return {lambda_1,       lambda_2,
-            lower->data(),  upper->data(),
-            prices->data(), some(lower, finite) || some(upper, finite),
+    return {lambda_1, lambda_2, lower->data(), upper->data(), prices->data(), some(lower, finite) || some(upper, finite),
             unequal};
 }
 

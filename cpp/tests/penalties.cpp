@@ -17,9 +17,11 @@ struct Case {
         }
         penalty.lambda_1 = random.coin() ? 0.0 : random.magnitude(-2.0, 0.0);
         penalty.lambda_2 = random.coin() ? 0.0 : random.magnitude(-2.0, 0.0);
-        if (random.coin(0.7)) penalty.lower = lower;
-        if (random.coin(0.7)) penalty.upper = upper;
+        if (!random.coin(0.7)) std::fill(lower, lower + 2, -Penalty::infinity);
+        if (!random.coin(0.7)) std::fill(upper, upper + 2, Penalty::infinity);
         prices[0] = random.coin() ? 1.0 : random.magnitude(-1.0, 0.0);
+        penalty.lower = lower;
+        penalty.upper = upper;
         penalty.prices = prices;
     }
 

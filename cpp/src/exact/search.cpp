@@ -265,8 +265,7 @@ bool Search::reopen() {
     const auto above = std::partition(listed_.begin(), listed_.end(), [&](const Listed& leaf) { return wanted(leaf); });
     for (auto leaf = above; leaf != listed_.end(); ++leaf) {
         const Model model = numbering_.inside(leaf->found.model);
-        auto state =
-            std::make_shared<State>(start_at(model, objective(), numbering_.inner().penalty, options_.has_budget()));
+        auto state = std::make_shared<State>(start_at(model, objective(), numbering_.inner().penalty, options_.has_budget()));
         state->out = ColumnSet(numbering_.inner().columns());
         for (int32_t j = 0; j < numbering_.inner().columns(); ++j) {
             const auto& support = leaf->found.support;

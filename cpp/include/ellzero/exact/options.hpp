@@ -35,8 +35,8 @@ struct Wanted {
     int64_t most = std::numeric_limits<int64_t>::max();  // a run ends when more of them are found
 };
 
-// What rounding may add to a sum of prices, relative to a budget. Searches keep to half of that, so that the sum in another order
-// is within it, too; bounds allow for more, so that they hold for all that a verifier accepts.
+// What rounding may add to a sum of prices, relative to a budget. Searches keep to half of that, so that the sum in another
+// order is within it, too; bounds allow for more, so that they hold for all that a verifier accepts.
 inline constexpr double budget_slack = 1e-12;
 
 struct ExactOptions {

@@ -11,8 +11,8 @@ namespace ellzero {
 struct Penalty {
     double lambda_1 = 0.0;
     double lambda_2 = 0.0;
-    // Of each column: its bounds, which may be infinite, and what its feature pays, in units of lambda_0. An unpenalized feature
-    // has the price 0.
+    // Of each column: its bounds, which may be infinite, and what its feature pays, in units of lambda_0. An unpenalized
+    // feature has the price 0.
     const double* lower = nullptr;
     const double* upper = nullptr;
     const double* prices = nullptr;
