@@ -78,7 +78,7 @@ def held_by_loss(problem: Problem, options: SearchOptions) -> bool:
     built_in = options.method == "bnb" and options.backend == "builtin" and options.swaps is None and options.diagonals
     penalised = problem.penalty.lambda_1 > 0.0 or problem.penalty.lambda_2 > 0.0
     n, p = problem.design.shape
-    if problem.loss.name != "squared_error" or problem.outputs > 1 or not built_in or penalised or p >= n:
+    if not problem.loss.constant_curvature or problem.outputs > 1 or not built_in or penalised or p >= n:
         return False
     if not squares_are_numbers(problem):
         return False

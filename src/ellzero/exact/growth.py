@@ -124,4 +124,4 @@ def with_growth(problem: Problem, growth: Growth | None) -> Problem:
 def worth_narrowing(problem: Problem) -> bool:
     """Return whether the wide boxes of a growth are worth narrowing before a search; the hinge's dual points are too rough."""
     n, p = problem.design.shape
-    return problem.loss.name != "hinge" and p <= MOST_NARROWED and n * p <= MOST_NUMBERS
+    return not problem.loss.has_kink and p <= MOST_NARROWED and n * p <= MOST_NUMBERS

@@ -13,7 +13,7 @@ from scipy import sparse
 from ellzero._core import curvature_safety
 from ellzero.base.signatures import passes_on
 from ellzero.base.validation import as_nonnegative
-from ellzero.problem.losses import HINGE_SMOOTHING, Hinge, of_rows
+from ellzero.problem.losses import of_rows
 from ellzero.problem.making import ProblemSettings, make_problem
 from ellzero.problem.model import Model, as_intercept, parts_of
 from ellzero.problem.penalties import Penalty
@@ -221,8 +221,7 @@ def stationarity(
 def _stationarity(
     problem: Problem, support: NDArray[np.int32], coef: Array, intercept: Any, lambda_0: float, tol: float
 ) -> StationarityReport:
-    loss = Hinge(HINGE_SMOOTHING) if isinstance(problem.loss, Hinge) else problem.loss
-    units = problem.units
+    loss, units = problem.loss.smoothed(), problem.units
     penalty, unit, cost = units.core_penalty(lambda_0), units.response, units.cost
     outputs, p = problem.outputs, problem.design.shape[1]
     beta = np.zeros((p, *coef.shape[1:]))

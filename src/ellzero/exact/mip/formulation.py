@@ -38,12 +38,10 @@ class Margins:
 
     @classmethod
     def of(cls, problem: Problem) -> Margins:
-        """Return 1 - y eta for the hinges, y - eta for squared errors, and -y eta for the logistic loss."""
+        """Return 1 - y eta for the hinges, -y eta for the logistic loss, and y - eta for losses of numbers."""
         kept = np.flatnonzero(problem.w > 0.0)
         y, one = problem.units.core_response(problem.y)[kept], np.ones(len(kept))
-        if problem.loss.name == "squared_error":
-            return cls(kept, y, -one)
-        return cls(kept, 0.0 * one if problem.loss.name == "logistic" else one, -y)
+        return cls(kept, problem.loss.slack.offset * one, -y) if problem.loss.is_classification else cls(kept, y, -one)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,18 +186,18 @@ def add_loss(
     builder: Builder, problem: Problem, margins: Margins, beta: slice, intercept: slice
 ) -> tuple[slice, NDArray[np.int64], NDArray[np.int64]]:
     """Add a slack for each sample, and its loss; return the slacks, the squares and the softplus terms."""
-    loss, n, w = problem.loss.name, len(margins.kept), problem.w[margins.kept]
-    hinged = "hinge" in loss  # their slack is max(0, offset + sign * eta), an inequality; that of others is equal to it
-    slack = builder.add(n, cost=w if loss == "hinge" else 0.0, lower=0.0 if hinged else -np.inf)
+    form, n, w = problem.loss.slack, len(margins.kept), problem.w[margins.kept]
+    # The slack of the hinges is max(0, offset + sign * eta), an inequality; that of others is equal to it.
+    slack = builder.add(n, cost=form.linear * w, lower=0.0 if form.positive else -np.inf)
     squares, softplus = np.zeros((0, 3), np.int64), np.zeros((0, 2), np.int64)
-    if loss == "logistic":
-        softplus = np.stack([indices(builder.add(n, cost=w, lower=0.0)), indices(slack)], axis=1)
-    elif loss != "hinge":
-        heads = builder.add(n, cost=w / 2.0 if loss == "squared_error" else w, lower=0.0)
+    if form.softplus:
+        softplus = np.stack([indices(builder.add(n, cost=form.softplus * w, lower=0.0)), indices(slack)], axis=1)
+    if form.square:
+        heads = builder.add(n, cost=form.square * w, lower=0.0)
         squares = np.stack([indices(heads), indices(slack), np.full(n, NO_SWITCH)], axis=1)
     parts = [(slack, np.ones(n)), (beta, scaled_rows(problem, margins)), (intercept, -margins.sign[:, None])]
     builder.require(
-        parts if problem.fit_intercept else parts[:2], lower=margins.offset, upper=np.inf if hinged else margins.offset
+        parts if problem.fit_intercept else parts[:2], lower=margins.offset, upper=np.inf if form.positive else margins.offset
     )
     return slack, squares, softplus
 
