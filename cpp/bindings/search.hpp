@@ -13,6 +13,8 @@ namespace ellzero::bindings {
 struct BoundSearchOptions : ExactOptions {
     using List = std::optional<std::vector<int32_t>>;
 
+    BoundSearchOptions() { free_bound = infinity; }
+
     List home, branched_on;
     int64_t swap_size = 0;
     int threads = 1;

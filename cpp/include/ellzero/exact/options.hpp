@@ -42,11 +42,11 @@ inline constexpr double budget_slack = 1e-12;
 struct ExactOptions {
     static constexpr double infinity = std::numeric_limits<double>::infinity();
     double lambda_0 = 0.0;
-    int64_t k = 0;                 // at most so many features; the number of columns if there is no limit
-    double budget = infinity;      // their prices sum to at most that; k is no limit then
-    double gap = 1e-4;             // relative: a bound this close to the incumbent closes a node
-    double null = 0.0;             // the null model's loss: an objective that is nothing beside it may be rounding alone
-    double free_bound = infinity;  // holds the coefficients of free features (see Region::free)
+    int64_t k = 0;             // at most so many features; the number of columns if there is no limit
+    double budget = infinity;  // their prices sum to at most that; k is no limit then
+    double gap = 1e-4;         // relative: a bound this close to the incumbent closes a node
+    double null = 0.0;         // the null model's loss: an objective that is nothing beside it may be rounding alone
+    double free_bound = 0.0;   // holds the coefficients of free features (see Region::free)
     SwapNeighbourhood swaps;
     std::vector<uint8_t> integral;  // a flag per column: only these are branched on; empty: all
     int strong_depth = 4;           // candidates of nodes above this depth are tried before one is chosen
