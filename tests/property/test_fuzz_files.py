@@ -22,11 +22,6 @@ from fuzz.records import Record
 from fuzz.running.pool import Task
 
 
-@pytest.fixture(autouse=True)
-def repeat_proofs_exactly():
-    """Leave exact arithmetic to `fuzz.margins`: here are too many certificates for it."""
-
-
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + math.ceil(6 * SHARE)))
 def test_mutations_of_certificates_are_sound(seed, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # findings are written down there

@@ -134,7 +134,6 @@ def add_classifier(parser: argparse.ArgumentParser) -> None:
         help="more than two classes: multinomial (on shared features; default), ovr_shared (each against the rest, on shared "
         "features; default of other losses), ovr (each with features of its own)",
     )
-    group.add_argument("--shared-support", action="store_true", help=argparse.SUPPRESS)  # the former --multi-class ovr_shared
     group.add_argument("--probability", action="store_true", help="hinge losses: learn probabilities, too")
     group.add_argument("--seed", type=seed, default=0, metavar="N", help="of whatever is random (default: 0)")
 

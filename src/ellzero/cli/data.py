@@ -16,9 +16,9 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.cli.output import note
 from ellzero.cli.preparation import Gap, MatrixPreparation, TablePreparation, learn_matrix, learn_table
 from ellzero.cli.tables import Columns, Matrix, Reading, Table, load_array, read_data
-from ellzero.tables.columns import as_numbers, check_presence, first_names, is_plain, listed
+from ellzero.tables.columns import as_numbers, check_presence, first_names, is_plain, worded
 from ellzero.tables.optional import need
-from ellzero.tables.target import as_labels, as_response, column_labels, column_response, is_label
+from ellzero.tables.target import as_labels, column_labels, column_response, finite_response, is_label
 
 __all__ = ["Data", "load_data", "load_new_data", "make_reading", "quoted_name"]
 
@@ -162,7 +162,7 @@ def likely_identifiers(frame: Any, preparation: TablePreparation) -> list[str]:
     if found:
         several = len(found) > 1
         warnings.warn(
-            f"{listed(found)} {'hold' if several else 'holds'} a different whole number in each of the {rows} rows, as "
+            f"{worded(found)} {'hold' if several else 'holds'} a different whole number in each of the {rows} rows, as "
             f"identifiers do; if {'they are' if several else 'it is'} no measurement{'s' * several}, add --ignore "
             f"{shlex.quote(','.join(map(quoted_name, found)))}.",
             stacklevel=2,
@@ -209,7 +209,7 @@ def from_matrix(matrix: Matrix, args: argparse.Namespace) -> Data:
         y, weight = y[~missing], None if weight is None else weight[~missing]
     preparation = learn_matrix(raw, matrix.first, impute=args.impute is not None)
     X = preparation.apply(raw, matrix.source)
-    y = as_response(y, name) if args.regression else y
+    y = finite_response(y, name) if args.regression else y
     return Data(X, y, weight, name, preparation, unlabelled=unlabelled, gaps=preparation.gaps(raw))
 
 
@@ -243,7 +243,7 @@ def from_columns(columns: Columns, args: argparse.Namespace) -> Data:
     y = row_values(beside, target, "--target")
     weight = None if args.weight is None else row_values(beside, args.weight, "--weight")
     preparation = TablePreparation(tuple(X.names), None, {}) if X.names else MatrixPreparation(X.shape[1], 0, None)
-    return Data(X, as_response(y, target) if args.regression else y, weight, target, preparation)
+    return Data(X, finite_response(y, target) if args.regression else y, weight, target, preparation)
 
 
 def row_values(matrix: Matrix, name: str, option: str) -> NDArray[Any]:
@@ -308,7 +308,7 @@ def new_columns(
     places = {name: j for j, name in enumerate(X.names)}
     absent = [features[j] for j in wanted if features[j] not in places]
     if absent:
-        raise InvalidInputError(f"{source} has no {listed(absent)}, which the model uses.")
+        raise InvalidInputError(f"{source} has no {worded(absent)}, which the model uses.")
     wanted.sort(key=lambda j: places[features[j]])  # columns are taken in increasing order
     taken = X.take(np.array([places[features[j]] for j in wanted], dtype=np.int64)) if wanted else np.zeros((X.shape[0], 0))
     values = preparation.only(wanted).filled(np.asfortranarray(taken, dtype=np.float64), new=True)

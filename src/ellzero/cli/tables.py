@@ -16,7 +16,7 @@ from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
-from ellzero.base.quoting import in_words, one_line
+from ellzero.base.quoting import in_bytes, one_line
 from ellzero.base.reading import Archive, Malformed, check_shape, most_bytes, open_file, read_array
 from ellzero.cli.files import open_input, text_stream
 from ellzero.conversion.plan import by_content
@@ -26,7 +26,7 @@ from ellzero.tables.formats import FORMATS as TABLES
 from ellzero.tables.formats import STANDARD_INPUT, format_by_name
 from ellzero.tables.optional import need
 from ellzero.tables.sparse_archive import is_sparse, read_sparse
-from ellzero.tables.text import check_header, explained, first_row, reading_options, refuse_twice
+from ellzero.tables.text import check_column_names, explained, first_row, reading_options, refuse_twice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,7 +121,7 @@ def read_csv(source: str, content: str | io.BytesIO, kind: str, how: Reading) ->
     common = reading_options(kind, how.separator, how.encoding, how.decimal)
     with whole(source), explained(source, how.encoding), ExitStack() as stack:
         header = first_row(source, text_stream(source, content, stack), common, how.encoding)
-        check_header(source, header, common["sep"])
+        check_column_names(source, header, common["sep"])
         frame = pandas.read_csv(
             text_stream(source, content, stack),
             decimal=how.decimal,
@@ -145,7 +145,7 @@ def read_parquet(source: str, content: str | io.BytesIO) -> pd.DataFrame:
         size = content.getbuffer().nbytes if isinstance(content, io.BytesIO) else os.path.getsize(content)
         if 8 * known.num_rows * known.num_columns > most_bytes(size):
             raise Malformed(
-                f"it claims {known.num_rows} rows of {known.num_columns} columns, too many for {in_words(size)}; "
+                f"it claims {known.num_rows} rows of {known.num_columns} columns, too many for {in_bytes(size)}; "
                 "ellzero convert reads it with little memory"
             )
         frame = pandas.read_parquet(content)
@@ -166,7 +166,7 @@ def read_excel(source: str, content: str | io.BytesIO, how: Reading) -> pd.DataF
         size = content.getbuffer().nbytes if isinstance(content, io.BytesIO) else os.path.getsize(content)
         with zipfile.ZipFile(content) as archive:
             if sum(member.file_size for member in archive.infolist()) > most_bytes(size):
-                raise Malformed(f"it claims more than {in_words(size)} of Excel can hold")
+                raise Malformed(f"it claims more than {in_bytes(size)} of Excel can hold")
         header = pandas.read_excel(content, header=None, nrows=1, engine="openpyxl", dtype=str, keep_default_na=False)
         missing, text = list(how.missing), dict.fromkeys(how.text, str)
         frame = pandas.read_excel(content, engine="openpyxl", na_values=missing, dtype=text)

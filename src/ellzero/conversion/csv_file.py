@@ -20,7 +20,7 @@ from ellzero.conversion.streams import Replayed, Stream
 from ellzero.conversion.transposing import DenseTiles
 from ellzero.tables.columns import check_names
 from ellzero.tables.target import column_labels, column_response
-from ellzero.tables.text import check_header, first_row, reading_options
+from ellzero.tables.text import check_column_names, first_row, reading_options
 
 __all__ = ["read_csv"]
 
@@ -35,7 +35,7 @@ def read_csv(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> Dens
     stream = Stream(plan.source, stack)
     text = Replayed(stream.content)
     header = first_row(plan.shown, text, options, plan.encoding)
-    check_header(plan.shown, header, options["sep"])
+    check_column_names(plan.shown, header, options["sep"])
     text.rewind()
     names = [name or f"Unnamed: {j}" for j, name in enumerate(header)]
     rows = Rows(plan, names, folder, stack)

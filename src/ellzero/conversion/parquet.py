@@ -14,7 +14,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import one_line
 from ellzero.conversion.content import DenseContent, Report, narrowest
 from ellzero.conversion.plan import UNLABELLED, Plan
-from ellzero.tables.columns import check_names, listed
+from ellzero.tables.columns import check_names, worded
 from ellzero.tables.optional import need
 from ellzero.tables.target import column_labels, column_response
 from ellzero.tables.text import refuse_twice
@@ -69,12 +69,12 @@ def refuse_other_kinds(plan: Plan, fields: dict[str, Any]) -> None:
     types = need("pyarrow").types
     empty = [name for name, kind in fields.items() if types.is_null(kind)]
     if empty:
-        raise InvalidInputError(f"{listed(empty)} of {plan.shown} hold no values at all; leave out with drop.")
+        raise InvalidInputError(f"{worded(empty)} of {plan.shown} hold no values at all; leave out with drop.")
     tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
     other = [name for name, kind in fields.items() if not any(test(kind) for test in tests)]
     if other:
         kind = fields[other[0]]
-        raise InvalidInputError(f"{listed(other)} of {plan.shown} must hold numbers, got {kind}; leave out with drop.")
+        raise InvalidInputError(f"{worded(other)} of {plan.shown} must hold numbers, got {kind}; leave out with drop.")
 
 
 def numpy_type(kind: Any) -> np.dtype[Any]:

@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager
 from typing import IO, Any
 
 from ellzero.base.errors import EllzeroError, InvalidInputError
-from ellzero.base.quoting import in_words, one_line
+from ellzero.base.quoting import in_bytes, one_line
 from ellzero.base.reading import Malformed, open_file
 from ellzero.tables.formats import COMPRESSIONS, GZIP_MAGIC, STANDARD_INPUT
 from ellzero.tables.optional import need
@@ -120,7 +120,7 @@ class Limited(io.RawIOBase):
         self.left -= len(data)
         if self.left < 0:
             raise InvalidInputError(
-                f"{self.source} has {in_words(self.size)} and holds more than {in_words(self.most)} of text, too much for its "
+                f"{self.source} has {in_bytes(self.size)} and holds more than {in_bytes(self.most)} of text, too much for its "
                 "size; unpack it, or use ellzero convert, which needs little memory."
             )
         buffer[: len(data)] = data

@@ -12,7 +12,7 @@ import numpy as np
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
-from ellzero.base.quoting import in_words, one_line
+from ellzero.base.quoting import in_bytes, one_line
 from ellzero.base.reading import MOST_TIMES
 from ellzero.conversion.content import Report, SparseContent
 from ellzero.conversion.labels import whole_numbers
@@ -45,7 +45,7 @@ def read_svmlight(plan: Plan, folder: Path, stack: ExitStack, report: Report) ->
         needed = COLUMN_BYTES * X.shape[1]
         if needed > max(plan.memory, MOST_TIMES * max(size, stream.size)):
             raise InvalidInputError(
-                f"{plan.shown} has the index {X.shape[1] - 1}: so many columns need {in_words(needed)} of memory, "
+                f"{plan.shown} has the index {X.shape[1] - 1}: so many columns need {in_bytes(needed)} of memory, "
                 "much for a file of this size; allow it by memory if the index is right."
             )
         zero = zero or bool((X.indices == 0).any())

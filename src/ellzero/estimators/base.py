@@ -19,9 +19,8 @@ from ellzero.base.quoting import shown
 from ellzero.base.validation import as_choice, as_flag, as_nonnegative, as_vector, as_weights, refuse_masked
 from ellzero.design import Design, as_design, is_stored
 from ellzero.estimators.cautions import warn_of_cautions
-from ellzero.estimators.model_choice import FoundModels, ModelChoice, held_out_decision, mean_model
+from ellzero.estimators.model_choice import FoundModels, ModelChoice, held_out_decision, mean_model, refit
 from ellzero.estimators.model_content import write_model
-from ellzero.estimators.refit import refit
 from ellzero.estimators.resampling import Split, make_splits, run_tasks
 from ellzero.estimators.showing import as_html, as_text, heading, linear_functions
 from ellzero.estimators.stored_input import check_features, check_training_data, quoting_safely, read_columns
@@ -227,8 +226,7 @@ class L0Estimator(BaseEstimator):
     def _polish(self, problem: Problem, model: Model) -> Model:
         """Return the model with coefficients to more digits: searches compare many models and stop at `tol`, users keep one."""
         columns = model.support
-        if problem.penalty.unpenalized is not None:
-            columns = np.union1d(columns, np.flatnonzero(problem.penalty.unpenalized)).astype(np.int32)
+        columns = np.union1d(columns, np.flatnonzero(problem.penalty.unpenalized)).astype(np.int32)
         precise = refit(problem, columns, self._path_options(n_jobs=self.n_jobs, tol=FINAL_TOLERANCE))
         value = problem.objective(model.support, model.values, model.intercept, 0.0)
         return precise if precise.objective < value else model

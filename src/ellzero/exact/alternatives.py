@@ -160,7 +160,7 @@ def level_of(problem: Problem, options: SearchOptions, model: Model, count: int)
     fits = search.relaxations(model.objective, excluded=[])
     objectives: dict[frozenset[int], float] = {}
     paying = problem.paying(np.arange(problem.design.shape[1], dtype=np.int32))
-    free = set(np.flatnonzero(~problem.penalty.pays_lambda_0(problem.design.shape[1])).tolist())
+    free = set(np.flatnonzero(problem.penalty.unpenalized).tolist())
 
     def refit(support: frozenset[int]) -> Model:
         fitted = search.model(fits.refit([j * problem.outputs for j in sorted(support | free)]))
@@ -174,8 +174,9 @@ def level_of(problem: Problem, options: SearchOptions, model: Model, count: int)
     for part in parts:
         slopes = problem.loss_slopes(refit(part).coefficients)
         slopes = np.abs(slopes) if slopes.ndim == 1 else np.sqrt(np.square(slopes).sum(axis=1))
-        if problem.groups is not None:  # only the heads of groups stand for features
-            slopes = np.where(problem.groups == np.arange(len(slopes)), np.sqrt(problem.penalty.by_group(slopes**2)), -1.0)
+        if problem.grouped:  # only the heads of groups stand for features
+            heads = problem.penalty.heads == np.arange(len(slopes))
+            slopes = np.where(heads, np.sqrt(problem.penalty.by_group(slopes**2)), -1.0)
         slopes[list(part | free)] = -1.0
         steepest.append(np.argsort(-slopes, kind="stable"))
     refit(home)
@@ -212,16 +213,16 @@ def finish(search: Search, status: Status | None) -> Alternatives:
     if stopped and not any(np.array_equal(model.support, best.support) for model in listed):
         listed.insert(0, best)  # it is known, though the search has not come to its leaf
     listed = [replace(model, lambda_0=None) if by_size else model for model in listed]
-    claim, p = certificate.claim, problem.design.shape[1]
+    claim = certificate.claim
     return Alternatives(
         listed,
         threshold=threshold,
         complete_below=claim.lower_bound,
         status=claim.status,
         within=claim.within,
-        n_features=p,
+        n_features=problem.design.shape[1],
         names=problem.design.names,
-        unpenalized=tuple(np.flatnonzero(~problem.penalty.pays_lambda_0(p)).tolist()),
+        unpenalized=tuple(np.flatnonzero(problem.penalty.unpenalized).tolist()),
         nodes=tree.nodes,
         seconds=search.seconds(),
         certificate=certificate,

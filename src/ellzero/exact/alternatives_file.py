@@ -16,7 +16,7 @@ from ellzero.base.reading import Malformed, read_json
 from ellzero.base.validation import as_count, as_path
 from ellzero.exact.status import ENDINGS
 from ellzero.problem.grouping import Grouping
-from ellzero.problem.losses import ALL_LOSSES
+from ellzero.problem.losses import LOSSES
 from ellzero.problem.model import Model
 from ellzero.problem.model_file import as_valid, entry, finite, labels_from_json, labels_to_json
 
@@ -108,7 +108,7 @@ def grouping_of(data: dict[str, Any], p: int) -> Grouping | None:
 def models_of(models: list[Any], data: dict[str, Any], about: dict[str, Any]) -> list[Model]:
     """Return the models; `about` are the entries of the file that were read before."""
     loss, classes = entry(data, "loss", str), entry(data, "classes", dict, type(None))
-    if loss not in ALL_LOSSES or (classes is None) != (loss == "squared_error"):
+    if loss not in LOSSES or (classes is None) == LOSSES[loss].is_classification:
         raise Malformed("loss is not known, or does not fit to classes")
     labels = None if classes is None else labels_from_json(classes)
     outputs = len(entry(models[0], "intercept", list)) if isinstance(models[0], dict) else 1

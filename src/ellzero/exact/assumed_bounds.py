@@ -39,7 +39,7 @@ def check_bounded(problem: Problem, options: SearchOptions) -> Growth | None:
     if (
         problem.loss.is_classification
         and options.backend == "builtin"
-        and not held(problem, np.ones_like(free_features(problem)))
+        and not held(problem, np.ones_like(problem.penalty.unpenalized))
     ):
         try:
             return find_growth(problem, options.threads, highest_level(problem, options))
@@ -66,8 +66,7 @@ def highest_level(problem: Problem, options: SearchOptions) -> float | None:
     null = null_model(problem, options.lambda_0).objective
     if options.wanted.within is not None:
         return null + (options.wanted.within + _core.Wanted.equal) * max(null, problem.null)
-    prices = problem.penalty.prices(problem.design.shape[1])
-    dearest = np.sort(prices if problem.groups is None else prices[np.unique(problem.groups)])[::-1]
+    dearest = np.sort(problem.penalty.price[np.unique(problem.penalty.heads)])[::-1]
     most = float(dearest[: options.k].sum()) if options.budget is None else options.budget
     return (null + options.lambda_0 * most) + 2.0 * _core.Wanted.equal * max(null, problem.null)
 
@@ -91,14 +90,13 @@ def squares_are_numbers(problem: Problem) -> bool:
 
 def has_proved_bound(problem: Problem) -> bool:
     """Return whether penalties or bounds limit all coefficients that pay lambda_0."""
-    return held(problem, ~free_features(problem))
+    return held(problem, ~problem.penalty.unpenalized)
 
 
 def held(problem: Problem, features: Features) -> bool:
     """Return whether penalties limit the coefficients of some features, or finite bounds of their own on both sides."""
     sides = (problem.penalty.lower, problem.penalty.upper)
-    bounded = not features.any() or all(side is not None and np.isfinite(side[features]).all() for side in sides)
-    return shrunken(problem) or bounded
+    return shrunken(problem) or all(np.isfinite(side[features]).all() for side in sides)
 
 
 def shrunken(problem: Problem) -> bool:
@@ -106,16 +104,11 @@ def shrunken(problem: Problem) -> bool:
     return problem.penalty.lambda_1 > 0.0 or problem.penalty.lambda_2 > 0.0
 
 
-def free_features(problem: Problem) -> Features:
-    """Return a mask of the features that do not pay lambda_0."""
-    return ~problem.penalty.pays_lambda_0(problem.design.shape[1])
-
-
 def assumed_bounds(
     problem: Problem, options: SearchOptions, incumbent: Model, growth: Growth | None
 ) -> tuple[float | None, float | None]:
     """Return the bounds on |beta_j| that are assumed of the features that pay lambda_0, and of free ones; None for no bound."""
-    sizes, free = np.abs(problem.penalised(incumbent.support, incumbent.values)), free_features(problem)
+    sizes, free = np.abs(problem.penalised(incumbent.support, incumbent.values)), problem.penalty.unpenalized
     bound, free_bound = options.bound, None
     if isinstance(bound, str):
         bound = HEURISTIC_FACTOR * float(sizes.max(initial=0.0)) or problem.coefficient_unit
@@ -131,15 +124,14 @@ def with_bounds(
     """Return the problem with assumed bounds on |beta_j|, and with the boxes that the growth of its loss proves."""
     if bound is None and free_bound is None and growth is None:
         return problem
-    penalty, spread = problem.penalty, 1.0 if problem.spread is None else problem.spread
+    penalty = problem.penalty
     of_paying, of_free = (np.inf if limit is None else limit for limit in (bound, free_bound))
-    limit = np.where(free_features(problem), of_free, of_paying) / spread
+    limit = np.where(penalty.unpenalized, of_free, of_paying) / problem.spread
     low, high = -limit, limit
     if growth is not None:
         # Rounding must not make a box of the search narrower than that of the verifier.
-        proved_low, proved_high = growth.low / spread, growth.high / spread
+        proved_low, proved_high = growth.low / problem.spread, growth.high / problem.spread
         low = np.maximum(low, proved_low - WIDER * np.abs(proved_low))
         high = np.minimum(high, proved_high + WIDER * np.abs(proved_high))
-    low = low if penalty.lower is None else np.maximum(penalty.lower, low)
-    high = high if penalty.upper is None else np.minimum(penalty.upper, high)
-    return replace(problem, penalty=replace(penalty, lower=low, upper=high))
+    boxed = replace(penalty, lower=np.maximum(penalty.lower, low), upper=np.minimum(penalty.upper, high))
+    return replace(problem, penalty=boxed)

@@ -51,9 +51,9 @@ def find_growth(problem: Problem, threads: int, most: float | None = None) -> Gr
     """
     if problem.outputs > 1:
         raise NotProved("y has several outputs")
-    p, penalty = problem.design.shape[1], problem.penalty
-    low, high = (np.full(p, -np.inf) if side is None else side for side in (penalty.lower, penalty.upper))
-    fixed, bounded = (low == 0.0) & (high == 0.0), np.isfinite(low) & np.isfinite(high)
+    penalty = problem.penalty
+    fixed = (penalty.lower == 0.0) & (penalty.upper == 0.0)
+    bounded = np.isfinite(penalty.lower) & np.isfinite(penalty.upper)
     everything, needed = (np.flatnonzero((problem.square > 0.0) & ~left) for left in (fixed, bounded))
     try:
         return prove_growth(problem, everything.astype(np.int32), threads, most)

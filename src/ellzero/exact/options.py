@@ -162,7 +162,7 @@ def affordable(problem: Problem, options: SearchOptions) -> SearchOptions:
     """Refuse a budget that no feature fits; without costs, a budget is a number of features."""
     if options.budget is None:
         return options
-    if problem.penalty.price is None:
+    if not problem.priced:
         return replace(options, budget=None, k=math.floor(options.budget * (1.0 + BUDGET_SLACK)))
     require_affordable(problem, options.budget)
     return options
@@ -170,8 +170,6 @@ def affordable(problem: Problem, options: SearchOptions) -> SearchOptions:
 
 def require_affordable(problem: Problem, budget: float) -> None:
     """Refuse a budget below the cost of the cheapest feature that costs anything."""
-    cheapest = float(
-        np.min(problem.penalty.prices(problem.design.shape[1]), initial=np.inf, where=problem.penalty.price != 0.0)
-    )
+    cheapest = float(np.min(problem.penalty.price, initial=np.inf, where=~problem.penalty.unpenalized))
     if budget * (1.0 + BUDGET_SLACK) < cheapest < np.inf:
         raise InvalidInputError(f"budget must be at least {cheapest:g}, the cost of the cheapest feature, got {budget:g}.")

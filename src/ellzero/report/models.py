@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ellzero.estimators.base import LIKELIHOODS
-from ellzero.estimators.column import Column
+from ellzero.estimators.choice import Column
 from ellzero.estimators.resampling import Split
 from ellzero.estimators.targets import class_probabilities
 from ellzero.report.held_out import ROC_POINTS, agreement, calibration, confusion, rates_above, roc, spread_out

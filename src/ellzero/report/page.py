@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.files import replacing
-from ellzero.base.progress import in_words
+from ellzero.base.progress import time_in_words
 from ellzero.base.quoting import json_text, safe_lines
 from ellzero.base.validation import as_threads
 from ellzero.design import as_design
@@ -137,7 +137,7 @@ def write_report(
     estimator.fit(X, y, sample_weight=sample_weight)
     proofs = others = None
     if time_limit is None or time_limit > 0.0:
-        limit = "" if time_limit is None else f", for at most {in_words(time_limit)}"
+        limit = "" if time_limit is None else f", for at most {time_in_words(time_limit)}"
         tell(progress, f"step 2 of 3: proof that no better model of that size is missed{limit}")
         proofs = prove(estimator, X, y, sample_weight=sample_weight, time_limit=time_limit, progress=progress)
         tell(progress, "step 3 of 3: other models that are as good, in the time that is left")

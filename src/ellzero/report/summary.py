@@ -14,7 +14,7 @@ from ellzero.base.quoting import safe_line
 from ellzero.base.validation import as_feature_mask
 from ellzero.design import Design, as_design
 from ellzero.estimators.cautions import cautions_on, cautions_on_classes, class_pairs
-from ellzero.estimators.column import Column
+from ellzero.estimators.choice import Column
 from ellzero.estimators.cross_validation import CrossValidation
 from ellzero.estimators.scoring import is_loss, name_score
 from ellzero.estimators.single_fit import L0Classifier, L0Regressor

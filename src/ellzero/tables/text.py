@@ -14,7 +14,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import one_line, quoted
 from ellzero.tables.optional import need
 
-__all__ = ["check_header", "exact_numbers", "explained", "first_row", "reading_options", "refuse_twice"]
+__all__ = ["check_column_names", "exact_numbers", "explained", "first_row", "reading_options", "refuse_twice"]
 
 SEPARATORS = {"tab": "\t", r"\t": "\t", "space": r"\s+", " ": r"\s+"}
 UNUSABLE = '"\n\r\0'  # as separators: they have another meaning
@@ -83,7 +83,7 @@ def first_row(source: str, text: Any, options: dict[str, Any], encoding: str) ->
     return row
 
 
-def check_header(source: str, header: list[str], separator: str) -> None:
+def check_column_names(source: str, header: list[str], separator: str) -> None:
     """Raise an error if the header looks like one column by mistake, or if two columns have the same name."""
     names = [name for name in header if name]
     if len(names) == 1:

@@ -31,7 +31,7 @@ class DirectSearch(MipSearch):
     def solve_formulation(self) -> Status | None:
         """Formulate the problem, and take what the solver finds and proves."""
         options, boxed, cost = self.options, self.boxed, self.problem.response.cost
-        switched, unit = boxed.penalty.pays_lambda_0(len(self.low)), boxed.coefficient_unit
+        switched, unit = ~boxed.penalty.unpenalized, boxed.coefficient_unit
         check_tolerance(self.backend, self.low[switched] / unit, self.high[switched] / unit)
         formulation = formulate(
             boxed,
@@ -69,6 +69,6 @@ class DirectSearch(MipSearch):
         if found.x is not None:
             support, beta, intercept = formulation.solution(found.x)
             self.offer(support)
-            values = beta if boxed.spread is None else beta / boxed.spread[support]
-            self.keep(evaluate(boxed, Coefficients(support, boxed.clip(support, values), intercept), options.lambda_0))
+            values = boxed.clip(support, beta / boxed.spread[support])
+            self.keep(evaluate(boxed, Coefficients(support, values, intercept), options.lambda_0))
         return self.status_of(found)

@@ -57,10 +57,9 @@ class Switches:
     @classmethod
     def of(cls, problem: Problem) -> Switches:
         """Return the switches of a problem: one for each feature that pays lambda_0."""
-        columns = np.flatnonzero(problem.penalty.pays_lambda_0(problem.design.shape[1])).astype(np.int32)
+        columns = np.flatnonzero(~problem.penalty.unpenalized).astype(np.int32)
         features = problem.paying(columns)
-        heads = columns if problem.groups is None else problem.groups[columns]
-        return cls(features, columns, np.searchsorted(features, heads))
+        return cls(features, columns, np.searchsorted(features, problem.penalty.heads[columns]))
 
     def scaled(self, factors: Array) -> Array | Any:
         """Return the matrix that multiplies the switch of each column by a factor; the diagonal, if each has its own."""
@@ -92,7 +91,7 @@ class Formulation:
         x = np.zeros(self.program.size)
         dense = np.zeros(self.beta.stop - self.beta.start)
         dense[support] = beta / self.problem.coefficient_unit
-        coef = beta if self.problem.spread is None else beta / self.problem.spread[support]
+        coef = beta / self.problem.spread[support]
         response = self.problem.response
         x[self.beta] = dense
         x[self.z] = np.isin(self.switches.features, self.problem.paying(support))
@@ -131,7 +130,7 @@ def formulate(
     `perspective`, lambda_2 beta_j^2 / z_j takes the place of lambda_2 beta_j^2: both agree where z_j is 0 or 1, and the first
     is tighter in between.
     """
-    pays = problem.penalty.pays_lambda_0(len(low))
+    pays = ~problem.penalty.unpenalized
     switches = Switches.of(problem)
     features, switched = switches.features, switches.columns
     builder = Builder()
@@ -139,7 +138,7 @@ def formulate(
     beta = builder.add(
         len(low), lower=np.where(pays, np.minimum(low, 0.0), low), upper=np.where(pays, np.maximum(high, 0.0), high)
     )
-    price = problem.penalty.prices(len(low))[features]
+    price = problem.penalty.price[features]
     z = builder.add(len(features), cost=lambda_0 * price / problem.response.cost, lower=0.0, upper=1.0, integer=True)
     pick = sparse.identity(len(low), format="csr")[switched]
     builder.require([(beta, pick), (z, switches.scaled(-high[switched]))], upper=0.0)
@@ -231,7 +230,5 @@ def scaled_rows(problem: Problem, margins: Margins) -> Any:
     """Return -sign_i x_ij of the samples of `margins`, in the core's units, as a sparse matrix in double precision."""
     rows = sparse.csr_matrix(in_memory(problem.design).stored()[margins.kept], dtype=np.float64)
     rows.data *= np.repeat(-margins.sign, np.diff(rows.indptr))
-    scale = core_scale(problem)
-    if scale is not None:
-        rows.data *= scale[rows.indices]
+    rows.data *= core_scale(problem)[rows.indices]
     return rows

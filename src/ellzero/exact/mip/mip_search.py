@@ -77,15 +77,12 @@ class MipSearch(Search):
         objective - lambda_0 c_j, since no loss is negative and feature j pays that.
         """
         problem, penalty = self.boxed, self.boxed.penalty
-        p = problem.design.shape[1]
-        spread = np.ones(p) if problem.spread is None else problem.spread
-        counted = penalty.pays_lambda_0(p)
-        room = self.objective + CUTOFF_SLACK * self.size - self.options.lambda_0 * penalty.prices(p)
+        room = self.objective + CUTOFF_SLACK * self.size - self.options.lambda_0 * penalty.price
         reach = largest_affordable(np.maximum(room, 0.0), penalty.lambda_1, penalty.lambda_2)
         if self.free_bound is not None:
-            reach = np.where(counted, reach, np.minimum(reach, self.free_bound))
-        low = -reach if penalty.lower is None else np.maximum(penalty.lower * spread, -reach)
-        high = reach if penalty.upper is None else np.minimum(penalty.upper * spread, reach)
+            reach = np.where(penalty.unpenalized, np.minimum(reach, self.free_bound), reach)
+        low = np.maximum(penalty.lower * problem.spread, -reach)
+        high = np.minimum(penalty.upper * problem.spread, reach)
         self.low, self.high = np.minimum(low, high), np.maximum(low, high)
         self.excluded = excluded
         self.convex = self.relaxations(self.objective, excluded.tolist())
