@@ -10,8 +10,7 @@ from matplotlib.container import ErrorbarContainer
 from scipy import sparse
 
 import ellzero as ez
-from ellzero.estimators.choice import explain
-from ellzero.estimators.column import Column
+from ellzero.estimators.choice import Column, explain
 from ellzero.estimators.cross_validation import CrossValidation
 from ellzero.plots import (
     FoldSupports,

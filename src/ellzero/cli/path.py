@@ -13,14 +13,7 @@ from ellzero.cli.data import load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.output import coefficients, print_result, write_table
 from ellzero.cli.pictures import check_picture, save_picture
-from ellzero.cli.solver_settings import (
-    check_loss,
-    encoded_target,
-    loss_for,
-    most_classes,
-    problem_settings,
-    shrinkage_settings,
-)
+from ellzero.cli.solver_settings import check_loss, encoded_target, loss_for, most_classes, settings_for
 
 __all__ = ["run"]
 
@@ -33,19 +26,8 @@ def run(args: argparse.Namespace) -> int:
     check_picture(args.plot)
     check_loss(args)
     data = load_data(args, classes=most_classes(args))
-    path = ellzero.fit_path(
-        data.X,
-        encoded_target(args, data.y),
-        loss=loss_for(args, data.y),
-        lambda_0=args.lambda_0,
-        n_lambda=args.n_lambda,
-        lambda_min_ratio=args.lambda_min_ratio,
-        max_support=args.max_support,
-        algorithm=args.algorithm,
-        sample_weight=data.weight,
-        **shrinkage_settings(args),
-        **problem_settings(args, data),
-    )
+    settings = settings_for(ellzero.fit_path, args, data, loss=loss_for(args, data.y))
+    path = ellzero.fit_path(data.X, encoded_target(args, data.y), **settings)
     names = data.preparation.features
     if args.out is not None:
         write_coefficients(args.out, path, names)
@@ -105,7 +87,7 @@ def path_json(args: argparse.Namespace, path: ellzero.Path, names: list[str], da
 def path_lines(path: ellzero.Path, names: list[str]) -> list[str]:
     """Return a line for each point, with the features that entered and left."""
     n, p = path.problem.design.shape
-    spent = None if path.problem.penalty.price is None else path.spent
+    spent = path.spent if path.problem.priced else None
     lines = [
         f"{path.problem.loss.name} path: {len(path)} points, {n} rows, {p} features, lambda_1 = {path.lambda_1:g}, "
         f"lambda_2 = {path.lambda_2:g}",

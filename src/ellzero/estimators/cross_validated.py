@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,13 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import as_progress
 from ellzero.base.validation import as_choice, as_count, as_flag, as_grid
+from ellzero.estimators.arguments import ClassArguments, ComparisonArguments, FitArguments
 from ellzero.estimators.base import L0Estimator
-from ellzero.estimators.choice import Place
 from ellzero.estimators.choice_rules import largest_by_rows, largest_by_size, most_averaged, points_of_paths, shrinkage_values
-from ellzero.estimators.cross_validation import CrossValidation, CrossValidationPlan, cross_validate
+from ellzero.estimators.comparison import Comparison, Plan, Steps
 from ellzero.estimators.model_choice import FoundModels, ModelChoice
 from ellzero.estimators.resampling import make_splits
-from ellzero.estimators.scoring import FAST_SCORES, HeldOutScore, accepts_weights, as_scorer, scorer_name
+from ellzero.estimators.scoring import HeldOutScore, accepts_weights, as_scorer, scorer_name
 from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
 from ellzero.estimators.training import FittedPoints, Training, warn_at_limit
 from ellzero.solvers.paths import PathOptions
@@ -61,17 +62,17 @@ class CrossValidatedFit(L0Estimator):
         labels = np.asarray(y)
         labels = labels if training.classes is None and training.outputs > 1 else labels.reshape(len(labels))
         splits = make_splits(self.cv, training, labels, self.random_state, **routed.splitter.split)
-        progress = as_progress(self.progress, "cross-validation")
+        name = self.scoring if isinstance(self.scoring, str) else ""
+        score = HeldOutScore(training, scorer, labels, routed.scorer.score, name, getattr(self, "pos_label", None))
         largest = self._largest(training)
         n_lambda = points_of_paths(largest) if self.n_lambda is None else self.n_lambda
         options = self._path_options(n_lambda=n_lambda, lambda_min_ratio=self.lambda_min_ratio)
+        steps = Steps(as_progress(self.progress, "cross-validation"))
         plan = self._plan(training, options, largest)
-        name = self.scoring if isinstance(self.scoring, str) else None
-        score = HeldOutScore(
-            scorer, labels, routed.scorer.score, FAST_SCORES.get(name or ""), name, getattr(self, "pos_label", None)
-        )
-        results, full = cross_validate(training, plan, splits, score, options, self.n_jobs, progress)
-        found = [self._found(training, results, full, place, largest) for place in results.places]
+        comparison = Comparison(training, plan, splits, score, options, self.n_jobs, steps)
+        fitted = comparison.run()
+        results = comparison.choose(fitted)
+        found = [self._found(fitted[column].fits, point, largest) for column, point in results.places]
         warn_at_limit([model for each in found for model in each.models], largest, training.problem)
         self.cv_results_, self.choice_ = results, results.choice
         best = results.choice.models[0]
@@ -80,17 +81,13 @@ class CrossValidatedFit(L0Estimator):
         self._set_results(found, labels)
         self.k_ = training.problem.counted(self.support_.astype(np.int32))
 
-    def _found(
-        self, training: Training, results: CrossValidation, full: list[FittedPoints], place: Place, largest: int
-    ) -> FoundModels:
+    def _found(self, fits: FittedPoints, point: int, largest: int) -> FoundModels:
         """Return the models of all rows at a point, with what is needed to fit them again."""
-        number, point = place
-        column, fits = results.columns[number], full[number]
         if self.select == "size":
-            choice = ModelChoice((point,) * len(training.targets), None)
+            choice = ModelChoice((point,) * len(fits.training.targets), None)
         else:
             choice = ModelChoice(None, float(fits.lambda_0[point]), largest)
-        return FoundModels(training.with_penalties(column.lambda_1, column.lambda_2), choice, fits.models[point], fits.searched)
+        return FoundModels(fits.training, choice, fits.models[point], fits.searched)
 
     def _check_settings(self) -> None:
         """Refuse settings that are not known or contradict each other, before any work is done."""
@@ -113,22 +110,23 @@ class CrossValidatedFit(L0Estimator):
         by_rule = largest_by_size() if self.select == "size" else largest_by_rows(rows)
         return min(by_rule if self.max_support is None else self.max_support, training.problem.countable())
 
-    def _plan(self, training: Training, options: PathOptions, largest: int) -> CrossValidationPlan:
+    def _plan(self, training: Training, options: PathOptions, largest: int) -> Plan:
         """Return the models to compare, and the rule that chooses among them; the user's settings come before ours."""
         own_shrinkage = self.shrinkage is not None or self.n_shrinkage is not None
+        own_grid = self.lambda_0 is not None
         shrinkage = self._shrinkage(training, options)
-        return CrossValidationPlan(
+        return Plan(
             shrinkage=shrinkage,
-            lambda_0=None if self.lambda_0 is None else as_grid("lambda_0", self.lambda_0),
+            lambda_0=as_grid("lambda_0", self.lambda_0) if own_grid else np.empty(0),
             largest=largest,
+            limit=training.problem.countable() if self.max_support is None else self.max_support,
             select=self.select,
             rule=self.rule,
             scoring=scorer_name(self.scoring),
             keep=as_flag("keep_predictions", self.keep_predictions),
-            thin=self.lambda_0 is None and self.n_lambda is None and self.select == "lambda_0",
+            thin=not own_grid and self.n_lambda is None and self.select == "lambda_0",
             climb=not own_shrinkage and len(shrinkage) > 1,
-            limit=self.max_support,
-            average=self._most_averaged(own_shrinkage or self.lambda_0 is not None, len(training.problem.y)),
+            average=self._most_averaged(own_shrinkage or own_grid, len(training.problem.y)),
         )
 
     def _most_averaged(self, own_grid: bool, rows: int) -> int:
@@ -181,7 +179,8 @@ class CrossValidatedFit(L0Estimator):
         return router
 
 
-class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
+@dataclass(eq=False, repr=False)
+class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase, FitArguments, ClassArguments, ComparisonArguments):
     """A linear classifier with few features, its penalties or its size chosen by cross-validation.
 
     Parameters
@@ -254,83 +253,11 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
 
     """
 
-    def __init__(
-        self,
-        loss: str = "logistic",
-        *,
-        penalty: str = "l0l2",
-        lambda_0: Any = None,
-        n_lambda: int | None = None,
-        lambda_min_ratio: float = 1e-3,
-        shrinkage: Any = None,
-        n_shrinkage: int | None = None,
-        cv: Any = 5,
-        scoring: Any = None,
-        select: str = "lambda_0",
-        rule: str = "auto",
-        average: int | None = None,
-        max_support: int | None = None,
-        algorithm: str = "cd",
-        keep_predictions: bool = False,
-        multi_class: str = "auto",
-        shared_support: Any = None,
-        probability: bool = False,
-        class_weight: Any = None,
-        pos_label: Any = None,
-        fit_intercept: bool = True,
-        standardize: bool = True,
-        lower: Any = None,
-        upper: Any = None,
-        unpenalized: Any = None,
-        feature_cost: Any = None,
-        groups: Any = None,
-        feature_names: Any = None,
-        bound: Any = None,
-        gap: float = 1e-4,
-        time_limit: float | None = None,
-        tol: float = 1e-6,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        progress: Any = False,
-    ) -> None:
-        self.loss = loss
-        self.penalty = penalty
-        self.lambda_0 = lambda_0
-        self.n_lambda = n_lambda
-        self.lambda_min_ratio = lambda_min_ratio
-        self.shrinkage = shrinkage
-        self.n_shrinkage = n_shrinkage
-        self.cv = cv
-        self.scoring = scoring
-        self.select = select
-        self.rule = rule
-        self.average = average
-        self.max_support = max_support
-        self.algorithm = algorithm
-        self.keep_predictions = keep_predictions
-        self.multi_class = multi_class
-        self.shared_support = shared_support
-        self.probability = probability
-        self.class_weight = class_weight
-        self.pos_label = pos_label
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.lower = lower
-        self.upper = upper
-        self.unpenalized = unpenalized
-        self.feature_cost = feature_cost
-        self.groups = groups
-        self.feature_names = feature_names
-        self.bound = bound
-        self.gap = gap
-        self.time_limit = time_limit
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.progress = progress
+    loss: str = "logistic"
 
 
-class L0RegressorCV(CrossValidatedFit, L0RegressorBase):
+@dataclass(eq=False, repr=False)
+class L0RegressorCV(CrossValidatedFit, L0RegressorBase, FitArguments, ComparisonArguments):
     """A linear regression with few features, its penalties or its size chosen by cross-validation.
 
     Parameters
@@ -359,66 +286,3 @@ class L0RegressorCV(CrossValidatedFit, L0RegressorBase):
     [3, 7]
 
     """
-
-    def __init__(
-        self,
-        *,
-        penalty: str = "l0l2",
-        lambda_0: Any = None,
-        n_lambda: int | None = None,
-        lambda_min_ratio: float = 1e-3,
-        shrinkage: Any = None,
-        n_shrinkage: int | None = None,
-        cv: Any = 5,
-        scoring: Any = None,
-        select: str = "lambda_0",
-        rule: str = "auto",
-        average: int | None = None,
-        max_support: int | None = None,
-        algorithm: str = "cd",
-        keep_predictions: bool = False,
-        fit_intercept: bool = True,
-        standardize: bool = True,
-        lower: Any = None,
-        upper: Any = None,
-        unpenalized: Any = None,
-        feature_cost: Any = None,
-        groups: Any = None,
-        feature_names: Any = None,
-        bound: Any = None,
-        gap: float = 1e-4,
-        time_limit: float | None = None,
-        tol: float = 1e-6,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        progress: Any = False,
-    ) -> None:
-        self.penalty = penalty
-        self.lambda_0 = lambda_0
-        self.n_lambda = n_lambda
-        self.lambda_min_ratio = lambda_min_ratio
-        self.shrinkage = shrinkage
-        self.n_shrinkage = n_shrinkage
-        self.cv = cv
-        self.scoring = scoring
-        self.select = select
-        self.rule = rule
-        self.average = average
-        self.max_support = max_support
-        self.algorithm = algorithm
-        self.keep_predictions = keep_predictions
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.lower = lower
-        self.upper = upper
-        self.unpenalized = unpenalized
-        self.feature_cost = feature_cost
-        self.groups = groups
-        self.feature_names = feature_names
-        self.bound = bound
-        self.gap = gap
-        self.time_limit = time_limit
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.progress = progress

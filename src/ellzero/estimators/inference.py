@@ -28,7 +28,7 @@ from ellzero.base.validation import as_choice, as_nonnegative, as_vector
 from ellzero.design import Design, as_design
 from ellzero.estimators.single_fit import L0Classifier, L0Regressor
 from ellzero.problem.losses import get_loss
-from ellzero.problem.making import as_names, encode_labels
+from ellzero.problem.making import as_names
 from ellzero.problem.model import feature_name
 from ellzero.tables.optional import need
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["Inference", "inference"]
 
 Array = NDArray[np.float64]
-LOSSES = ("logistic", "squared_error")
+MEASURED = ("logistic", "squared_error")
 MOST_STEPS = 100
 CONVERGED = 1e-12  # Newton's decrement
 LEAST_INFORMATION = 1e-7  # for each row, of the standardised columns: below that, some coefficient has no finite estimate
@@ -80,7 +80,7 @@ class Inference:
     @cached_property
     def _distribution(self) -> Any:
         """The distribution of an estimate's error over its standard error."""
-        return norm if self.loss == "logistic" else student(len(self.measuring) - len(self.coef) - 1)
+        return norm if self.classes is not None else student(len(self.measuring) - len(self.coef) - 1)
 
     @property
     def interval(self) -> Array:
@@ -219,7 +219,7 @@ def inference(
     True
 
     """
-    as_choice("loss", loss, LOSSES)
+    as_choice("loss", loss, MEASURED)
     share, confidence = between("split", split), between("level", level)
     names = None if feature_names is None else as_names(feature_names, X)
     design = as_design(X, names)
@@ -227,13 +227,13 @@ def inference(
     classes: NDArray[Any] | None = None
     if np.ndim(y) == 2 and np.shape(y)[1] > 1:
         raise InvalidInputError(f"inference measures one output: take a column of y, which has {np.shape(y)[1]}.")
-    if loss == "logistic":
+    if get_loss(loss).is_classification:
         labels = {*np.asarray(at_hand(y)).ravel().tolist()}
         if len(labels) > 2:
             raise InvalidInputError(
                 f"inference measures one output: y has {len(labels)} classes, take one of them against the rest (y == label)."
             )
-        target, classes = encode_labels(y, n, np.full(n, 1.0 / n), get_loss(loss))
+        target, classes = get_loss(loss).encode(y, n, np.full(n, 1.0 / n))
     else:
         target = as_vector("y", y, n)
     strata = None if classes is None else target
@@ -243,14 +243,17 @@ def inference(
         raise InvalidInputError(f"split={share:g} leaves too few rows, or too few of a class, of the {n} rows of X.") from None
     chosen = np.zeros(n)
     chosen[choosing] = 1.0
-    kind: Any = L0Classifier if loss == "logistic" else L0Regressor
+    kind: Any = L0Regressor if classes is None else L0Classifier
     settings = {"k": k, "lambda_2": lambda_2, "algorithm": algorithm, "unpenalized": unpenalized, "n_jobs": n_jobs}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FragileModelWarning)  # of the choice: its coefficients are not used
         model = kind(**settings).fit(X, target, sample_weight=chosen)
     support = model.support_
     coef, intercept, covariance = unpenalised_fit(
-        rows_of(design, support, measuring), target[measuring], loss, [feature_name(design.names, int(j)) for j in support]
+        rows_of(design, support, measuring),
+        target[measuring],
+        classes is not None,
+        [feature_name(design.names, int(j)) for j in support],
     )
     return Inference(
         support=support,
@@ -283,7 +286,7 @@ def rows_of(design: Design, columns: NDArray[np.int64], rows: NDArray[np.int64])
     return np.asarray(values[rows], dtype=np.float64)
 
 
-def unpenalised_fit(Z: Array, y: Array, loss: str, names: list[str]) -> tuple[Array, float, Array]:
+def unpenalised_fit(Z: Array, y: Array, of_labels: bool, names: list[str]) -> tuple[Array, float, Array]:
     """Return coefficients, intercept and the covariance of both (the intercept last) of a fit without any penalty."""
     n, q = Z.shape
     if n <= q + 1:
@@ -295,10 +298,10 @@ def unpenalised_fit(Z: Array, y: Array, loss: str, names: list[str]) -> tuple[Ar
     A = np.column_stack([(Z - mean) / spread, np.ones(n)])
     if np.linalg.matrix_rank(A) <= q:
         raise InvalidInputError("X: the chosen columns depend on each other in the rows that measure; take fewer features.")
-    gamma = logistic_fit(A, y > 0.0) if loss == "logistic" else np.linalg.lstsq(A, y, rcond=None)[0]
-    share = expit(A @ gamma) if loss == "logistic" else np.zeros(n)
-    curvature = share * (1.0 - share) if loss == "logistic" else np.ones(n)
-    residual = (y > 0.0) - share if loss == "logistic" else y - A @ gamma
+    gamma = logistic_fit(A, y > 0.0) if of_labels else np.linalg.lstsq(A, y, rcond=None)[0]
+    share = expit(A @ gamma) if of_labels else np.zeros(n)
+    curvature = share * (1.0 - share) if of_labels else np.ones(n)
+    residual = (y > 0.0) - share if of_labels else y - A @ gamma
     inverse = np.linalg.inv(A.T @ (curvature[:, None] * A))
     leverage = curvature * np.einsum("ij,jk,ik->i", A, inverse, A)
     # HC3: a row's own residual is divided by 1 - leverage, which makes up for its pull on the fit.

@@ -20,7 +20,6 @@ from sklearn.utils import check_random_state
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
-from ellzero.base.progress import ProgressCallback
 from ellzero.base.quoting import quoted, shown
 from ellzero.design import is_stored
 from ellzero.design.dask_array import DaskStore
@@ -28,7 +27,7 @@ from ellzero.estimators.choice_rules import FOLDS
 from ellzero.estimators.training import Training
 from ellzero.solvers.paths import PathOptions
 
-__all__ = ["Split", "fold_trainings", "make_splits", "run_tasks", "task_progress"]
+__all__ = ["Split", "fold_trainings", "make_splits", "run_tasks"]
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 Result = TypeVar("Result")
@@ -224,11 +223,3 @@ class Crew:
             self.changed.wait_for(lambda: self.at_work <= here)
         for thread in self.threads - here:
             thread.join(0.5)
-
-
-def task_progress(progress: ProgressCallback | None, done_before: int, total: int) -> Callable[[int, Any], None] | None:
-    """Return the function that reports one of several rounds of tasks, after `done_before` of `total` tasks."""
-    if progress is None:
-        return None
-    whole = progress
-    return lambda done, _: whole((done_before + done) / total, 0.0, 0)

@@ -120,6 +120,7 @@ class Training:
 class FittedPoints:
     """Models of one training set at several values of lambda_0, or of several sizes."""
 
+    training: Training
     lambda_0: Array  # (m,), nan where models are chosen by their size
     models: list[list[Model]]  # m points, one model for each problem
     searched: list[Path | Sizes | Budgets]  # of each problem: the path, or the sizes, that the models are from
@@ -146,37 +147,37 @@ class FittedPoints:
         """Return some of the points."""
         return replace(self, lambda_0=self.lambda_0[points], models=[self.models[point] for point in points])
 
-    def sizes(self, problem: Problem) -> NDArray[np.int64]:
-        """Return the number of features at each point, not counting unpenalized ones."""
+    @property
+    def size(self) -> NDArray[np.int64]:
+        """(m,) number of features at each point, not counting unpenalized ones."""
+        problem = self.training.problem
         return np.array([problem.counted(self.support(point)) for point in range(len(self))], dtype=np.int64)
 
-    def decision(self, training: Training, rows: NDArray[np.int64]) -> Array:
+    def decision(self, rows: NDArray[np.int64]) -> Array:
         """Return X coef + intercept on some rows, of shape (rows, m, outputs)."""
-        out = np.empty((len(rows), len(self), training.outputs))
+        out = np.empty((len(rows), len(self), self.training.outputs))
         for point, models in enumerate(self.models):
             if point and all(model is before for model, before in zip(models, self.models[point - 1], strict=True)):
                 out[:, point] = out[:, point - 1]
             else:
-                out[:, point] = training.decision(models, rows)
+                out[:, point] = self.training.decision(models, rows)
         return out
 
 
-def fit_lambda_grid(training: Training, grid: Array | None, options: PathOptions, largest: int) -> FittedPoints:
+def fit_lambda_grid(training: Training, grid: Array, options: PathOptions, largest: int) -> FittedPoints:
     """Fit models along a grid of lambda_0.
 
-    If it is None, the path of a single problem makes its own grid, and several problems have a log-spaced one in common.
+    If it is empty, the path of a single problem makes its own grid, and several problems have a log-spaced one in common.
     """
     problems = training.problems
     options = replace(options, max_support=largest)
-    if grid is None and len(problems) > 1:
+    if not len(grid) and len(problems) > 1:
         first = [compute_path(problem, replace(options, n_lambda=1, progress=None)).lambda_0[0] for problem in problems]
         grid = grid_below(float(max(first)), options)
-    if grid is not None:
-        options = replace(options, lambda_0=grid)
-    paths = [compute_path(problem, options) for problem in problems]
-    points = inner_points(paths[0]) if grid is None else grid
+    paths = [compute_path(problem, replace(options, lambda_0=grid)) for problem in problems]
+    points = grid if len(grid) else inner_points(paths[0])
     along = [models_at_points(path, points, largest) for path in paths]
-    return FittedPoints(points, [list(models) for models in zip(*along, strict=True)], list(paths))
+    return FittedPoints(training, points, [list(models) for models in zip(*along, strict=True)], list(paths))
 
 
 def inner_points(path: Path) -> Array:
@@ -214,4 +215,4 @@ def models_at_points(path: Path, points: Array, largest: int) -> list[Model]:
 def fit_size_grid(training: Training, sizes: NDArray[np.int64], options: PathOptions) -> FittedPoints:
     """Fit models of at most so many features, for each of the sizes, which increase."""
     by_size = [compute_sizes(problem, sizes, options) for problem in training.problems]
-    return FittedPoints(np.full(len(sizes), np.nan), [list(at) for at in zip(*by_size, strict=True)], list(by_size))
+    return FittedPoints(training, np.full(len(sizes), np.nan), [list(at) for at in zip(*by_size, strict=True)], list(by_size))

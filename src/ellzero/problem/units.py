@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 from ellzero.problem.losses import Loss
 
@@ -20,11 +19,8 @@ __all__ = [
     "column_unit",
     "has_ordinary_sizes",
     "heavy_class",
-    "null_intercept",
-    "null_loss",
     "response_of",
     "unit_of",
-    "weighted_mean",
 ]
 
 Array = NDArray[np.float64]
@@ -82,37 +78,11 @@ def column_unit(size: Array) -> float:
 
 
 def response_of(y: Array, w: Array, loss: Loss, fit_intercept: bool) -> Response:
-    """Return the centre and the unit of a response; where there is an intercept, the centre is the weighted mean."""
+    """Return the centre and the unit of a response; where there is an intercept, the centre is the best constant."""
     if loss.is_classification:
         return Response()
-    centre = weighted_mean(y, w) if fit_intercept else 0.0
-    with np.errstate(under="ignore"):
-        return Response(centre, unit_of(math.sqrt(float(np.sum(w @ (y - centre) ** 2)))))
-
-
-def weighted_mean(y: Array, w: Array) -> Any:
-    """Return sum_i w_i y_i, of each output; the second pass makes up for the rounding of the first."""
-    mean = w @ y
-    mean = mean + w @ (y - mean)
-    return float(mean) if y.ndim == 1 else mean
-
-
-def null_loss(y: Array, w: Array, loss: Loss, fit_intercept: bool) -> float:
-    """Return the loss of the best constant, or of zero if there is no intercept: the size of a problem's objective."""
-    if not loss.is_classification:
-        return 0.5 * float(np.sum(w @ (y - (weighted_mean(y, w) if fit_intercept else 0.0)) ** 2))
-    if loss.name == "multinomial":
-        share = w @ y / w.sum() if fit_intercept else np.full(y.shape[1], 1.0 / y.shape[1])
-        return float(-xlogy(share, share).sum())
-    if y.ndim == 2:
-        return math.fsum(null_loss(column, w, loss, fit_intercept) for column in y.T)
-    if not fit_intercept:
-        return math.log(2.0) if loss.name == "logistic" else 1.0
-    p, q = float(w[y > 0.0].sum()), float(w[y <= 0.0].sum())
-    share = min(p, q) / (p + q)  # the smaller one has all its digits
-    if loss.name == "logistic":
-        return -share * math.log(share) - (1.0 - share) * math.log1p(-share) if share > 0.0 else 0.0
-    return 2.0 * share if loss.name == "hinge" else 4.0 * share * (1.0 - share)
+    centre = loss.best_constant(y, w) if fit_intercept else 0.0
+    return Response(centre, unit_of(math.sqrt(2.0 * loss.null_value(y, w, fit_intercept))))
 
 
 def heavy_class(y: Array, w: Array) -> tuple[float, float]:
@@ -128,30 +98,13 @@ def heavy_class(y: Array, w: Array) -> tuple[float, float]:
     return (math.copysign(1.0, p - q), math.ldexp(1.0, round(math.log2(ratio)))) if 0.0 < ratio < RARE else (0.0, 1.0)
 
 
-def null_intercept(problem: Problem) -> Any:
-    """Return the intercept of the best model without features, or those of its outputs; zero if there is none."""
-    if not problem.fit_intercept:
-        return 0.0 if problem.outputs == 1 else np.zeros(problem.outputs)
-    if not problem.loss.is_classification:
-        return problem.response.centre
-    if problem.loss.name == "multinomial":
-        logs = np.log(problem.w @ problem.y)
-        return logs - logs.mean()
-    if problem.outputs > 1:
-        return np.array([null_intercept(replace(problem, y=column)) for column in problem.y.T])
-    p, q = float(problem.w[problem.y > 0.0].sum()), float(problem.w[problem.y <= 0.0].sum())
-    if problem.loss.name == "logistic":
-        return math.log(p) - math.log(q)
-    return math.copysign(1.0, p - q) if problem.loss.name == "hinge" else (p - q) / (p + q)
-
-
 def has_ordinary_sizes(problem: Problem) -> bool:
     """Return whether all parts of a problem have sizes at which rounding is of no concern."""
     if problem.response.unit != 1.0 or problem.column_unit != 1.0 or np.max(np.abs(problem.response.centre)) > FAR_APART:
         return False
     penalty, usual = problem.penalty, (1.0 / FAR_APART, FAR_APART)
     sizes = [problem.w / problem.w.max(), np.sqrt(problem.square), np.array([penalty.lambda_1, penalty.lambda_2])]
-    if problem.mean is not None and problem.spread is not None and (np.abs(problem.mean) > FAR_OFF * problem.spread).any():
+    if problem.standardize and (np.abs(problem.mean) > FAR_OFF * problem.spread).any():
         return False
-    limits = [np.abs(bound[np.isfinite(bound)]) for bound in (penalty.lower, penalty.upper) if bound is not None]
+    limits = [np.abs(bound[np.isfinite(bound)]) for bound in (penalty.lower, penalty.upper)]
     return all(((each == 0.0) | ((each >= usual[0]) & (each <= usual[1]))).all() for each in (*sizes, *limits))

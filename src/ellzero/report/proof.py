@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ellzero.base.errors import FragileModelWarning
-from ellzero.estimators.column import Column
+from ellzero.estimators.choice import Column
 from ellzero.estimators.cross_validation import CrossValidation
 from ellzero.estimators.single_fit import L0Classifier, L0Regressor
 from ellzero.exact.solution import ExactSolution, relative_gap
