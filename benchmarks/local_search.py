@@ -22,17 +22,17 @@ from benchmarks.cases import Case, dense_case
 from benchmarks.path import compare, referee
 from benchmarks.tools import R_SCRIPTS, REPEATS, run_patiently, save_case, save_for_r
 from ellzero import _core
-from ellzero.measurement.markdown import mean_with_error_text, processor, table
-from ellzero.peers.l0 import L0
-from ellzero.peers.l1 import L1
-from ellzero.peers.mcp import MCP
-from ellzero.peers.method import Method
-from ellzero.peers.selection import choose, validation_loss
 from ellzero.problem.making import make_problem
 from ellzero.problem.model import Model, evaluate
 from ellzero.solvers.hard_thresholding import threshold
 from ellzero.solvers.paths import PathOptions, core_problem, solve_path
 from ellzero.solvers.scales import to_core_scale, to_user_scale
+from experiments.measurement.markdown import mean_with_error_text, processor, table
+from experiments.peers.l0 import L0
+from experiments.peers.l1 import L1
+from experiments.peers.mcp import MCP
+from experiments.peers.method import Method
+from experiments.peers.selection import choose, validation_loss
 
 Array = NDArray[np.float64]
 LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error")

@@ -60,7 +60,7 @@ class SingleFit(L0Estimator):
             sizes = [training.problem.counted(model.support) for model in models]
             warn_at_limit(models, largest, training.problem)
             choice = ModelChoice(tuple(sizes), None)
-            if training.problem.penalty.price is not None:  # the best model for its costs, not for its size
+            if training.problem.priced:  # the best model for its costs, not for its size
                 choice = ModelChoice(None, models[0].lambda_0, largest)
         else:
             choice = ModelChoice(None if k is None else (k,) * len(training.targets), lambda_0, budget=budget)

@@ -163,7 +163,7 @@ def level_of(problem: Problem, options: SearchOptions, model: Model, count: int)
     )
     objectives: dict[frozenset[int], float] = {}
     paying = problem.paying(np.arange(problem.design.shape[1], dtype=np.int32))
-    free = set(np.flatnonzero(~problem.penalty.pays_lambda_0(problem.design.shape[1])).tolist())
+    free = set(np.flatnonzero(problem.penalty.unpenalized).tolist())
 
     def refit(support: frozenset[int]) -> Model:
         fitted = run.model(fits.refit([j * problem.outputs for j in sorted(support | free)]))
@@ -177,8 +177,9 @@ def level_of(problem: Problem, options: SearchOptions, model: Model, count: int)
     for part in parts:
         slopes = problem.loss_slopes(refit(part).coefficients)
         slopes = np.abs(slopes) if slopes.ndim == 1 else np.sqrt(np.square(slopes).sum(axis=1))
-        if problem.groups is not None:  # only the heads of groups stand for features
-            slopes = np.where(problem.groups == np.arange(len(slopes)), np.sqrt(problem.penalty.by_group(slopes**2)), -1.0)
+        if problem.grouped:  # only the heads of groups stand for features
+            heads = problem.penalty.heads == np.arange(len(slopes))
+            slopes = np.where(heads, np.sqrt(problem.penalty.by_group(slopes**2)), -1.0)
         slopes[list(part | free)] = -1.0
         steepest.append(np.argsort(-slopes, kind="stable"))
     refit(home)
@@ -223,7 +224,7 @@ def finish(run: Run, search: _core.Search, status: Status | None) -> Alternative
         within=claim.within,
         n_features=p,
         names=names,
-        unpenalized=tuple(np.flatnonzero(~run.problem.penalty.pays_lambda_0(p)).tolist()),
+        unpenalized=tuple(np.flatnonzero(run.problem.penalty.unpenalized).tolist()),
         nodes=search.nodes,
         seconds=time.monotonic() - run.begin,
         certificate=certificate,

@@ -83,7 +83,7 @@ class Budgets(FittedModels):
         used = np.array([np.isin(features, self.problem.paying(model.support)) for model in self.models]).reshape(len(self), -1)
         grouping, names = self.problem.grouping, self.problem.design.names
         labels = [feature_name(names, int(j)) if grouping is None else grouping.names[j] for j in features]
-        costs = self.problem.penalty.prices(self.problem.design.shape[1])[features]
+        costs = self.problem.penalty.price[features]
         return plot_budgets(self.budgets, used, labels, costs, self.objective, ax)
 
     def _heading(self) -> str:
@@ -158,7 +158,7 @@ def fit_budgets(
 
 def compute_budgets(problem: Problem, wanted: Array, options: PathOptions, lambda_0: float = 0.0) -> Budgets:
     """Fit models within these (increasing) budgets to a validated problem; `lambda_0` is paid beside them."""
-    if problem.penalty.price is None:
+    if not problem.priced:
         sizes = np.floor(np.minimum(wanted * (1.0 + BUDGET_SLACK), problem.countable())).astype(np.int64)
         found = compute_sizes(problem, np.unique(sizes), options)
         models = [min((m for m in found if m.size <= size), key=lambda m: m.objective_at(lambda_0)) for size in sizes]

@@ -164,10 +164,7 @@ class Refits:
         self.options = replace(
             bound.options, algorithm="cd", swaps="ranked", q=None, sizes=(model.size,), max_support=model.size, progress=None
         )
-        self.allowed = set(model.support.tolist())
-        always = bound.problem.penalty.unpenalized
-        if always is not None:
-            self.allowed |= set(np.flatnonzero(always).tolist())
+        self.allowed = {*model.support.tolist(), *np.flatnonzero(bound.problem.penalty.unpenalized).tolist()}
 
     def at(self, multiplier: float) -> tuple[Model, float]:
         """Return the minimum at a multiplier, and its norm; its cost is G, without the multiplier's term."""

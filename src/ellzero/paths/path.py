@@ -77,8 +77,6 @@ class Path:
     @property
     def spent(self) -> Array:
         """The sum of the costs of each model's features: their number, without `feature_cost`."""
-        if self.problem.penalty.price is None:
-            return self.support_size.astype(np.float64)
         starts = self.coef.indptr[:: self.problem.outputs].tolist()
         return np.array([self.problem.spent(np.unique(self.coef.indices[a:b])) for a, b in pairwise(starts)])
 
@@ -150,7 +148,7 @@ class Path:
             **intercept_columns(self.problem, self.intercept),
             "converged": self.converged,
         }
-        return pandas.DataFrame(columns if self.problem.penalty.price is None else {**columns, "spent": self.spent})
+        return pandas.DataFrame({**columns, "spent": self.spent} if self.problem.priced else columns)
 
     def plot(self, ax: Axes | None = None, *, standardized: bool = True) -> Axes:
         """Plot the coefficients against lambda_0, with the model size above, into `ax` if it is given (needs matplotlib).
@@ -184,7 +182,7 @@ class Path:
         return html_table(self._heading(), ["lambda_0", "features", "objective", "converged"], rows)
 
     def __repr__(self) -> str:
-        spent = None if self.problem.penalty.price is None else self.spent
+        spent = self.spent if self.problem.priced else None
         shown = range(len(self)) if len(self) <= 12 else [*range(6), -1, *range(len(self) - 5, len(self))]
         lines = [
             self._heading(),

@@ -19,6 +19,7 @@ from ellzero.base.notebook import html_table
 from ellzero.base.quoting import quoted, shown
 from ellzero.base.validation import as_response, as_vector, as_weights
 from ellzero.design import Design, as_design
+from ellzero.problem.losses import Logistic, Loss
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
 from ellzero.problem.problem import Problem
 from ellzero.problem.summary import Effects, Summary, figure
@@ -74,7 +75,7 @@ class Model:
     size: int
     lambda_0: float | None
     objective: float
-    loss: str
+    loss: Loss
     classes: NDArray[Any] | None
     names: list[str] | None = None
     spread: Array | None = None  # standard deviations of the features, in the data of the fit
@@ -133,7 +134,7 @@ class Model:
         eta = self.decision_function(X)
         if self.classes is None:
             return eta
-        return self.classes[eta.argmax(axis=1) if self.loss == "multinomial" else (eta > 0.0).astype(int)]
+        return self.classes[eta.argmax(axis=1) if self.loss.couples_outputs else (eta > 0.0).astype(int)]
 
     def predict_proba(self, X: object) -> Array:
         """Return the probabilities of all classes, in the order of `classes`, for the rows of `X`.
@@ -141,12 +142,12 @@ class Model:
         Only the logistic and the multinomial loss have any. Of several logistic targets, these are the probabilities of the
         second class, one column for each target.
         """
-        if self.loss not in ("logistic", "multinomial"):
+        if not self.loss.has_probabilities:
             raise InvalidInputError(
-                f"predict_proba needs loss='logistic' or loss='multinomial', this model has loss={self.loss!r}."
+                f"predict_proba needs loss='logistic' or loss='multinomial', this model has loss={self.loss.name!r}."
             )
         eta = self.decision_function(X)
-        if self.loss == "multinomial":
+        if self.loss.couples_outputs:
             return np.asarray(softmax(eta, axis=1))
         second = expit(eta)
         if self.outputs > 1:
@@ -163,11 +164,11 @@ class Model:
         A multinomial model of two classes is a logistic one, whose coefficients are the differences of the two classes.
         """
         loss, at = self.loss, self.coefficients
-        if self.outputs > 1 and self.classes is not None and loss != "multinomial":
+        if self.outputs > 1 and self.classes is not None and not loss.couples_outputs:
             raise InvalidInputError("a model of several targets with classes cannot be saved: save the estimator.")
-        if loss == "multinomial" and self.outputs == 2:
+        if loss.couples_outputs and self.outputs == 2:
             difference = self.values[:, 1] - self.values[:, 0]
-            loss, at = "logistic", Coefficients(self.support, difference, self.intercept[1] - self.intercept[0])
+            loss, at = Logistic(), Coefficients(self.support, difference, self.intercept[1] - self.intercept[0])
         return ModelContent(
             loss=loss,
             coef=coefficient_rows([at], self.n_features),
@@ -175,7 +176,7 @@ class Model:
             classes=self.classes,
             names=self.names,
             settings=settings,
-            multi_class="multinomial" if loss == "multinomial" else None,
+            multi_class=loss.name if loss.couples_outputs else None,
         )
 
     def feature_name(self, j: int) -> str:
@@ -247,7 +248,7 @@ class Model:
 
     def output_labels(self) -> list[Any]:
         """Return the class that each output speaks for, or the number of its target; None, if there is one and no class."""
-        if self.loss == "multinomial" and self.classes is not None:
+        if self.loss.couples_outputs and self.classes is not None:
             return self.classes.tolist()
         if self.outputs > 1:
             return list(range(self.outputs))
@@ -274,7 +275,7 @@ class Model:
                 self.output_labels(), self._columns(), np.atleast_1d(self.intercept), strict=True
             )
         ]
-        kind = "class" if self.loss == "multinomial" or self.outputs == 1 else "target"
+        kind = "class" if self.loss.couples_outputs or self.outputs == 1 else "target"
         return Summary(self._heading(), parts, self.loss, kind)
 
     def _sizes(self) -> Array:
@@ -284,7 +285,7 @@ class Model:
     def _heading(self) -> str:
         """Return the model in a line; the positive class is said, not left to be guessed."""
         about = ""
-        if self.loss == "multinomial":
+        if self.loss.couples_outputs:
             about = f" of {self.outputs} classes"
         elif self.outputs > 1:
             about = f" of {self.outputs} targets"
@@ -346,7 +347,7 @@ def as_intercept(problem: Problem, intercept: Any) -> Any:
     return as_vector("intercept", found, problem.outputs)
 
 
-def parts_of(fitted: Any, intercept: Any = 0.0) -> tuple[Any, Any, str | None]:
+def parts_of(fitted: Any, intercept: Any = 0.0) -> tuple[Any, Any, Loss | None]:
     """Return coefficients, intercept and loss of what users have fitted: a model, an exact solution or an estimator.
 
     Coefficients alone come back with the given intercept, and no loss.
@@ -359,8 +360,7 @@ def parts_of(fitted: Any, intercept: Any = 0.0) -> tuple[Any, Any, str | None]:
     found = np.atleast_1d(fitted.intercept_)
     if len(found) > 1 and getattr(fitted, "multi_class_", None) == "ovr":
         raise InvalidInputError("coef must be one model, got an estimator of several classes; take a row of its coef_.")
-    loss = fitted._loss_name() if hasattr(fitted, "_loss_name") else None
-    return fitted.coef_, found if len(found) > 1 else float(found[0]), loss
+    return fitted.coef_, found if len(found) > 1 else float(found[0]), getattr(fitted, "_loss", None)
 
 
 def refuse_columns(model: Model, design: Design) -> None:
@@ -376,9 +376,7 @@ def make_model(problem: Problem, at: Coefficients, *, cost: float, lambda_0: flo
     n_features, names = problem.design.shape[1], problem.design.names
     size, spent, spread = problem.counted(at.support), problem.spent(at.support), problem.column_spread(at.support)
     groups = None if problem.grouping is None else problem.grouping.names
-    return Model(
-        *at, n_features, cost, size, lambda_0, objective, problem.loss.name, problem.classes, names, spread, spent, groups
-    )
+    return Model(*at, n_features, cost, size, lambda_0, objective, problem.loss, problem.classes, names, spread, spent, groups)
 
 
 def evaluate(problem: Problem, at: Coefficients, lambda_0: float | None = None) -> Model:

@@ -104,7 +104,7 @@ def has_ordinary_sizes(problem: Problem) -> bool:
         return False
     penalty, usual = problem.penalty, (1.0 / FAR_APART, FAR_APART)
     sizes = [problem.w / problem.w.max(), np.sqrt(problem.square), np.array([penalty.lambda_1, penalty.lambda_2])]
-    if problem.mean is not None and problem.spread is not None and (np.abs(problem.mean) > FAR_OFF * problem.spread).any():
+    if problem.standardize and (np.abs(problem.mean) > FAR_OFF * problem.spread).any():
         return False
-    limits = [np.abs(bound[np.isfinite(bound)]) for bound in (penalty.lower, penalty.upper) if bound is not None]
+    limits = [np.abs(bound[np.isfinite(bound)]) for bound in (penalty.lower, penalty.upper)]
     return all(((each == 0.0) | ((each >= usual[0]) & (each <= usual[1]))).all() for each in (*sizes, *limits))

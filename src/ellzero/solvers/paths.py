@@ -64,13 +64,12 @@ def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHIN
 
     Several outputs are stacked: to the core, their atoms are columns that come in groups.
     """
-    outputs, p = problem.outputs, problem.design.shape[1]
-    penalty = problem.inner_penalty().of_atoms(p, outputs)
-    design, mean, scale, coupling = problem.design.core, problem.mean, core_scale(problem), problem.coupling
+    outputs = problem.outputs
+    penalty, design = problem.inner_penalty().of_atoms(outputs), problem.design.core
+    mean, scale = problem.mean if problem.fit_intercept else None, unless_all(1.0, core_scale(problem))
     if outputs > 1:
         design = _core.stacked(design, mean, scale, outputs=outputs, coupled=problem.is_multinomial)
         mean = scale = None
-        coupling = np.repeat(np.ones(p) if coupling is None else coupling, outputs)
     return core_object(
         _core.Problem,
         design=design,
@@ -83,15 +82,20 @@ def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHIN
         scale=scale,
         lambda_1=penalty.lambda_1,
         lambda_2=penalty.lambda_2,
-        lower=penalty.lower,
-        upper=penalty.upper,
-        prices=None if penalty.unpenalized is None and penalty.price is None else penalty.prices(p * outputs),
-        groups=None if penalty.groups is None or coupling is None else _core.Groups(penalty.groups, coupling),
+        lower=unless_all(-np.inf, penalty.lower),
+        upper=unless_all(np.inf, penalty.upper),
+        prices=unless_all(1.0, penalty.price),
+        groups=_core.Groups(penalty.heads, np.repeat(problem.coupling, outputs)) if penalty.grouped else None,
         intercept=problem.fit_intercept,
         tolerance=tol,
         heavy=problem.heavy_class,
         heavy_unit=problem.dual_unit if problem.loss.is_classification else 1.0,
     )
+
+
+def unless_all(usual: float, values: Array) -> Array | None:
+    """Return the values, None if all are the usual one: the core has faster ways then."""
+    return None if (values == usual).all() else values
 
 
 def solve_path(
@@ -101,14 +105,14 @@ def solve_path(
 
     Models are in the core's scale, lambda_0 in the user's.
     """
-    if options.swaps != "ranked" and (problem.groups is not None or problem.outputs > 1):
+    if options.swaps != "ranked" and (problem.grouped or problem.outputs > 1):
         where = "several outputs" if problem.outputs > 1 else "groups"
         raise InvalidInputError(f"swaps={options.swaps!r} exchanges single coefficients: with {where}, use swaps='ranked'.")
     columns = usable_columns(problem)
     q = default_q(problem) if options.q is None else options.q
     inside = problem if columns is None else restricted(problem, columns)
     if options.sizes:  # models of one size are compared by G alone
-        inside = replace(inside, penalty=replace(inside.penalty, price=None))
+        inside = replace(inside, penalty=inside.penalty.with_equal_prices())
     unit = inside.lambda_0_unit
     atoms = None if columns is None else atoms_of(columns, problem.outputs)
     if atoms is not None:
@@ -157,8 +161,8 @@ def renumbered(model: _core.Model, support: NDArray[np.int64]) -> _core.Model:
 
 def usable_columns(problem: Problem) -> NDArray[np.int64] | None:
     """Return the columns that a model can use, None for all; a sparse X, such as a bag of words, may have many empty ones."""
-    filled, always = problem.design.filled, problem.penalty.unpenalized
-    return filled if filled is None or always is None else np.union1d(filled, np.flatnonzero(always))
+    filled = problem.design.filled
+    return None if filled is None else np.union1d(filled, np.flatnonzero(problem.penalty.unpenalized))
 
 
 def default_q(problem: Problem) -> int:

@@ -29,16 +29,12 @@ def core_response(problem: Problem) -> Array:
     return y if y.ndim == 1 else y.ravel(order="F")
 
 
-def core_scale(problem: Problem) -> Array | None:
-    """Return the factor of each column; None if columns are not scaled.
+def core_scale(problem: Problem) -> Array:
+    """Return the factor of each column.
 
     Constant columns beside an intercept get the factor zero: of what centring leaves of them nothing but rounding is not zero.
     """
-    if problem.spread is None and problem.column_unit == 1.0 and problem.constant is None:
-        return None
-    spread = np.ones(problem.design.shape[1]) if problem.spread is None else problem.spread
-    scale = 1.0 / spread / problem.column_unit
-    return scale if problem.constant is None else np.where(problem.constant, 0.0, scale)
+    return np.where(problem.constant, 0.0, 1.0 / problem.spread / problem.column_unit)
 
 
 def to_user_scale(problem: Problem, model: _core.Model) -> Coefficients:
@@ -46,17 +42,12 @@ def to_user_scale(problem: Problem, model: _core.Model) -> Coefficients:
     support, values, intercept, response = model.support, model.beta, model.intercept, problem.response
     if problem.outputs > 1:
         support, values = from_atoms(support, values, problem.outputs)
-    if problem.coefficient_unit != 1.0 or problem.spread is not None:
-        values = values * problem.coefficient_unit
-        values = problem.clip(support, values if problem.spread is None else (values.T / problem.spread[support]).T)
+    values = problem.clip(support, (values.T * problem.coefficient_unit / problem.spread[support]).T)
     if not len(intercept):
         intercept = np.zeros(problem.outputs)
     if problem.is_multinomial:  # it does not change if all classes are raised alike
         intercept = intercept - intercept.mean()
-    intercept = intercept * response.unit
-    if problem.mean is not None:
-        intercept = intercept - problem.mean[support] @ values
-    intercept = intercept + response.centre
+    intercept = intercept * response.unit - problem.mean[support] @ values + response.centre
     kept = values != 0.0 if values.ndim == 1 else values.any(axis=1)
     return Coefficients(support[kept], values[kept], float(intercept[0]) if problem.outputs == 1 else intercept)
 
@@ -86,7 +77,7 @@ def to_core_scale(problem: Problem, models: Iterable[Model]) -> list[_core.Model
         core = _core.Model()
         core.support = atoms_of(model.support.astype(np.int32), problem.outputs)
         core.beta = (problem.penalised(model.support, model.values) / problem.coefficient_unit).ravel()
-        shift = 0.0 if problem.mean is None else problem.mean[model.support] @ model.values
+        shift = problem.mean[model.support] @ model.values
         core.intercept = np.atleast_1d((model.intercept - problem.response.centre + shift) / problem.response.unit)
         core.cost = model.cost / problem.response.cost
         out.append(core)

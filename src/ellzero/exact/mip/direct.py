@@ -36,7 +36,7 @@ def solve_directly(
 def solve_formulation(run: MipRun) -> tuple[Status | None, str]:
     """Solve the formulation, give the run the solution and the bound, and return status and message."""
     options, boxed = run.common.options, run.common.boxed
-    switched = boxed.penalty.pays_lambda_0(len(run.low))
+    switched = ~boxed.penalty.unpenalized
     unit, cost = boxed.coefficient_unit, boxed.response.cost
     check_tolerance(run.backend, run.low[switched] / unit, run.high[switched] / unit)
     formulation = formulate(
@@ -76,6 +76,6 @@ def solve_formulation(run: MipRun) -> tuple[Status | None, str]:
     if found.x is not None:
         support, beta, intercept = formulation.solution(found.x)
         run.offer(support)
-        values = beta if boxed.spread is None else beta / boxed.spread[support]
-        run.keep(evaluate(boxed, Coefficients(support, boxed.clip(support, values), intercept), options.lambda_0))
+        values = boxed.clip(support, beta / boxed.spread[support])
+        run.keep(evaluate(boxed, Coefficients(support, values, intercept), options.lambda_0))
     return run.status_of(found), found.message
