@@ -41,12 +41,11 @@ from ellzero.tables.optional import need
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ALGORITHMS", "LIKELIHOODS", "L0Estimator"]
+__all__ = ["ALGORITHMS", "L0Estimator"]
 
 Array = NDArray[np.float64]
 ALGORITHMS = ("cd", "local_search", "iht", "exact")
 CALIBRATION_FOLDS = 5
-LIKELIHOODS = ("logistic", "multinomial")  # losses that have probabilities by themselves
 FINAL_TOLERANCE = 1e-13  # of the coefficients that the user keeps
 
 
@@ -120,7 +119,7 @@ class L0Estimator(BaseEstimator):
         problem = make_problem(
             design,
             targets[0],
-            loss=self._loss_name(),
+            loss=self._loss,
             fit_intercept=self.fit_intercept,
             standardize=self.standardize,
             sample_weight=weight,
@@ -209,7 +208,7 @@ class L0Estimator(BaseEstimator):
         # Level 6 is the user's code that calls `fit`.
         self.cautions_ = warn_of_cautions(problems, models, best.training.classes, 6)
         self.path_ = one_or_list(best.searched)
-        if getattr(self, "probability", False) and self._loss_name() not in LIKELIHOODS:
+        if getattr(self, "probability", False) and not self._loss.has_probabilities:
             held_out = np.mean([self._held_out_decisions(each.training, each.choice, y) for each in found], axis=0)
             self._calibrate(best.training, held_out)
 
@@ -344,7 +343,7 @@ class L0Estimator(BaseEstimator):
         ]
         classes = self._shown_classes()
         about = f" of {shown(classes[1])} against {shown(classes[0])}" if len(classes) == 2 else ""
-        return Summary(heading(self, about), parts, self._loss_name(), "class" if classes else "target")
+        return Summary(heading(self, about), parts, self._loss, "class" if classes else "target")
 
     def __str__(self) -> str:
         return as_text(self) if hasattr(self, "coef_") else repr(self)

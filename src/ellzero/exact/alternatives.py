@@ -194,7 +194,7 @@ def level_of(problem: Problem, options: SearchOptions, model: Model, count: int)
 def finish(search: Search, status: Status | None) -> Alternatives:
     """Return the models that a search has listed, with their proof."""
     problem, tree = search.problem, search.tree
-    cost, best = problem.response.cost, search.model(tree.incumbent())
+    cost, best = problem.units.cost, search.model(tree.incumbent())
     leaves = [(node, support // problem.outputs, search.model(model)) for node, support, model, _ in tree.listed()]
     models, redundant, lost = without_redundant(search, leaves, best.objective)
     if models and models[0][1].objective < best.objective:

@@ -75,7 +75,7 @@ def held_by_loss(problem: Problem, options: SearchOptions) -> bool:
     """Return whether the curvature of the squared error limits all coefficients, in a search that can use it."""
     built_in = options.method == "bnb" and options.backend == "builtin" and options.swaps is None and options.diagonals
     n, p = problem.design.shape
-    if problem.loss.name != "squared_error" or problem.outputs > 1 or not built_in or shrunken(problem) or p >= n:
+    if not problem.loss.constant_curvature or problem.outputs > 1 or not built_in or shrunken(problem) or p >= n:
         return False
     if not squares_are_numbers(problem):
         return False
@@ -84,7 +84,7 @@ def held_by_loss(problem: Problem, options: SearchOptions) -> bool:
 
 def squares_are_numbers(problem: Problem) -> bool:
     """Return whether the curvatures of all columns are in the range of float64, with room for their inverses."""
-    sizes = np.sqrt(problem.square[problem.square > 0.0]) * problem.column_unit
+    sizes = np.sqrt(problem.square[problem.square > 0.0]) * problem.units.column
     return bool(((sizes >= SMALLEST_SIZE) & (sizes <= 1.0 / SMALLEST_SIZE)).all())
 
 
@@ -111,10 +111,10 @@ def assumed_bounds(
     sizes, free = np.abs(problem.penalised(incumbent.support, incumbent.values)), problem.penalty.unpenalized
     bound, free_bound = options.bound, None
     if isinstance(bound, str):
-        bound = HEURISTIC_FACTOR * float(sizes.max(initial=0.0)) or problem.coefficient_unit
+        bound = HEURISTIC_FACTOR * float(sizes.max(initial=0.0)) or problem.units.coefficient
     by_penalty_or_growth = held(problem, free) or growth is not None
     if not by_penalty_or_growth and not (options.bound is None and held_by_loss(problem, options)):
-        free_bound = FREE_FACTOR * max(float(sizes[free[incumbent.support]].max(initial=0.0)), problem.coefficient_unit)
+        free_bound = FREE_FACTOR * max(float(sizes[free[incumbent.support]].max(initial=0.0)), problem.units.coefficient)
     return bound, free_bound
 
 

@@ -68,7 +68,7 @@ def signature(search: Search) -> dict[str, Any]:
         "bound": options.bound,
         "gap": options.gap,
         "loss": problem.loss.name,
-        "units": [problem.column_unit, np.asarray(problem.response.centre).tolist(), problem.response.unit],
+        "units": [problem.units.column, problem.units.centre.tolist(), problem.units.response],
         "lambda_1": penalty.lambda_1,
         "lambda_2": penalty.lambda_2,
         "fit_intercept": problem.fit_intercept,
@@ -141,7 +141,7 @@ def resumed(run: Search, saved: _core.Snapshot, waiting: bool) -> _core.Snapshot
 def calm_starts(run: Search, saved: _core.Snapshot) -> None:
     """Move the starts of relaxations, which may be anywhere, to where the core's steps are sure to lead back."""
     # A multiplier is what one more feature would gain: never more than there is to gain.
-    most = run.incumbent.objective / run.problem.response.cost * (1.0 if run.options.budget is None else MOST_PER_PRICE)
+    most = run.incumbent.objective / run.problem.units.cost * (1.0 if run.options.budget is None else MOST_PER_PRICE)
     for state in {id(node.state): node.state for node in saved.open}.values():
         state.mu = min(state.mu, most)
         state.charges = np.minimum(state.charges, most)
@@ -198,7 +198,7 @@ class Frontier:
         problem, outputs = self.run.problem, self.run.problem.outputs
         columns, square = problem.design.shape[1], np.repeat(problem.square, outputs)
         p, penalty = columns * outputs, problem.penalty.of_atoms(outputs)
-        self.unit, self.cost = problem.coefficient_unit, problem.response.cost
+        self.unit, self.cost = problem.units.coefficient, problem.units.cost
         size = size_of(self.top, problem.null)
         self.level = self.top - (self.run.options.gap + TOLERANCE) * size
         self.counted = ~penalty.unpenalized
@@ -236,7 +236,7 @@ class Frontier:
     def own_boxes(self) -> tuple[Array, Array]:
         """Return the boxes that the problem itself gives to the core."""
         problem, bound = self.run.boxed, self.run.free_bound
-        penalty = problem.inner_penalty().of_atoms(problem.outputs)
+        penalty = problem.units.core_penalty().of_atoms(problem.outputs)
         low, high = penalty.lower, penalty.upper
         if bound is not None:
             free = ~self.counted

@@ -30,12 +30,12 @@ from ellzero.exact.search_log import SearchProgress
 from ellzero.exact.solution import ExactSolution, relative_gap, size_of
 from ellzero.exact.status import Status
 from ellzero.exact.verifier import verify
-from ellzero.problem.model import Coefficients, Model, evaluate
+from ellzero.problem.coefficients import Coefficients
+from ellzero.problem.model import Model, evaluate
 from ellzero.problem.problem import Problem
-from ellzero.problem.units import has_ordinary_sizes
+from ellzero.problem.sizes import has_ordinary_sizes
 from ellzero.solvers.fields import core_object
 from ellzero.solvers.paths import core_problem
-from ellzero.solvers.scales import to_user_scale
 
 __all__ = ["Search", "next_features", "search_for"]
 
@@ -155,13 +155,13 @@ class Search:
         options, problem, swaps = self.options, self.problem, self.options.swaps
         return core_object(
             _core.SearchOptions,
-            lambda_0=options.lambda_0 / problem.lambda_0_unit,
-            budget=None if options.budget is None else options.budget / problem.price_unit,
+            lambda_0=options.lambda_0 / problem.units.lambda_0,
+            budget=None if options.budget is None else options.budget / problem.units.price,
             k=problem.design.shape[1] if options.k is None else options.k,
             gap=options.gap,
             narrow=self.growth is not None and worth_narrowing(problem),
-            null=problem.null / problem.response.cost,
-            free_bound=None if self.free_bound is None else self.free_bound / problem.coefficient_unit,
+            null=problem.null / problem.units.cost,
+            free_bound=None if self.free_bound is None else self.free_bound / problem.units.coefficient,
             home=None if swaps is None else (swaps.home * problem.outputs).tolist(),
             swap_size=None if swaps is None else swaps.size,
             wanted=None if options.wanted is None else self.core_wanted(options.wanted),
@@ -173,12 +173,12 @@ class Search:
 
     def core_wanted(self, wanted: Wanted) -> _core.Wanted:
         """Return which models are wanted in the core's form."""
-        level = None if wanted.level is None else wanted.level / self.problem.response.cost
+        level = None if wanted.level is None else wanted.level / self.problem.units.cost
         return core_object(_core.Wanted, all=True, level=level, within=wanted.within, count=wanted.count, most=wanted.most)
 
     def relaxations(self, objective: float, excluded: list[int]) -> _core.Relaxations:
         """Return the relaxations of this problem for models better than an objective, without some features."""
-        cost = self.problem.response.cost
+        cost = self.problem.units.cost
         return _core.Relaxations(self.core_problem(), self.core_options(), objective=objective / cost, excluded=excluded)
 
     def search_tree(self) -> Status | None:
@@ -198,7 +198,7 @@ class Search:
             status = self.tree.run(
                 seconds=self.left(),
                 node_limit=node_limit,
-                enough=self.options.enough / self.problem.response.cost,
+                enough=self.options.enough / self.problem.units.cost,
                 in_turn=self.options.in_turn,
                 report=self.tick,
             )
@@ -243,13 +243,13 @@ class Search:
 
     def model(self, found: _core.Model) -> Model:
         """Return a core model on the scale of X, moved inside the bounds and evaluated from the raw data."""
-        support, values, intercept = to_user_scale(self.boxed, found)
-        at = Coefficients(support, self.boxed.clip(support, values), intercept)
+        support, values, intercept = self.boxed.units.coefficients(found)
+        at = Coefficients(support, self.boxed.penalty.clip(support, values), intercept)
         return evaluate(self.boxed, at, self.options.lambda_0)
 
     def bounds(self) -> tuple[float, float]:
         """Return the objective of the tree's incumbent and its lower bound."""
-        cost = self.problem.response.cost
+        cost = self.problem.units.cost
         return self.tree.objective * cost, self.tree.lower_bound * cost
 
     def gap(self, objective: float, lower_bound: float) -> float:
@@ -272,7 +272,7 @@ class Search:
         if self.iteration and self.integral is None:  # all of them
             size = self.problem.countable()
         objective, lower_bound = self.bounds()
-        gap = self.gap(tree.level * self.problem.response.cost if every else objective, lower_bound)
+        gap = self.gap(tree.level * self.problem.units.cost if every else objective, lower_bound)
         state = (tree.nodes, tree.open, self.seconds(), self.iteration, size, tree.models if every else None)
         self.report(SearchProgress(objective, lower_bound, gap, *state))
 
@@ -333,8 +333,9 @@ class Search:
             within=None if options.wanted is None else options.wanted.within,
         )
         if "diagonal_values" in tree:  # powers of two: nothing is rounded
-            curvatures = tree["diagonal_values"] * self.problem.column_unit**2
-            tree = {**tree, "diagonal_values": curvatures, "model_values": tree["model_values"] * self.problem.coefficient_unit}
+            units = self.problem.units
+            curvatures, models = tree["diagonal_values"] * units.column**2, tree["model_values"] * units.coefficient
+            tree = {**tree, "diagonal_values": curvatures, "model_values": models}
         if self.growth is not None:
             tree = {**tree, **self.growth.arrays()}
         # A model chosen by its size alone has no lambda_0.

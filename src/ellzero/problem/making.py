@@ -21,7 +21,7 @@ from ellzero.base.validation import (
 from ellzero.design import as_design
 from ellzero.design.base import feature_names as feature_names_of
 from ellzero.problem.grouping import Grouping, GroupLabels, as_groups
-from ellzero.problem.losses import get_loss
+from ellzero.problem.losses import Loss, get_loss
 from ellzero.problem.penalties import Penalty
 from ellzero.problem.problem import Problem, column_statistics
 
@@ -35,7 +35,7 @@ FeatureCost = ArrayLike | Mapping[Any, float]
 class DataSettings(TypedDict, total=False):
     """The arguments, other than X and y, that choose the loss and the coefficients over which it is minimised."""
 
-    loss: str
+    loss: str | Loss
     fit_intercept: bool
     standardize: bool
     sample_weight: ArrayLike | None
@@ -58,7 +58,7 @@ def make_problem(
     X: object,
     y: ArrayLike,
     *,
-    loss: str = "logistic",
+    loss: str | Loss = "logistic",
     lambda_1: float = 0.0,
     lambda_2: float = 0.0,
     fit_intercept: bool = True,

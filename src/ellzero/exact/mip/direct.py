@@ -6,7 +6,8 @@ from ellzero.exact.mip.formulation import check_size, formulate
 from ellzero.exact.mip.mip_search import MipSearch, check_tolerance
 from ellzero.exact.mip.outer_approximation import solve_program
 from ellzero.exact.status import Status
-from ellzero.problem.model import Coefficients, evaluate
+from ellzero.problem.coefficients import Coefficients
+from ellzero.problem.model import evaluate
 
 __all__ = ["DirectSearch"]
 
@@ -30,8 +31,8 @@ class DirectSearch(MipSearch):
 
     def solve_formulation(self) -> Status | None:
         """Formulate the problem, and take what the solver finds and proves."""
-        options, boxed, cost = self.options, self.boxed, self.problem.response.cost
-        switched, unit = ~boxed.penalty.unpenalized, boxed.coefficient_unit
+        options, boxed, cost = self.options, self.boxed, self.problem.units.cost
+        switched, unit = ~boxed.penalty.unpenalized, boxed.units.coefficient
         check_tolerance(self.backend, self.low[switched] / unit, self.high[switched] / unit)
         formulation = formulate(
             boxed,
@@ -45,7 +46,7 @@ class DirectSearch(MipSearch):
         if not self.left():
             return "time_limit"
         support = self.incumbent.support
-        beta = boxed.penalised(support, boxed.clip(support, self.incumbent.values))
+        beta = boxed.penalised(support, boxed.penalty.clip(support, self.incumbent.values))
 
         def report(lower: float, _: float) -> None:
             self.iteration += 1
@@ -69,6 +70,6 @@ class DirectSearch(MipSearch):
         if found.x is not None:
             support, beta, intercept = formulation.solution(found.x)
             self.offer(support)
-            values = boxed.clip(support, beta / boxed.spread[support])
+            values = boxed.penalty.clip(support, beta / boxed.spread[support])
             self.keep(evaluate(boxed, Coefficients(support, values, intercept), options.lambda_0))
         return self.status_of(found)
