@@ -25,9 +25,9 @@ from ellzero.report.held_out import (
     calibration,
     confusion,
     error_quantiles,
+    evenly_spread,
     rates_above,
     roc,
-    spread_out,
 )
 from ellzero.report.models import SCATTER_POINTS
 from ellzero.report.page import default_algorithm, render_report, write_report
@@ -279,7 +279,7 @@ def test_thinned_roc_follows_the_whole_curve(seed):
 def test_parts_of_held_out_figures():
     ones = np.ones(4)
     assert roc(np.ones(4, bool), np.arange(4.0), ones) is None
-    assert spread_out(np.arange(10.0), 4).tolist() == [0, 3, 6, 9]
+    assert evenly_spread(np.arange(10.0), 4).tolist() == [0, 3, 6, 9]
     assert confusion(np.array([0, 1, 1, 0]), np.array([[-1.0], [0.0], [2.0], [3.0]]), ones) == [[1.0, 1.0], [1.0, 1.0]]
     same = calibration(np.array([True, False, False, False]), np.full(4, 0.25), ones)
     assert same["bins"] == [[0.25, 0.25, 4.0]]
