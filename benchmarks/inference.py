@@ -25,7 +25,7 @@ from scipy.stats import norm
 import ellzero as ez
 from ellzero.base.errors import InvalidInputError
 from ellzero.estimators.inference import unpenalised_fit
-from ellzero.measurement.markdown import processor, table
+from experiments.measurement.markdown import processor, table
 
 RESULT = Path(__file__).resolve().parent / "results" / "inference.md"
 Array = NDArray[np.float64]

@@ -112,11 +112,10 @@ def test_the_best_of_all_supports_is_found_and_proved(seed):
     solution = ez.solve(X, y, **settings)
     assert_proved(solution, X, y, **settings)
     growth, problem = growth_of(X, y, settings)
-    spread = np.ones(X.shape[1]) if problem.spread is None else problem.spread
     least = np.inf
     for objective, columns, coef in all_fits(X, y, settings):
-        beta = coef * spread[columns]
-        slack = 1e-9 * (np.abs(beta) + spread[columns] / X[:, columns].std(0))  # of the fits here
+        beta = coef * problem.spread[columns]
+        slack = 1e-9 * (np.abs(beta) + problem.spread[columns] / X[:, columns].std(0))  # of the fits here
         assert (growth.low[columns] - slack <= beta).all()
         assert (beta <= growth.high[columns] + slack).all()
         least = min(least, objective)

@@ -1,7 +1,7 @@
 """The command line: one module for each command, and modules that commands share.
 
-The commands are ``fit``, ``predict``, ``path``, ``cv``, ``certify``, ``alternatives``, ``verify``, ``report``, ``convert`` and
-``reproduce``. The module of a command has a function ``run(args)`` that returns the exit code (`exit_codes` lists them). It is
+The commands are ``fit``, ``predict``, ``path``, ``cv``, ``certify``, ``alternatives``, ``verify``, ``report`` and
+``convert``. The module of a command has a function ``run(args)`` that returns the exit code (`exit_codes` lists them). It is
 imported when the command is called, so that ``ellzero --help`` answers at once.
 """
 

@@ -19,7 +19,8 @@ from ellzero.cli.data import Data, load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.output import coefficient_lines, coefficients, exit_code, note, print_result
 from ellzero.cli.pictures import check_picture, save_picture
-from ellzero.cli.solver_settings import check_limits, chosen_loss, encoded_target, settings_for
+from ellzero.cli.solver_settings import check_limits, check_loss, chosen_loss, encoded_target, settings_for
+from ellzero.problem.losses import LOSSES
 
 __all__ = ["run"]
 
@@ -30,9 +31,10 @@ def run(args: argparse.Namespace) -> int:
     """Search, write and print; Ctrl-C ends the search, and what was found is written."""
     check_output(args.out, args.proof, args.plot, inputs=(args.data,))
     check_picture(args.plot)
+    check_loss(args)
     loss = chosen_loss(args)
     check_limits(args)
-    if loss == "multinomial":
+    if LOSSES[loss].couples_outputs:
         raise InvalidInputError("alternatives are found for two classes: --positive LABEL tells one class from the rest.")
     data = load_data(args, classes=2)
     costs = None if args.cheapest is None else costs_in(args.cheapest, data, "--cheapest")

@@ -16,6 +16,7 @@ from ellzero.cli.files import check_output
 from ellzero.cli.output import coefficient_lines, coefficients, columns_used, exit_code, made_of, note, print_result
 from ellzero.cli.solver_settings import check_limits, check_loss, encoded_target, loss_for, most_classes, settings_for
 from ellzero.estimators.cautions import warn_of_cautions
+from ellzero.problem.losses import LOSSES, Logistic
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
 
 __all__ = ["run"]
@@ -56,11 +57,11 @@ def run(args: argparse.Namespace) -> int:
 
 def certified_content(args: argparse.Namespace, solution: ellzero.ExactSolution, data: Data) -> ModelContent:
     """Return what the file of the solution's model holds."""
-    price = solution.certificate.problem.penalty.price
+    problem = solution.certificate.problem
     settings = FitSettings(
         k=args.k,
         budget=args.budget,
-        feature_cost=None if price is None else price.tolist(),
+        feature_cost=problem.penalty.price.tolist() if problem.priced else None,
         lambda_0=args.lambda_0,
         standardize=args.standardize,
         fit_intercept=args.fit_intercept,
@@ -88,7 +89,7 @@ def certified_json(args: argparse.Namespace, solution: ellzero.ExactSolution, da
         "message": solution.message,
         "nodes": solution.nodes,
         "seconds": solution.seconds,
-        "loss": model.loss,
+        "loss": model.loss.name,
         "k": args.k,
         "lambda_0": args.lambda_0,
         "lambda_1": args.lambda_1,
@@ -125,7 +126,7 @@ def certified_lines(args: argparse.Namespace, solution: ellzero.ExactSolution, r
 
 def several_classes(result: dict[str, Any]) -> Any:
     """Return the labels, if there are more than two, each with a column of coefficients; nothing otherwise."""
-    return result["classes"] if result.get("loss") == "multinomial" else ()
+    return result["classes"] if LOSSES[result.get("loss", Logistic.name)].couples_outputs else ()
 
 
 def positive_class(result: dict[str, Any]) -> str:

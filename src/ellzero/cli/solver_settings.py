@@ -14,6 +14,7 @@ from ellzero.base.signatures import arguments_of
 from ellzero.cli.costs import feature_costs
 from ellzero.cli.data import Data
 from ellzero.cli.preparation import TablePreparation
+from ellzero.problem.losses import LOSSES, Logistic, Multinomial, SquaredError
 
 __all__ = [
     "check_limits",
@@ -30,26 +31,25 @@ __all__ = [
 
 def check_loss(args: argparse.Namespace) -> None:
     """Refuse --regression together with the loss of a classifier."""
-    if args.regression and args.loss not in (None, "squared_error"):
+    if args.regression and LOSSES[chosen_loss(args)].is_classification:
         raise InvalidInputError(f"--regression has the loss squared_error, got --loss {args.loss}.")
 
 
 def chosen_loss(args: argparse.Namespace) -> str:
     """Return the loss: squared error for a regression, else the one that is named, or logistic."""
-    check_loss(args)
-    return "squared_error" if args.regression else args.loss or "logistic"
+    return args.loss or (SquaredError.name if args.regression else Logistic.name)
 
 
 def most_classes(args: argparse.Namespace) -> int | None:
     """Return how many classes a problem may have: any number with the multinomial loss, which needs not be named."""
-    return None if args.loss in (None, "multinomial") else 2
+    return None if args.loss is None or LOSSES[args.loss].couples_outputs else 2
 
 
 def loss_for(args: argparse.Namespace, y: NDArray[Any]) -> str:
     """Return the loss of a problem with this target: of two classes logistic, of more multinomial, unless another is named."""
-    if args.regression or args.loss not in (None, "multinomial"):
+    if args.regression or most_classes(args) is not None:
         return chosen_loss(args)
-    return "multinomial" if len(np.unique(y)) > 2 else "logistic"
+    return Multinomial.name if len(np.unique(y)) > 2 else Logistic.name
 
 
 def check_limits(args: argparse.Namespace) -> None:
@@ -92,15 +92,15 @@ def classifier_settings(args: argparse.Namespace) -> dict[str, Any]:
             if getattr(args, option):
                 raise InvalidInputError(f"--{option.replace('_', '-')} is for classes, not for --regression.")
         return {}
-    if args.loss != "multinomial":
+    if args.loss is None or not LOSSES[args.loss].couples_outputs:
         return {"loss": args.loss}
-    if args.multi_class not in (None, "auto", "multinomial"):
+    if args.multi_class not in (None, "auto", args.loss):
         raise InvalidInputError(f"--loss multinomial excludes --multi-class {args.multi_class}.")
-    return {"loss": "logistic", "multi_class": "multinomial"}
+    return {"loss": Logistic.name, "multi_class": args.loss}
 
 
 def encoded_target(args: argparse.Namespace, y: NDArray[Any]) -> NDArray[Any]:
     """Return the target as `fit_path` and `solve` take it: with squared error they want numbers, so labels become -1 and +1."""
-    if args.regression or args.loss != "squared_error":
+    if args.regression or LOSSES[chosen_loss(args)].is_classification:
         return y
     return np.where(y == np.unique(y)[1], 1.0, -1.0)

@@ -42,12 +42,11 @@ from ellzero.tables.optional import need
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ALGORITHMS", "LIKELIHOODS", "L0Estimator"]
+__all__ = ["ALGORITHMS", "L0Estimator"]
 
 Array = NDArray[np.float64]
 ALGORITHMS = ("cd", "local_search", "iht", "exact")
 CALIBRATION_FOLDS = 5
-LIKELIHOODS = ("logistic", "multinomial")  # losses that have probabilities by themselves
 FINAL_TOLERANCE = 1e-13  # of the coefficients that the user keeps
 
 
@@ -124,7 +123,7 @@ class L0Estimator(BaseEstimator):
         problem = make_problem(
             design,
             targets[0],
-            loss=self._loss_name(),
+            loss=self._loss,
             fit_intercept=self.fit_intercept,
             standardize=self.standardize,
             sample_weight=weight,
@@ -213,7 +212,7 @@ class L0Estimator(BaseEstimator):
         # Level 6 is the user's code that calls `fit`.
         self.cautions_ = warn_of_cautions(problems, models, best.training.classes, 6)
         self.path_ = one_or_list(best.searched)
-        if self.probability and self._loss_name() not in LIKELIHOODS:
+        if self.probability and not self._loss.has_probabilities:
             held_out = np.mean([self._held_out_decisions(each.training, each.choice, y) for each in found], axis=0)
             self._calibrate(best.training, held_out)
 
@@ -230,8 +229,7 @@ class L0Estimator(BaseEstimator):
     def _polish(self, problem: Problem, model: Model) -> Model:
         """Return the model with coefficients to more digits: searches compare many models and stop at `tol`, users keep one."""
         columns = model.support
-        if problem.penalty.unpenalized is not None:
-            columns = np.union1d(columns, np.flatnonzero(problem.penalty.unpenalized)).astype(np.int32)
+        columns = np.union1d(columns, np.flatnonzero(problem.penalty.unpenalized)).astype(np.int32)
         precise = refit(problem, columns, self._path_options(n_jobs=self.n_jobs, tol=FINAL_TOLERANCE))
         value = problem.objective(model.support, model.values, model.intercept, 0.0)
         return precise if precise.objective < value else model
@@ -350,7 +348,7 @@ class L0Estimator(BaseEstimator):
         ]
         classes = self._shown_classes()
         about = f" of {shown(classes[1])} against {shown(classes[0])}" if len(classes) == 2 else ""
-        return Summary(heading(self, about), parts, self._loss_name(), "class" if classes else "target")
+        return Summary(heading(self, about), parts, self._loss, "class" if classes else "target")
 
     def __str__(self) -> str:
         return estimator_text(self) if hasattr(self, "coef_") else repr(self)

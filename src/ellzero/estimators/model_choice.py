@@ -15,10 +15,10 @@ from ellzero.paths.budgets import Budgets, compute_budgets
 from ellzero.paths.fitting import compute_path
 from ellzero.paths.path import Path
 from ellzero.paths.sizes import Sizes, compute_sizes
-from ellzero.problem.model import Coefficients, Model, evaluate
+from ellzero.problem.coefficients import Coefficients
+from ellzero.problem.model import Model, evaluate
 from ellzero.problem.problem import Problem, restricted
 from ellzero.solvers.paths import PathOptions, solve_path
-from ellzero.solvers.scales import to_user_scale
 
 __all__ = ["FoundModels", "ModelChoice", "fit_by_criterion", "fit_chosen_models", "held_out_decision", "mean_model", "refit"]
 
@@ -86,13 +86,13 @@ def fit_by_criterion(
 ) -> tuple[list[Model], list[Path | Sizes | Budgets], list[float]]:
     """Return the models that an information criterion prefers, the paths or sizes they were found on, and its values."""
     problems = training.problems
-    if len(problems) > 1 and problems[0].penalty.price is not None:
+    if len(problems) > 1 and problems[0].priced:
         raise InvalidInputError("feature_cost with multi_class='ovr' needs k, budget or lambda_0.")
     models, paths, best = list[Model](), list[Path | Sizes | Budgets](), list[float]()
     for problem in problems:
         path = compute_path(problem, replace(options, max_support=largest))
         sized = [path.sized[size] for size in sorted(path.sized) if size <= largest]
-        if problem.penalty.price is not None and len(path):  # those that are the best for what they cost
+        if problem.priced and len(path):  # those that are the best for what they cost
             sized = list(path)
         rated = [information_criterion(criterion, problem, model, rows) for model in sized]
         models.append(sized[int(np.argmin(rated))])
@@ -113,7 +113,6 @@ def refit(problem: Problem, columns: NDArray[np.int32], options: PathOptions) ->
     """Minimise the objective, without lambda_0, over the coefficients of these columns."""
     convex = PathOptions(lambda_0=np.zeros(1), algorithm="cd", tol=options.tol, threads=options.threads)
     inside = restricted(problem, columns)
-    always = np.ones(len(columns), dtype=bool)
-    inside = replace(inside, penalty=replace(inside.penalty, lambda_0=0.0, unpenalized=always, price=None))
-    support, values, b = to_user_scale(inside, solve_path(inside, convex).models[0])
+    inside = replace(inside, penalty=replace(inside.penalty, lambda_0=0.0, price=np.zeros(len(columns))))
+    support, values, b = inside.units.coefficients(solve_path(inside, convex).models[0])
     return evaluate(problem, Coefficients(columns[support], values, b))

@@ -18,10 +18,10 @@ from ellzero.design import is_stored
 from ellzero.estimators.stored_input import StoredRows
 from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
 from ellzero.estimators.training import Training
+from ellzero.problem.losses import LOSSES
 
 __all__ = [
     "FAST_SCORES",
-    "LOSS_NAMES",
     "NEGATIVE_LOSS",
     "HeldOutScore",
     "accepts_weights",
@@ -34,13 +34,6 @@ __all__ = [
 Array = NDArray[np.float64]
 Scorer = Callable[..., float]
 NEGATIVE_LOSS = "negative loss"
-LOSS_NAMES = {
-    "logistic": "logistic loss",
-    "squared_hinge": "squared hinge loss",
-    "hinge": "hinge loss",
-    "squared_error": "squared error",
-    "multinomial": "multinomial loss",
-}
 
 
 def as_scorer(scoring: Any) -> Scorer | None:
@@ -68,7 +61,7 @@ def is_loss(scoring: str) -> bool:
 def name_score(scoring: str, loss: str) -> str:
     """Return the name of a score, or of the loss that it is the negative of, in words."""
     if scoring == NEGATIVE_LOSS:
-        return f"held-out {'half the ' if loss == 'squared_error' else ''}{LOSS_NAMES[loss]}"
+        return f"held-out {LOSSES[loss].words}"
     return f"held-out {shown(scoring.removeprefix('neg_')).replace('_', ' ')}"
 
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ellzero.base.validation import as_flag
 from ellzero.estimators.arguments import ProblemArguments, SizeArguments
 from ellzero.estimators.single_fit import L0Classifier, L0Regressor
+from ellzero.problem.losses import get_loss
 
 __all__ = ["L0Selector"]
 
@@ -86,8 +87,7 @@ class L0Selector(SelectorMixin, BaseEstimator, ProblemArguments, SizeArguments):
             kind: Any = L0Regressor
             settings = {name: value for name, value in settings.items() if name not in ("loss", "class_weight")}
         else:
-            shared = "multinomial" if self.loss == "logistic" else "ovr_shared"
-            kind, settings = L0Classifier, {**settings, "multi_class": shared}
+            kind, settings = L0Classifier, {**settings, "multi_class": get_loss(self.loss).shared_classes}
         self.estimator_ = kind(**settings).fit(X, y, sample_weight=sample_weight)
         self.n_features_in_ = self.estimator_.n_features_in_
         if hasattr(self.estimator_, "feature_names_in_"):

@@ -62,7 +62,7 @@ def heading(estimator: Any, about: str = "") -> str:
     if groups is not None:
         count = len({groups[j] for j in estimator.support_})
         size = f"{count} feature{'s' * (count != 1)} of {used} columns"
-    return f"{type(estimator).__name__}: {estimator._loss_name()} model{about} with {size}"
+    return f"{type(estimator).__name__}: {estimator._loss} model{about} with {size}"
 
 
 def about(estimator: Any, function: LinearFunction) -> str:

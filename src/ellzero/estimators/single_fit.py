@@ -61,7 +61,7 @@ class SingleFit(L0Estimator):
             sizes = [training.problem.counted(model.support) for model in models]
             warn_at_limit(models, largest, training.problem)
             choice = ModelChoice(tuple(sizes))
-            if training.problem.penalty.price is not None:  # the best model for its costs, not for its size
+            if training.problem.priced:  # the best model for its costs, not for its size
                 choice = ModelChoice(lambda_0=models[0].lambda_0 or 0.0, largest=largest)
         else:
             choice = ModelChoice(() if k is None else (k,) * len(training.targets), lambda_0 or 0.0, budget=budget)

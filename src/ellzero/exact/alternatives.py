@@ -159,11 +159,11 @@ def level_of(problem: Problem, options: SearchOptions, model: Model, count: int)
     bound = options.bound if isinstance(options.bound, float) else None
     run = Run(problem, options, model, bound, None, None, 0.0)
     fits = _core.Relaxations(
-        run.core_problem(), run.core_options(), objective=model.objective / problem.response.cost, excluded=[]
+        run.core_problem(), run.core_options(), objective=model.objective / problem.units.cost, excluded=[]
     )
     objectives: dict[frozenset[int], float] = {}
     paying = problem.paying(np.arange(problem.design.shape[1], dtype=np.int32))
-    free = set(np.flatnonzero(~problem.penalty.pays_lambda_0(problem.design.shape[1])).tolist())
+    free = set(np.flatnonzero(problem.penalty.unpenalized).tolist())
 
     def refit(support: frozenset[int]) -> Model:
         fitted = run.model(fits.refit([j * problem.outputs for j in sorted(support | free)]))
@@ -177,8 +177,9 @@ def level_of(problem: Problem, options: SearchOptions, model: Model, count: int)
     for part in parts:
         slopes = problem.loss_slopes(refit(part).coefficients)
         slopes = np.abs(slopes) if slopes.ndim == 1 else np.sqrt(np.square(slopes).sum(axis=1))
-        if problem.groups is not None:  # only the heads of groups stand for features
-            slopes = np.where(problem.groups == np.arange(len(slopes)), np.sqrt(problem.penalty.by_group(slopes**2)), -1.0)
+        if problem.grouped:  # only the heads of groups stand for features
+            heads = problem.penalty.heads == np.arange(len(slopes))
+            slopes = np.where(heads, np.sqrt(problem.penalty.by_group(slopes**2)), -1.0)
         slopes[list(part | free)] = -1.0
         steepest.append(np.argsort(-slopes, kind="stable"))
     refit(home)
@@ -195,7 +196,7 @@ def level_of(problem: Problem, options: SearchOptions, model: Model, count: int)
 
 def finish(run: Run, search: _core.Search, status: Status | None) -> Alternatives:
     """Return the models that a search has listed, with their proof."""
-    cost, best = run.problem.response.cost, run.model(search.incumbent())
+    cost, best = run.problem.units.cost, run.model(search.incumbent())
     leaves = [(node, support // run.problem.outputs, run.model(model)) for node, support, model, _ in search.listed()]
     models, redundant, lost = without_redundant(run, leaves, best.objective)
     if models and models[0][1].objective < best.objective:
@@ -223,7 +224,7 @@ def finish(run: Run, search: _core.Search, status: Status | None) -> Alternative
         within=claim.within,
         n_features=p,
         names=names,
-        unpenalized=tuple(np.flatnonzero(~run.problem.penalty.pays_lambda_0(p)).tolist()),
+        unpenalized=tuple(np.flatnonzero(run.problem.penalty.unpenalized).tolist()),
         nodes=search.nodes,
         seconds=time.monotonic() - run.begin,
         certificate=certificate,

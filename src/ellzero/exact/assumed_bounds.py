@@ -68,8 +68,7 @@ def highest_level(problem: Problem, options: SearchOptions) -> float | None:
     null = null_model(problem, options.lambda_0).objective
     if options.wanted.within is not None:
         return null + (options.wanted.within + _core.Wanted.equal) * max(null, problem.null)
-    prices = problem.penalty.prices(problem.design.shape[1])
-    dearest = np.sort(prices if problem.groups is None else prices[np.unique(problem.groups)])[::-1]
+    dearest = np.sort(problem.penalty.price[np.unique(problem.penalty.heads)])[::-1]
     most = float(dearest[: options.k].sum()) if options.budget is None else options.budget
     return (null + options.lambda_0 * most) + 2.0 * _core.Wanted.equal * max(null, problem.null)
 
@@ -79,7 +78,7 @@ def held_by_loss(problem: Problem, options: SearchOptions) -> bool:
     built_in = options.method == "bnb" and options.backend == "builtin" and options.swaps is None and options.diagonals
     penalised = problem.penalty.lambda_1 > 0.0 or problem.penalty.lambda_2 > 0.0
     n, p = problem.design.shape
-    if problem.loss.name != "squared_error" or problem.outputs > 1 or not built_in or penalised or p >= n:
+    if not problem.loss.constant_curvature or problem.outputs > 1 or not built_in or penalised or p >= n:
         return False
     if not squares_are_numbers(problem):
         return False
@@ -88,7 +87,7 @@ def held_by_loss(problem: Problem, options: SearchOptions) -> bool:
 
 def squares_are_numbers(problem: Problem) -> bool:
     """Return whether the curvatures of all columns are in the range of float64, with room for their inverses."""
-    sizes = np.sqrt(problem.square[problem.square > 0.0]) * problem.column_unit
+    sizes = np.sqrt(problem.square[problem.square > 0.0]) * problem.units.column
     return bool(((sizes >= SMALLEST_SIZE) & (sizes <= 1.0 / SMALLEST_SIZE)).all())
 
 
@@ -96,7 +95,7 @@ def assumed_bound(problem: Problem, options: SearchOptions, incumbent: Model) ->
     """Return the bound on |beta_j| that is assumed, None if nothing is assumed."""
     if isinstance(options.bound, str):
         beta = np.abs(problem.penalised(incumbent.support, incumbent.values))
-        return HEURISTIC_FACTOR * float(beta.max(initial=0.0)) or problem.coefficient_unit
+        return HEURISTIC_FACTOR * float(beta.max(initial=0.0)) or problem.units.coefficient
     return options.bound
 
 
@@ -105,7 +104,7 @@ def has_proved_bound(problem: Problem) -> bool:
     penalty = problem.penalty
     if penalty.lambda_1 > 0.0 or penalty.lambda_2 > 0.0 or problem.countable() == 0:
         return True
-    return bounded(problem, penalty.pays_lambda_0(problem.design.shape[1]))
+    return bounded(problem, ~penalty.unpenalized)
 
 
 def all_held(problem: Problem) -> bool:
@@ -117,39 +116,38 @@ def all_held(problem: Problem) -> bool:
 def bounded(problem: Problem, features: NDArray[np.bool_]) -> bool:
     """Return whether features have finite bounds of their own on both sides."""
     penalty = problem.penalty
-    return all(side is not None and np.isfinite(side[features]).all() for side in (penalty.lower, penalty.upper))
+    return all(np.isfinite(side[features]).all() for side in (penalty.lower, penalty.upper))
 
 
 def assumed_free_bound(problem: Problem, options: SearchOptions, incumbent: Model, growth: Growth | None) -> float | None:
     """Return the bound that is assumed of free features (unpenalized, and held by nothing), None without any."""
     penalty = problem.penalty
-    if penalty.unpenalized is None or growth is not None or penalty.lambda_1 > 0.0 or penalty.lambda_2 > 0.0:
+    if not penalty.unpenalized.any() or growth is not None or penalty.lambda_1 > 0.0 or penalty.lambda_2 > 0.0:
         return None
     if bounded(problem, penalty.unpenalized) or (options.bound is None and held_by_loss(problem, options)):
         return None
     beta = np.abs(problem.penalised(incumbent.support, incumbent.values))
     largest = float(beta[penalty.unpenalized[incumbent.support]].max(initial=0.0))
-    return FREE_FACTOR * max(largest, problem.coefficient_unit)
+    return FREE_FACTOR * max(largest, problem.units.coefficient)
 
 
 def with_bound(problem: Problem, bound: float | None) -> Problem:
     """Return the problem with |beta_j| <= bound for the features that pay lambda_0; None adds no bound."""
     if bound is None:
         return problem
-    return limited(problem, bound, problem.penalty.pays_lambda_0(problem.design.shape[1]))
+    return limited(problem, bound, ~problem.penalty.unpenalized)
 
 
 def with_free_bound(problem: Problem, free_bound: float | None) -> Problem:
     """Return the problem with |beta_j| <= free_bound for the unpenalized features; None adds no bound."""
     if free_bound is None:
         return problem
-    return limited(problem, free_bound, ~problem.penalty.pays_lambda_0(problem.design.shape[1]))
+    return limited(problem, free_bound, problem.penalty.unpenalized)
 
 
 def limited(problem: Problem, bound: float, which: NDArray[np.bool_]) -> Problem:
     """Return the problem with |beta_j| <= bound for some features."""
     penalty = problem.penalty
-    limit = np.where(which, bound if problem.spread is None else bound / problem.spread, np.inf)
-    low = -limit if penalty.lower is None else np.maximum(penalty.lower, -limit)
-    high = limit if penalty.upper is None else np.minimum(penalty.upper, limit)
+    limit = np.where(which, bound / problem.spread, np.inf)
+    low, high = np.maximum(penalty.lower, -limit), np.minimum(penalty.upper, limit)
     return replace(problem, penalty=replace(penalty, lower=low, upper=high))

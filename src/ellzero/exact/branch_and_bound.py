@@ -186,7 +186,7 @@ class TreeSearch:
             status = search.run(
                 seconds=self.run.left(),
                 node_limit=node_limit,
-                enough=options.enough / self.run.problem.response.cost,
+                enough=options.enough / self.run.problem.units.cost,
                 in_turn=options.in_turn,
                 report=self.report,
             )
@@ -251,12 +251,10 @@ def growth(columns: Any, shares: Any, integral: Iterable[int], rule: float) -> l
 def signature(problem: Problem, options: SearchOptions) -> dict[str, Any]:
     """Return all that must agree between a checkpoint and the call that continues it."""
     penalty = problem.penalty
-    sides = {"lower": penalty.lower, "upper": penalty.upper, "unpenalized": penalty.unpenalized, "spread": problem.spread}
-    priced = {} if penalty.price is None else {"price": fingerprint_vector(penalty.price), "budget": options.budget}
-    groups = {} if problem.groups is None else {"groups": fingerprint_vector(problem.groups.astype(np.float64))}
+    vectors = {name: getattr(penalty, name) for name in ("lower", "upper", "price", "heads")}
+    vectors |= {"spread": problem.spread, "w": problem.w, "y": problem.y.ravel(order="F")}
     return {
-        **priced,
-        **groups,
+        "budget": options.budget,
         "lambda_0": options.lambda_0,
         "k": options.k,
         "swap_size": None if options.swaps is None else options.swaps.size,
@@ -266,12 +264,10 @@ def signature(problem: Problem, options: SearchOptions) -> dict[str, Any]:
         "bound": options.bound,
         "gap": options.gap,
         "loss": problem.loss.name,
-        "units": [problem.column_unit, np.asarray(problem.response.centre).tolist(), problem.response.unit],
+        "units": [problem.units.column, problem.units.centre.tolist(), problem.units.response],
         "lambda_1": penalty.lambda_1,
         "lambda_2": penalty.lambda_2,
         "fit_intercept": problem.fit_intercept,
         "X": fingerprint_design(problem)[1],
-        "y": fingerprint_vector(problem.y.ravel(order="F")),
-        "w": fingerprint_vector(problem.w),
-        **{name: None if side is None else fingerprint_vector(side.astype(np.float64)) for name, side in sides.items()},
+        **{name: fingerprint_vector(vector.astype(np.float64)) for name, vector in vectors.items()},
     }

@@ -52,9 +52,9 @@ def find_growth(problem: Problem, threads: int, most: float | None = None) -> Gr
     """
     if problem.outputs > 1:
         raise NotProved("y has several outputs")
-    p, penalty = problem.design.shape[1], problem.penalty
-    low, high = (np.full(p, -np.inf) if side is None else side for side in (penalty.lower, penalty.upper))
-    fixed, bounded = (low == 0.0) & (high == 0.0), np.isfinite(low) & np.isfinite(high)
+    penalty = problem.penalty
+    fixed = (penalty.lower == 0.0) & (penalty.upper == 0.0)
+    bounded = np.isfinite(penalty.lower) & np.isfinite(penalty.upper)
     everything, needed = (np.flatnonzero((problem.square > 0.0) & ~left) for left in (fixed, bounded))
     try:
         return prove_growth(problem, everything.astype(np.int32), threads, most)
@@ -81,7 +81,7 @@ def prove_growth(problem: Problem, columns: Index, threads: int, most: float | N
     separable = NotProved("the columns separate the classes, or nearly do")
     if not len(alpha):
         raise separable
-    found = Growth(alpha, columns, entries * problem.column_unit**2, *np.zeros((2, 0)))
+    found = Growth(alpha, columns, entries * problem.units.column**2, *np.zeros((2, 0)))
     model, root = null_model(problem, 0.0), {name: np.full(1, -1) for name in ("parent", "branch", "row")}
     empty = np.zeros(0, dtype=np.int64)
     root |= {"side": np.zeros(1, np.int64), "block_members": empty, "block_ends": empty, "alpha": np.zeros(0, np.float32)}
@@ -115,15 +115,13 @@ def with_growth(problem: Problem, growth: Growth | None) -> Problem:
     """Return the problem with the boxes that the growth of its loss proves; None adds none."""
     if growth is None:
         return problem
-    penalty, spread = problem.penalty, 1.0 if problem.spread is None else problem.spread
-    low, high = growth.low / spread, growth.high / spread
-    low, high = low - WIDER * np.abs(low), high + WIDER * np.abs(high)
-    low = low if penalty.lower is None else np.maximum(low, penalty.lower)
-    high = high if penalty.upper is None else np.minimum(high, penalty.upper)
+    penalty, low, high = problem.penalty, growth.low / problem.spread, growth.high / problem.spread
+    low = np.maximum(low - WIDER * np.abs(low), penalty.lower)
+    high = np.minimum(high + WIDER * np.abs(high), penalty.upper)
     return replace(problem, penalty=replace(penalty, lower=low, upper=high))
 
 
 def worth_narrowing(problem: Problem) -> bool:
     """Return whether the wide boxes of a growth are worth narrowing before a search; the hinge's dual points are too rough."""
     n, p = problem.design.shape
-    return problem.loss.name != "hinge" and p <= MOST_NARROWED and n * p <= MOST_NUMBERS
+    return not problem.loss.has_kink and p <= MOST_NARROWED and n * p <= MOST_NUMBERS

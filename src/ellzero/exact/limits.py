@@ -23,7 +23,7 @@ def check_budget(problem: Problem, options: SearchOptions) -> SearchOptions:
     """Refuse a budget that no feature fits; without costs, a budget is a number of features."""
     if options.budget is None:
         return options
-    if problem.penalty.price is None:
+    if not problem.priced:
         return replace(options, budget=None, k=math.floor(options.budget * (1.0 + BUDGET_SLACK)))
     require_affordable(problem, options.budget)
     return options
@@ -31,9 +31,7 @@ def check_budget(problem: Problem, options: SearchOptions) -> SearchOptions:
 
 def require_affordable(problem: Problem, budget: float) -> None:
     """Refuse a budget below the cost of the cheapest feature that costs anything."""
-    cheapest = float(
-        np.min(problem.penalty.prices(problem.design.shape[1]), initial=np.inf, where=problem.penalty.price != 0.0)
-    )
+    cheapest = float(np.min(problem.penalty.price, initial=np.inf, where=~problem.penalty.unpenalized))
     if budget * (1.0 + BUDGET_SLACK) < cheapest < np.inf:
         raise InvalidInputError(f"budget must be at least {cheapest:g}, the cost of the cheapest feature, got {budget:g}.")
 
@@ -46,5 +44,5 @@ def allows(options: SearchOptions, model: Model) -> bool:
 
 def weights(problem: Problem, options: SearchOptions) -> Array:
     """Return what each feature takes of the limit: its cost under a budget, otherwise one if it is counted."""
-    p = problem.design.shape[1]
-    return problem.penalty.pays_lambda_0(p).astype(np.float64) if options.budget is None else problem.penalty.prices(p)
+    penalty = problem.penalty
+    return (~penalty.unpenalized).astype(np.float64) if options.budget is None else penalty.price

@@ -62,7 +62,7 @@ def resumed(run: Run, saved: _core.Snapshot, waiting: bool) -> _core.Snapshot:
 def calm_starts(run: Run, saved: _core.Snapshot) -> None:
     """Move the starts of relaxations, which may be anywhere, to where the core's steps are sure to lead back."""
     # A multiplier is what one more feature would gain: never more than there is to gain.
-    most = run.incumbent.objective / run.problem.response.cost * (1.0 if run.options.budget is None else MOST_PER_PRICE)
+    most = run.incumbent.objective / run.problem.units.cost * (1.0 if run.options.budget is None else MOST_PER_PRICE)
     for state in {id(node.state): node.state for node in saved.open}.values():
         state.mu = min(state.mu, most)
         state.charges = np.minimum(state.charges, most)
@@ -118,11 +118,11 @@ class Frontier:
         # Of several outputs, the core's columns are atoms, and so are those of the verifier's regions.
         problem, outputs = self.run.problem, self.run.problem.outputs
         columns, square = problem.design.shape[1], np.repeat(problem.square, outputs)
-        p, penalty = columns * outputs, problem.penalty.of_atoms(columns, outputs)
-        self.unit, self.cost = problem.coefficient_unit, problem.response.cost
+        p, penalty = columns * outputs, problem.penalty.of_atoms(outputs)
+        self.unit, self.cost = problem.units.coefficient, problem.units.cost
         size = size_of(self.top, problem.null)
         self.level = self.top - (self.run.options.gap + TOLERANCE) * size
-        self.counted = penalty.pays_lambda_0(p)
+        self.counted = ~penalty.unpenalized
         # States hold boxes in a unit of each column: the power of two next to its size, as `Region::unit` of the core has it.
         exponents = np.trunc((np.frexp(square)[1] - 1) / 2.0).astype(np.int64)
         self.box_units = np.where(square > 0.0, np.ldexp(1.0, exponents), 1.0)
@@ -133,7 +133,7 @@ class Frontier:
         )
         self.blocks = lists_of(tree.block_members, tree.block_ends)
         self.columns: Index = self.saved.columns.astype(np.int64) if len(self.saved.columns) else np.arange(p)
-        self.heads: Index = np.arange(p) if penalty.groups is None else penalty.groups.astype(np.int64)
+        self.heads: Index = penalty.heads.astype(np.int64)
         self.check_groups()
         self.low, self.high = self.own_boxes()
         # The least and largest coefficients that the open nodes leave to each column.
@@ -156,12 +156,9 @@ class Frontier:
 
     def own_boxes(self) -> tuple[Array, Array]:
         """Return the boxes that the problem itself gives to the core."""
-        problem, p, bound = self.run.boxed, len(self.counted), self.run.free_bound
-        penalty = problem.inner_penalty().of_atoms(problem.design.shape[1], problem.outputs)
-        low, high = (
-            np.full(p, default) if side is None else side.copy()
-            for side, default in ((penalty.lower, -np.inf), (penalty.upper, np.inf))
-        )
+        problem, bound = self.run.boxed, self.run.free_bound
+        penalty = problem.units.core_penalty().of_atoms(problem.outputs)
+        low, high = penalty.lower, penalty.upper
         if bound is not None:
             free = ~self.counted
             low[free], high[free] = np.maximum(low[free], -bound / self.unit), np.minimum(high[free], bound / self.unit)

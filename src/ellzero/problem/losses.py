@@ -26,6 +26,7 @@ __all__ = [
     "Logistic",
     "Loss",
     "Multinomial",
+    "Slack",
     "SquaredError",
     "SquaredHinge",
     "get_loss",
@@ -38,6 +39,20 @@ Array = NDArray[np.float64]
 HINGE_SMOOTHING = 1e-5
 """The final width of Nesterov's smoothing of the hinge. The conditions of coordinate descent are checked at this width."""
 LARGEST_RESPONSE = 1e150
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slack:
+    """A loss as a function of s: linear * s + square * s^2 + softplus * log(1 + exp(s)).
+
+    Of labels, s is offset - y eta; of numbers, it is y - eta.
+    """
+
+    offset: float = 0.0
+    positive: bool = False  # s is zero where this is negative
+    linear: float = 0.0
+    square: float = 0.0
+    softplus: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -63,6 +78,13 @@ class Loss(ABC):
     """Whether the second derivative has no bound."""
     constant_curvature: ClassVar[bool] = False
     """Whether the second derivative is one everywhere."""
+    slack: ClassVar[Slack]
+    """The loss as a MIP solver sees it, of one output."""
+    shared_classes: ClassVar[str] = "ovr_shared"
+    """How more than two classes are learnt on shared features: each against the rest, unless they can be one softmax."""
+
+    def __str__(self) -> str:
+        return self.name
 
     @property
     @abstractmethod
@@ -161,8 +183,10 @@ class Logistic(LossOfMargins):
     words = "logistic loss"
     mean_words = "the mean logistic loss"
     has_probabilities = True
+    shared_classes = "multinomial"
     at_zero = math.log(2.0)
     curvature_bound = 0.25
+    slack = Slack(softplus=1.0)
 
     def value(self, eta: Array, y: Array) -> Array:
         return np.logaddexp(0.0, -y * eta)
@@ -191,6 +215,7 @@ class SquaredHinge(LossOfMargins):
     words = "squared hinge loss"
     mean_words = "the mean squared hinge loss"
     curvature_bound = 2.0
+    slack = Slack(offset=1.0, positive=True, square=1.0)
 
     def value(self, eta: Array, y: Array) -> Array:
         return np.maximum(0.0, 1.0 - y * eta) ** 2
@@ -221,6 +246,7 @@ class Hinge(LossOfMargins):
     words = "hinge loss"
     mean_words = "the mean hinge loss"
     has_kink = True
+    slack = Slack(offset=1.0, positive=True, linear=1.0)
 
     @property
     def curvature_bound(self) -> float:
@@ -279,6 +305,7 @@ class SquaredError(LossOfNumbers):
     mean_words = "half the mean squared error"
     constant_curvature = True
     curvature_bound = 1.0
+    slack = Slack(square=0.5)
 
     def value(self, eta: Array, y: Array) -> Array:
         return (y - eta) ** 2 / 2.0
@@ -302,6 +329,7 @@ class Multinomial(Loss):
     mean_words = "the mean multinomial loss"
     has_probabilities = True
     couples_outputs = True
+    shared_classes = "multinomial"
     curvature_bound = 0.5
 
     def value(self, eta: Array, y: Array) -> Array:
@@ -339,11 +367,13 @@ def of_rows(values: Array) -> Array:
     return values if values.ndim == 1 else values.sum(axis=1)
 
 
-def get_loss(name: str) -> Loss:
-    """Return the loss with a given name."""
-    if not isinstance(name, str) or name not in LOSSES:
-        raise InvalidInputError(f"loss must be one of {', '.join(map(repr, LOSSES))}, got {name!r}.")
-    return LOSSES[name]
+def get_loss(loss: str | Loss) -> Loss:
+    """Return the loss with a given name; a loss is returned as it is."""
+    if isinstance(loss, Loss):
+        return loss
+    if not isinstance(loss, str) or loss not in LOSSES:
+        raise InvalidInputError(f"loss must be one of {', '.join(map(repr, LOSSES))}, got {loss!r}.")
+    return LOSSES[loss]
 
 
 def weighted_mean(y: Array, w: Array) -> float:

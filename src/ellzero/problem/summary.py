@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ellzero.base.notebook import html_table, text_table
 from ellzero.base.quoting import shown
+from ellzero.problem.losses import Loss
 from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
@@ -52,20 +53,20 @@ class Summary:
     ----------
     heading : the model in a line
     parts : list of Effects, one for each output
-    loss : its name; the logistic and the multinomial one have odds ratios
+    loss : the logistic and the multinomial one have odds ratios
     kind : what several outputs are: "class" or "target"
 
     """
 
     heading: str
     parts: list[Effects]
-    loss: str
+    loss: Loss
     kind: str = "class"
 
     @property
     def odds(self) -> bool:
         """Whether there are odds ratios."""
-        return self.loss in ("logistic", "multinomial")
+        return self.loss.has_probabilities
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each feature and the intercept of each output, as a pandas data frame."""
@@ -113,14 +114,14 @@ class Summary:
             loss = ', loss="squared_error"' if self.parts[0].label is None else ""
             notes = [f"{HONEST} {CHOOSES.format(size=size, loss=loss)}"]
         if self.odds:
-            notes.insert(0, SHARED_ODDS if self.loss == "multinomial" else ODDS)
+            notes.insert(0, SHARED_ODDS if self.loss.couples_outputs else ODDS)
         return notes
 
     def _title(self, part: Effects) -> str:
         """Return what one of several outputs speaks for."""
         if self.kind == "target":
             return f"target {part.label}"
-        return f"{shown(part.label)}" if self.loss == "multinomial" else f"{shown(part.label)} against the rest"
+        return f"{shown(part.label)}" if self.loss.couples_outputs else f"{shown(part.label)} against the rest"
 
     def __repr__(self) -> str:
         lines = [self.heading]

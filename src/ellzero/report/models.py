@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ellzero.estimators.base import LIKELIHOODS
 from ellzero.estimators.choice import Column
 from ellzero.estimators.resampling import Split
 from ellzero.estimators.targets import class_probabilities
+from ellzero.problem.losses import LOSSES
 from ellzero.report.held_out import ROC_POINTS, agreement, calibration, confusion, evenly_spread, rates_above, roc
 
 __all__ = ["HeldOut", "brief", "brief_list", "describe_fit", "describe_models", "shown_rows", "tested_rows"]
@@ -102,8 +102,8 @@ def describe_fit(held_out: HeldOut, point: int, kind: str, loss: str) -> dict[st
         "accuracy": float(np.trace(table) / np.sum(table)),
         "roc": [roc(positive, ranked[:, c], held_out.weight, points) for c, positive in enumerate(positives)],
     }
-    if loss in LIKELIHOODS:
-        shares = class_probabilities(decision, loss == "multinomial")
+    if LOSSES[loss].has_probabilities:
+        shares = class_probabilities(decision, LOSSES[loss].couples_outputs)
         shares = shares[:, -decision.shape[1] :]  # of two classes that of the second
         out["calibration"] = [calibration(positive, shares[:, c], held_out.weight) for c, positive in enumerate(positives)]
         if kind == "binary":  # of several classes the largest wins, whatever its probability

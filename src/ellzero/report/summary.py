@@ -19,6 +19,7 @@ from ellzero.estimators.cross_validation import CrossValidation
 from ellzero.estimators.scoring import is_loss, name_score
 from ellzero.estimators.single_fit import L0Classifier, L0Regressor
 from ellzero.exact.alternative_models import Alternatives
+from ellzero.problem.losses import LOSSES
 from ellzero.problem.model import feature_name
 from ellzero.report.data_summary import describe_classes, describe_features, describe_response
 from ellzero.report.held_out import THRESHOLDS, error_quantiles
@@ -86,7 +87,7 @@ def summarise(
     column = shown_models(results, proofs)
     if results.select != "size" or column.decision is None:
         raise InvalidInputError('estimator must be fitted with select="size" and keep_predictions=True.')
-    loss = estimator._loss_name()
+    loss = estimator._loss.name
     labels, sign = estimator._shown_classes(), 1.0
     if estimator._reversed:
         column, sign = column.reversed(), -1.0
@@ -106,7 +107,7 @@ def summarise(
         "classes": [named(label) for label in labels],
         "positive": [named(label) for label in (labels[1:] if kind == "binary" else labels)],
         "cases": [case_words(named(words.target), named(label)) for label in labels],
-        "shared": getattr(estimator, "multi_class_", None) in ("multinomial", "ovr_shared"),
+        "shared": getattr(estimator, "multi_class_", None) not in (None, "ovr"),
         "data": {
             **data,
             "missing": missing_words(words.missing, design.shape[0]),
@@ -152,8 +153,8 @@ def model_cautions(
     column: Column, point: int, design: Design, classes: NDArray[np.int64], counted: NDArray[np.bool_], summary: dict[str, Any]
 ) -> list[str]:
     """Return what to be careful about in the models of one size, as sentences; `classes` are those of the rows that count."""
-    rows, found = column.coef[point].tocsr(), list[str]()
-    if summary["loss"] == "multinomial":
+    rows, found, loss = column.coef[point].tocsr(), list[str](), LOSSES[summary["loss"]]
+    if loss.couples_outputs:
         used = np.unique(rows.indices).astype(np.int32)
         decision = np.column_stack([design.matvec(used, row) for row in rows[:, used].toarray()]) + column.intercept[point]
         one_hot = (classes[:, None] == np.arange(rows.shape[0])).astype(np.float64)
@@ -164,7 +165,7 @@ def model_cautions(
         support = rows.indices[start:stop]
         decision = design.matvec(support, rows.data[start:stop]) + column.intercept[point, output]
         positive = classes == (1 if summary["kind"] == "binary" else output)
-        found += cautions_on(positive, decision[counted], len(support), summary["loss"], pair)
+        found += cautions_on(positive, decision[counted], len(support), loss.has_probabilities, pair)
     return [text[0].upper() + text[1:] for text in found]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ellzero.base.quoting import shown
 from ellzero.estimators.choice import count_features
-from ellzero.estimators.scoring import LOSS_NAMES
+from ellzero.problem.losses import LOSSES
 
 __all__ = [
     "Words",
@@ -206,7 +206,7 @@ def why_no_proof(k: int) -> str:
 
 def class_words(summary: dict[str, Any]) -> str:
     """Return how several classes were learnt."""
-    if summary["loss"] == "multinomial":
+    if LOSSES[summary["loss"]].couples_outputs:
         return (
             "All classes share their features, of which each is counted once, and each has a score. The largest one wins; "
             "probabilities are in proportion to exp(score). What matters are differences between the scores of classes."
@@ -230,7 +230,7 @@ def method_notes(
     sums = {"lambda_1": "the sum of the absolute coefficients", "lambda_2": "the sum of the squared coefficients"}
     penalties = [f"{selection[name]:.4g} times {what}" for name, what in sums.items() if selection[name] > 0.0]
     shrinkage = f", plus {' and '.join(penalties)}" if penalties else ""
-    loss = "half the mean squared error" if summary["loss"] == "squared_error" else f"the mean {LOSS_NAMES[summary['loss']]}"
+    loss = LOSSES[summary["loss"]].mean_words
     remarks = [" The intercept is free." if fit_intercept else " There is no intercept."]
     if standardize:
         remarks.append(" Coefficients are penalised as those of standardised features, and shown on the scale of the data.")

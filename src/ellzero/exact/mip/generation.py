@@ -203,10 +203,9 @@ class Duals:
         p = problem.design.shape[1]
         options = run.common.options
         self.run, self.problem = run, problem
-        self.price = options.lambda_0 * problem.penalty.prices(p)
+        self.price = options.lambda_0 * problem.penalty.price
         self.weight = weights(problem, options)  # what each feature takes of the limit `most`
-        self.spread = np.ones(p) if problem.spread is None else problem.spread
-        self.always: list[int] = np.flatnonzero(~problem.penalty.pays_lambda_0(p)).tolist()  # columns
+        self.always: list[int] = np.flatnonzero(problem.penalty.unpenalized).tolist()  # columns
         self.limited = np.zeros(p, dtype=bool)  # the features that the limit `most` counts
         self.limited[problem.paying(np.arange(p, dtype=np.int32))] = True
         self.limited[run.excluded] = False
@@ -215,21 +214,19 @@ class Duals:
             self.limited[self.swaps.home] = False
         unlimited = self.swaps is None and options.k is None and options.budget is None
         self.most = None if unlimited else run.most if self.swaps is None else self.swaps.size
-        self.mu_unit = problem.response.cost / (1.0 if options.budget is None else problem.price_unit)
+        self.mu_unit = problem.units.cost / (1.0 if options.budget is None else problem.units.price)
 
     def relax(self, decisions: Decisions, enough: float) -> Relaxed:
         """Solve the problem with some features in, some out, and the others relaxed; it may stop at a bound of `enough`."""
-        unit, cost = self.problem.response.unit, self.problem.response.cost
+        unit, cost = self.problem.units.response, self.problem.units.cost
         inside, outside = sorted(decisions.inside), sorted(decisions.outside)
         found = self.run.relaxations.solve(inside=inside, outside=outside, enough=enough / cost)
         if not len(found.theta):
             return Relaxed(decisions, np.inf, None, np.zeros(0, dtype=np.int64), np.zeros(0))
         dual = Dual(found.theta * unit, found.mu * self.mu_unit)
-        features, shares = found.columns.astype(np.int64), found.shares
-        if self.problem.groups is not None:  # all columns of a group have its share
-            features, first = np.unique(self.problem.groups[features], return_index=True)
-            shares = shares[first]
-        return Relaxed(decisions, found.bound * cost, dual, features, shares)
+        # All columns of a group have its share.
+        features, first = np.unique(self.problem.penalty.heads[found.columns].astype(np.int64), return_index=True)
+        return Relaxed(decisions, found.bound * cost, dual, features, found.shares[first])
 
     def cut(self, relaxed: Relaxed, chosen: list[int]) -> tuple[float, Array]:
         """Return constant and slopes of the cut in z of a set; without a dual point they are zero and cut nothing."""
@@ -242,9 +239,9 @@ class Duals:
         """Return a cut's value where all z of the set are zero: the terms of the loss and of all features outside the set."""
         w, most = self.problem.w, self.run.most if self.most is None else self.most
         u = np.divide(-dual.theta, w, out=np.zeros_like(w), where=w > 0.0)
-        y = self.problem.y - self.problem.response.centre  # with an intercept, theta sums to zero
+        y = self.problem.y - self.problem.units.centre  # with an intercept, theta sums to zero
         losses = w * np.where(w > 0.0, self.problem.loss.conjugate(u, y), 0.0)
-        s = self.gains(self.problem.design.rmatvec(dual.theta) / self.spread, slice(None))
+        s = self.gains(self.problem.design.rmatvec(dual.theta) / self.problem.spread, slice(None))
         outside = self.limited.copy()
         outside[features] = False
         rewards = np.maximum(self.problem.penalty.by_group(s) - self.price - dual.mu * self.weight, 0.0)[outside]
@@ -255,20 +252,20 @@ class Duals:
         """Return the gains s_j of some columns."""
         penalty = self.problem.penalty
         low, high = self.run.low[columns], self.run.high[columns]
-        return Penalty(lambda_1=penalty.lambda_1, lambda_2=penalty.lambda_2, lower=low, upper=high).conjugate(v)
+        part = Penalty.of(len(low), lambda_1=penalty.lambda_1, lambda_2=penalty.lambda_2, lower=low, upper=high)
+        return part.conjugate(v)
 
     def slopes(self, dual: Dual, features: Index) -> Array:
         """Return the slopes of a cut in z of some features, in increasing order: their price and share of mu less s_j."""
         if not len(features):
             return np.zeros(0)
-        groups = self.problem.groups
-        members = features if groups is None else np.flatnonzero(np.isin(groups, features))
+        heads = self.problem.penalty.heads
+        members = np.flatnonzero(np.isin(heads, features))
         X = self.problem.design.take(members).stored()
         columns = np.asarray(X.todense() if sparse.issparse(X) else X, dtype=np.float64)
-        s = self.gains(dual.theta @ columns / self.spread[members], members)
-        if groups is not None:
-            place = np.searchsorted(features, groups[members])
-            s = np.bincount(place, weights=s, minlength=len(features)).astype(np.float64)
+        s = self.gains(dual.theta @ columns / self.problem.spread[members], members)
+        place = np.searchsorted(features, heads[members])
+        s = np.bincount(place, weights=s, minlength=len(features)).astype(np.float64)
         return self.price[features] + np.where(self.limited[features], dual.mu * self.weight[features], 0.0) - s
 
 
@@ -280,7 +277,7 @@ class Master:
 
     def __init__(self, generation: Generation, level: float) -> None:
         self.generation = generation
-        self.cost = generation.run.common.problem.response.cost
+        self.cost = generation.run.common.problem.units.cost
         self.features = np.array(generation.set, dtype=np.int64)
         builder = Builder()
         self.t = builder.add(1, cost=1.0, lower=0.0)

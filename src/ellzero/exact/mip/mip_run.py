@@ -64,7 +64,7 @@ class MipRun:
         relaxations = _core.Relaxations(
             common.core_problem(),
             common.core_options(),
-            objective=common.incumbent.objective / problem.response.cost,
+            objective=common.incumbent.objective / problem.units.cost,
             excluded=excluded.tolist(),
         )
         run = cls(common, backend, root, relaxations, excluded, low, high, max(common.bounds(root)[1], 0.0))
@@ -143,16 +143,13 @@ def coefficient_boxes(run: Run) -> tuple[Array, Array]:
     lambda_1 |beta_j| + lambda_2 beta_j^2 <= objective - lambda_0 c_j, since no loss is negative and feature j pays that.
     """
     problem, penalty = run.boxed, run.boxed.penalty
-    p = problem.design.shape[1]
-    spread = np.ones(p) if problem.spread is None else problem.spread
-    counted = penalty.pays_lambda_0(p)
     objective = run.incumbent.objective
-    room = objective + CUTOFF_SLACK * size_of(objective, problem.null) - run.options.lambda_0 * penalty.prices(p)
+    room = objective + CUTOFF_SLACK * size_of(objective, problem.null) - run.options.lambda_0 * penalty.price
     reach = largest_affordable(np.maximum(room, 0.0), penalty.lambda_1, penalty.lambda_2)
     if run.free_bound is not None:
-        reach = np.where(counted, reach, np.minimum(reach, run.free_bound))
-    low = -reach if penalty.lower is None else np.maximum(penalty.lower * spread, -reach)
-    high = reach if penalty.upper is None else np.minimum(penalty.upper * spread, reach)
+        reach = np.where(penalty.unpenalized, np.minimum(reach, run.free_bound), reach)
+    low = np.maximum(penalty.lower * problem.spread, -reach)
+    high = np.minimum(penalty.upper * problem.spread, reach)
     return np.minimum(low, high), np.maximum(low, high)
 
 
