@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BUILD := build/dev
 SOURCES := $(shell find cpp -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test check lint style types tidy docs bench bench-search bench-alternatives bench-groups bench-outputs bench-multiclass bench-certified bench-exact bench-mip bench-cv bench-choice bench-inference bench-out-of-core bench-cluster bench-gpu metrics test-gpu fuzz fuzz-table soak sanitize sanitize-threads cross cross-aarch64 cross-windows cross-macos wheel stubs clean
+.PHONY: demo test check lint style types tidy docs bench bench-search bench-alternatives bench-groups bench-outputs bench-multiclass bench-certified bench-exact bench-mip bench-cv bench-choice bench-inference bench-out-of-core bench-cluster bench-gpu metrics reproduce test-gpu fuzz fuzz-table soak sanitize sanitize-threads cross cross-aarch64 cross-windows cross-macos wheel stubs clean
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py demo
@@ -48,6 +48,10 @@ tidy: $(VENV)/.built
 docs: $(VENV)/.built $(VENV)/.docs
 	rm -rf build/gallery
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# The paper's tables and figures: make reproduce REPRODUCE="fig1 --quick".
+reproduce: $(VENV)/.built $(VENV)/.experiments
+	$(BIN)/python -m experiments $(REPRODUCE)
 
 # Peers are optional: whatever is installed takes part. `make bench BENCH="--quick"` is a short run.
 bench: $(VENV)/.built $(VENV)/.peers
@@ -195,6 +199,10 @@ $(VENV)/.built: $(VENV)/.tools $(SOURCES)
 
 $(VENV)/.docs: $(VENV)/.tools
 	$(INSTALL) -e ".[docs]"
+	touch $@
+
+$(VENV)/.experiments: $(VENV)/.tools
+	$(INSTALL) -e ".[experiments]"
 	touch $@
 
 $(VENV)/.zig: | $(VENV)/.tools

@@ -20,7 +20,7 @@ import ellzero as ez
 from benchmarks.cases import N
 from benchmarks.exact_data import file_of, load, missing
 from benchmarks.sections import Report, Section, arguments_of
-from ellzero.measurement.markdown import table, three_digits
+from experiments.measurement.markdown import table, three_digits
 
 Array = NDArray[np.float64]
 SHARES = (0.001, 0.01, 0.05)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 import ellzero as ez
 from benchmarks.exact_data import load, missing
-from ellzero.measurement.markdown import processor, table
+from experiments.measurement.markdown import processor, table
 
 Array = NDArray[np.float64]
 ROOT = Path(__file__).parent.parent

@@ -25,8 +25,8 @@ from benchmarks.choice_data import ONCE, REGRESSION, TUNED, DataSet, Split, spli
 from benchmarks.choice_figure import draw
 from benchmarks.exact_runs import ROOT
 from benchmarks.sections import Report, Section, arguments_of
-from ellzero.measurement.markdown import table
-from ellzero.measurement.statistics import mean_with_error
+from experiments.measurement.markdown import table
+from experiments.measurement.statistics import mean_with_error
 
 RECORDS = ROOT / "build" / "choice"
 FIGURE = ROOT / "benchmarks" / "results" / "choice.png"

@@ -24,7 +24,7 @@ from benchmarks.sections import Report, Section, arguments_of
 from ellzero.design.dask_array import DaskStore
 from ellzero.design.store import Request
 from ellzero.design.stored import StoredDesign
-from ellzero.measurement.markdown import table
+from experiments.measurement.markdown import table
 
 ROWS, COLUMNS, QUICK_COLUMNS = 1_000, 200_000, 20_000
 WORKERS = 2

@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 
 import ellzero as ez
 from benchmarks.sections import Report, Section, arguments_of
-from ellzero.measurement.markdown import table
+from experiments.measurement.markdown import table
 
 REPEATS = 5
 INTRODUCTION = """# Cross-validated classifiers on real data

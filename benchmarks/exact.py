@@ -36,7 +36,7 @@ from benchmarks.exact_runs import (
     shown,
 )
 from benchmarks.sections import Report, Section, arguments_of
-from ellzero.measurement.markdown import table
+from experiments.measurement.markdown import table
 
 LAMBDA_2 = 0.01
 LAMBDAS_0 = (0.07, 0.11)

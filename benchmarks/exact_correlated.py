@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.exact_runs import GAP, Job, Outcome, percent, seconds_shown
 from benchmarks.sections import Section
-from ellzero.measurement.markdown import table
+from experiments.measurement.markdown import table
 
 __all__ = ["family", "subsets"]
 

@@ -31,7 +31,7 @@ from benchmarks.exact_runs import (
     shown,
 )
 from benchmarks.sections import Section
-from ellzero.measurement.markdown import table
+from experiments.measurement.markdown import table
 
 __all__ = ["against_el0ps", "el0ps_elsewhere"]
 

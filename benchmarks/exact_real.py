@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.exact_data import load, missing
 from benchmarks.exact_runs import GAP, Job, Outcome, bound_shown, percent, seconds_shown
 from benchmarks.sections import Section
-from ellzero.measurement.markdown import table
+from experiments.measurement.markdown import table
 
 __all__ = ["credit", "entry", "genes", "regression"]
 

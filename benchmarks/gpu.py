@@ -28,7 +28,7 @@ from ellzero.design.device_fused import FusedScreening, FusedSwaps
 from ellzero.design.device_passes import FusedPasses, WidenedPasses
 from ellzero.design.store import Moments, Products
 from ellzero.design.stored import Passes
-from ellzero.measurement.markdown import table
+from experiments.measurement.markdown import table
 
 RESULTS = Path(__file__).parent / "results" / "gpu.md"
 BLOCK = 1 << 16  # columns that are made together

@@ -21,7 +21,7 @@ import ellzero as ez
 from benchmarks.chosen_features import Chosen, tally, timed
 from benchmarks.exact_data import CODES, file_of, labelled, missing
 from benchmarks.sections import Report, Section, arguments_of
-from ellzero.measurement.markdown import table, three_digits
+from experiments.measurement.markdown import table, three_digits
 
 Array = NDArray[np.float64]
 SIZES = (2, 5, 10, 15, 20)

@@ -25,7 +25,7 @@ from scipy.stats import norm
 import ellzero as ez
 from ellzero.base.errors import InvalidInputError
 from ellzero.estimators.inference import unpenalised_fit
-from ellzero.measurement.markdown import processor, table
+from experiments.measurement.markdown import processor, table
 
 RESULT = Path(__file__).resolve().parent / "results" / "inference.md"
 Array = NDArray[np.float64]
@@ -86,7 +86,7 @@ def truths(setting: Setting) -> Callable[[NDArray[np.int64]], Array]:
     def truth(support: NDArray[np.int64]) -> Array:
         key = support.tobytes()
         if key not in known:
-            known[key] = unpenalised_fit(X[:, support], y, setting.loss, [])[0]
+            known[key] = unpenalised_fit(X[:, support], y, setting.loss == "logistic", [])[0]
         return known[key]
 
     return truth
@@ -96,7 +96,7 @@ def naive(setting: Setting, X: Array, y: Array) -> tuple[NDArray[np.int64], Arra
     """Return the features that all rows choose, and the intervals that the same rows give."""
     kind = ez.L0Classifier if setting.loss == "logistic" else ez.L0Regressor
     support = kind(k=setting.k).fit(X, y).support_
-    coef, _, covariance = unpenalised_fit(X[:, support], y, setting.loss, [])
+    coef, _, covariance = unpenalised_fit(X[:, support], y, setting.loss == "logistic", [])
     half = norm.ppf(0.975) * np.sqrt(np.diag(covariance)[:-1])
     return support, np.column_stack([coef - half, coef + half])
 

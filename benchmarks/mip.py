@@ -29,7 +29,7 @@ from benchmarks.exact_runs import (
 from benchmarks.mip_iterations import ITERATIONS_LIMIT, iterations
 from benchmarks.mip_swaps import swaps
 from benchmarks.sections import Report, Section, arguments_of
-from ellzero.measurement.markdown import table
+from experiments.measurement.markdown import table
 
 LIMIT = 300.0  # seconds, of built-in methods and IGA
 DIRECT_LIMIT = 100.0  # of a direct solve: a ladder of problems ends with one that takes all of it

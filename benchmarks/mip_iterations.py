@@ -13,7 +13,7 @@ from benchmarks.cases import N, gaussian
 from benchmarks.exact import LAMBDA_2, LAMBDAS_0
 from benchmarks.exact_runs import GAP, Job, Outcome, outcome_of, percent, seconds_shown, timed_solve, warm_up
 from benchmarks.sections import Section
-from ellzero.measurement.markdown import table
+from experiments.measurement.markdown import table
 
 __all__ = ["ITERATIONS_LIMIT", "iterations"]
 

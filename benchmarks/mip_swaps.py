@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import ellzero as ez
 from benchmarks.exact_runs import percent, seconds_shown
 from benchmarks.sections import Section
-from ellzero.measurement.markdown import table
+from experiments.measurement.markdown import table
 
 __all__ = ["swaps"]
 

@@ -24,7 +24,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 import ellzero as ez
 from benchmarks.exact_data import file_of
 from benchmarks.sections import Report, Section, arguments_of
-from ellzero.measurement.markdown import table, three_digits
+from experiments.measurement.markdown import table, three_digits
 
 Array = NDArray[np.float64]
 Data = tuple[Array, NDArray[Any]]

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 import ellzero as ez
 from benchmarks.exact_runs import ROOT
 from benchmarks.sections import Report, Section, arguments_of
-from ellzero.measurement.markdown import table
+from experiments.measurement.markdown import table
 
 GIGABYTE = 1e9
 SPAN = 1 << 24  # bytes that are read at a time when the disk is measured

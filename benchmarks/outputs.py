@@ -22,7 +22,7 @@ import ellzero as ez
 from benchmarks.chosen_features import Chosen, tally, timed
 from benchmarks.exact_data import file_of
 from benchmarks.sections import Report, Section, arguments_of
-from ellzero.measurement.markdown import table, three_digits
+from experiments.measurement.markdown import table, three_digits
 
 Array = NDArray[np.float64]
 RIDGE = 1e-4

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import ellzero as ez
 from benchmarks.cases import Case, dense_case, sparse_case
 from benchmarks.tools import ATTEMPTS, R_SCRIPTS, REPEATS, Run, run_patiently, save_case, save_for_r
-from ellzero.measurement.markdown import processor, table
+from experiments.measurement.markdown import processor, table
 
 Array = NDArray[np.float64]
 NEARLY_SEPARABLE = 30  # models with more features are listed apart

@@ -15,7 +15,7 @@ from typing import Any
 
 import ellzero as ez
 from benchmarks.exact_runs import ROOT, Job, Outcome, complaints, run
-from ellzero.measurement.markdown import processor
+from experiments.measurement.markdown import processor
 
 __all__ = ["Report", "Section", "arguments_of"]
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import least_squares
 
-from ellzero.measurement.markdown import table
+from experiments.measurement.markdown import table
 
 GIGA = 1e9
 BYTES_PER_COLUMN = 320.0  # that a look at all columns moves on a host: products with the directions, radii, gains

@@ -22,8 +22,8 @@ from scipy import sparse
 
 from benchmarks.cases import Case
 from benchmarks.processes import THREAD_VARIABLES
-from ellzero.measurement.timing import best_time
-from ellzero.peers.rscript import SCRIPTS, write_problem
+from experiments.measurement.timing import best_time
+from experiments.peers.rscript import SCRIPTS, write_problem
 
 Array = NDArray[np.float64]
 SECONDS_FOR_REPEATS = 20.0

@@ -1,8 +1,8 @@
 """Put the experiments' results into the page on the reproduction.
 
-    python experiments/write_page.py [FOLDER]
+    python -m experiments.write_page [FOLDER]
 
-copies the reports and pictures that `ellzero reproduce --out FOLDER` wrote (if a folder is given) to experiments/results, and
+copies the reports and pictures that a run wrote to FOLDER (if it is given) to experiments/results, and
 renews every block of docs/reproduction.md between `<!-- NAME -->` and `<!-- end of NAME -->`. What is said around the blocks is
 written by hand.
 """
@@ -14,7 +14,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from ellzero.experiments import EXPERIMENTS
+from experiments import EXPERIMENTS
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "experiments" / "results"

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ellzero.measurement.markdown import table
+from experiments.measurement.markdown import table
 from fuzz.problems.problem import Array
 from fuzz.running.command import single_threaded
 from fuzz.running.memory import resident_memory

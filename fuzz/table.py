@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from ellzero.measurement.markdown import table
+from experiments.measurement.markdown import table
 from fuzz.__main__ import RESULTS as PROBLEMS
 from fuzz.certificates.__main__ import RESULTS as CERTIFICATES
 from fuzz.certificates.running import MUTATIONS

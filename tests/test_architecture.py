@@ -12,7 +12,7 @@ import pytest
 import ellzero
 
 LAYERS = [
-    ["base", "measurement", "_core"],
+    ["base", "_core"],
     ["tables"],
     ["design"],
     ["conversion"],
@@ -22,10 +22,9 @@ LAYERS = [
     ["datasets", "metrics"],
     ["exact"],
     ["paths"],
-    ["estimators", "peers"],
+    ["estimators"],
     ["ellzero"],  # the root, which gathers the public names
     ["report"],
-    ["experiments"],
     ["cli"],
     ["__main__"],
 ]
@@ -128,8 +127,7 @@ def test_late_imports_are_whole():
     for file in modules():
         if file != ROOT / "base" / "imports.py":
             assert not [node.lineno for node in late_imports(file)], f"{file}: put these lines into `with whole_imports():`"
-            if file != ROOT / "measurement" / "timing.py":  # the main program of a process of its own
-                assert "import_module(" not in file.read_text(encoding="utf-8"), f"{file}: use `import_whole`"
+            assert "import_module(" not in file.read_text(encoding="utf-8"), f"{file}: use `import_whole`"
 
 
 def test_every_room_says_what_belongs_there():

@@ -1,26 +1,14 @@
 """The page on the reproduction shows the recorded results, and the records are those of the experiments."""
 
-import importlib.util
 import json
-from pathlib import Path
 
 import pytest
 
-from ellzero.experiments import EXPERIMENTS, find
-from ellzero.experiments.experiment import Scale
-
-ROOT = Path(__file__).resolve().parents[1]
+from experiments import EXPERIMENTS, find, write_page
+from experiments.experiment import Scale
 
 
-@pytest.fixture
-def write_page():
-    spec = importlib.util.spec_from_file_location("write_page", ROOT / "experiments" / "write_page.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_the_page_is_up_to_date(write_page):
+def test_the_page_is_up_to_date():
     text = write_page.PAGE.read_text()
     assert write_page.renewed(text) == text
     for picture in write_page.RESULTS.glob("*.png"):
@@ -28,7 +16,7 @@ def test_the_page_is_up_to_date(write_page):
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_records_belong_to_tasks(name, write_page):
+def test_records_belong_to_tasks(name):
     records = [json.loads(line) for line in (write_page.RESULTS / f"{name}.jsonl").read_text().splitlines()]
     tasks = find(name).tasks(Scale())
     assert records

@@ -241,7 +241,7 @@ def test_settings_reach_the_estimator(run, tmp_path):
         X, Y, sample_weight=frame.weight
     )
     assert result["criterion"] == {"name": "aic", "value": pytest.approx(weighted.criterion_)}
-    for option in ("--class-weight balanced", "--multi-class ovr", "--shared-support", "--probability"):
+    for option in ("--class-weight balanced", "--multi-class ovr", "--probability"):
         words = option.split()
         message = run.error("fit", tmp_path / "data.csv", "--target", "a", "--drop", "label", "--regression", *words)
         assert message == f"{words[0]} is for classes, not for --regression."

@@ -107,14 +107,6 @@ def test_cross_validation_and_the_page(run, table, tmp_path):
         assert ("--multi-class" in commands[0]) == (multi_class != "multinomial")
 
 
-def test_the_former_option(run, table, tmp_path):
-    argv = ["fit", tmp_path / "trees.csv", "--target", "kind", "--drop", "soil", "--k", "2", "--json"]
-    code, out, err = run(*argv, "--shared-support")
-    assert code == 0
-    assert "--shared-support will go: use --multi-class ovr_shared." in err
-    assert json.loads(out)["multi_class"] == "ovr_shared"
-
-
 def test_several_targets_are_predicted(run, table, tmp_path):
     X = numbers(table)
     model = ez.L0Regressor(k=2).fit(X, np.column_stack([X.height + X.leaf, X.height]))

@@ -10,8 +10,7 @@ from matplotlib.container import ErrorbarContainer
 from scipy import sparse
 
 import ellzero as ez
-from ellzero.estimators.choice import explain
-from ellzero.estimators.column import Column
+from ellzero.estimators.choice import Column, explain
 from ellzero.estimators.cross_validation import CrossValidation
 from ellzero.plots import (
     FoldSupports,
@@ -24,7 +23,7 @@ from ellzero.plots import (
     plot_stability,
     plot_supports,
 )
-from ellzero.plots.budgets import USED
+from ellzero.plots.axes import USED
 
 
 def cross_validation(columns=3, select="lambda_0", rule="best", names=None, points=15, folds=5, p=60, seed=0):

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import ellzero as ez
-from ellzero.experiments import rates_sweeps
-from ellzero.experiments.experiment import Scale
-from ellzero.experiments.rates import RATES, fit_l0, fit_l1, prove
-from ellzero.experiments.rates_report import Results, growth, slope, with_error
-from ellzero.experiments.rates_sweeps import Setting
-from ellzero.experiments.rates_theory import fewest_rows, population_norm
+from experiments import rates_sweeps
+from experiments.experiment import Scale
+from experiments.rates import RATES, fit_l0, fit_l1, prove
+from experiments.rates_report import Results, growth, slope, with_error
+from experiments.rates_sweeps import Setting
+from experiments.rates_theory import fewest_rows, population_norm
 
 pytest.importorskip("matplotlib")
 

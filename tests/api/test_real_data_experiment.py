@@ -8,11 +8,11 @@ import pytest
 from scipy import sparse
 
 import ellzero as ez
-from ellzero.experiments import real_data, real_data_report
-from ellzero.experiments.experiment import Scale
-from ellzero.experiments.real_data import FIG3, FIG5, FIG6, FIG7
-from ellzero.experiments.real_data_curves import COMMON, OFFICIAL, UNIT, Claim, Curve
-from ellzero.peers.method import Fit
+from experiments import real_data, real_data_report
+from experiments.experiment import Scale
+from experiments.peers.method import Fit
+from experiments.real_data import FIG3, FIG5, FIG6, FIG7
+from experiments.real_data_curves import COMMON, OFFICIAL, UNIT, Claim, Curve
 
 QUICK = Scale(quick=True, repetitions=2)
 FULL = Scale(repetitions=1)

@@ -1,35 +1,62 @@
-"""`ellzero reproduce`: quick versions of the synthetic experiments, and runs that begin, end and are resumed."""
+"""`python -m experiments`: quick versions of the synthetic experiments, and runs that begin, end and are resumed."""
 
 import json
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
-from support.interruption import listening
 
-from ellzero.experiments import EXPERIMENTS
+from experiments import EXPERIMENTS
+from experiments.__main__ import main
 
+ROOT = Path(__file__).resolve().parents[2]
 OURS = ["L0L2 (CD w. Local Search)", "L0L1 (CD w. Local Search)", "L0L2 (CD)", "L0L1 (CD)"]
 THEIRS = ["GraSP", "NHTP"]  # these need nothing to be installed
+
+
+@pytest.fixture
+def run(capsys):
+    """Run the program in this process; return its exit code, standard output and standard error."""
+
+    def run(*argv):
+        capsys.readouterr()
+        try:
+            code = main([str(part) for part in argv])
+        except SystemExit as end:  # after the parser's own sentence on a mistake
+            code = end.code
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def done(run):
+    """Run the program, which must work, and return its standard output."""
+
+    def done(*argv):
+        code, out, err = run(*argv)
+        assert code == 0, err
+        return out
+
+    return done
 
 
 @pytest.fixture(autouse=True)
 def no_skglm(monkeypatch):
     """Leave out L1 and MCP if there is no R: every worker would compile skglm for half a minute (or fail, uncompiled)."""
-    monkeypatch.setattr("ellzero.peers.r_or_skglm.has_skglm", lambda: False)
+    monkeypatch.setattr("experiments.peers.r_or_skglm.has_skglm", lambda: False)
 
 
-def test_list(run):
-    lines = run.ok("reproduce", "--list").splitlines()
-    assert [line.split()[0] for line in lines] == list(EXPERIMENTS)
-    assert list(run.json("reproduce", "--list")["experiments"]) == list(EXPERIMENTS)
+def test_list(done):
+    assert [line.split()[0] for line in done("--list").splitlines()] == list(EXPERIMENTS)
 
 
 @pytest.mark.parametrize(("name", "repetitions"), [("fig1", 2), ("fig2", 1)])
-def test_sample_sizes(run, tmp_path, name, repetitions):
-    text = run.ok("reproduce", name, "--quick", "--out", tmp_path, "--reps", repetitions)
+def test_sample_sizes(done, tmp_path, name, repetitions):
+    text = done(name, "--quick", "--out", tmp_path, "--reps", repetitions)
     records = [json.loads(line) for line in (tmp_path / f"{name}-quick.jsonl").read_text().splitlines()]
     assert {record["method"] for record in records} >= {*OURS, *THEIRS}
     assert {(record["n"], record["repetition"]) for record in records} == {
@@ -55,8 +82,8 @@ def test_sample_sizes(run, tmp_path, name, repetitions):
     assert sum(auc[300]) > sum(auc[100])
 
 
-def test_large_instances(run, tmp_path):
-    text = run.ok("reproduce", "table2", "--quick", "--out", tmp_path, "--reps", 1)
+def test_large_instances(done, tmp_path):
+    text = done("table2", "--quick", "--out", tmp_path, "--reps", 1)
     records = [json.loads(line) for line in (tmp_path / "table2-quick.jsonl").read_text().splitlines()]
     assert {record["method"] for record in records} >= {*OURS, *THEIRS, "L0L2/squared hinge (CD)"}
     for record in records:
@@ -66,9 +93,9 @@ def test_large_instances(run, tmp_path):
         assert words in text
 
 
-def test_results_do_not_depend_on_processes(run, tmp_path):
+def test_results_do_not_depend_on_processes(done, tmp_path):
     def records(folder, jobs):
-        run.ok("reproduce", "fig1", "--quick", "--reps", 1, "--only", "L0L2_CD_", "--jobs", jobs, "--out", folder)
+        done("fig1", "--quick", "--reps", 1, "--only", "L0L2_CD_", "--jobs", jobs, "--out", folder)
         lines = [json.loads(line) for line in (folder / "fig1-quick.jsonl").read_text().splitlines()]
         return [{key: value for key, value in line.items() if key != "seconds"} for line in lines]
 
@@ -77,62 +104,68 @@ def test_results_do_not_depend_on_processes(run, tmp_path):
     assert one == two
 
 
-def test_a_killed_run_goes_on(run, tmp_path):
-    argv = ["reproduce", "fig1", "--quick", "--only", "L0L2_CD_", "--out", str(tmp_path)]
+def program(argv):
+    """The program, listening to Ctrl-C: a background job, as tests may be, starts with it ignored."""
+    handled = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    command = [sys.executable, "-c", f"{handled}; from experiments.__main__ import main; sys.exit(main())", *argv]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+
+
+def test_a_killed_run_goes_on(done, tmp_path):
+    argv = ["fig1", "--quick", "--only", "L0L2_CD_", "--out", str(tmp_path)]
     folder = tmp_path / "fig1-quick"
-    with subprocess.Popen(
-        [sys.executable, "-m", "ellzero", *argv, "--jobs", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as child:
+    with program([*argv, "--jobs", "1"]) as child:
         limit = time.monotonic() + 120.0
         while len(list(folder.glob("*.json"))) < 2 and time.monotonic() < limit:
             time.sleep(0.02)
         child.kill()
-    done = {file: file.stat().st_mtime_ns for file in folder.glob("*.json")}
-    assert len(done) >= 2
-    out = run.json(*argv)
-    assert out["experiments"][0]["failures"] == {}
-    assert out["experiments"][0]["results"] == 12
-    assert {file: file.stat().st_mtime_ns for file in done} == done
+    kept = {file: file.stat().st_mtime_ns for file in folder.glob("*.json")}
+    assert len(kept) >= 2
+    assert "12 of 36 tasks" in done(*argv)
+    assert {file: file.stat().st_mtime_ns for file in kept} == kept
 
 
 def test_interrupted_runs_end(tmp_path):
-    argv = ["reproduce", "fig1", "--only", "L0L2_CD_w.", "--jobs", "1", "--out", str(tmp_path)]
-    with subprocess.Popen(listening(argv), stderr=subprocess.PIPE, text=True) as child:
+    with program(["fig1", "--only", "L0L2_CD_w.", "--jobs", "1", "--out", str(tmp_path)]) as child:
         limit = time.monotonic() + 120.0
         while not list(tmp_path.rglob("*.json")) and time.monotonic() < limit:
             time.sleep(0.05)
         child.send_signal(signal.SIGINT)
         _, err = child.communicate(timeout=30)
     assert child.returncode == 130
-    assert err.endswith("ellzero: interrupted\n")
+    assert err.endswith("interrupted\n")
 
 
 def test_bad_input(run, tmp_path):
-    assert "name must be one of fig1, " in run.error("reproduce")
-    assert "name must be" in run.error("reproduce", "fig9", "--out", tmp_path)
-    assert "--reps must be at least 1" in run.error("reproduce", "fig1", "--reps", 0)
-    assert "only must be part of the description of a task" in run.error(
-        "reproduce", "fig1", "--only", "zzz", "--out", tmp_path
-    )
     (tmp_path / "file").write_text("")
-    assert "--out must name a folder" in run.error("reproduce", "fig1", "--out", tmp_path / "file")
+    mistakes = {
+        (): "name a table or figure",
+        ("fig9",): "invalid choice: 'fig9'",
+        ("fig1", "--reps", 0): "--reps must be at least 1",
+        ("fig1", "--only", "zzz", "--out", tmp_path): "only must be part of the description of a task",
+        ("fig1", "--out", tmp_path / "file"): "--out must name a folder",
+    }
+    for argv, said in mistakes.items():
+        code, out, err = run(*argv)
+        assert (code, out) == (2, "")
+        assert said in err
 
 
 def test_data_that_cannot_be_had_is_told_once(run, tmp_path, monkeypatch):
     monkeypatch.setenv("ELLZERO_DATA", str(tmp_path / "nothing"))
     monkeypatch.setattr("ellzero.datasets.uci.HOME", "http://127.0.0.1:9")  # where nobody answers
     monkeypatch.setattr("ellzero.datasets.uci.RETRIES", 0)
-    code, _, err = run(
-        "reproduce", "fig5", "--quick", "--reps", 1, "--jobs", 1, "--only", "data=arcene", "--out", tmp_path, "--quiet"
-    )
+    options = ["--quick", "--reps", 1, "--jobs", 1, "--only", "data=arcene", "--out", tmp_path, "--quiet"]
+    code, _, err = run("fig5", *options)
     assert code == 1
-    assert len(err.splitlines()) == 1
-    assert err.startswith("ellzero: failed: data=arcene_split=official")
-    assert "and 3 other tasks: DatasetError: http://127.0.0.1:9/" in err
+    first, *rest = err.splitlines()
+    assert first.startswith("failed: data=arcene_split=official")
+    assert "and 3 other tasks: DatasetError: http://127.0.0.1:9/" in first
+    assert len(rest) == 1
 
 
 def test_a_report_on_nothing(run, tmp_path):
-    code, out, err = run("reproduce", "fig1", "--no-run", "--out", tmp_path)
+    code, out, err = run("fig1", "--no-run", "--out", tmp_path)
     assert code == 0
     assert "No task has a result yet." in out
     assert "tasks of fig1 have no result yet" in err

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from ellzero.exact.solve import solve
-from ellzero.experiments import certification, run_times
-from ellzero.experiments.certification import TABLE3, draw_problem, lambda_0_for_true_size
-from ellzero.experiments.experiment import Scale
-from ellzero.experiments.run_times import FIG4, REFERENCE, TOOLS
-from ellzero.experiments.running import reproduce
-from ellzero.measurement.markdown import range_text, three_digits
-from ellzero.measurement.timing import best_time, call_in_process, run_program
+from experiments import certification, run_times
+from experiments.certification import TABLE3, draw_problem, lambda_0_for_true_size
+from experiments.experiment import Scale
+from experiments.measurement.markdown import range_text, three_digits
+from experiments.measurement.timing import best_time, call_in_process, run_program
+from experiments.run_times import FIG4, REFERENCE, TOOLS
+from experiments.running import reproduce
 
 pytest.importorskip("matplotlib")
 QUICK = Scale(quick=True)
@@ -42,12 +42,12 @@ def test_programs_end_well_late_or_badly():
 
 def test_functions_are_called_in_a_process_of_their_own():
     task = {"p": 60, "repetition": 0, "method": "ellzero 1", "quick": True}
-    record = call_in_process("ellzero.experiments.run_times:time_here", task, 60.0)
+    record = call_in_process("experiments.run_times:time_here", task, 60.0)
     assert record is not None
     assert record["solutions"] == run_times.QUICK.points
     with pytest.raises(RuntimeError, match="KeyError"):
-        call_in_process("ellzero.experiments.run_times:time_here", {}, 60.0)
-    assert call_in_process("ellzero.experiments.run_times:time_here", task, 0.01) is None
+        call_in_process("experiments.run_times:time_here", {}, 60.0)
+    assert call_in_process("experiments.run_times:time_here", task, 0.01) is None
 
 
 def test_the_best_of_a_few_runs():

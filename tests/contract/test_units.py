@@ -11,7 +11,6 @@ from support.problems import LOSSES, STORAGES, random_problem, store, target
 import ellzero as ez
 from ellzero.problem.losses import LOSSES as LOSS_FUNCTIONS
 from ellzero.problem.making import make_problem
-from ellzero.problem.units import null_loss
 
 SEED = 11
 X, RESPONSE, WEIGHT = random_problem(SEED, n=50, p=12)
@@ -150,7 +149,7 @@ def test_null_loss(loss, fit_intercept):
     best = minimize_scalar(lambda b: float(weight @ function.value(np.full(len(y), b), y)), options={"xtol": 1e-12}).fun
     zero = float(weight @ function.value(np.zeros(len(y)), y))
     expected = best if fit_intercept else zero
-    assert null_loss(y, weight, function, fit_intercept) == pytest.approx(expected, rel=1e-9)
+    assert function.null_value(y, weight, fit_intercept) == pytest.approx(expected, rel=1e-9)
 
 
 def columns_far_from_zero(n=33):

@@ -22,11 +22,6 @@ CASES |= {"structured solve": 30, "structured path": 30, "budgets": 15, "structu
 FEW = 6  # of the other subjects
 
 
-@pytest.fixture(autouse=True)
-def repeat_proofs_exactly():
-    """Leave exact arithmetic to `fuzz.margins`: here are too many certificates for it."""
-
-
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_nothing_is_found(subject):
     found = []

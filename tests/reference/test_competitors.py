@@ -11,12 +11,12 @@ from scipy import optimize, sparse, special
 
 import ellzero as ez
 from ellzero.base.errors import EllzeroError
-from ellzero.peers import nhtp, r_or_skglm, rscript, skglm_path, sparse_logistic
-from ellzero.peers.grasp import GraSP
-from ellzero.peers.l1 import L1
-from ellzero.peers.mcp import MCP
-from ellzero.peers.nhtp import NHTP
-from ellzero.peers.sparse_logistic import Data
+from experiments.peers import nhtp, r_or_skglm, rscript, skglm_path, sparse_logistic
+from experiments.peers.grasp import GraSP
+from experiments.peers.l1 import L1
+from experiments.peers.mcp import MCP
+from experiments.peers.nhtp import NHTP
+from experiments.peers.sparse_logistic import Data
 
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # skglm's compilation takes half a minute, these problems milliseconds
 SKGLM = pytest.param("skglm", marks=pytest.mark.skipif(not skglm_path.has_skglm(), reason="skglm is not installed"))

@@ -112,11 +112,10 @@ def test_the_best_of_all_supports_is_found_and_proved(seed):
     solution = ez.solve(X, y, **settings)
     assert_proved(solution, X, y, **settings)
     growth, problem = growth_of(X, y, settings)
-    spread = np.ones(X.shape[1]) if problem.spread is None else problem.spread
     least = np.inf
     for objective, columns, coef in all_fits(X, y, settings):
-        beta = coef * spread[columns]
-        slack = 1e-9 * (np.abs(beta) + spread[columns] / X[:, columns].std(0))  # of the fits here
+        beta = coef * problem.spread[columns]
+        slack = 1e-9 * (np.abs(beta) + problem.spread[columns] / X[:, columns].std(0))  # of the fits here
         assert (growth.low[columns] - slack <= beta).all()
         assert (beta <= growth.high[columns] + slack).all()
         least = min(least, objective)
@@ -314,7 +313,7 @@ def test_narrow_boxes_make_short_proofs(loss, monkeypatch):
     X, y = noisy(13, 150, 40, 0.4)
     narrowed = ez.solve(X, y, k=3, loss=loss)
     assert ez.verify(narrowed.certificate, X, y).valid
-    monkeypatch.setattr("ellzero.exact.run.worth_narrowing", lambda problem: False)
+    monkeypatch.setattr("ellzero.exact.search.worth_narrowing", lambda problem: False)
     wide = ez.solve(X, y, k=3, loss=loss)
     assert narrowed.objective == pytest.approx(wide.objective, rel=2e-4)
     assert narrowed.nodes < wide.nodes / 3

@@ -23,7 +23,7 @@ def gradient(problem, model, X):
     """Of g at the model, in the centred columns that the solvers see."""
     loss = Hinge(HINGE_SMOOTHING) if problem.loss.name == "hinge" else problem.loss
     r = problem.w * loss.gradient(X @ model.coef + model.intercept, problem.y)
-    centred = X if problem.mean is None else X - problem.mean
+    centred = X - problem.mean
     return centred.T @ r, loss.curvature_bound * np.linalg.eigvalsh((centred.T * problem.w) @ centred)[-1]
 
 

@@ -46,12 +46,7 @@ def draw(seed, loss, n=N, p=P, **options):
 
 
 def solve(backend, problem, start=False, gap=1e-5, **options):
-    low = np.full(problem.design.shape[1], -BIG)
-    high = -low
-    if problem.penalty.lower is not None:
-        low = np.maximum(low, problem.penalty.lower)
-    if problem.penalty.upper is not None:
-        high = np.minimum(high, problem.penalty.upper)
+    low, high = np.maximum(problem.penalty.lower, -BIG), np.minimum(problem.penalty.upper, BIG)
     made = formulate(problem, low=low, high=high, **options)
     begin = made.point(np.array([0], dtype=np.int32), np.array([0.1]), 0.2 * problem.fit_intercept) if start else None
     if start:
@@ -66,7 +61,7 @@ def solve(backend, problem, start=False, gap=1e-5, **options):
 
 def objective(problem, support, beta, intercept, lambda_0):
     """The referee's value; a switch that is on pays even if its coefficient is zero."""
-    coef = beta if problem.spread is None else beta / problem.spread[support]
+    coef = beta / problem.spread[support]
     idle = problem.counted(support[beta == 0.0])
     return problem.objective(support, coef, intercept, lambda_0) + lambda_0 * idle
 

@@ -13,13 +13,13 @@ from support.problems import LOSSES, PENALTIES, STORAGES, random_problem, store,
 import ellzero as ez
 from ellzero import _core
 from ellzero.exact.incumbent import as_start
-from ellzero.exact.methods import run_method
 from ellzero.exact.options import SwapNeighbourhood, search_options
+from ellzero.exact.search import search_for
+from ellzero.problem.coefficients import Coefficients
 from ellzero.problem.making import make_problem
-from ellzero.problem.model import Coefficients, make_model
+from ellzero.problem.model import make_model
 from ellzero.solvers.fields import core_object
 from ellzero.solvers.paths import core_problem
-from ellzero.solvers.scales import to_core_scale
 
 GAP = 1e-5
 
@@ -154,7 +154,7 @@ def test_one_search_finds_the_best_swap(seed, method, backend):
             search_options(lambda_0=0.01, method=method, backend=backend, gap=GAP),
             swaps=SwapNeighbourhood(home=home, size=size),
         )
-        solution = run_method(problem, options, [as_start(problem, coef, 0.01)], heuristic=False)
+        solution = search_for(problem, options, [as_start(problem, coef, 0.01)], heuristic=False).solve()
         where = f"{case.words}, {method} by {backend}, swaps of {size} from {home}"
         best = neighbours.best(home.tolist(), size)
         assert solution.status == "optimal", where
@@ -304,7 +304,7 @@ def start_search(case, neighbours, home, size):
 
     def pack(support):
         fit = neighbours.model.fit(support)
-        coef = problem.clip(np.arange(len(fit.coef)), fit.coef / case.spread)
+        coef = problem.penalty.clip(np.arange(len(fit.coef)), fit.coef / case.spread)
         coef[~np.isin(np.arange(len(coef)), sorted(support))] = 0.0
         intercept = fit.intercept - case.centre @ coef if case.settings["standardize"] else fit.intercept
         there = np.flatnonzero(coef).astype(np.int32)
@@ -312,7 +312,7 @@ def start_search(case, neighbours, home, size):
         objective = cost + lambda_0 * len(there)
         at = Coefficients(there, coef[there], intercept)
         model = make_model(problem, at, cost=cost, lambda_0=lambda_0, objective=objective)
-        return to_core_scale(problem, [model])[0], objective
+        return problem.units.core_models([model])[0], objective
 
     search = _core.Search(
         core_problem(problem, 1e-9),

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 import ellzero as ez
-from ellzero.estimators.choice import choose_mean, choose_point, explain
+from ellzero.estimators.choice import Column, choose_mean, choose_point, explain
 from ellzero.estimators.choice_rules import (
     FIRST_STEPS,
     GROWTH,
@@ -16,7 +16,6 @@ from ellzero.estimators.choice_rules import (
     shrinkage_values,
     thinned,
 )
-from ellzero.estimators.column import Column
 from ellzero.paths.options import path_options
 from ellzero.problem.making import make_problem
 

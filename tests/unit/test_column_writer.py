@@ -14,7 +14,7 @@ from support.stores import read_store
 
 import ellzero as ez
 from ellzero.base import systems
-from ellzero.base.quoting import in_words
+from ellzero.base.quoting import in_bytes
 from ellzero.base.systems import FolderLock
 from ellzero.conversion import dense_files, sparse_files
 from ellzero.conversion.folder import NewFolder
@@ -289,7 +289,7 @@ def test_no_room_in_the_middle(tmp_path, sparsely):
 
 
 def test_sizes_in_words():
-    assert [in_words(size) for size in (0, 999, 1000, 123456, 20e9, 5e12)] == [
+    assert [in_bytes(size) for size in (0, 999, 1000, 123456, 20e9, 5e12)] == [
         "0 bytes",
         "999 bytes",
         "1 kB",

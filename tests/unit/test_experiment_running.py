@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 import pytest
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.experiments import EXPERIMENTS, find, running
-from ellzero.experiments.experiment import Scale, describe
-from ellzero.experiments.progress import RunProgress, duration
-from ellzero.experiments.running import reproduce
-from ellzero.measurement.markdown import mean_with_error_text, table
-from ellzero.measurement.statistics import grouped, mean_with_error
+from experiments import EXPERIMENTS, find, running
+from experiments.experiment import Scale, describe
+from experiments.measurement.markdown import mean_with_error_text, table
+from experiments.measurement.statistics import grouped, mean_with_error
+from experiments.progress import RunProgress, duration
+from experiments.running import reproduce
 
 
 @dataclass
@@ -50,7 +50,7 @@ def test_all_tasks_run_once_and_are_kept(squares, tmp_path):
     assert outcome.complete
     assert outcome.failures == {}
     assert len(squares.ran) == 12
-    assert outcome.text.startswith("## Squares of numbers\n\n`ellzero reproduce squares`")
+    assert outcome.text.startswith("## Squares of numbers\n\n`python -m experiments squares`")
     assert "12 of 12 tasks" in outcome.text
     assert outcome.text.endswith("sum 56, quick False")
     assert (tmp_path / "squares.md").read_text() == outcome.text + "\n"

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import ellzero as ez
-from ellzero.experiments.fixed_design import Data, Setting, measure
-from ellzero.experiments.large_instances import verdict
-from ellzero.experiments.sample_sizes import FIG1
-from ellzero.peers.l0 import L0
-from ellzero.peers.method import Fit
-from ellzero.peers.selection import choose, loss_within, validation_errors, validation_loss
+from experiments.fixed_design import Data, Setting, measure
+from experiments.large_instances import verdict
+from experiments.peers.l0 import L0
+from experiments.peers.method import Fit
+from experiments.peers.selection import choose, loss_within, validation_errors, validation_loss
+from experiments.sample_sizes import FIG1
 
 RULES = {"loss": validation_loss, "errors": validation_errors, "size": loss_within(1)}
 SETTING = Setting(p=12, k=3, s=2.0, correlation="exponential", rho=0.5, new_rows=50)

@@ -7,7 +7,7 @@ from ellzero import _core
 from ellzero.problem.losses import LOSSES, Hinge, get_loss
 
 ETA = np.linspace(-6.0, 6.0, 97) + 0.0137  # off the kinks
-CASES = [*LOSSES.values(), Hinge(0.3)]
+CASES = [*(loss for loss in LOSSES.values() if not loss.couples_outputs), Hinge(0.3)]
 IDS = [f"{loss.name}{getattr(loss, 'smoothing', '')}" for loss in CASES]
 
 

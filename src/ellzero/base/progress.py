@@ -13,7 +13,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 from ellzero.base.quoting import quoted
 
-__all__ = ["ProgressCallback", "as_progress", "check_progress", "in_words"]
+__all__ = ["ProgressCallback", "as_progress", "check_progress", "time_in_words"]
 
 ProgressCallback = Callable[[float, float, int], None]
 """A function of the fraction done, the present lambda_0 (0 while sizes are searched) and the present number of features."""
@@ -40,7 +40,7 @@ class Lines:
         if self.ended if end else elapsed - self.written < LINE_SECONDS:
             return
         self.written, self.ended = elapsed, end
-        done = f"done in {in_words(elapsed)}" if end else f"{100 * fraction:.0f} % in {in_words(elapsed)}"
+        done = f"done in {time_in_words(elapsed)}" if end else f"{100 * fraction:.0f} % in {time_in_words(elapsed)}"
         self.stream.write(f"ellzero: {self.work}: {done}{time_left(fraction, elapsed)}{at_size(support)}\n")
         self.stream.flush()
 
@@ -74,13 +74,13 @@ def time_left(fraction: float, elapsed: float) -> str:
     """Return about how long it will still take, if enough is done to tell."""
     if not FIRST_ESTIMATE <= fraction < 1.0:
         return ""
-    return f", about {in_words(elapsed * (1.0 - fraction) / fraction)} left"
+    return f", about {time_in_words(elapsed * (1.0 - fraction) / fraction)} left"
 
 
-def in_words(seconds: float) -> str:
+def time_in_words(seconds: float) -> str:
     """Return a time as people say it.
 
-    >>> [in_words(seconds) for seconds in (0.04, 12.3, 59.7, 150, 7300)]
+    >>> [time_in_words(seconds) for seconds in (0.04, 12.3, 59.7, 150, 7300)]
     ['0.0 s', '12 s', '60 s', '2 min 30 s', '2 h 1 min']
     """
     if seconds < 10.0:

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import re
 import reprlib
+from collections.abc import Sequence
 from typing import Any
 
 __all__ = [
     "ANY_CODE",
     "LONGEST_MESSAGE",
     "LONGEST_PATH",
-    "in_words",
+    "MOST_NAMED",
+    "in_bytes",
     "json_text",
+    "listed_columns",
     "one_line",
     "quoted",
     "safe_line",
@@ -37,6 +40,7 @@ NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
 LONGEST_NAME, LONGEST_PATH, LONGEST_MESSAGE = 60, 300, 1000
 LONGEST_QUOTATION = 300  # of another library's message that a message of ours repeats
 OMITTED = " ... "
+MOST_NAMED = 20  # columns of one kind; others are counted
 
 SHORT = reprlib.Repr()
 SHORT.maxstring = SHORT.maxother = SHORT.maxlong = LONGEST_NAME
@@ -65,6 +69,18 @@ def quoted(value: object) -> str:
     if isinstance(value, str):
         return f"{str(value[:LONGEST_NAME])!r}{'...' if len(value) > LONGEST_NAME else ''}"
     return SHORT.repr(value)
+
+
+def listed_columns(labels: Sequence[str]) -> str:
+    """Return columns, whose labels are quoted names or numbers, in words.
+
+    >>> listed_columns(["'a'"]), listed_columns(["'a'", "'b'", "'c'"])
+    ("column 'a'", "columns 'a', 'b' and 'c'")
+    """
+    if len(labels) == 1:
+        return f"column {labels[0]}"
+    first, rest = labels[:MOST_NAMED], len(labels) - MOST_NAMED
+    return f"columns {', '.join(first)} and {rest} more" if rest > 0 else f"columns {', '.join(first[:-1])} and {first[-1]}"
 
 
 def safe_line(text: str) -> str:
@@ -112,7 +128,7 @@ def spreadsheet_cell(value: Any) -> Any:
     return f"'{text}" if FORMULA.match(text) and not NUMBER.fullmatch(text) else text
 
 
-def in_words(size: float) -> str:
+def in_bytes(size: float) -> str:
     """Return a number of bytes in the unit that fits: "1.5 MB"."""
     for unit in ("bytes", "kB", "MB", "GB"):
         if size < 1000 or unit == "GB":

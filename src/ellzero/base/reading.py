@@ -26,7 +26,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.base.quoting import in_words, one_line, quoted
+from ellzero.base.quoting import in_bytes, one_line, quoted
 
 __all__ = [
     "Archive",
@@ -112,7 +112,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
             return stream.read()
         content = stream.read(LEAST_ALLOWED + 1)
     if len(content) > LEAST_ALLOWED:
-        raise Malformed(f"it goes on after {in_words(LEAST_ALLOWED)}")
+        raise Malformed(f"it goes on after {in_bytes(LEAST_ALLOWED)}")
     return content
 
 
@@ -139,7 +139,7 @@ def parse_json(content: bytes) -> Any:
         counts = {b",": 40, b'"': 24, b"[": 80, b"{": 240}
         claimed = sys.getsizeof(text) + sum(size * content.count(mark) for mark, size in counts.items())
         if claimed > most_bytes(len(content)):
-            raise Malformed(f"its JSON would take {in_words(claimed)} of memory")
+            raise Malformed(f"its JSON would take {in_bytes(claimed)} of memory")
         try:
             value = json.loads(
                 text, parse_int=as_int, parse_float=as_float, parse_constant=refuse_constant, object_pairs_hook=as_object
@@ -312,7 +312,7 @@ def whole_array(stream: IO[bytes], size: int) -> NDArray[Any]:
 def check_shape(shape: tuple[int, int], size: int) -> None:
     """Refuse a matrix so tall or wide that vectors along its sides take more memory than a file of this size may claim."""
     if 8 * sum(shape) > most_bytes(size):
-        raise Malformed(f"it claims {shape[0]} rows and {shape[1]} columns, too many for {in_words(size)} of data")
+        raise Malformed(f"it claims {shape[0]} rows and {shape[1]} columns, too many for {in_bytes(size)} of data")
 
 
 # Archives
@@ -362,7 +362,7 @@ class Archive:
         self.claimed += self.members[name].file_size
         if self.claimed > most_bytes(self.size):
             raise Malformed(
-                f"its arrays take at least {in_words(self.claimed)}, too much for a file of {in_words(self.size)}; "
+                f"its arrays take at least {in_bytes(self.claimed)}, too much for a file of {in_bytes(self.size)}; "
                 "save it without compression"
             )
         stream, header = self.open(name)

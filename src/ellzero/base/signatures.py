@@ -20,8 +20,8 @@ def keyword_parameters(function: Callable[..., Any]) -> dict[str, inspect.Parame
 
 
 def arguments_of(function: Callable[..., Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the settings that are keyword arguments of the function."""
-    return {name: settings[name] for name in keyword_parameters(function) if name in settings}
+    """Those of the settings that are arguments of the function."""
+    return {name: settings[name] for name in inspect.signature(function).parameters if name in settings}
 
 
 def passes_on(settings: type, *targets: Callable[..., Any]) -> Callable[[Function], Function]:

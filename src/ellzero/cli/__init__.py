@@ -1,7 +1,7 @@
 """The command line: one module for each command, and modules that commands share.
 
-The commands are ``fit``, ``predict``, ``path``, ``cv``, ``certify``, ``alternatives``, ``verify``, ``report``, ``convert`` and
-``reproduce``. The module of a command has a function ``run(args)`` that returns the exit code (`exit_codes` lists them). It is
+The commands are ``fit``, ``predict``, ``path``, ``cv``, ``certify``, ``alternatives``, ``verify``, ``report`` and
+``convert``. The module of a command has a function ``run(args)`` that returns the exit code (`exit_codes` lists them). It is
 imported when the command is called, so that ``ellzero --help`` answers at once.
 """
 
@@ -54,7 +54,7 @@ def run_command(argv: Sequence[str] | None) -> int:
         print("\nellzero: interrupted", file=sys.stderr)
         return INTERRUPTED
     except (EllzeroError, OSError, ValueError, MemoryError) as error:
-        text = sentence(error)
+        text = error_line(error)
         print(f"ellzero: error: {with_options(text, args) if isinstance(error, EllzeroError) else text}", file=sys.stderr)
         return BAD_INPUT
 
@@ -70,7 +70,7 @@ def open_streams() -> Iterator[None]:
         yield
 
 
-def sentence(error: BaseException) -> str:
+def error_line(error: BaseException) -> str:
     """Return the message of an error as one line."""
     if isinstance(error, OSError) and error.filename is not None:
         return safe_line(f"{error.filename}: {error.strerror}.")

@@ -19,7 +19,8 @@ from ellzero.cli.data import Data, load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.output import coefficient_lines, coefficients, exit_code, note, print_result
 from ellzero.cli.pictures import check_picture, save_picture
-from ellzero.cli.solver_settings import chosen_loss, encoded_target, limit_settings, problem_settings, shrinkage_settings
+from ellzero.cli.solver_settings import check_limits, check_loss, chosen_loss, encoded_target, settings_for
+from ellzero.problem.losses import LOSSES
 
 __all__ = ["run"]
 
@@ -30,27 +31,15 @@ def run(args: argparse.Namespace) -> int:
     """Search, write and print; Ctrl-C ends the search, and what was found is written."""
     check_output(args.out, args.proof, args.plot, inputs=(args.data,))
     check_picture(args.plot)
-    loss, limits = chosen_loss(args), limit_settings(args)
-    if loss == "multinomial":
+    check_loss(args)
+    loss = chosen_loss(args)
+    check_limits(args)
+    if LOSSES[loss].couples_outputs:
         raise InvalidInputError("alternatives are found for two classes: --positive LABEL tells one class from the rest.")
     data = load_data(args, classes=2)
     costs = None if args.cheapest is None else costs_in(args.cheapest, data, "--cheapest")
-    found = ellzero.alternatives(
-        data.X,
-        encoded_target(args, data.y),
-        loss=loss,
-        within=args.within,
-        n_best=args.n_best,
-        max_models=args.max_models,
-        time_limit=args.time_limit,
-        node_limit=args.node_limit,
-        bound=args.bound,
-        checkpoint=args.checkpoint,
-        sample_weight=data.weight,
-        **limits,
-        **shrinkage_settings(args),
-        **problem_settings(args, data),
-    )
+    settings = settings_for(ellzero.alternatives, args, data, loss=loss)
+    found = ellzero.alternatives(data.X, encoded_target(args, data.y), **settings)
     found = replace(found, names=list(data.preparation.features))
     if not found.complete and sys.stderr.isatty() and not args.quiet:
         sys.stderr.write("\n")  # the progress line of a search that was stopped has no end of its own
@@ -63,20 +52,22 @@ def run(args: argparse.Namespace) -> int:
         note(args, "the proof is not kept; --proof proof.npz writes it.")
     if args.plot is not None:
         save_picture(args.plot, found.plot)
-    chosen = choice(args, found, costs)
-    result = json_result(args, found, chosen, data)
-    print_result(args, result, "\n".join(text_lines(args, found, result)))
+    chosen = chosen_model(args, found, costs)
+    result = alternatives_json(args, found, chosen, data)
+    print_result(args, result, "\n".join(alternatives_lines(args, found, result)))
     return exit_code(found.status, written=bool(args.out or args.proof))
 
 
-def choice(args: argparse.Namespace, found: ellzero.Alternatives, costs: NDArray[np.float64] | None) -> ellzero.Model | None:
+def chosen_model(
+    args: argparse.Namespace, found: ellzero.Alternatives, costs: NDArray[np.float64] | None
+) -> ellzero.Model | None:
     """Return the model that --cheapest, --including and --without choose, None if none of them is given."""
     if costs is None and not args.including and not args.without:
         return None
     return found.best(costs=costs, including=args.including or (), without=args.without or ())
 
 
-def json_result(
+def alternatives_json(
     args: argparse.Namespace, found: ellzero.Alternatives, chosen: ellzero.Model | None, data: Data
 ) -> dict[str, Any]:
     """Return the result for --json."""
@@ -103,7 +94,7 @@ def json_result(
     }
 
 
-def text_lines(args: argparse.Namespace, found: ellzero.Alternatives, result: dict[str, Any]) -> list[str]:
+def alternatives_lines(args: argparse.Namespace, found: ellzero.Alternatives, result: dict[str, Any]) -> list[str]:
     """Return the result as lines of text."""
     lines = [*found.summary(), f"{found.nodes} nodes, {found.seconds:.2f} s", ""]
     for at, (model, above) in enumerate(zip(found.models[:SHOWN], found.above_best, strict=False)):

@@ -7,6 +7,8 @@ import csv
 import math
 from typing import Any
 
+from ellzero.problem.losses import LOSSES
+
 __all__ = [
     "add_classifier",
     "add_cross_validation",
@@ -20,7 +22,6 @@ __all__ = [
 ]
 
 FORMATS = ("csv", "tsv", "parquet", "excel", "svmlight", "npz", "columns")
-LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error", "multinomial")
 MULTI_CLASS = ("auto", "multinomial", "ovr_shared", "ovr")
 
 
@@ -76,7 +77,7 @@ def add_problem(parser: argparse.ArgumentParser, shrinkage: bool = True) -> None
     kind.add_argument("--regression", action="store_true", help="the target is a number (squared error)")
     kind.add_argument("--classes", action="store_true", help="the target's values are classes, however many numbers they are")
     losses = f"{', '.join(LOSSES)} (default: logistic; multinomial for more than two classes)"
-    group.add_argument("--loss", type=underscored, choices=LOSSES, metavar="NAME", help=losses)
+    group.add_argument("--loss", type=underscored, choices=tuple(LOSSES), metavar="NAME", help=losses)
     if shrinkage:
         group.add_argument("--lambda-1", type=float, default=0.0, metavar="V", help="weight of the l1 norm (default: 0)")
         group.add_argument(
@@ -134,7 +135,6 @@ def add_classifier(parser: argparse.ArgumentParser) -> None:
         help="more than two classes: multinomial (on shared features; default), ovr_shared (each against the rest, on shared "
         "features; default of other losses), ovr (each with features of its own)",
     )
-    group.add_argument("--shared-support", action="store_true", help=argparse.SUPPRESS)  # the former --multi-class ovr_shared
     group.add_argument("--probability", action="store_true", help="hinge losses: learn probabilities, too")
     group.add_argument("--seed", type=seed, default=0, metavar="N", help="of whatever is random (default: 0)")
 

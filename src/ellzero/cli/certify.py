@@ -13,18 +13,10 @@ import ellzero
 from ellzero.base.quoting import LONGEST_PATH, shown
 from ellzero.cli.data import Data, load_data
 from ellzero.cli.files import check_output
-from ellzero.cli.output import coefficient_lines, coefficients, exit_code, made_of, note, print_result, used_columns
-from ellzero.cli.solver_settings import (
-    check_loss,
-    encoded_target,
-    limit_settings,
-    loss_for,
-    most_classes,
-    problem_settings,
-    search_settings,
-    shrinkage_settings,
-)
+from ellzero.cli.output import coefficient_lines, coefficients, columns_used, exit_code, made_of, note, print_result
+from ellzero.cli.solver_settings import check_limits, check_loss, encoded_target, loss_for, most_classes, settings_for
 from ellzero.estimators.cautions import warn_of_cautions
+from ellzero.problem.losses import LOSSES, Logistic
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
 
 __all__ = ["run"]
@@ -43,22 +35,10 @@ def run(args: argparse.Namespace) -> int:
     """Search, write and print; Ctrl-C ends the search, and the best model so far is written."""
     check_output(args.out, args.model, inputs=(args.data,))
     check_loss(args)
-    limits = limit_settings(args)
+    check_limits(args)
     data = load_data(args, classes=most_classes(args))
-    solution = ellzero.solve(
-        data.X,
-        encoded_target(args, data.y),
-        loss=loss_for(args, data.y),
-        method=args.method,
-        backend=args.backend,
-        node_limit=args.node_limit,
-        checkpoint=args.checkpoint,
-        sample_weight=data.weight,
-        **limits,
-        **shrinkage_settings(args),
-        **search_settings(args),
-        **problem_settings(args, data),
-    )
+    settings = settings_for(ellzero.solve, args, data, loss=loss_for(args, data.y))
+    solution = ellzero.solve(data.X, encoded_target(args, data.y), **settings)
     if solution.status not in ("optimal", "precision") and sys.stderr.isatty() and not args.quiet:
         sys.stderr.write("\n")  # the progress line of a search that was stopped has no end of its own
     if args.out is not None:
@@ -66,26 +46,27 @@ def run(args: argparse.Namespace) -> int:
     else:
         note(args, "the proof is not kept; --out proof.npz writes it.")
     if args.model is not None:
-        write_model_file(args.model, model_content(args, solution, data))
+        write_model_file(args.model, certified_content(args, solution, data))
     if not args.regression:
         labels = np.unique(data.y) if args.positive is None else np.array(["the rest", args.positive])
         warn_of_cautions([solution.certificate.problem], [solution.model], labels, 2)
-    result = json_result(args, solution, data)
-    print_result(args, result, "\n".join(text_lines(args, solution, result)))
+    result = certified_json(args, solution, data)
+    print_result(args, result, "\n".join(certified_lines(args, solution, result)))
     return exit_code(solution.status, written=bool(args.out or args.model))
 
 
-def model_content(args: argparse.Namespace, solution: ellzero.ExactSolution, data: Data) -> ModelContent:
+def certified_content(args: argparse.Namespace, solution: ellzero.ExactSolution, data: Data) -> ModelContent:
     """Return what the file of the solution's model holds."""
-    price = solution.certificate.problem.penalty.price
+    problem = solution.certificate.problem
     settings = FitSettings(
         k=args.k,
         budget=args.budget,
-        feature_cost=None if price is None else price.tolist(),
+        feature_cost=problem.penalty.price.tolist() if problem.priced else None,
         lambda_0=args.lambda_0,
         standardize=args.standardize,
         fit_intercept=args.fit_intercept,
-        **shrinkage_settings(args),
+        lambda_1=args.lambda_1,
+        lambda_2=args.lambda_2,
     )
     content = solution.model.file_content(settings)
     # The solver saw the labels of a least-squares classifier as -1 and +1: the file holds the user's.
@@ -93,7 +74,7 @@ def model_content(args: argparse.Namespace, solution: ellzero.ExactSolution, dat
     return replace(content, classes=classes, preparation=data.preparation.to_json())
 
 
-def json_result(args: argparse.Namespace, solution: ellzero.ExactSolution, data: Data) -> dict[str, Any]:
+def certified_json(args: argparse.Namespace, solution: ellzero.ExactSolution, data: Data) -> dict[str, Any]:
     """Return the result for --json."""
     model = solution.model
     return {
@@ -108,7 +89,7 @@ def json_result(args: argparse.Namespace, solution: ellzero.ExactSolution, data:
         "message": solution.message,
         "nodes": solution.nodes,
         "seconds": solution.seconds,
-        "loss": model.loss,
+        "loss": model.loss.name,
         "k": args.k,
         "lambda_0": args.lambda_0,
         "lambda_1": args.lambda_1,
@@ -117,7 +98,7 @@ def json_result(args: argparse.Namespace, solution: ellzero.ExactSolution, data:
         "classes": None if args.regression else np.unique(data.y),
         "positive": args.positive,
         "size": len(model.support),
-        **used_columns(model.groups, model.support.tolist()),
+        **columns_used(model.groups, model.support.tolist()),
         **({} if args.costs is None else {"budget": args.budget, "total_cost": model.spent}),
         "intercept": model.intercept,
         "features": coefficients(data.preparation.features, model.support.tolist(), model.values.tolist()),
@@ -126,7 +107,7 @@ def json_result(args: argparse.Namespace, solution: ellzero.ExactSolution, data:
     }
 
 
-def text_lines(args: argparse.Namespace, solution: ellzero.ExactSolution, result: dict[str, Any]) -> list[str]:
+def certified_lines(args: argparse.Namespace, solution: ellzero.ExactSolution, result: dict[str, Any]) -> list[str]:
     """Return the result as lines of text."""
     n, p = solution.certificate.problem.design.shape
     assumed = f", assuming |coefficients| <= {solution.bound:.4g} (penalised scale)" if solution.bound is not None else ""
@@ -145,7 +126,7 @@ def text_lines(args: argparse.Namespace, solution: ellzero.ExactSolution, result
 
 def several_classes(result: dict[str, Any]) -> Any:
     """Return the labels, if there are more than two, each with a column of coefficients; nothing otherwise."""
-    return result["classes"] if result.get("loss") == "multinomial" else ()
+    return result["classes"] if LOSSES[result.get("loss", Logistic.name)].couples_outputs else ()
 
 
 def positive_class(result: dict[str, Any]) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import time
 
-from ellzero.base.quoting import LONGEST_PATH, in_words, shown
+from ellzero.base.quoting import LONGEST_PATH, in_bytes, shown
+from ellzero.base.signatures import arguments_of
 from ellzero.cli.output import print_result
 from ellzero.conversion import convert
 from ellzero.design.column_files import read_about
@@ -16,25 +17,7 @@ __all__ = ["run"]
 def run(args: argparse.Namespace) -> int:
     """Convert, and print the store's size in one line."""
     start = time.monotonic()
-    store = convert(
-        args.data,
-        args.out,
-        target=args.target,
-        target_file=args.target_file,
-        format=args.format,
-        dtype=args.dtype,
-        drop=args.drop,
-        drop_unlabelled=args.drop_unlabelled,
-        regression=args.regression,
-        impute=args.impute,
-        separator=args.separator,
-        decimal=args.decimal,
-        encoding=args.encoding,
-        missing=args.missing,
-        overwrite=args.overwrite,
-        memory=args.memory,
-        progress=not args.quiet,
-    )
+    store = convert(args.data, **arguments_of(convert, {**vars(args), "progress": not args.quiet}))
     seconds = time.monotonic() - start
     about = read_about(store)
     size = sum(about["files"].values())
@@ -48,6 +31,6 @@ def run(args: argparse.Namespace) -> int:
         "seconds": seconds,
     }
     target = "" if labelled else ", no target"
-    found = f"{about['n']} rows, {about['p']} columns ({about['storage']}, {about['dtype']}){target}, {in_words(size)}"
+    found = f"{about['n']} rows, {about['p']} columns ({about['storage']}, {about['dtype']}){target}, {in_bytes(size)}"
     print_result(args, result, f"{shown(store, LONGEST_PATH)}: {found}, {seconds:.1f} s")
     return 0

@@ -11,13 +11,7 @@ from ellzero.cli.data import load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.fitted import write_and_print
 from ellzero.cli.pictures import check_picture, save_picture
-from ellzero.cli.solver_settings import (
-    check_loss,
-    classifier_settings,
-    cross_validation_settings,
-    problem_settings,
-    search_settings,
-)
+from ellzero.cli.solver_settings import classifier_settings, settings_for
 
 __all__ = ["run"]
 
@@ -26,19 +20,10 @@ def run(args: argparse.Namespace) -> int:
     """Fit, write and print."""
     check_output(args.out, args.plot, inputs=(args.data,))
     check_picture(args.plot)
-    check_loss(args)  # before the data is read, which may take long
-    for_classes = classifier_settings(args)
+    for_classes = classifier_settings(args)  # before the data is read, which may take long
     data = load_data(args, keep_labels=True)
-    for_classes |= {} if args.regression else {"pos_label": data.positive}
-    settings: dict[str, Any] = {
-        "lambda_0": args.lambda_0,
-        "select": args.select,
-        "algorithm": args.algorithm,
-        **cross_validation_settings(args),
-        **search_settings(args),
-        **problem_settings(args, data),
-    }
-    estimator: Any = ellzero.L0RegressorCV(**settings) if args.regression else ellzero.L0ClassifierCV(**settings, **for_classes)
+    kind: Any = ellzero.L0RegressorCV if args.regression else ellzero.L0ClassifierCV
+    estimator = kind(**settings_for(kind, args, data, **for_classes))
     estimator.fit(data.X, data.y, sample_weight=data.weight)
     scores = estimator.cv_results_
     if args.plot is not None:
@@ -58,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
         "points": compared_points(scores),
         "plot": args.plot,
     }
-    return write_and_print(args, estimator, data, result, [*text_lines(scores), ""])
+    return write_and_print(args, estimator, data, result, [*cv_lines(scores), ""])
 
 
 def compared_points(scores: ellzero.CrossValidation) -> list[dict[str, Any]]:
@@ -79,7 +64,7 @@ def compared_points(scores: ellzero.CrossValidation) -> list[dict[str, Any]]:
     ]
 
 
-def text_lines(scores: ellzero.CrossValidation) -> list[str]:
+def cv_lines(scores: ellzero.CrossValidation) -> list[str]:
     """Return a line for the best point of each value of the second penalty, then all points of the chosen value."""
     lines = []
     if len(scores.columns) > 1:

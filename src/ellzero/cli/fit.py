@@ -9,7 +9,7 @@ import ellzero
 from ellzero.cli.data import load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.fitted import write_and_print
-from ellzero.cli.solver_settings import check_loss, classifier_settings, problem_settings, search_settings, shrinkage_settings
+from ellzero.cli.solver_settings import classifier_settings, settings_for
 
 __all__ = ["run"]
 
@@ -17,32 +17,18 @@ __all__ = ["run"]
 def run(args: argparse.Namespace) -> int:
     """Fit, write and print."""
     check_output(args.out, inputs=(args.data,))
-    check_loss(args)  # before the data is read, which may take long
-    for_classes = classifier_settings(args)
+    for_classes = classifier_settings(args)  # before the data is read, which may take long
     data = load_data(args, keep_labels=True)
-    for_classes |= {} if args.regression else {"pos_label": data.positive}
-    settings: dict[str, Any] = {
-        "k": args.k,
-        "budget": args.budget,
-        "lambda_0": args.lambda_0,
-        "criterion": args.criterion,
-        "max_support": args.max_support,
-        "algorithm": args.algorithm,
-        **shrinkage_settings(args),
-        **search_settings(args),
-        **problem_settings(args, data),
-    }
-    if args.regression:
-        estimator: Any = ellzero.L0Regressor(**settings)
-    else:
-        estimator = ellzero.L0Classifier(**settings, **for_classes, random_state=args.seed)
+    kind: Any = ellzero.L0Regressor if args.regression else ellzero.L0Classifier
+    estimator = kind(**settings_for(kind, args, data, **for_classes))
     estimator.fit(data.X, data.y, sample_weight=data.weight)
     by_criterion = args.k is None and args.budget is None and args.lambda_0 is None
     result = {
         "k": args.k,
         **({} if args.budget is None else {"budget": args.budget}),
         "lambda_0": args.lambda_0,
-        **shrinkage_settings(args),
+        "lambda_1": args.lambda_1,
+        "lambda_2": args.lambda_2,
         "criterion": {"name": args.criterion, "value": estimator.criterion_} if by_criterion else None,
     }
     how = f"size chosen by {args.criterion}" if by_criterion else ""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ellzero.base.quoting import LONGEST_PATH, shown
 from ellzero.cli.data import Data
-from ellzero.cli.output import coefficient_lines, coefficients, exit_code, made_of, note, print_result, used_columns
+from ellzero.cli.output import coefficient_lines, coefficients, columns_used, exit_code, made_of, note, print_result
 from ellzero.estimators.model_content import write_model
 from ellzero.estimators.showing import linear_functions
 
@@ -27,13 +27,13 @@ def write_and_print(
         write_model(args.out, estimator, data.preparation.to_json())
     else:
         note(args, "the model is not kept; --out model.json writes it.")
-    result = json_result(args, estimator, data, chosen)
+    result = fitted_json(args, estimator, data, chosen)
     written = [f"written: {shown(args.out, LONGEST_PATH)}"] if args.out is not None else []
-    print_result(args, result, "\n".join([*lines, *text_lines(result, how), *written]))
+    print_result(args, result, "\n".join([*lines, *fitted_lines(result, how), *written]))
     return exit_code(result["status"], written=bool(args.out))
 
 
-def json_result(args: argparse.Namespace, estimator: Any, data: Data, chosen: dict[str, Any]) -> dict[str, Any]:
+def fitted_json(args: argparse.Namespace, estimator: Any, data: Data, chosen: dict[str, Any]) -> dict[str, Any]:
     """Return the result for --json; `chosen` says how the model was chosen."""
     names = data.preparation.features
     outputs = [
@@ -50,7 +50,7 @@ def json_result(args: argparse.Namespace, estimator: Any, data: Data, chosen: di
     return {
         "command": args.command,
         "estimator": type(estimator).__name__,
-        "loss": estimator._loss_name(),
+        "loss": estimator._loss.name,
         "target": data.target,
         "rows": len(data.y),
         "n_features": estimator.n_features_in_,
@@ -59,7 +59,7 @@ def json_result(args: argparse.Namespace, estimator: Any, data: Data, chosen: di
         **chosen,
         "objective": estimator.objective_,
         "size": len(estimator.support_),
-        **used_columns(getattr(estimator, "groups_", None), estimator.support_),
+        **columns_used(getattr(estimator, "groups_", None), estimator.support_),
         **({} if args.costs is None else {"total_cost": estimator.spent_}),
         "features": used_features(estimator, names),
         "intercept": outputs[0]["intercept"] if len(outputs) == 1 else estimator.intercept_,
@@ -73,7 +73,7 @@ def json_result(args: argparse.Namespace, estimator: Any, data: Data, chosen: di
     }
 
 
-def text_lines(result: dict[str, Any], how: str) -> list[str]:
+def fitted_lines(result: dict[str, Any], how: str) -> list[str]:
     """Return the result as lines of text."""
     size = f"{result['size']} of {result['n_features']} features{made_of(result)}"
     heading = f"{result['loss']} model with {size}, {result['rows']} rows"

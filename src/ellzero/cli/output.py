@@ -18,7 +18,7 @@ from ellzero.base.files import replacing
 from ellzero.base.quoting import json_text, safe_line, safe_lines, shown, spreadsheet_cell
 from ellzero.cli.exit_codes import INTERRUPTED
 
-__all__ = ["coefficient_lines", "coefficients", "exit_code", "made_of", "note", "print_result", "used_columns", "write_table"]
+__all__ = ["coefficient_lines", "coefficients", "columns_used", "exit_code", "made_of", "note", "print_result", "write_table"]
 
 
 def note(args: argparse.Namespace, text: str) -> None:
@@ -100,7 +100,7 @@ def write_table(name: str | None, header: list[str], rows: Iterable[Sequence[Any
         text.detach()
 
 
-def used_columns(groups: Sequence[str] | None, support: Iterable[int]) -> dict[str, list[str]]:
+def columns_used(groups: Sequence[str] | None, support: Iterable[int]) -> dict[str, list[str]]:
     """Return the columns of the table that features of a model were made of, if columns became several features."""
     return {} if groups is None else {"columns": list(dict.fromkeys(groups[j] for j in support))}
 

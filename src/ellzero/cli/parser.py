@@ -70,10 +70,6 @@ ellzero report data.csv --target price --regression --time-limit 0 --out report.
 ellzero convert data.csv --target label --out data.columns
 ellzero convert genotypes.bed --impute mode --drop-unlabelled --out genotypes.columns
 ellzero convert data.parquet --target price --regression --drop id --dtype float32 --memory 1G --out data.columns""",
-    "reproduce": """
-ellzero reproduce --list
-ellzero reproduce fig1 --quick
-ellzero reproduce table2 --reps 3 --out results""",
 }
 
 
@@ -120,7 +116,6 @@ def make_parser() -> argparse.ArgumentParser:
     add_verify(add_command(commands, "verify", "check a proof against the data"))
     add_report(add_command(commands, "report", "write a page about the best model (HTML)"))
     add_convert(add_command(commands, "convert", "store a data file by columns, for work larger than memory"))
-    add_reproduce(add_command(commands, "reproduce", "redo an experiment of the paper"))
     return parser
 
 
@@ -305,22 +300,6 @@ def add_convert(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--overwrite", action="store_true", help="replace a column store of this name")
     group.add_argument("--memory", default="256M", metavar="SIZE", help="to work with, such as 64M or 2G (default: 256M)")
-
-
-def add_reproduce(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of reproduce."""
-    parser.add_argument("name", nargs="?", metavar="NAME", help="a table or figure (--list names them), or 'all'")
-    parser.add_argument("--list", action="store_true", help="say what there is")
-    group = parser.add_argument_group("how much")
-    group.add_argument("--quick", action="store_true", help="a small version that takes seconds to minutes")
-    group.add_argument("--reps", type=int, metavar="N", help="repetitions (default: the paper's)")
-    group.add_argument(
-        "--only", default="", metavar="TEXT", help="only tasks whose description contains this, such as method=L1"
-    )
-    group.add_argument("--no-run", action="store_true", help="only report on the results that are there")
-    group.add_argument("--jobs", type=int, metavar="N", help="processes (default: all processors; timings always use one)")
-    add_output(parser, "folder of the reports; results already in it are kept and used (default: reproduction)")
-    parser.set_defaults(out="reproduction")
 
 
 def indented(text: str) -> str:

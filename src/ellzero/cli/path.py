@@ -13,14 +13,7 @@ from ellzero.cli.data import load_data
 from ellzero.cli.files import check_output
 from ellzero.cli.output import coefficients, print_result, write_table
 from ellzero.cli.pictures import check_picture, save_picture
-from ellzero.cli.solver_settings import (
-    check_loss,
-    encoded_target,
-    loss_for,
-    most_classes,
-    problem_settings,
-    shrinkage_settings,
-)
+from ellzero.cli.solver_settings import check_loss, encoded_target, loss_for, most_classes, settings_for
 
 __all__ = ["run"]
 
@@ -33,25 +26,14 @@ def run(args: argparse.Namespace) -> int:
     check_picture(args.plot)
     check_loss(args)
     data = load_data(args, classes=most_classes(args))
-    path = ellzero.fit_path(
-        data.X,
-        encoded_target(args, data.y),
-        loss=loss_for(args, data.y),
-        lambda_0=args.lambda_0,
-        n_lambda=args.n_lambda,
-        lambda_min_ratio=args.lambda_min_ratio,
-        max_support=args.max_support,
-        algorithm=args.algorithm,
-        sample_weight=data.weight,
-        **shrinkage_settings(args),
-        **problem_settings(args, data),
-    )
+    settings = settings_for(ellzero.fit_path, args, data, loss=loss_for(args, data.y))
+    path = ellzero.fit_path(data.X, encoded_target(args, data.y), **settings)
     names = data.preparation.features
     if args.out is not None:
         write_coefficients(args.out, path, names)
     if args.plot is not None:
         save_picture(args.plot, lambda: path.plot())
-    print_result(args, json_result(args, path, names, data), "\n".join(text_lines(path, names)))
+    print_result(args, path_json(args, path, names, data), "\n".join(path_lines(path, names)))
     return 0
 
 
@@ -73,7 +55,7 @@ def write_coefficients(name: str, path: ellzero.Path, names: list[str]) -> None:
     write_table(name, header, cells)
 
 
-def json_result(args: argparse.Namespace, path: ellzero.Path, names: list[str], data: Any) -> dict[str, Any]:
+def path_json(args: argparse.Namespace, path: ellzero.Path, names: list[str], data: Any) -> dict[str, Any]:
     """Return the result for --json."""
     n, p = path.problem.design.shape
     return {
@@ -102,10 +84,10 @@ def json_result(args: argparse.Namespace, path: ellzero.Path, names: list[str], 
     }
 
 
-def text_lines(path: ellzero.Path, names: list[str]) -> list[str]:
+def path_lines(path: ellzero.Path, names: list[str]) -> list[str]:
     """Return a line for each point, with the features that entered and left."""
     n, p = path.problem.design.shape
-    spent = None if path.problem.penalty.price is None else path.spent
+    spent = path.spent if path.problem.priced else None
     lines = [
         f"{path.problem.loss.name} path: {len(path)} points, {n} rows, {p} features, lambda_1 = {path.lambda_1:g}, "
         f"lambda_2 = {path.lambda_2:g}",
@@ -115,7 +97,7 @@ def text_lines(path: ellzero.Path, names: list[str]) -> list[str]:
     for k in range(len(path)):
         now = set(path[k].support.tolist())
         changes = [f"+{shown(names[j])}" for j in sorted(now - before)], [f"-{shown(names[j])}" for j in sorted(before - now)]
-        words = " ".join(filter(None, map(shortened, changes)))
+        words = " ".join(filter(None, map(first_few, changes)))
         mark = "" if path.converged[k] else "  (not converged)"
         cost = "" if spent is None else f" {spent[k]:12.6g}"
         numbers = f"{path.lambda_0[k]:12.6g} {path.support_size[k]:9d} {path.objective[k]:14.8g}{cost}"
@@ -124,7 +106,7 @@ def text_lines(path: ellzero.Path, names: list[str]) -> list[str]:
     return lines
 
 
-def shortened(words: list[str]) -> str:
+def first_few(words: list[str]) -> str:
     """Return the first few words, and the number of the others."""
     rest = len(words) - NAMED
     return " ".join(words[:NAMED]) + (f" ({rest} more)" if rest > 0 else "")

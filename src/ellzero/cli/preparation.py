@@ -20,7 +20,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 from ellzero.base.quoting import one_line, quoted
 from ellzero.base.validation import as_count
-from ellzero.tables.columns import as_text, check_presence, kinds_of, listed, number_matrix
+from ellzero.tables.columns import as_text, check_presence, kinds_of, number_matrix, worded
 from ellzero.tables.optional import need
 from ellzero.tables.text import refuse_twice
 
@@ -285,7 +285,7 @@ def refuse_together(source: str, checks: list[Callable[[], object]]) -> None:
 def refuse_missing(names: list[str], new: bool = False) -> None:
     """Refuse columns with missing values, in the data of a fit or in new data, for which there are no medians."""
     if names:
-        what = f"{listed(names)} {'has' if len(names) == 1 else 'have'} missing values"
+        what = f"{worded(names)} {'has' if len(names) == 1 else 'have'} missing values"
         raise InvalidInputError(f"{what}{UNKNOWN_MEDIANS}" if new else f"{what}; {ADVICE}, or leave out with --drop.")
 
 
@@ -327,7 +327,7 @@ def refuse_dates(dates: list[str]) -> None:
     """Refuse columns of dates: there is no one number that they stand for."""
     if dates:
         raise InvalidInputError(
-            f"{listed(dates)} {'holds' if len(dates) == 1 else 'hold'} dates; leave out with --drop, or turn into numbers."
+            f"{worded(dates)} {'holds' if len(dates) == 1 else 'hold'} dates; leave out with --drop, or turn into numbers."
         )
 
 
@@ -340,7 +340,7 @@ def refuse_empty(empty: list[str], source: str) -> None:
     """Refuse columns without a single value, which have no median."""
     if empty:
         raise InvalidInputError(
-            f"{listed(empty)} {'has' if len(empty) == 1 else 'have'} no values at all in {source}; leave out with --drop."
+            f"{worded(empty)} {'has' if len(empty) == 1 else 'have'} no values at all in {source}; leave out with --drop."
         )
 
 
@@ -364,10 +364,10 @@ def refuse_text(frame: pd.DataFrame, text: list[str]) -> None:
     holds = "holds" if len(text) == 1 else "hold"
     if numeric.notna().all():
         raise InvalidInputError(
-            f"{listed(text)} {holds} numbers with a decimal point (such as {quoted(values.iloc[0])}); leave out --decimal."
+            f"{worded(text)} {holds} numbers with a decimal point (such as {quoted(values.iloc[0])}); leave out --decimal."
         )
     odd = values[numeric.isna()].iloc[0]
-    what = f"{listed(text)} {holds} text (such as {quoted(odd)})"
+    what = f"{worded(text)} {holds} text (such as {quoted(odd)})"
     if numeric.notna().mean() > 0.5:
         raise InvalidInputError(f"{what} among numbers; if that means a missing value, add --missing {quoted(odd)}.")
     if pandas.to_numeric(values.str.replace(",", "."), errors="coerce").notna().all():

@@ -8,12 +8,13 @@ from typing import Any
 
 from scipy import sparse
 
+import ellzero
 from ellzero.base.quoting import LONGEST_PATH, shown
 from ellzero.cli.data import Data, load_data, quoted_name
 from ellzero.cli.files import check_output
 from ellzero.cli.output import exit_code, print_result
 from ellzero.cli.preparation import MISSING, TablePreparation
-from ellzero.cli.solver_settings import check_loss, classifier_settings, cross_validation_settings, problem_settings
+from ellzero.cli.solver_settings import classifier_settings, settings_for
 from ellzero.report.page import write_report
 
 __all__ = ["run"]
@@ -33,32 +34,21 @@ READING = {
 def run(args: argparse.Namespace) -> int:
     """Fit, prove and write."""
     check_output(args.out, inputs=(args.data,))
-    check_loss(args)  # before the data is read, which may take long
-    for_classes = classifier_settings(args)
+    for_classes = classifier_settings(args)  # before the data is read, which may take long
     data = load_data(args, keep_labels=True)
-    for_classes |= {} if args.regression else {"pos_label": data.positive}
-    summary = write_report(
-        args.out,
-        data.X,
-        data.y,
-        target=data.target,
-        subject=args.subject,
-        title=args.title,
-        regression=args.regression,
-        time_limit=args.time_limit,
-        sample_weight=data.weight,
-        source="data.csv" if args.data == "-" else args.data,
-        arguments=data_arguments(args),
-        notes=notes_on(data),
-        missing=data.gaps,
-        categories=categories_of(data),
-        date=datetime.date.today().isoformat(),
-        **({} if args.algorithm is None else {"algorithm": args.algorithm}),
-        **cross_validation_settings(args),
-        **problem_settings(args, data),
+    own: dict[str, Any] = {
+        "target": data.target,
+        "source": "data.csv" if args.data == "-" else args.data,
+        "arguments": data_arguments(args),
+        "notes": notes_on(data),
+        "categories": categories_of(data),
+        "date": datetime.date.today().isoformat(),
+        "feature_names": names_of(data),
         **for_classes,
-        **names_of(data),
-    )
+    }
+    kind = ellzero.L0RegressorCV if args.regression else ellzero.L0ClassifierCV
+    settings = {**settings_for(kind, args, data, **own), **settings_for(write_report, args, data, **own)}
+    summary = write_report(args.out, data.X, data.y, **{**settings, "missing": data.gaps})
     chosen = summary["models"][summary["selection"]["chosen"]]
     result = {
         "command": "report",
@@ -118,7 +108,7 @@ def categories_of(data: Data) -> dict[str, dict[str, str | None]]:
     return out
 
 
-def names_of(data: Data) -> dict[str, Any]:
+def names_of(data: Data) -> list[str] | None:
     """Return the names of features of a table that became a sparse matrix, which has none of its own."""
     table = isinstance(data.preparation, TablePreparation) and sparse.issparse(data.X)
-    return {"feature_names": data.preparation.features} if table else {}
+    return data.preparation.features if table else None

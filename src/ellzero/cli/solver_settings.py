@@ -3,77 +3,78 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.signatures import arguments_of
 from ellzero.cli.costs import feature_costs
 from ellzero.cli.data import Data
-from ellzero.cli.output import note
 from ellzero.cli.preparation import TablePreparation
+from ellzero.problem.losses import LOSSES, Logistic, Multinomial, SquaredError
 
 __all__ = [
+    "check_limits",
     "check_loss",
     "chosen_loss",
     "classifier_settings",
-    "cross_validation_settings",
     "encoded_target",
     "feature_groups",
-    "limit_settings",
     "loss_for",
     "most_classes",
-    "problem_settings",
-    "search_settings",
-    "shrinkage_settings",
+    "settings_for",
 ]
 
 
 def check_loss(args: argparse.Namespace) -> None:
     """Refuse --regression together with the loss of a classifier."""
-    if args.regression and args.loss not in (None, "squared_error"):
+    if args.regression and LOSSES[chosen_loss(args)].is_classification:
         raise InvalidInputError(f"--regression has the loss squared_error, got --loss {args.loss}.")
 
 
 def chosen_loss(args: argparse.Namespace) -> str:
     """Return the loss: squared error for a regression, else the one that is named, or logistic."""
-    check_loss(args)
-    return "squared_error" if args.regression else args.loss or "logistic"
+    return args.loss or (SquaredError.name if args.regression else Logistic.name)
 
 
 def most_classes(args: argparse.Namespace) -> int | None:
     """Return how many classes a problem may have: any number with the multinomial loss, which needs not be named."""
-    return None if args.loss in (None, "multinomial") else 2
+    return None if args.loss is None or LOSSES[args.loss].couples_outputs else 2
 
 
 def loss_for(args: argparse.Namespace, y: NDArray[Any]) -> str:
     """Return the loss of a problem with this target: of two classes logistic, of more multinomial, unless another is named."""
-    if args.regression or args.loss not in (None, "multinomial"):
+    if args.regression or most_classes(args) is not None:
         return chosen_loss(args)
-    return "multinomial" if len(np.unique(y)) > 2 else "logistic"
+    return Multinomial.name if len(np.unique(y)) > 2 else Logistic.name
 
 
-def limit_settings(args: argparse.Namespace) -> dict[str, Any]:
-    """Return what limits the features of a model, of which at least one must be given."""
+def check_limits(args: argparse.Namespace) -> None:
+    """Refuse a search in which nothing limits the features of a model."""
     if args.k is None and args.budget is None and args.lambda_0 is None:
         raise InvalidInputError("--k, --budget or --lambda-0 must be given.")
-    return {"k": args.k, "budget": args.budget, "lambda_0": args.lambda_0}
 
 
-def problem_settings(args: argparse.Namespace, data: Data) -> dict[str, Any]:
-    """Return the settings of the problem, by the names that functions and estimators give them."""
-    return {
-        "standardize": args.standardize,
-        "fit_intercept": args.fit_intercept,
-        "lower": args.lower,
-        "upper": args.upper,
+def settings_for(function: Callable[..., Any], args: argparse.Namespace, data: Data, **own: Any) -> dict[str, Any]:
+    """Return the arguments of a function: the options of the same names, what the data say, and those of its `own`.
+
+    An option that was not given is left out, so that the default of the function holds.
+    """
+    known = {
+        **vars(args),
         "unpenalized": data.features_of(args.always) if args.always else None,
         "feature_cost": feature_costs(args, data),
         "groups": feature_groups(args, data),
-        "n_jobs": args.n_jobs,
+        "sample_weight": data.weight,
+        "pos_label": data.positive,
+        "random_state": getattr(args, "seed", None),
         "progress": not args.quiet,
+        **own,
     }
+    return arguments_of(function, {name: value for name, value in known.items() if value is not None})
 
 
 def feature_groups(args: argparse.Namespace, data: Data) -> list[str] | None:
@@ -83,54 +84,23 @@ def feature_groups(args: argparse.Namespace, data: Data) -> list[str] | None:
     return data.preparation.groups if isinstance(data.preparation, TablePreparation) else None
 
 
-def shrinkage_settings(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the penalties beside L0."""
-    return {"lambda_1": args.lambda_1, "lambda_2": args.lambda_2}
-
-
-def cross_validation_settings(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the settings of cross-validation."""
-    return {
-        "penalty": args.penalty,
-        "shrinkage": args.shrinkage,
-        "cv": args.cv,
-        "scoring": args.scoring,
-        "rule": args.rule,
-        "max_support": args.max_support,
-        "random_state": args.seed,
-    }
-
-
-def search_settings(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the limits and the assumed bound of an exact search."""
-    return {"gap": args.gap, "time_limit": args.time_limit, "bound": args.bound}
-
-
 def classifier_settings(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the settings that only classifiers have; refuse them for a regression."""
+    """Return the loss of a classifier and how it takes several classes; refuse settings of classifiers for a regression."""
+    check_loss(args)
     if args.regression:
-        for option in ("class_weight", "multi_class", "shared_support", "probability"):
+        for option in ("class_weight", "multi_class", "probability"):
             if getattr(args, option):
                 raise InvalidInputError(f"--{option.replace('_', '-')} is for classes, not for --regression.")
         return {}
-    loss, multi_class = chosen_loss(args), args.multi_class
-    if args.shared_support:
-        note(args, "--shared-support will go: use --multi-class ovr_shared.")
-        multi_class = multi_class or "ovr_shared"
-    if loss == "multinomial":
-        if multi_class not in (None, "auto", "multinomial"):
-            raise InvalidInputError(f"--loss multinomial excludes --multi-class {multi_class}.")
-        loss, multi_class = "logistic", "multinomial"
-    return {
-        "loss": loss,
-        "class_weight": args.class_weight,
-        "multi_class": multi_class or "auto",
-        "probability": args.probability,
-    }
+    if args.loss is None or not LOSSES[args.loss].couples_outputs:
+        return {"loss": args.loss}
+    if args.multi_class not in (None, "auto", args.loss):
+        raise InvalidInputError(f"--loss multinomial excludes --multi-class {args.multi_class}.")
+    return {"loss": Logistic.name, "multi_class": args.loss}
 
 
 def encoded_target(args: argparse.Namespace, y: NDArray[Any]) -> NDArray[Any]:
     """Return the target as `fit_path` and `solve` take it: with squared error they want numbers, so labels become -1 and +1."""
-    if args.regression or args.loss != "squared_error":
+    if args.regression or LOSSES[chosen_loss(args)].is_classification:
         return y
     return np.where(y == np.unique(y)[1], 1.0, -1.0)

@@ -19,6 +19,7 @@ from ellzero.cli.solver_settings import feature_groups
 from ellzero.exact.verifier import fingerprint_vector
 from ellzero.exact.verifier.claims import load
 from ellzero.exact.verifier.data import Refused
+from ellzero.problem.losses import LOSSES
 
 __all__ = ["run"]
 
@@ -28,13 +29,14 @@ CLAIMS = ("loss", "k", "budget", "lambda_0", "lambda_1", "lambda_2", "standardiz
 def run(args: argparse.Namespace) -> int:
     """Check the certificate and print the verdict; return 1 if it is not valid."""
     header, arrays = claims_of(args.certificate)
-    if args.regression and header.get("loss", "squared_error") != "squared_error":
+    loss = LOSSES.get(str(header.get("loss")))
+    if args.regression and loss is not None and loss.is_classification:
         raise InvalidInputError(f"--regression was given, but {args.certificate} is about the loss {header['loss']}.")
     data = load_data(args)
     report = ellzero.verify(
         args.certificate,
         data.X,
-        target_of(header, data.y),
+        data.y if loss is None or loss.is_classification else numbers_of(header, data.y),
         arithmetic="exact" if args.exact else "float64",
         expect=expected(args, data),
         progress=not args.quiet,
@@ -79,10 +81,8 @@ def claims_of(name: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         return {}, {}
 
 
-def target_of(header: dict[str, Any], y: NDArray[Any]) -> NDArray[Any]:
-    """Return the target as certify saw it: with squared error it saw numbers, or two labels as -1 and +1."""
-    if header.get("loss") != "squared_error":
-        return y
+def numbers_of(header: dict[str, Any], y: NDArray[Any]) -> NDArray[Any]:
+    """Return the target as certify saw it, with a loss of numbers: two labels are -1 and +1."""
     classes = np.unique(y)
     signs = np.where(y == classes[-1], 1.0, -1.0)
     if y.dtype.kind not in "iuf" or (len(classes) == 2 and fingerprint_vector(signs) == header.get("fingerprint_y")):

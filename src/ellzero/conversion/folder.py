@@ -15,7 +15,7 @@ from types import TracebackType
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.files import current_umask
-from ellzero.base.quoting import in_words
+from ellzero.base.quoting import in_bytes
 from ellzero.base.reading import Malformed, read_json
 from ellzero.base.systems import FolderLock, sync_folder
 from ellzero.design.column_files import ABOUT, FORMAT
@@ -80,11 +80,11 @@ class NewFolder:
         """Raise a sentence about a full disk in place of an error that is about one."""
         if error.errno not in (*FULL, errno.EFBIG):
             return
-        free = in_words(
+        free = in_bytes(
             shutil.disk_usage(self.target.parent).free
         )  # after an error in the block, our own files are gone by now
         more = f"more is needed than the {free} that are free"
-        need = more if self.needed is None else f"{in_words(self.needed)} are needed, {free} are free"
+        need = more if self.needed is None else f"{in_bytes(self.needed)} are needed, {free} are free"
         raise OSError(error.errno, f"{FULL.get(error.errno, TOO_LARGE)}: {need}", str(self.target)) from None
 
     def finish(self) -> None:

@@ -52,7 +52,7 @@ class DenseTiles:
         """Yield columns first to last - 1 of each tile, from top to bottom."""
         start = 0
         for rows in self.rows:
-            yield read(self.file, start + first * rows * self.dtype.itemsize, rows * (last - first), self.dtype).reshape(
+            yield numbers_at(self.file, start + first * rows * self.dtype.itemsize, rows * (last - first), self.dtype).reshape(
                 (rows, last - first), order="F"
             )
             start += rows * self.p * self.dtype.itemsize
@@ -120,14 +120,14 @@ class SparseTiles:
             low, high = self.search(start, width, first), self.search(start, width, last)
             if low == high:
                 continue
-            columns = read(self.file, start + 8 * low, high - low, np.dtype(np.int64)) - first
-            places = read(self.file, start + 8 * (width + low), high - low + 1, np.dtype(np.int64))
+            columns = numbers_at(self.file, start + 8 * low, high - low, np.dtype(np.int64)) - first
+            places = numbers_at(self.file, start + 8 * (width + low), high - low + 1, np.dtype(np.int64))
             lengths = np.diff(places)
             offset = start + 8 * (2 * width + 1 + int(places[0]))
             count = int(places[-1] - places[0])
             to = np.arange(count) + np.repeat(free[columns] - (places[:-1] - places[0]), lengths)
-            indices[to] = read(self.file, offset, count, np.dtype(np.int64))
-            data[to] = read(self.file, offset + 8 * entries, count, np.dtype(np.float64))
+            indices[to] = numbers_at(self.file, offset, count, np.dtype(np.int64))
+            data[to] = numbers_at(self.file, offset + 8 * entries, count, np.dtype(np.float64))
             free[columns] += lengths
         return sparse.csc_matrix((data, indices, indptr), shape=(self.n, last - first))
 
@@ -136,7 +136,7 @@ class SparseTiles:
         low, high = 0, width
         while low < high:
             middle = (low + high) // 2
-            if int(read(self.file, start + 8 * middle, 1, np.dtype(np.int64))[0]) < column:
+            if int(numbers_at(self.file, start + 8 * middle, 1, np.dtype(np.int64))[0]) < column:
                 low = middle + 1
             else:
                 high = middle
@@ -150,7 +150,7 @@ def scratch_file(path: Path, stack: ExitStack) -> IO[bytes]:
     return file
 
 
-def read(file: IO[bytes], start: int, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+def numbers_at(file: IO[bytes], start: int, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Read numbers from some place of a file."""
     file.seek(start)
     values = np.empty(count, dtype=dtype)

@@ -86,7 +86,7 @@ class DaskStore:
         """Return the bytes that one pass reads."""
         if self.storage == "dense":
             return int(self.X.nbytes)
-        return sum(size for _, size in self.ask(self.places, size_of))
+        return sum(size for _, size in self.ask(self.places, bytes_of))
 
     def keep_converted(self, cluster: Cluster) -> None:
         """Keep converted copies of the blocks that the core cannot use as they are, if the workers have room."""
@@ -239,10 +239,10 @@ def size_of_copy(block: Any) -> int:
     """Return the bytes of the copy that the core needs of a block, 0 if it needs none."""
     dtype = dtype_held(block)
     by_columns = block.format == "csc" if sparse.issparse(block) else block.flags.f_contiguous
-    return 0 if by_columns and block.dtype == dtype else size_of(block) * dtype.itemsize // block.dtype.itemsize
+    return 0 if by_columns and block.dtype == dtype else bytes_of(block) * dtype.itemsize // block.dtype.itemsize
 
 
-def size_of(block: Any) -> int:
+def bytes_of(block: Any) -> int:
     """Return the bytes of a block."""
     if not sparse.issparse(block):
         return int(block.nbytes)

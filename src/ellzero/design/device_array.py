@@ -19,7 +19,7 @@ from ellzero.base.devices import is_on_device, on_host
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import import_whole, whole_imports
 from ellzero.base.progress import ProgressCallback, as_progress
-from ellzero.base.quoting import in_words
+from ellzero.base.quoting import in_bytes
 from ellzero.design.base import Array, as_design
 from ellzero.design.device_errors import is_cupy, told
 from ellzero.design.device_fused import FusedScreening, FusedSwaps
@@ -63,7 +63,7 @@ class DeviceStore:
 
     def __repr__(self) -> str:
         n, p = self.shape
-        return f"DeviceStore: {n:,} rows, {p:,} columns, {self.dtype}, {in_words(self.nbytes)} on {self.place}"
+        return f"DeviceStore: {n:,} rows, {p:,} columns, {self.dtype}, {in_bytes(self.nbytes)} on {self.place}"
 
     def send(self, values: NDArray[Any], dtype: Any = np.float64) -> Any:
         """Send `values` to the device, as numbers of type `dtype`."""
@@ -195,7 +195,7 @@ def to_device(
     needed = n * p * dtype.itemsize
     free = free_bytes(xp, device)
     if free is not None and needed > free:
-        raise InvalidInputError(f"X needs {in_words(needed)} on {device}, which has {in_words(free)} left.")
+        raise InvalidInputError(f"X needs {in_bytes(needed)} on {device}, which has {in_bytes(free)} left.")
     moved = xp.empty((p, n), dtype=getattr(xp, dtype.name), device=device)
     wide = max(1, BLOCK_BYTES // max(1, n * dtype.itemsize))
     for first in range(0, p, wide):

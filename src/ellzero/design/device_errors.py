@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any
 
 from ellzero.base.errors import EllzeroError, InvalidInputError
-from ellzero.base.quoting import in_words, one_line
+from ellzero.base.quoting import in_bytes, one_line
 
 __all__ = ["is_cupy", "told", "told_of_store"]
 
@@ -33,7 +33,7 @@ def told(array: Any, needed: int) -> Iterator[None]:
         if "memory" in said.lower() or "RESOURCE_EXHAUSTED" in said:
             shape = " x ".join(f"{size:,}" for size in array.shape)
             raise InvalidInputError(
-                f"the device of X ({shape}) has no memory left beside it for about {in_words(needed)}: {said}"
+                f"the device of X ({shape}) has no memory left beside it for about {in_bytes(needed)}: {said}"
             ) from None
         raise InvalidInputError(f"X cannot be read from its device: {said}") from None
 

@@ -41,7 +41,7 @@ def kernel(name: str, order: int = ORDERS[0]) -> Any:
     return import_whole("cupy").RawKernel(source("device_tables.cu"), name, options=("--std=c++14", f"-DORDER={order}"))
 
 
-class Listing:
+class ColumnList:
     """A list of columns that kernels make on the device, with `width` numbers for each, the last of them the column."""
 
     def __init__(self, xp: Any, width: int, room: int) -> None:
@@ -68,7 +68,7 @@ class FusedScreening(ScreeningTable):
         self.groups = self.length // GROUP
         self.center, self.most, self.sure = (self.xp.empty(self.length, dtype=self.xp.float64) for _ in range(3))
         self.best = self.xp.empty(self.groups, dtype=self.xp.float64)
-        self.listing = Listing(self.xp, 2, int(LISTED_SHARE * self.columns) + 1)
+        self.listing = ColumnList(self.xp, 2, int(LISTED_SHARE * self.columns) + 1)
 
     @told_of_store
     def test(
@@ -139,7 +139,7 @@ class FusedSwaps(SwapTable):
         self.gain = self.xp.empty(self.length, dtype=self.xp.float64)
         self.choice = self.xp.empty(self.length, dtype=self.xp.int32)
         self.best = self.xp.empty(self.groups, dtype=self.xp.float64)
-        self.listing = Listing(self.xp, 3, SWAPS)
+        self.listing = ColumnList(self.xp, 3, SWAPS)
 
     @told_of_store
     def rank(

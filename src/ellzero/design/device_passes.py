@@ -18,7 +18,7 @@ import numpy as np
 from ellzero.base.imports import import_whole
 from ellzero.design.device_errors import is_cupy
 
-__all__ = ["FusedPasses", "Passes", "WidenedPasses", "passes_of"]
+__all__ = ["DevicePasses", "FusedPasses", "WidenedPasses", "passes_of"]
 
 PART_BYTES = 1 << 27
 """Bytes of the float64 copies that one step of a product makes: long enough to keep a device busy."""
@@ -45,7 +45,7 @@ COLUMNS_PER_BLOCK = {
 """By kernel, and whether it is for many vectors."""
 
 
-class Passes(Protocol):
+class DevicePasses(Protocol):
     """What is asked of all columns, or of adjacent ones; vectors and answers are arrays on the device."""
 
     def products(self, vectors: Any, first: int, last: int, length: int = 0) -> Any:
@@ -189,7 +189,7 @@ def source(name: str) -> str:
     return files("ellzero.design").joinpath(name).read_text(encoding="utf-8")
 
 
-def passes_of(xp: Any, array: Any, by_column: bool) -> Passes:
+def passes_of(xp: Any, array: Any, by_column: bool) -> DevicePasses:
     """Return the fastest passes that there are for an array."""
     ours = is_cupy(array) and array.dtype.name in TYPES
     dense = ours and array.strides[0 if by_column else 1] == array.dtype.itemsize

@@ -31,7 +31,7 @@ PART_BYTES = 1 << 28
 NO_COLUMNS, NO_SLOPES = np.empty(0, dtype=np.int32), np.empty(0)
 
 
-class Table:
+class ColumnTable:
     """Numbers for every column on a device, rounded up to whole groups: those beyond the last column are zeros."""
 
     def __init__(self, store: DeviceStore, numbers: Numbers) -> None:
@@ -75,7 +75,7 @@ class Table:
         return on_host(places), on_host(self.xp.take(values, places))
 
 
-class ScreeningTable(Table):
+class ScreeningTable(ColumnTable):
     """What screening knows of every column.
 
     A column's center is what it has in `base` (if there is one) and a combination of the kept products, by the `weights` of
@@ -195,7 +195,7 @@ class ScreeningTable(Table):
         return on_host(found if self.scale is None else found * self.xp.take(self.scale, places))
 
 
-class SwapTable(Table):
+class SwapTable(ColumnTable):
     """What the swap model knows of every column."""
 
     def __init__(self, store: DeviceStore, numbers: Numbers) -> None:

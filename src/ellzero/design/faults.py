@@ -9,11 +9,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.quoting import quoted
+from ellzero.base.quoting import MOST_NAMED, listed_columns, quoted
 
-__all__ = ["MOST_NAMED", "column_label", "listed_columns", "refuse_bad_columns"]
-
-MOST_NAMED = 20  # columns of each kind of fault; others are counted
+__all__ = ["column_label", "refuse_bad_columns"]
 
 
 def column_label(names: list[str] | None, j: int) -> str:
@@ -21,20 +19,12 @@ def column_label(names: list[str] | None, j: int) -> str:
     return str(j) if names is None else quoted(names[j])
 
 
-def listed_columns(labels: list[str]) -> str:
-    """Return columns in words: column 'a', columns 'a' and 'b', columns 'a', 'b' and 30 more."""
-    if len(labels) == 1:
-        return f"column {labels[0]}"
-    first, rest = labels[:MOST_NAMED], len(labels) - MOST_NAMED
-    return f"columns {', '.join(first)} and {rest} more" if rest > 0 else f"columns {', '.join(first[:-1])} and {first[-1]}"
-
-
 def refuse_bad_columns(X: Any, names: list[str] | None) -> None:
     """Raise an error that names all columns of an array, a data frame or a sparse matrix that do not hold finite numbers."""
     odd: list[str] = []
     missing: list[str] = []
     infinite: list[str] = []
-    for j, (numbers, entry) in enumerate(map(as_numbers, columns_of(X))):
+    for j, (numbers, entry) in enumerate(map(numbers_or_odd, columns_of(X))):
         label = column_label(names, j)
         if numbers is None:
             odd.append(f"{quoted(entry)} in column {label}")
@@ -64,7 +54,7 @@ def columns_of(X: Any) -> Any:
     return iter(np.asarray(X).T)
 
 
-def as_numbers(column: Any) -> tuple[NDArray[np.float64] | None, Any]:
+def numbers_or_odd(column: Any) -> tuple[NDArray[np.float64] | None, Any]:
     """Return a column as numbers, NaN where a value is missing; None and the first odd entry if it holds something else."""
     values = np.asarray(column, dtype=object) if hasattr(column, "dtypes") else np.asarray(column)
     if values.dtype.kind in "fiub":

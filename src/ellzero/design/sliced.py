@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
-from ellzero.base.quoting import in_words, one_line
+from ellzero.base.quoting import in_bytes, one_line
 from ellzero.base.reading import LEAST_ALLOWED, Malformed, check_shape, most_bytes
 from ellzero.base.validation import as_threads
 from ellzero.design.base import check_dtype
@@ -95,7 +95,7 @@ def check_claims(array: Any, shape: tuple[int, int]) -> None:
         raise InvalidInputError(f"X cannot be used: {error}.") from None
     if chunk > max(LARGEST_BLOCK, most_bytes(stored)):
         raise InvalidInputError(
-            f"X cannot be used: it has chunks of {in_words(chunk)}, which are read as a whole, and {in_words(stored)} of data."
+            f"X cannot be used: it has chunks of {in_bytes(chunk)}, which are read as a whole, and {in_bytes(stored)} of data."
         )
 
 

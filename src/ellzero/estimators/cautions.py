@@ -26,10 +26,11 @@ FEWEST_EVENTS = 5.0
 USUAL_EVENTS = 10  # the common rule of thumb
 
 
-def cautions_on(positive: NDArray[np.bool_], decision: Array, used: int, loss: str, pair: tuple[str, str]) -> list[str]:
+def cautions_on(positive: NDArray[np.bool_], decision: Array, used: int, log_odds: bool, pair: tuple[str, str]) -> list[str]:
     """Return what to be careful about in one model: of rows that count, whether they are positive, and their decision values.
 
-    `used` is the number of features, `pair` names the negative and the positive class.
+    `used` is the number of features, `pair` names the negative and the positive class; `log_odds` says whether decision values
+    are logarithms of odds.
     """
     if not used:
         return []
@@ -39,7 +40,7 @@ def cautions_on(positive: NDArray[np.bool_], decision: Array, used: int, loss: s
     if rare < FEWEST_EVENTS * used:
         out.append(few_rows(rare, used, of))
     # If a model tells all rows apart, larger coefficients of the same features always have a smaller logistic loss.
-    if loss == "logistic" and (decision[positive] > 0.0).all() and (decision[~positive] < 0.0).all():
+    if log_odds and (decision[positive] > 0.0).all() and (decision[~positive] < 0.0).all():
         out.append(
             f"the model tells {pair[1]} and {pair[0]} apart in every row it was fitted on: nothing but the shrinkage limits "
             "its coefficients then, and neither their sizes nor probabilities near 0 and 1 should be trusted."
@@ -79,11 +80,9 @@ def class_pairs(classes: Sequence[object]) -> list[tuple[str, str]]:
     return [(names[0], names[1])] if len(names) == 2 else [("the rest", name) for name in names]
 
 
-def warn_of_cautions(
-    problems: list[Problem], models: list[Model], classes: NDArray[np.generic] | None, stacklevel: int
-) -> list[str]:
+def warn_of_cautions(problems: list[Problem], models: list[Model], classes: NDArray[np.generic], stacklevel: int) -> list[str]:
     """Warn of all cautions on the models of a classifier, one for each problem, and return them."""
-    if classes is None:
+    if not len(classes):
         return []
     found, pairs = list[str](), iter(class_pairs(classes.tolist()))
     for problem, model in zip(problems, models, strict=True):
@@ -93,7 +92,7 @@ def warn_of_cautions(
             found += cautions_on_classes(y, decision, used, classes.tolist())
             continue
         for values, positive, pair in zip(np.atleast_2d(decision.T), np.atleast_2d(y.T) > 0.0, pairs, strict=False):
-            found += cautions_on(positive, values, used, problem.loss.name, pair)
+            found += cautions_on(positive, values, used, problem.loss.has_probabilities, pair)
     for text in found:
         warnings.warn(text, FragileModelWarning, stacklevel=stacklevel)
     return found

@@ -1,21 +1,74 @@
-"""The choice among the models that cross-validation compared, and the reason for it in a sentence."""
+"""The models that cross-validation compares, with their scores, the choice among them, and the reason for it in a sentence."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ellzero.estimators.choice_rules import CLOSE, WORTH_AVERAGING
-from ellzero.estimators.column import Column, standard_error
 from ellzero.estimators.scoring import is_loss, name_score
 
-__all__ = ["Choice", "ChosenModel", "Place", "choose_mean", "choose_point", "explain"]
+__all__ = ["Choice", "ChosenModel", "Column", "Place", "choose_mean", "choose_point", "count_features", "explain"]
 
 Array = NDArray[np.float64]
 Place = tuple[int, int]  # a column, and a point of it
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """Models and scores at one value of the second penalty.
+
+    There are m points (values of lambda_0, or sizes), F folds and C outputs.
+
+    Attributes
+    ----------
+    lambda_1, lambda_2 : the second penalty
+    lambda_0 : (m,), nan where points are sizes
+    size : (m,) features of the model of all rows
+    coef : list of m CSR matrices of shape (C, p), of the models of all rows
+    intercept : (m, C)
+    scores : (m, F) held-out scores, greater is better
+    fold_size : (m, F) features of the fold's models
+    fold_supports : list of F boolean CSR matrices of shape (m, p): the features that a fold's models use
+    decision : (n, m, C) held-out decision values (nan for rows that no fold tests), or None
+
+    """
+
+    lambda_1: float
+    lambda_2: float
+    lambda_0: Array
+    size: NDArray[np.int64]
+    coef: list[sparse.csr_matrix]
+    intercept: Array
+    scores: Array
+    fold_size: NDArray[np.int64]
+    fold_supports: list[sparse.csr_matrix]
+    decision: Array | None = None
+
+    def reversed(self) -> Column:
+        """Return the column with coefficients and decision values that speak for the first of two classes."""
+        decision = None if self.decision is None else -self.decision
+        return replace(self, coef=[-rows for rows in self.coef], intercept=-self.intercept, decision=decision)
+
+    @property
+    def mean(self) -> Array:
+        """(m,) mean score over folds."""
+        return np.asarray(self.scores.mean(axis=1))
+
+    @property
+    def standard_error(self) -> Array:
+        """(m,) standard error of the mean; zero if there is one fold only."""
+        return standard_error(self.scores)
+
+
+def standard_error(scores: Array) -> Array:
+    """Return the standard error of the mean over the last axis, the folds; zero if there is one fold only."""
+    folds = scores.shape[-1]
+    return np.asarray(scores.std(axis=-1, ddof=1) / np.sqrt(folds)) if folds > 1 else np.zeros(scores.shape[:-1])
 
 
 @dataclass(frozen=True)
@@ -38,7 +91,7 @@ class ChosenModel:
     def __str__(self) -> str:
         values = {"lambda_0": self.lambda_0, "lambda_1": self.lambda_1, "lambda_2": self.lambda_2}
         penalties = ", ".join(f"{name} = {value:.3g}" for name, value in values.items() if value)
-        return features(self.size) + (f" ({penalties})" if penalties else "")
+        return count_features(self.size) + (f" ({penalties})" if penalties else "")
 
 
 @dataclass(frozen=True)
@@ -118,19 +171,19 @@ def explain(
     value = f"{sign * score:.4g} +- {error:.2g}"
     if len(models) > 1:
         better = f"{100.0 * abs(score - best) / abs(best):.2g} % better than" if best else "better than"
-        what = f"the mean of {len(models)} models, of {joined(models)}, which has {features(size)}"
+        what = f"the mean of {len(models)} models, of {list_models(models)}, which has {count_features(size)}"
         why = f"{what}: its {name}, {value}, is {better} {sign * best:.4g}, the {extreme} {among}"
     elif places[0] != first:
         limit = float(columns[first[0]].standard_error[first[1]])
         close = f"one standard error ({limit:.2g})" if rule == "one_se" else f"{100.0 * CLOSE:g} %"
-        of_best = f"of the {extreme}, {sign * best:.4g} with {features(int(columns[first[0]].size[first[1]]))}"
+        of_best = f"of the {extreme}, {sign * best:.4g} with {count_features(int(columns[first[0]].size[first[1]]))}"
         why = f"{models[0]}: the smallest {among} whose {name}, {value}, is within {close} {of_best}"
     else:
         why = f"{models[0]}: its {name}, {value}, is the {extreme} {among}"
     smaller = choose_point(columns, "one_se", scoring)
     fewer = int(columns[smaller[0]].size[smaller[1]])
     if rule != "one_se" and fewer < size:
-        why += f'; {features(fewer)} would be within one standard error of that (rule="one_se")'
+        why += f'; {count_features(fewer)} would be within one standard error of that (rule="one_se")'
     return Choice(models, size, score, error, why[0].upper() + why[1:] + ".")
 
 
@@ -140,12 +193,12 @@ def model_at(column: Column, point: int) -> ChosenModel:
     return ChosenModel(lambda_0, column.lambda_1, column.lambda_2, int(column.size[point]))
 
 
-def features(number: int) -> str:
+def count_features(number: int) -> str:
     """Return a number of features in words."""
-    return f"{number} feature{'' if number == 1 else 's'}"
+    return f"{number:,} feature{'' if number == 1 else 's'}"
 
 
-def joined(models: Sequence[ChosenModel]) -> str:
+def list_models(models: Sequence[ChosenModel]) -> str:
     """Return a list in words."""
     words = [str(model) for model in models]
     return f"{', '.join(words[:-1])} and {words[-1]}"

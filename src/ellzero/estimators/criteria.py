@@ -7,7 +7,6 @@ from scipy.special import gammaln
 
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
-from ellzero.problem.units import null_loss
 
 __all__ = ["CRITERIA", "information_criterion"]
 
@@ -25,10 +24,10 @@ def information_criterion(name: str, problem: Problem, model: Model, rows: float
     out when p is large. Of several outputs, a column has a coefficient for each; of a multinomial model for each but one, since
     only the differences between classes matter.
     """
-    if problem.loss.name == "squared_error":
-        deviance = rows * squared_error_deviance(problem, model)
-    else:
+    if problem.loss.is_classification:
         deviance = 2.0 * rows * problem.mean_loss(*model.coefficients)
+    else:
+        deviance = rows * deviance_of_numbers(problem, model)
     outputs = problem.outputs - problem.is_multinomial
     coefficients = outputs * (len(model.support) + problem.fit_intercept)
     if name == "aic":
@@ -40,9 +39,8 @@ def information_criterion(name: str, problem: Problem, model: Model, rows: float
     return value
 
 
-def squared_error_deviance(problem: Problem, model: Model) -> float:
-    """Return the sum over targets of the logarithm of the residual variance."""
-    eta, y = problem.fitted(*model.coefficients)
-    residual = problem.w @ (y - eta) ** 2
-    variance = [2.0 * null_loss(target, problem.w, problem.loss, fit_intercept=True) for target in np.atleast_2d(problem.y.T)]
+def deviance_of_numbers(problem: Problem, model: Model) -> float:
+    """Return the sum over targets of the logarithm of twice the mean loss: the residual variance, for the squared error."""
+    residual = 2.0 * problem.w @ problem.loss.value(*problem.fitted(*model.coefficients))
+    variance = [2.0 * problem.loss.null_value(each, problem.w, fit_intercept=True) for each in np.atleast_2d(problem.y.T)]
     return float(np.log(np.maximum(residual, np.maximum(SMALLEST_SHARE * np.array(variance), np.finfo(float).tiny))).sum())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,14 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import as_progress
-from ellzero.base.validation import as_choice, as_count, as_flag, as_grid
+from ellzero.base.validation import as_choice, as_count, as_flag, as_grid, if_given
+from ellzero.estimators.arguments import ClassArguments, ComparisonArguments, FitArguments
 from ellzero.estimators.base import L0Estimator
-from ellzero.estimators.choice import Place
 from ellzero.estimators.choice_rules import largest_by_rows, largest_by_size, most_averaged, points_of_paths, shrinkage_values
-from ellzero.estimators.cross_validation import CrossValidation, CrossValidationPlan, cross_validate
+from ellzero.estimators.comparison import Comparison, ComparisonPlan, Steps
 from ellzero.estimators.model_choice import FoundModels, ModelChoice
 from ellzero.estimators.resampling import make_splits
-from ellzero.estimators.scoring import FAST_SCORES, HeldOutScore, accepts_weights, as_scorer, scorer_name
+from ellzero.estimators.scoring import HeldOutScore, accepts_weights, as_scorer, scorer_name
 from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
 from ellzero.estimators.training import FittedPoints, Training, warn_at_limit
 from ellzero.solvers.paths import PathOptions
@@ -59,19 +60,21 @@ class CrossValidatedFit(L0Estimator):
         routed = self._routed(scorer, sample_weight, params)
         training = self._prepare(X, y, sample_weight)
         labels = np.asarray(y)
-        labels = labels if training.classes is None and training.outputs > 1 else labels.reshape(len(labels))
+        labels = labels.ravel() if labels.size == len(labels) else labels
         splits = make_splits(self.cv, training, labels, self.random_state, **routed.splitter.split)
-        progress = as_progress(self.progress, "cross-validation")
-        largest = self._largest(training)
-        n_lambda = points_of_paths(largest) if self.n_lambda is None else self.n_lambda
-        options = self._path_options(n_lambda=n_lambda, lambda_min_ratio=self.lambda_min_ratio)
+        name = self.scoring if isinstance(self.scoring, str) else ""
+        score = HeldOutScore(training, scorer, labels, routed.scorer.score, name, getattr(self, "pos_label", None))
+        rows = int(np.count_nonzero(training.problem.w))
+        largest = largest_by_size() if self.select == "size" else largest_by_rows(rows)
+        largest = min(largest if self.max_support is None else self.max_support, training.problem.countable())
+        n_lambda = if_given(as_count, "n_lambda", self.n_lambda, 1)
+        options = self._path_options(n_lambda=n_lambda or points_of_paths(largest), lambda_min_ratio=self.lambda_min_ratio)
+        steps = Steps(as_progress(self.progress, "cross-validation"))
         plan = self._plan(training, options, largest)
-        name = self.scoring if isinstance(self.scoring, str) else None
-        score = HeldOutScore(
-            scorer, labels, routed.scorer.score, FAST_SCORES.get(name or ""), name, getattr(self, "pos_label", None)
-        )
-        results, full = cross_validate(training, plan, splits, score, options, self.n_jobs, progress)
-        found = [self._found(training, results, full, place, largest) for place in results.places]
+        comparison = Comparison(training, plan, splits, score, options, self.n_jobs, steps)
+        fitted = comparison.run()
+        results = comparison.choose(fitted)
+        found = [self._found(fitted[column].fits, point, largest) for column, point in results.places]
         warn_at_limit([model for each in found for model in each.models], largest, training.problem)
         self.cv_results_, self.choice_ = results, results.choice
         best = results.choice.models[0]
@@ -80,63 +83,46 @@ class CrossValidatedFit(L0Estimator):
         self._set_results(found, labels)
         self.k_ = training.problem.counted(self.support_.astype(np.int32))
 
-    def _found(
-        self, training: Training, results: CrossValidation, full: list[FittedPoints], place: Place, largest: int
-    ) -> FoundModels:
+    def _found(self, fits: FittedPoints, point: int, largest: int) -> FoundModels:
         """Return the models of all rows at a point, with what is needed to fit them again."""
-        number, point = place
-        column, fits = results.columns[number], full[number]
         if self.select == "size":
-            choice = ModelChoice((point,) * len(training.targets), None)
+            choice = ModelChoice((point,) * len(fits.training.targets))
         else:
-            choice = ModelChoice(None, float(fits.lambda_0[point]), largest)
-        return FoundModels(training.with_penalties(column.lambda_1, column.lambda_2), choice, fits.models[point], fits.searched)
+            choice = ModelChoice(lambda_0=float(fits.lambda_0[point]), largest=largest)
+        return FoundModels(fits.training, choice, fits.models[point], fits.searched)
 
     def _check_settings(self) -> None:
         """Refuse settings that are not known or contradict each other, before any work is done."""
         for name, choices in (("penalty", PENALTIES), ("select", ("lambda_0", "size")), ("rule", ("auto", "best", "one_se"))):
             as_choice(name, getattr(self, name), choices)
-        if self.max_support is not None:
-            as_count("max_support", self.max_support, 0)
-        if self.average is not None and as_count("average", self.average, 1) > 1:
+        if_given(as_count, "max_support", self.max_support, 0)
+        if (if_given(as_count, "average", self.average, 1) or 1) > 1:
             for name, value in (("select", "size"), ("rule", "one_se"), ("algorithm", "exact")):
                 if getattr(self, name) == value:
                     raise InvalidInputError(f"average must be 1 with {name}={value!r}, got {self.average}.")
-        if self.lambda_0 is not None:
-            as_grid("lambda_0", self.lambda_0)
-            if self.select == "size":
-                raise InvalidInputError("lambda_0 is a grid for select='lambda_0', got select='size'.")
+        if if_given(as_grid, "lambda_0", self.lambda_0) is not None and self.select == "size":
+            raise InvalidInputError("lambda_0 is a grid for select='lambda_0', got select='size'.")
 
-    def _largest(self, training: Training) -> int:
-        """Return the size of the largest model that is looked at."""
-        rows = int(np.count_nonzero(training.problem.w))
-        by_rule = largest_by_size() if self.select == "size" else largest_by_rows(rows)
-        return min(by_rule if self.max_support is None else self.max_support, training.problem.countable())
-
-    def _plan(self, training: Training, options: PathOptions, largest: int) -> CrossValidationPlan:
+    def _plan(self, training: Training, options: PathOptions, largest: int) -> ComparisonPlan:
         """Return the models to compare, and the rule that chooses among them; the user's settings come before ours."""
-        own_shrinkage = self.shrinkage is not None or self.n_shrinkage is not None
-        shrinkage = self._shrinkage(training, options)
-        return CrossValidationPlan(
+        own_shrinkage, own_grid = self._given() & {"shrinkage", "n_shrinkage"}, self._given() & {"lambda_0", "n_lambda"}
+        shrinkage, by_price = self._shrinkage(training, options), self.select == "lambda_0"
+        average, usual = 1, by_price and self.rule == "auto" and self.penalty == "l0l2" and self.algorithm != "exact"
+        if usual and not own_shrinkage and "lambda_0" not in own_grid:  # who gives a grid gets one of its models
+            average = most_averaged(len(training.problem.y))
+        return ComparisonPlan(
             shrinkage=shrinkage,
-            lambda_0=None if self.lambda_0 is None else as_grid("lambda_0", self.lambda_0),
+            lambda_0=as_grid("lambda_0", self.lambda_0) if "lambda_0" in own_grid else np.empty(0),
             largest=largest,
+            limit=training.problem.countable() if self.max_support is None else self.max_support,
             select=self.select,
             rule=self.rule,
             scoring=scorer_name(self.scoring),
             keep=as_flag("keep_predictions", self.keep_predictions),
-            thin=self.lambda_0 is None and self.n_lambda is None and self.select == "lambda_0",
+            thin=by_price and not own_grid,
             climb=not own_shrinkage and len(shrinkage) > 1,
-            limit=self.max_support,
-            average=self._most_averaged(own_shrinkage or self.lambda_0 is not None, len(training.problem.y)),
+            average=self.average or average,
         )
-
-    def _most_averaged(self, own_grid: bool, rows: int) -> int:
-        """Return how many models the chosen one may be the mean of; who gives a grid gets one of its models."""
-        if self.average is not None:
-            return int(self.average)
-        usual = self.select == "lambda_0" and self.rule == "auto" and self.penalty == "l0l2" and self.algorithm != "exact"
-        return most_averaged(rows) if usual and not own_grid else 1
 
     def _shrinkage(self, training: Training, options: PathOptions) -> list[tuple[float, float]]:
         """Return (lambda_1, lambda_2) of each column of the comparison."""
@@ -146,8 +132,8 @@ class CrossValidatedFit(L0Estimator):
             return [(0.0, 0.0)]
         name = "lambda_1" if self.penalty == "l0l1" else "lambda_2"
         if self.shrinkage is None:
-            count = None if self.n_shrinkage is None else as_count("n_shrinkage", self.n_shrinkage, 1)
-            values = shrinkage_values(training.problems, name, options, count)
+            count = if_given(as_count, "n_shrinkage", self.n_shrinkage, 1)
+            values = shrinkage_values(training.problems, name, options, count or 0)
         else:
             values = as_grid("shrinkage", self.shrinkage)
         return [(float(value), 0.0) if name == "lambda_1" else (0.0, float(value)) for value in values]
@@ -160,9 +146,7 @@ class CrossValidatedFit(L0Estimator):
         unknown = [name for name in params if name != "groups"]
         if unknown:
             raise TypeError(f"fit got an unexpected argument {unknown[0]!r}; scikit-learn's metadata routing is not enabled.")
-        weights = (
-            {} if sample_weight is None or scorer is None or not accepts_weights(scorer) else {"sample_weight": sample_weight}
-        )
+        weights = {"sample_weight": sample_weight} if sample_weight is not None and accepts_weights(scorer) else {}
         return Bunch(splitter=Bunch(split=params), scorer=Bunch(score=weights))
 
     def get_metadata_routing(self) -> MetadataRouter:
@@ -181,7 +165,8 @@ class CrossValidatedFit(L0Estimator):
         return router
 
 
-class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
+@dataclass(eq=False, repr=False)
+class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase, FitArguments, ClassArguments, ComparisonArguments):
     """A linear classifier with few features, its penalties or its size chosen by cross-validation.
 
     Parameters
@@ -254,83 +239,11 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase):
 
     """
 
-    def __init__(
-        self,
-        loss: str = "logistic",
-        *,
-        penalty: str = "l0l2",
-        lambda_0: Any = None,
-        n_lambda: int | None = None,
-        lambda_min_ratio: float = 1e-3,
-        shrinkage: Any = None,
-        n_shrinkage: int | None = None,
-        cv: Any = 5,
-        scoring: Any = None,
-        select: str = "lambda_0",
-        rule: str = "auto",
-        average: int | None = None,
-        max_support: int | None = None,
-        algorithm: str = "cd",
-        keep_predictions: bool = False,
-        multi_class: str = "auto",
-        shared_support: Any = None,
-        probability: bool = False,
-        class_weight: Any = None,
-        pos_label: Any = None,
-        fit_intercept: bool = True,
-        standardize: bool = True,
-        lower: Any = None,
-        upper: Any = None,
-        unpenalized: Any = None,
-        feature_cost: Any = None,
-        groups: Any = None,
-        feature_names: Any = None,
-        bound: Any = None,
-        gap: float = 1e-4,
-        time_limit: float | None = None,
-        tol: float = 1e-6,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        progress: Any = False,
-    ) -> None:
-        self.loss = loss
-        self.penalty = penalty
-        self.lambda_0 = lambda_0
-        self.n_lambda = n_lambda
-        self.lambda_min_ratio = lambda_min_ratio
-        self.shrinkage = shrinkage
-        self.n_shrinkage = n_shrinkage
-        self.cv = cv
-        self.scoring = scoring
-        self.select = select
-        self.rule = rule
-        self.average = average
-        self.max_support = max_support
-        self.algorithm = algorithm
-        self.keep_predictions = keep_predictions
-        self.multi_class = multi_class
-        self.shared_support = shared_support
-        self.probability = probability
-        self.class_weight = class_weight
-        self.pos_label = pos_label
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.lower = lower
-        self.upper = upper
-        self.unpenalized = unpenalized
-        self.feature_cost = feature_cost
-        self.groups = groups
-        self.feature_names = feature_names
-        self.bound = bound
-        self.gap = gap
-        self.time_limit = time_limit
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.progress = progress
+    loss: str = "logistic"
 
 
-class L0RegressorCV(CrossValidatedFit, L0RegressorBase):
+@dataclass(eq=False, repr=False)
+class L0RegressorCV(CrossValidatedFit, L0RegressorBase, FitArguments, ComparisonArguments):
     """A linear regression with few features, its penalties or its size chosen by cross-validation.
 
     Parameters
@@ -359,66 +272,3 @@ class L0RegressorCV(CrossValidatedFit, L0RegressorBase):
     [3, 7]
 
     """
-
-    def __init__(
-        self,
-        *,
-        penalty: str = "l0l2",
-        lambda_0: Any = None,
-        n_lambda: int | None = None,
-        lambda_min_ratio: float = 1e-3,
-        shrinkage: Any = None,
-        n_shrinkage: int | None = None,
-        cv: Any = 5,
-        scoring: Any = None,
-        select: str = "lambda_0",
-        rule: str = "auto",
-        average: int | None = None,
-        max_support: int | None = None,
-        algorithm: str = "cd",
-        keep_predictions: bool = False,
-        fit_intercept: bool = True,
-        standardize: bool = True,
-        lower: Any = None,
-        upper: Any = None,
-        unpenalized: Any = None,
-        feature_cost: Any = None,
-        groups: Any = None,
-        feature_names: Any = None,
-        bound: Any = None,
-        gap: float = 1e-4,
-        time_limit: float | None = None,
-        tol: float = 1e-6,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        progress: Any = False,
-    ) -> None:
-        self.penalty = penalty
-        self.lambda_0 = lambda_0
-        self.n_lambda = n_lambda
-        self.lambda_min_ratio = lambda_min_ratio
-        self.shrinkage = shrinkage
-        self.n_shrinkage = n_shrinkage
-        self.cv = cv
-        self.scoring = scoring
-        self.select = select
-        self.rule = rule
-        self.average = average
-        self.max_support = max_support
-        self.algorithm = algorithm
-        self.keep_predictions = keep_predictions
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.lower = lower
-        self.upper = upper
-        self.unpenalized = unpenalized
-        self.feature_cost = feature_cost
-        self.groups = groups
-        self.feature_names = feature_names
-        self.bound = bound
-        self.gap = gap
-        self.time_limit = time_limit
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.progress = progress

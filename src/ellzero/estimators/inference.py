@@ -22,13 +22,13 @@ from sklearn.model_selection import train_test_split
 
 from ellzero.base.devices import at_hand
 from ellzero.base.errors import FragileModelWarning, InvalidInputError
-from ellzero.base.notebook import html_table
+from ellzero.base.notebook import html_table, text_table
 from ellzero.base.quoting import quoted, shown
 from ellzero.base.validation import as_choice, as_nonnegative, as_vector
 from ellzero.design import Design, as_design
 from ellzero.estimators.single_fit import L0Classifier, L0Regressor
 from ellzero.problem.losses import get_loss
-from ellzero.problem.making import as_names, encode_labels
+from ellzero.problem.making import as_names
 from ellzero.problem.model import feature_name
 from ellzero.tables.optional import need
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["Inference", "inference"]
 
 Array = NDArray[np.float64]
-LOSSES = ("logistic", "squared_error")
+MEASURED = ("logistic", "squared_error")
 MOST_STEPS = 100
 CONVERGED = 1e-12  # Newton's decrement
 LEAST_INFORMATION = 1e-7  # for each row, of the standardised columns: below that, some coefficient has no finite estimate
@@ -77,10 +77,15 @@ class Inference:
         """Of the coefficients."""
         return np.sqrt(np.diag(self.covariance)[:-1])
 
+    @property
+    def _odds(self) -> bool:
+        """Whether coefficients are logarithms of odds ratios."""
+        return self.classes is not None
+
     @cached_property
     def _distribution(self) -> Any:
         """The distribution of an estimate's error over its standard error."""
-        return norm if self.loss == "logistic" else student(len(self.measuring) - len(self.coef) - 1)
+        return norm if self._odds else student(len(self.measuring) - len(self.coef) - 1)
 
     @property
     def interval(self) -> Array:
@@ -115,7 +120,7 @@ class Inference:
             "p_value": self.p_value,
             "p_adjusted": self.p_adjusted,
         }
-        if self.classes is not None:
+        if self._odds:
             with np.errstate(over="ignore"):
                 columns |= {"odds_ratio": np.exp(self.coef), "odds_lower": np.exp(lower), "odds_upper": np.exp(upper)}
         return need("pandas", "frame").DataFrame(columns)
@@ -144,7 +149,7 @@ class Inference:
             [shown(feature_name(self.names, int(j))), *(f"{value:.4g}" for value in figures), p_words(p), p_words(adjusted)]
             for j, *figures, p, adjusted in parts
         ]
-        if self.classes is not None:
+        if self._odds:
             header.append("odds ratio")
             with np.errstate(over="ignore"):
                 rows = [[*row, f"{ratio:.4g}"] for row, ratio in zip(rows, np.exp(self.coef), strict=True)]
@@ -152,12 +157,7 @@ class Inference:
 
     def __repr__(self) -> str:
         header, rows = self._table()
-        widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-        lines = [
-            "  ".join([row[0].ljust(widths[0]), *(text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True))])
-            for row in [header, *rows]
-        ]
-        return "\n".join([self._heading(), *lines, *self._notes()])
+        return "\n".join([self._heading(), *text_table([header, *rows]), *self._notes()])
 
     def _repr_html_(self) -> str:
         return html_table(self._heading(), *self._table(), self._notes())
@@ -219,38 +219,42 @@ def inference(
     True
 
     """
-    as_choice("loss", loss, LOSSES)
-    share, confidence = between("split", split), between("level", level)
+    as_choice("loss", loss, MEASURED)
+    share, confidence = open_share("split", split), open_share("level", level)
     names = None if feature_names is None else as_names(feature_names, X)
     design = as_design(X, names)
     n = design.shape[0]
     classes: NDArray[Any] | None = None
     if np.ndim(y) == 2 and np.shape(y)[1] > 1:
         raise InvalidInputError(f"inference measures one output: take a column of y, which has {np.shape(y)[1]}.")
-    if loss == "logistic":
+    of_labels = get_loss(loss).is_classification
+    if of_labels:
         labels = {*np.asarray(at_hand(y)).ravel().tolist()}
         if len(labels) > 2:
             raise InvalidInputError(
                 f"inference measures one output: y has {len(labels)} classes, take one of them against the rest (y == label)."
             )
-        target, classes = encode_labels(y, n, np.full(n, 1.0 / n), get_loss(loss))
+        target, classes = get_loss(loss).encode(y, n, np.full(n, 1.0 / n))
     else:
         target = as_vector("y", y, n)
-    strata = None if classes is None else target
+    strata = target if of_labels else None
     try:
         choosing, measuring = train_test_split(np.arange(n), train_size=share, random_state=random_state, stratify=strata)
     except ValueError:
         raise InvalidInputError(f"split={share:g} leaves too few rows, or too few of a class, of the {n} rows of X.") from None
     chosen = np.zeros(n)
     chosen[choosing] = 1.0
-    kind: Any = L0Classifier if loss == "logistic" else L0Regressor
+    kind: Any = L0Classifier if of_labels else L0Regressor
     settings = {"k": k, "lambda_2": lambda_2, "algorithm": algorithm, "unpenalized": unpenalized, "n_jobs": n_jobs}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FragileModelWarning)  # of the choice: its coefficients are not used
         model = kind(**settings).fit(X, target, sample_weight=chosen)
     support = model.support_
     coef, intercept, covariance = unpenalised_fit(
-        rows_of(design, support, measuring), target[measuring], loss, [feature_name(design.names, int(j)) for j in support]
+        rows_of(design, support, measuring),
+        target[measuring],
+        of_labels,
+        [feature_name(design.names, int(j)) for j in support],
     )
     return Inference(
         support=support,
@@ -266,7 +270,7 @@ def inference(
     )
 
 
-def between(name: str, value: Any) -> float:
+def open_share(name: str, value: Any) -> float:
     """Return a number above zero and below one."""
     number = as_nonnegative(name, value)
     if not 0.0 < number < 1.0:
@@ -283,7 +287,7 @@ def rows_of(design: Design, columns: NDArray[np.int64], rows: NDArray[np.int64])
     return np.asarray(values[rows], dtype=np.float64)
 
 
-def unpenalised_fit(Z: Array, y: Array, loss: str, names: list[str]) -> tuple[Array, float, Array]:
+def unpenalised_fit(Z: Array, y: Array, of_labels: bool, names: list[str]) -> tuple[Array, float, Array]:
     """Return coefficients, intercept and the covariance of both (the intercept last) of a fit without any penalty."""
     n, q = Z.shape
     if n <= q + 1:
@@ -295,10 +299,10 @@ def unpenalised_fit(Z: Array, y: Array, loss: str, names: list[str]) -> tuple[Ar
     A = np.column_stack([(Z - mean) / spread, np.ones(n)])
     if np.linalg.matrix_rank(A) <= q:
         raise InvalidInputError("X: the chosen columns depend on each other in the rows that measure; take fewer features.")
-    gamma = logistic_fit(A, y > 0.0) if loss == "logistic" else np.linalg.lstsq(A, y, rcond=None)[0]
-    share = expit(A @ gamma) if loss == "logistic" else np.zeros(n)
-    curvature = share * (1.0 - share) if loss == "logistic" else np.ones(n)
-    residual = (y > 0.0) - share if loss == "logistic" else y - A @ gamma
+    gamma = logistic_fit(A, y > 0.0) if of_labels else np.linalg.lstsq(A, y, rcond=None)[0]
+    share = expit(A @ gamma) if of_labels else np.zeros(n)
+    curvature = share * (1.0 - share) if of_labels else np.ones(n)
+    residual = (y > 0.0) - share if of_labels else y - A @ gamma
     inverse = np.linalg.inv(A.T @ (curvature[:, None] * A))
     leverage = curvature * np.einsum("ij,jk,ik->i", A, inverse, A)
     # HC3: a row's own residual is divided by 1 - leverage, which makes up for its pull on the fit.

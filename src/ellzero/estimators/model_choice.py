@@ -1,4 +1,4 @@
-"""The model that a user wants, by its size, by the price of a feature or by an information criterion."""
+"""The model that a user wants, by its size, by the price of a feature or by an information criterion; and its last digits."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ from ellzero.paths.budgets import Budgets, compute_budgets
 from ellzero.paths.fitting import compute_path
 from ellzero.paths.path import Path
 from ellzero.paths.sizes import Sizes, compute_sizes
-from ellzero.problem.model import Coefficients, Model, evaluate
-from ellzero.problem.problem import Problem
-from ellzero.solvers.paths import PathOptions
+from ellzero.problem.coefficients import Coefficients
+from ellzero.problem.model import Model, evaluate
+from ellzero.problem.problem import Problem, restricted
+from ellzero.solvers.paths import PathOptions, solve_path
 
-__all__ = ["FoundModels", "ModelChoice", "fit_by_criterion", "fit_chosen_models", "held_out_decision", "mean_model"]
+__all__ = ["FoundModels", "ModelChoice", "fit_by_criterion", "fit_chosen_models", "held_out_decision", "mean_model", "refit"]
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """The wanted models: of at most `k` features for each problem, or within a budget; with a price `lambda_0`, or without."""
+    """The wanted models: of at most `k` features for each problem, or within a budget; each feature costs `lambda_0`."""
 
-    k: tuple[int, ...] | None
-    lambda_0: float | None
-    largest: int | None = None  # if k is None, size of the largest model that is looked at; None for any size
+    k: tuple[int, ...] = ()  # empty: of any size, up to `largest`
+    lambda_0: float = 0.0
+    largest: int | None = None  # size of the largest model that is looked at; None for any size
     budget: float | None = None  # of the costs of each model's features
 
 
@@ -59,16 +60,15 @@ def fit_chosen_models(
     training: Training, choice: ModelChoice, options: PathOptions
 ) -> tuple[list[Model], list[Path | Sizes | Budgets]]:
     """Fit the wanted model of each problem; return the models, and the paths or sizes that they were found on."""
-    price = choice.lambda_0 or 0.0
     if choice.budget is not None:
-        return fit_within_budget(training, choice.budget, options, price)
-    if choice.k is None:
+        return fit_within_budget(training, choice.budget, options, choice.lambda_0)
+    if not choice.k:
         largest = training.problem.countable() if choice.largest is None else choice.largest
-        fits = fit_lambda_grid(training, np.array([price]), options, largest)
+        fits = fit_lambda_grid(training, np.array([choice.lambda_0]), options, largest)
         return fits.models[0], fits.searched
     limits = [min(k, training.problem.countable()) for k in choice.k]
     by_size = [compute_sizes(problem, np.arange(k + 1), options) for problem, k in zip(training.problems, limits, strict=True)]
-    return [min(sizes, key=lambda model: model.objective_at(price)) for sizes in by_size], list(by_size)
+    return [min(sizes, key=lambda model: model.objective_at(choice.lambda_0)) for sizes in by_size], list(by_size)
 
 
 def fit_within_budget(
@@ -86,13 +86,13 @@ def fit_by_criterion(
 ) -> tuple[list[Model], list[Path | Sizes | Budgets], list[float]]:
     """Return the models that an information criterion prefers, the paths or sizes they were found on, and its values."""
     problems = training.problems
-    if len(problems) > 1 and problems[0].penalty.price is not None:
+    if len(problems) > 1 and problems[0].priced:
         raise InvalidInputError("feature_cost with multi_class='ovr' needs k, budget or lambda_0.")
     models, paths, best = list[Model](), list[Path | Sizes | Budgets](), list[float]()
     for problem in problems:
         path = compute_path(problem, replace(options, max_support=largest))
         sized = [path.sized[size] for size in sorted(path.sized) if size <= largest]
-        if problem.penalty.price is not None and len(path):  # those that are the best for what they cost
+        if problem.priced and len(path):  # those that are the best for what they cost
             sized = list(path)
         rated = [information_criterion(criterion, problem, model, rows) for model in sized]
         models.append(sized[int(np.argmin(rated))])
@@ -107,3 +107,12 @@ def held_out_decision(training: Training, choice: ModelChoice, options: PathOpti
     part = training.on_rows(train, name)
     models, _ = fit_chosen_models(part, choice, options)
     return part.decision(models, test)
+
+
+def refit(problem: Problem, columns: NDArray[np.int32], options: PathOptions) -> Model:
+    """Minimise the objective, without lambda_0, over the coefficients of these columns."""
+    convex = PathOptions(lambda_0=np.zeros(1), algorithm="cd", tol=options.tol, threads=options.threads)
+    inside = restricted(problem, columns)
+    inside = replace(inside, penalty=replace(inside.penalty, lambda_0=0.0, price=np.zeros(len(columns))))
+    support, values, b = inside.units.coefficients(solve_path(inside, convex).models[0])
+    return evaluate(problem, Coefficients(columns[support], values, b))

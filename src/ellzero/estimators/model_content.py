@@ -35,7 +35,7 @@ def model_content(estimator: Any, preparation: dict[str, Any] | None = None) -> 
         None if grouping is None else grouping.columns,
     )
     return ModelContent(
-        loss=estimator._loss_name(),
+        loss=estimator._loss,
         coef=sparse.csr_matrix(estimator.coef_),
         intercept=np.atleast_1d(estimator.intercept_),
         classes=getattr(estimator, "classes_", None),

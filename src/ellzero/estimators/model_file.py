@@ -10,6 +10,7 @@ import numpy as np
 
 from ellzero.estimators.base import L0Estimator
 from ellzero.estimators.single_fit import L0Classifier, L0Regressor
+from ellzero.problem.losses import Logistic
 from ellzero.problem.model_file import ModelContent, read_model_file
 
 __all__ = ["load", "read_model"]
@@ -63,7 +64,7 @@ def fitted_estimator(content: ModelContent) -> L0Estimator:
         estimator = L0Regressor(**content.settings.known())
     else:
         probability = content.calibration is not None
-        loss = "logistic" if content.loss == "multinomial" else content.loss
+        loss = Logistic.name if content.loss.couples_outputs else content.loss.name
         estimator = L0Classifier(loss, probability=probability, pos_label=content.pos_label, **content.settings.known())
         if content.multi_class is not None:
             estimator.multi_class = content.multi_class

@@ -67,9 +67,9 @@ def to_onnx(model: L0Estimator | Model, *, dtype: str = "float64") -> onnx.Model
         graph.add_prediction()
     else:
         graph.add_label(content.classes)
-        if content.loss == "multinomial":
+        if content.loss.couples_outputs:
             graph.add_softmax()
-        elif content.loss == "logistic":
+        elif content.loss.has_probabilities:
             graph.add_probabilities("decision")
         elif content.calibration is not None:
             slope, intercept = content.calibration.T
@@ -176,7 +176,7 @@ class Graph:
             ir_version=FORMAT,
             opset_imports=[helper.make_opsetid("", OPERATORS)],
         )
-        about = {"loss": content.loss, "features": content.names}
+        about = {"loss": content.loss.name, "features": content.names}
         if content.classes is not None:
             about["classes"] = content.classes.tolist()
         helper.set_model_props(model, {name: json.dumps(value) for name, value in about.items() if value is not None})

@@ -18,10 +18,10 @@ from ellzero.design import is_stored
 from ellzero.estimators.stored_input import StoredRows
 from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
 from ellzero.estimators.training import Training
+from ellzero.problem.losses import LOSSES
 
 __all__ = [
     "FAST_SCORES",
-    "LOSS_NAMES",
     "NEGATIVE_LOSS",
     "HeldOutScore",
     "accepts_weights",
@@ -34,13 +34,6 @@ __all__ = [
 Array = NDArray[np.float64]
 Scorer = Callable[..., float]
 NEGATIVE_LOSS = "negative loss"
-LOSS_NAMES = {
-    "logistic": "logistic loss",
-    "squared_hinge": "squared hinge loss",
-    "hinge": "hinge loss",
-    "squared_error": "squared error",
-    "multinomial": "multinomial loss",
-}
 
 
 def as_scorer(scoring: Any) -> Scorer | None:
@@ -68,14 +61,12 @@ def is_loss(scoring: str) -> bool:
 def name_score(scoring: str, loss: str) -> str:
     """Return the name of a score, or of the loss that it is the negative of, in words."""
     if scoring == NEGATIVE_LOSS:
-        return f"held-out {'half the ' if loss == 'squared_error' else ''}{LOSS_NAMES[loss]}"
+        return f"held-out {LOSSES[loss].words}"
     return f"held-out {shown(scoring.removeprefix('neg_')).replace('_', ' ')}"
 
 
 class HeldOutClassifier(L0ClassifierBase):
     """A fitted classifier whose decision values are known, for a scorer to look at."""
-
-    probability = False
 
     def __init__(self, decision: Array, classes: NDArray[Any], loss: str) -> None:
         self.decision = decision
@@ -107,21 +98,27 @@ def known_decision(decision: Array, X: Any) -> Array:
 class HeldOutScore:
     """A score of decision values on the test rows of a split."""
 
+    training: Training  # of all rows
     scorer: Scorer | None
     y: NDArray[Any]  # as the user gave it
     params: dict[str, Any]  # for the scorer: arrays with one entry per row (sample weights), or anything else
-    fast: Callable[[Array, NDArray[np.bool_]], Array] | None = None  # computes the score of many models at once, two classes
-    name: str | None = None  # of a scorer of scikit-learn
-    pos_label: Any = None  # the label that the scorers of scikit-learn see as 1, the other one as 0
+    name: str  # of a scorer of scikit-learn; empty for a user's function
+    pos_label: Any  # the label that the scorers of scikit-learn see as 1, the other one as 0; None for the labels as they are
 
-    def __call__(self, training: Training, decision: Array, test: NDArray[np.int64]) -> Array:
+    @property
+    def by_position(self) -> bool:
+        """Whether a scorer sees the labels as 0 and 1."""
+        return bool(self.name) and self.pos_label is not None
+
+    def __call__(self, decision: Array, test: NDArray[np.int64]) -> Array:
         """Return a score for each point; `decision` has shape (test rows, points, outputs)."""
+        training = self.training
         if self.scorer is None:
             return -held_out_loss(training, decision, test)
-        if self.fast is not None and training.classes is not None and len(training.classes) == 2 and not self.params:
-            return self.fast(decision[:, :, 0], training.targets[0][test] > 0.0)
+        if self.name in FAST_SCORES and len(training.classes) == 2 and not self.params:
+            return FAST_SCORES[self.name](decision[:, :, 0], training.targets[0][test] > 0.0)
         design, y = training.problem.design, self.y[test]
-        if self.pos_label is not None and self.name is not None:
+        if self.by_position:
             y = (y == self.pos_label).astype(np.int64)
         X = StoredRows(design, test) if is_stored(design) else design.stored()[test]
         params = {name: on_rows(value, len(self.y), test) for name, value in self.params.items()}
@@ -130,7 +127,7 @@ class HeldOutScore:
             if point and np.array_equal(decision[:, point], decision[:, point - 1]):
                 scores[point] = scores[point - 1]  # neighbouring points often share a model
             else:
-                scores[point] = self.rate(self.view(training, decision[:, point]), X, y, params)
+                scores[point] = self.rate(self.view(decision[:, point]), X, y, params)
         return scores
 
     def rate(self, view: Any, X: Any, y: NDArray[Any], params: dict[str, Any]) -> float:
@@ -144,7 +141,7 @@ class HeldOutScore:
             whose = f"held-out models of loss={view.loss!r}" if isinstance(view, HeldOutClassifier) else "regressions"
             raise InvalidInputError(f"scoring needs probabilities, which {whose} do not have.") from error
         except ValueError as error:
-            if self.name is None:  # a user's function
+            if not self.name:  # a user's function
                 raise
             if "pos_label" in str(error):
                 labels = " or ".join(f"pos_label={quoted(label)}" for label in view.classes_.tolist()[::-1])
@@ -155,14 +152,14 @@ class HeldOutScore:
         except (TypeError, ValueError):
             raise InvalidInputError(f"scoring must return a number, got {quoted(value)}.") from None
 
-    def view(self, training: Training, decision: Array) -> Any:
+    def view(self, decision: Array) -> Any:
         """Return an estimator with these decision values."""
-        if training.classes is None:
+        classes, loss = self.training.classes, self.training.problem.loss.name
+        if not len(classes):
             return HeldOutRegressor(decision)
-        if self.pos_label is None or self.name is None:
-            return HeldOutClassifier(decision, training.classes, training.problem.loss.name)
-        sign = 1.0 if self.pos_label == training.classes[1] else -1.0
-        return HeldOutClassifier(sign * decision, np.array([0, 1]), training.problem.loss.name)
+        if not self.by_position:
+            return HeldOutClassifier(decision, classes, loss)
+        return HeldOutClassifier(decision if self.pos_label == classes[1] else -decision, np.array([0, 1]), loss)
 
 
 def held_out_loss(training: Training, decision: Array, test: NDArray[np.int64]) -> Array:
@@ -201,7 +198,7 @@ def on_rows(value: Any, rows: int, test: NDArray[np.int64]) -> Any:
     return np.asarray(value)[test] if np.ndim(value) > 0 and len(value) == rows else value
 
 
-def accepts_weights(scorer: Scorer) -> bool:
+def accepts_weights(scorer: Any) -> bool:
     """Return whether a scorer takes sample weights: those of scikit-learn do, a user's own function may not."""
     try:
         parameters = inspect.signature(scorer).parameters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,15 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ellzero.base.validation import as_flag
+from ellzero.estimators.arguments import ProblemArguments, SizeArguments
 from ellzero.estimators.single_fit import L0Classifier, L0Regressor
+from ellzero.problem.losses import get_loss
 
 __all__ = ["L0Selector"]
 
 
-class L0Selector(SelectorMixin, BaseEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class L0Selector(SelectorMixin, BaseEstimator, ProblemArguments, SizeArguments):
     """Keeps the features that an L0 model uses: a transformer, for other estimators to follow in a pipeline.
 
     ``SelectFromModel(L0Classifier(k=3))`` keeps the features with coefficients above the mean, often a single one; this one
@@ -52,50 +56,10 @@ class L0Selector(SelectorMixin, BaseEstimator):
 
     """
 
-    estimator_: Any
-
-    def __init__(
-        self,
-        k: int | None = None,
-        *,
-        regression: bool = False,
-        loss: str = "logistic",
-        lambda_0: float | None = None,
-        lambda_1: float = 0.0,
-        lambda_2: float = 1e-3,
-        algorithm: str = "local_search",
-        criterion: str = "ebic",
-        max_support: int | None = None,
-        class_weight: Any = None,
-        fit_intercept: bool = True,
-        standardize: bool = True,
-        lower: Any = None,
-        upper: Any = None,
-        unpenalized: Any = None,
-        feature_cost: Any = None,
-        groups: Any = None,
-        tol: float = 1e-6,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.k = k
-        self.regression = regression
-        self.loss = loss
-        self.lambda_0 = lambda_0
-        self.lambda_1 = lambda_1
-        self.lambda_2 = lambda_2
-        self.algorithm = algorithm
-        self.criterion = criterion
-        self.max_support = max_support
-        self.class_weight = class_weight
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.lower = lower
-        self.upper = upper
-        self.unpenalized = unpenalized
-        self.feature_cost = feature_cost
-        self.groups = groups
-        self.tol = tol
-        self.n_jobs = n_jobs
+    k: int | None = field(default=None, kw_only=False)
+    regression: bool = False
+    loss: str = "logistic"
+    class_weight: Any = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -123,8 +87,7 @@ class L0Selector(SelectorMixin, BaseEstimator):
             kind: Any = L0Regressor
             settings = {name: value for name, value in settings.items() if name not in ("loss", "class_weight")}
         else:
-            shared = "multinomial" if self.loss == "logistic" else "ovr_shared"
-            kind, settings = L0Classifier, {**settings, "multi_class": shared}
+            kind, settings = L0Classifier, {**settings, "multi_class": get_loss(self.loss).shared_classes}
         self.estimator_ = kind(**settings).fit(X, y, sample_weight=sample_weight)
         self.n_features_in_ = self.estimator_.n_features_in_
         if hasattr(self.estimator_, "feature_names_in_"):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.validation import as_choice, as_count, as_nonnegative
+from ellzero.base.validation import as_choice, as_count, as_nonnegative, if_given
+from ellzero.estimators.arguments import ClassArguments, FitArguments, SingleFitArguments
 from ellzero.estimators.base import L0Estimator
 from ellzero.estimators.choice_rules import largest_by_size
 from ellzero.estimators.criteria import CRITERIA
@@ -41,32 +43,34 @@ class SingleFit(L0Estimator):
 
     def _learn(self, X: object, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
         """Set the results of a fit."""
-        lambda_0 = None if self.lambda_0 is None else as_nonnegative("lambda_0", self.lambda_0)
-        k = None if self.k is None else as_count("k", self.k, 0)
-        budget = None if self.budget is None else as_nonnegative("budget", self.budget)
-        if k is not None and budget is not None:
+        lambda_0 = if_given(as_nonnegative, "lambda_0", self.lambda_0)
+        k = if_given(as_count, "k", self.k, 0)
+        budget = if_given(as_nonnegative, "budget", self.budget)
+        wanted = self._given() & {"k", "budget", "lambda_0"}
+        if {"k", "budget"} <= wanted:
             raise InvalidInputError("k and budget cannot both be given.")
-        largest = None if self.max_support is None else as_count("max_support", self.max_support, 0)
+        largest = if_given(as_count, "max_support", self.max_support, 0)
         as_choice("criterion", self.criterion, CRITERIA)
         training = self._prepare(X, y, sample_weight)
         training = training.with_penalties(as_nonnegative("lambda_1", self.lambda_1), as_nonnegative("lambda_2", self.lambda_2))
         options = self._path_options(n_jobs=self.n_jobs, progress=self.progress)
-        if k is None and budget is None and lambda_0 is None:
+        if not wanted:
             largest = min(largest_by_size() if largest is None else largest, training.problem.countable())
             models, searched, values = fit_by_criterion(training, self.criterion, self._rows, largest, options)
             self.criterion_ = sum(values)
             sizes = [training.problem.counted(model.support) for model in models]
             warn_at_limit(models, largest, training.problem)
-            choice = ModelChoice(tuple(sizes), None)
-            if training.problem.penalty.price is not None:  # the best model for its costs, not for its size
-                choice = ModelChoice(None, models[0].lambda_0, largest)
+            choice = ModelChoice(tuple(sizes))
+            if training.problem.priced:  # the best model for its costs, not for its size
+                choice = ModelChoice(lambda_0=models[0].lambda_0 or 0.0, largest=largest)
         else:
-            choice = ModelChoice(None if k is None else (k,) * len(training.targets), lambda_0, budget=budget)
+            choice = ModelChoice(() if k is None else (k,) * len(training.targets), lambda_0 or 0.0, budget=budget)
             models, searched = fit_chosen_models(training, choice, options)
         self._set_results([FoundModels(training, choice, models, searched)], np.asarray(y))
 
 
-class L0Classifier(SingleFit, L0ClassifierBase):
+@dataclass(eq=False, repr=False)
+class L0Classifier(SingleFit, L0ClassifierBase, FitArguments, ClassArguments, SingleFitArguments):
     """A linear classifier that uses few features.
 
     Minimises ``sum_i w_i f(x_i . beta + b, y_i) + lambda_0 ||beta||_0 + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2``, with at
@@ -173,73 +177,11 @@ class L0Classifier(SingleFit, L0ClassifierBase):
 
     """
 
-    def __init__(
-        self,
-        loss: str = "logistic",
-        *,
-        k: int | None = None,
-        budget: float | None = None,
-        lambda_0: float | None = None,
-        lambda_1: float = 0.0,
-        lambda_2: float = 1e-3,
-        algorithm: str = "local_search",
-        criterion: str = "ebic",
-        max_support: int | None = None,
-        multi_class: str = "auto",
-        shared_support: Any = None,
-        probability: bool = False,
-        class_weight: Any = None,
-        pos_label: Any = None,
-        fit_intercept: bool = True,
-        standardize: bool = True,
-        lower: Any = None,
-        upper: Any = None,
-        unpenalized: Any = None,
-        feature_cost: Any = None,
-        groups: Any = None,
-        feature_names: Any = None,
-        bound: Any = None,
-        gap: float = 1e-4,
-        time_limit: float | None = None,
-        within: float | None = None,
-        tol: float = 1e-6,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        progress: Any = False,
-    ) -> None:
-        self.loss = loss
-        self.k = k
-        self.budget = budget
-        self.lambda_0 = lambda_0
-        self.lambda_1 = lambda_1
-        self.lambda_2 = lambda_2
-        self.algorithm = algorithm
-        self.criterion = criterion
-        self.max_support = max_support
-        self.multi_class = multi_class
-        self.shared_support = shared_support
-        self.probability = probability
-        self.class_weight = class_weight
-        self.pos_label = pos_label
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.lower = lower
-        self.upper = upper
-        self.unpenalized = unpenalized
-        self.feature_cost = feature_cost
-        self.groups = groups
-        self.feature_names = feature_names
-        self.bound = bound
-        self.gap = gap
-        self.time_limit = time_limit
-        self.within = within
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.progress = progress
+    loss: str = "logistic"
 
 
-class L0Regressor(SingleFit, L0RegressorBase):
+@dataclass(eq=False, repr=False)
+class L0Regressor(SingleFit, L0RegressorBase, FitArguments, SingleFitArguments):
     """A linear regression that uses few features.
 
     Minimises half the mean squared error plus ``lambda_0 ||beta||_0 + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2``, with at
@@ -273,54 +215,3 @@ class L0Regressor(SingleFit, L0RegressorBase):
     ([3, 7, 9], (2, 50))
 
     """
-
-    def __init__(
-        self,
-        *,
-        k: int | None = None,
-        budget: float | None = None,
-        lambda_0: float | None = None,
-        lambda_1: float = 0.0,
-        lambda_2: float = 1e-3,
-        algorithm: str = "local_search",
-        criterion: str = "ebic",
-        max_support: int | None = None,
-        fit_intercept: bool = True,
-        standardize: bool = True,
-        lower: Any = None,
-        upper: Any = None,
-        unpenalized: Any = None,
-        feature_cost: Any = None,
-        groups: Any = None,
-        feature_names: Any = None,
-        bound: Any = None,
-        gap: float = 1e-4,
-        time_limit: float | None = None,
-        within: float | None = None,
-        tol: float = 1e-6,
-        n_jobs: int | None = None,
-        progress: Any = False,
-    ) -> None:
-        self.k = k
-        self.budget = budget
-        self.lambda_0 = lambda_0
-        self.lambda_1 = lambda_1
-        self.lambda_2 = lambda_2
-        self.algorithm = algorithm
-        self.criterion = criterion
-        self.max_support = max_support
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.lower = lower
-        self.upper = upper
-        self.unpenalized = unpenalized
-        self.feature_cost = feature_cost
-        self.groups = groups
-        self.feature_names = feature_names
-        self.bound = bound
-        self.gap = gap
-        self.time_limit = time_limit
-        self.within = within
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.progress = progress

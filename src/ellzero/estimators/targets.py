@@ -16,9 +16,10 @@ from sklearn.utils.validation import column_or_1d
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
 from ellzero.base.validation import as_choice, as_flag, as_response, as_vector
-from ellzero.estimators.base import LIKELIHOODS, L0Estimator
-from ellzero.estimators.calibration import platt_scaling
+from ellzero.estimators.base import L0Estimator
 from ellzero.estimators.training import Training
+from ellzero.paths.fitting import fit_path
+from ellzero.problem.losses import LOSSES, Loss, Multinomial, SquaredError, get_loss
 from ellzero.problem.model import Model
 from ellzero.tables.target import MANY_WHOLE
 
@@ -32,7 +33,7 @@ FEW_ROWS = 10  # many classes with fewer rows each than this look like the numbe
 def has_probabilities(estimator: Any) -> bool:
     """Return whether there are probabilities: of logistic models always, of others with ``probability=True``."""
     loss = estimator._as_fitted("loss")
-    if loss in LIKELIHOODS or estimator._as_fitted("probability"):
+    if getattr(LOSSES.get(loss), "has_probabilities", False) or estimator._as_fitted("probability"):
         return True
     raise AttributeError(f"predict_proba needs loss='logistic' or probability=True, this estimator has loss={loss!r}.")
 
@@ -51,7 +52,25 @@ def class_probabilities(log_odds: Array, multinomial: bool = False) -> Array:
     return np.where(total > 0.0, share / np.where(total > 0.0, total, 1.0), 1.0 / share.shape[1])
 
 
-def classes_of(y: NDArray[Any]) -> NDArray[Any]:
+def platt_scaling(decision: Array, y: Array, w: Array, rows: float) -> tuple[float, float]:
+    """Return slope and intercept of the log-odds as a linear function of held-out decision values.
+
+    The targets are Platt's: a little inside 0 and 1, so that values that separate the classes do not give an infinite slope.
+    """
+    positive = w[y > 0.0].sum() / w.sum() * rows
+    target = np.where(y > 0.0, (positive + 1.0) / (positive + 2.0), 1.0 / (rows - positive + 2.0))
+    path = fit_path(
+        np.concatenate([decision, decision])[:, None],
+        np.repeat([1, 0], len(y)),
+        sample_weight=np.concatenate([w * target, w * (1.0 - target)]),
+        lambda_0=[0.0],
+        unpenalized=[0],
+        standardize=True,
+    )
+    return float(path.coef[0, 0]), float(path.intercept[0])
+
+
+def ordered_labels(y: NDArray[Any]) -> NDArray[Any]:
     """Return the different labels in order; refuse a target that cannot be classes, or looks like that of a regression."""
     continuous = type_of_target(y).startswith("continuous")
     if not continuous:
@@ -79,23 +98,24 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
 
     multi_class_: str | None = None  # how more than two classes are learnt; None for two
 
-    def _loss_name(self) -> str:
-        loss: str = self._as_fitted("loss")
-        return "multinomial" if self.multi_class_ == "multinomial" else loss
+    @property
+    def _loss(self) -> Loss:
+        return get_loss(Multinomial.name if self.multi_class_ == Multinomial.name else self._as_fitted("loss"))
 
     def _check_multi_class(self) -> str:
         """Return how more than two classes are to be learnt, checked."""
         choice, shared = as_choice("multi_class", self.multi_class, MULTI_CLASS), self.shared_support
-        if self.loss == "multinomial":
+        loss = get_loss(self.loss)
+        if loss.couples_outputs:
             raise InvalidInputError("loss='multinomial' is loss='logistic' with multi_class='multinomial' in an estimator.")
-        if choice == "multinomial" and self.loss != "logistic":
+        if choice == Multinomial.name and choice != loss.shared_classes:
             raise InvalidInputError(f"multi_class='multinomial' is for loss='logistic', got loss={quoted(self.loss)}.")
         if shared is not None:
             choice = "ovr_shared" if as_flag("shared_support", shared) else "ovr"
             # Level 7 is the user's code that calls `fit`.
             warnings.warn(f"shared_support will go: use multi_class={choice!r}.", FutureWarning, stacklevel=7)
         if choice == "auto":
-            return "multinomial" if self.loss == "logistic" else "ovr_shared"
+            return loss.shared_classes
         return choice
 
     def _encode(self, y: NDArray[Any], weight: Array) -> tuple[list[Array], NDArray[Any], Array]:
@@ -105,7 +125,7 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
         try:
             if y.dtype == object and any(label is None for label in y):
                 raise TypeError("a row has no label")
-            self.classes_ = classes_of(y[counted])
+            self.classes_ = ordered_labels(y[counted])
         except TypeError as error:  # also labels that have no order
             if "bytes" in str(error):
                 raise
@@ -120,7 +140,7 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
         if len(self.classes_) == 2:
             return [np.where(code == 1, 1.0, -1.0)], self.classes_, weight
         self.multi_class_ = multi_class
-        if multi_class == "multinomial":
+        if multi_class == Multinomial.name:
             return [code.astype(np.float64)], self.classes_, weight
         signs = np.where(code[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
         return [signs] if multi_class == "ovr_shared" else list(np.ascontiguousarray(signs.T)), self.classes_, weight
@@ -195,9 +215,8 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
 
         """
         scores = self._decision_values(X)
-        loss = self._loss_name()
-        slope, intercept = (1.0, 0.0) if loss in LIKELIHOODS else self.calibration_.T
-        return class_probabilities(slope * scores + intercept, loss == "multinomial")
+        slope, intercept = (1.0, 0.0) if self._loss.has_probabilities else self.calibration_.T
+        return class_probabilities(slope * scores + intercept, self._loss.couples_outputs)
 
     @available_if(has_probabilities)
     def predict_log_proba(self, X: object) -> Array:
@@ -235,13 +254,14 @@ class L0RegressorBase(RegressorMixin, L0Estimator):
         tags.target_tags.multi_output = True
         return tags
 
-    def _loss_name(self) -> str:
-        return "squared_error"
+    @property
+    def _loss(self) -> Loss:
+        return SquaredError()
 
-    def _encode(self, y: NDArray[Any], weight: Array) -> tuple[list[Array], None, Array]:
+    def _encode(self, y: NDArray[Any], weight: Array) -> tuple[list[Array], NDArray[Any], Array]:
         if y.ndim == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
-        return [as_response(y, len(y))], None, weight
+        return [as_response(y, len(y))], np.empty(0), weight
 
     def _set_coefficients(self, models: list[Model]) -> None:
         super()._set_coefficients(models)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from ellzero.paths.budgets import Budgets
 from ellzero.paths.fitting import compute_path, log_spaced
 from ellzero.paths.path import Path
 from ellzero.paths.sizes import Sizes, compute_sizes
-from ellzero.problem.model import Model, coefficient_rows
+from ellzero.problem.coefficients import coefficient_rows
+from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem, reweighted
 from ellzero.solvers.paths import PathOptions
 
@@ -42,28 +43,33 @@ class Training:
 
     problem: Problem  # the first one
     targets: list[Array]  # y of each problem: -1 / +1, or numbers; of several outputs, a column for each
-    classes: NDArray[Any] | None  # the user's labels, None for numbers
-    known: NDArray[np.intp] | None = None  # of the rows of a fold: the classes that they have; None for all
+    classes: NDArray[Any]  # the user's labels; none for numbers
+    lost: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))  # classes that a fold's rows lack
+
+    @classmethod
+    def of(cls, problem: Problem) -> Training:
+        """Return the training set of a single problem."""
+        return cls(problem, [problem.y], np.empty(0) if problem.classes is None else problem.classes)
 
     @property
     def problems(self) -> list[Problem]:
         """All problems."""
-        labels = self.classes
+        if not len(self.classes):
+            return [replace(self.problem, y=y) for y in self.targets]
+        labels = np.delete(self.classes, self.lost)
         if self.several_classes and not self.problem.is_multinomial:
             labels = np.array([False, True])  # each output says whether a row is of its class
-        elif labels is not None and self.known is not None:
-            labels = labels[self.known]
         return [replace(self.problem, y=y, classes=labels) for y in self.targets]
 
     @property
     def several_classes(self) -> bool:
         """Whether there are more than two classes, so that each has an output."""
-        return self.classes is not None and len(self.classes) > 2
+        return len(self.classes) > 2
 
     @property
     def outputs(self) -> int:
         """The number of outputs, of all problems together; those of classes that the rows do not have included."""
-        return len(self.classes) if self.classes is not None and self.several_classes else self.problem.outputs
+        return len(self.classes) if self.several_classes else self.problem.outputs
 
     @property
     def output_targets(self) -> Array:
@@ -84,7 +90,7 @@ class Training:
         if w.sum() <= 0.0:
             raise InvalidInputError(f"{name} has no training row of positive weight.")
         part = replace(self, problem=reweighted(self.problem, w / w.sum()))
-        if self.classes is None:
+        if not len(self.classes):
             return part
         members = self.output_targets > 0.0
         members = members if self.several_classes else np.column_stack([~members, members])
@@ -96,23 +102,21 @@ class Training:
                 f"{name} has no training row of class {self.classes[~weighs][0]!s}: use fewer folds, or a splitter that "
                 "stratifies."
             )
-        return part.of_classes(np.flatnonzero(weighs))
+        return part.without(np.flatnonzero(~weighs))
 
-    def of_classes(self, known: NDArray[np.intp]) -> Training:
-        """Return the training set of some of several classes: the others have no output, and their probability is zero."""
-        if len(self.targets) > 1:
-            targets = [self.targets[c] for c in known]
-        else:
-            targets = [np.ascontiguousarray(self.targets[0][:, known])]
-        return replace(self, problem=replace(self.problem, y=targets[0]), targets=targets, known=known)
+    def without(self, lost: NDArray[np.intp]) -> Training:
+        """Return the training set of the other of several classes: these have no output, and their probability is zero."""
+        kept = np.delete(np.arange(len(self.classes)), lost)
+        targets = [self.targets[c] for c in kept] if len(self.targets) > 1 else [np.ascontiguousarray(self.targets[0][:, kept])]
+        return replace(self, problem=replace(self.problem, y=targets[0]), targets=targets, lost=lost)
 
     def decision(self, models: list[Model], rows: NDArray[np.int64]) -> Array:
-        """Return the decision values of some rows, of shape (rows, outputs); minus infinity for classes that are not known."""
+        """Return the decision values of some rows, of shape (rows, outputs); minus infinity for lost classes."""
         eta = np.column_stack([self.problem.eta(*model.coefficients)[rows] for model in models])
-        if self.known is None:
+        if not len(self.lost):
             return eta
         out = np.full((len(rows), self.outputs), -np.inf)
-        out[:, self.known] = eta
+        out[:, np.delete(np.arange(self.outputs), self.lost)] = eta
         return out
 
 
@@ -120,6 +124,7 @@ class Training:
 class FittedPoints:
     """Models of one training set at several values of lambda_0, or of several sizes."""
 
+    training: Training
     lambda_0: Array  # (m,), nan where models are chosen by their size
     models: list[list[Model]]  # m points, one model for each problem
     searched: list[Path | Sizes | Budgets]  # of each problem: the path, or the sizes, that the models are from
@@ -146,37 +151,37 @@ class FittedPoints:
         """Return some of the points."""
         return replace(self, lambda_0=self.lambda_0[points], models=[self.models[point] for point in points])
 
-    def sizes(self, problem: Problem) -> NDArray[np.int64]:
-        """Return the number of features at each point, not counting unpenalized ones."""
+    @property
+    def size(self) -> NDArray[np.int64]:
+        """(m,) number of features at each point, not counting unpenalized ones."""
+        problem = self.training.problem
         return np.array([problem.counted(self.support(point)) for point in range(len(self))], dtype=np.int64)
 
-    def decision(self, training: Training, rows: NDArray[np.int64]) -> Array:
+    def decision(self, rows: NDArray[np.int64]) -> Array:
         """Return X coef + intercept on some rows, of shape (rows, m, outputs)."""
-        out = np.empty((len(rows), len(self), training.outputs))
+        out = np.empty((len(rows), len(self), self.training.outputs))
         for point, models in enumerate(self.models):
             if point and all(model is before for model, before in zip(models, self.models[point - 1], strict=True)):
                 out[:, point] = out[:, point - 1]
             else:
-                out[:, point] = training.decision(models, rows)
+                out[:, point] = self.training.decision(models, rows)
         return out
 
 
-def fit_lambda_grid(training: Training, grid: Array | None, options: PathOptions, largest: int) -> FittedPoints:
+def fit_lambda_grid(training: Training, grid: Array, options: PathOptions, largest: int) -> FittedPoints:
     """Fit models along a grid of lambda_0.
 
-    If it is None, the path of a single problem makes its own grid, and several problems have a log-spaced one in common.
+    If it is empty, the path of a single problem makes its own grid, and several problems have a log-spaced one in common.
     """
     problems = training.problems
     options = replace(options, max_support=largest)
-    if grid is None and len(problems) > 1:
+    if not len(grid) and len(problems) > 1:
         first = [compute_path(problem, replace(options, n_lambda=1, progress=None)).lambda_0[0] for problem in problems]
         grid = grid_below(float(max(first)), options)
-    if grid is not None:
-        options = replace(options, lambda_0=grid)
-    paths = [compute_path(problem, options) for problem in problems]
-    points = inner_points(paths[0]) if grid is None else grid
+    paths = [compute_path(problem, replace(options, lambda_0=grid)) for problem in problems]
+    points = grid if len(grid) else inner_points(paths[0])
     along = [models_at_points(path, points, largest) for path in paths]
-    return FittedPoints(points, [list(models) for models in zip(*along, strict=True)], list(paths))
+    return FittedPoints(training, points, [list(models) for models in zip(*along, strict=True)], list(paths))
 
 
 def inner_points(path: Path) -> Array:
@@ -214,4 +219,4 @@ def models_at_points(path: Path, points: Array, largest: int) -> list[Model]:
 def fit_size_grid(training: Training, sizes: NDArray[np.int64], options: PathOptions) -> FittedPoints:
     """Fit models of at most so many features, for each of the sizes, which increase."""
     by_size = [compute_sizes(problem, sizes, options) for problem in training.problems]
-    return FittedPoints(np.full(len(sizes), np.nan), [list(at) for at in zip(*by_size, strict=True)], list(by_size))
+    return FittedPoints(training, np.full(len(sizes), np.nan), [list(at) for at in zip(*by_size, strict=True)], list(by_size))

@@ -16,7 +16,7 @@ from ellzero.base.reading import Malformed, read_json
 from ellzero.base.validation import as_count, as_path
 from ellzero.exact.status import ENDINGS
 from ellzero.problem.grouping import Grouping
-from ellzero.problem.losses import ALL_LOSSES
+from ellzero.problem.losses import LOSSES
 from ellzero.problem.model import Model
 from ellzero.problem.model_file import as_valid, entry, finite, labels_from_json, labels_to_json
 
@@ -36,7 +36,7 @@ def write_alternatives(path: str | os.PathLike[str], found: Alternatives) -> Non
         "format": FORMAT,
         "version": VERSION,
         **{name: getattr(found, name) for name in CLAIMS},
-        "loss": None if first is None else first.loss,
+        "loss": None if first is None else first.loss.name,
         "lambda_0": None if first is None else first.lambda_0,
         "n_features": found.n_features,
         "feature_names": None if found.names is None else [str(name) for name in found.names],
@@ -108,14 +108,15 @@ def grouping_of(data: dict[str, Any], p: int) -> Grouping | None:
 def models_of(models: list[Any], data: dict[str, Any], about: dict[str, Any]) -> list[Model]:
     """Return the models; `about` are the entries of the file that were read before."""
     loss, classes = entry(data, "loss", str), entry(data, "classes", dict, type(None))
-    if loss not in ALL_LOSSES or (classes is None) != (loss == "squared_error"):
+    known = LOSSES.get(loss)
+    if known is None or (classes is None) == known.is_classification:
         raise Malformed("loss is not known, or does not fit to classes")
     labels = None if classes is None else labels_from_json(classes)
     outputs = len(entry(models[0], "intercept", list)) if isinstance(models[0], dict) else 1
-    if labels is not None and len(labels) != (outputs if loss == "multinomial" else 2):
+    if labels is not None and len(labels) != (outputs if known.couples_outputs else 2):
         raise Malformed("classes must have two labels or, with a multinomial loss, one for each output")
     groups = None if about["grouping"] is None else about["grouping"].names
-    common = {"loss": loss, "classes": labels, "groups": groups, "lambda_0": finite_or_none(data, "lambda_0")}
+    common = {"loss": known, "classes": labels, "groups": groups, "lambda_0": finite_or_none(data, "lambda_0")}
     return [model_of(each, outputs, about, common) for each in models]
 
 

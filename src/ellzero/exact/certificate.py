@@ -106,14 +106,15 @@ class Certificate:
         if problem.classes is not None:
             kinds = "iufbU"
             out["classes"] = problem.classes if problem.classes.dtype.kind in kinds else problem.classes.astype(str)
-        parts = {"lower": penalty.lower, "upper": penalty.upper, "spread": problem.spread, "price": penalty.price}
-        for name, value in parts.items():
-            if value is not None:
-                out[name] = value
-        if problem.groups is not None:
-            out["group"] = problem.groups.astype(np.int64)
-        if penalty.unpenalized is not None:
-            out["unpenalized"] = np.flatnonzero(penalty.unpenalized).astype(np.int64)
+        parts = {
+            "lower": (penalty.lower, not np.isneginf(penalty.lower).all()),
+            "upper": (penalty.upper, not np.isposinf(penalty.upper).all()),
+            "spread": (problem.spread, problem.standardize),
+            "price": (penalty.price, problem.priced),
+            "group": (penalty.heads.astype(np.int64), problem.grouped),
+            "unpenalized": (np.flatnonzero(penalty.unpenalized).astype(np.int64), penalty.unpenalized.any()),
+        }
+        out |= {name: value for name, (value, needed) in parts.items() if needed}
         if self.claim.home is not None:
             out["home"] = self.claim.home.astype(np.int64)
         return out
@@ -124,7 +125,7 @@ class Certificate:
         problem, claim = self.problem, self.claim
         storage, fingerprint = fingerprint_design(problem)
         n, p = problem.design.shape
-        several, priced, grouped = claim.threshold is not None, problem.penalty.price is not None, problem.groups is not None
+        several, priced, grouped = claim.threshold is not None, problem.priced, problem.grouped
         outputs = problem.outputs
         header: dict[str, Any] = {
             "format": "ellzero alternatives" if several else "ellzero certificate",
@@ -137,7 +138,7 @@ class Certificate:
             "k": claim.k,
             "swap_size": claim.swap_size,
             "fit_intercept": problem.fit_intercept,
-            "standardize": problem.spread is not None,
+            "standardize": problem.standardize,
             "bound": claim.bound,
             "free_bound": claim.free_bound,
             "n": n,
@@ -149,7 +150,7 @@ class Certificate:
             "lower_bound": claim.lower_bound,
             "status": claim.status,
             "gap_asked": claim.gap_asked,
-            "unit": problem.dual_unit,
+            "unit": problem.units.dual,
             "prover": claim.prover,
             **({"threshold": claim.threshold, "within": claim.within} if several else {}),
         }

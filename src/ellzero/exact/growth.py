@@ -16,14 +16,13 @@ from ellzero.exact.verifier.replay import replay
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import core_problem
 
-__all__ = ["Growth", "NotProved", "find_growth", "with_growth", "worth_narrowing"]
+__all__ = ["Growth", "NotProved", "find_growth", "worth_narrowing"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
 MOST_COLUMNS = 2000
 # The boxes of more columns, or of more numbers, are not narrowed one by one: that adds about 25 dual points for each column.
 MOST_NARROWED, MOST_NUMBERS = 150, 200_000
-WIDER = 1e-9  # relative: rounding must not make a box of the search narrower than that of the verifier
 
 
 class NotProved(Exception):
@@ -52,9 +51,9 @@ def find_growth(problem: Problem, threads: int, most: float | None = None) -> Gr
     """
     if problem.outputs > 1:
         raise NotProved("y has several outputs")
-    p, penalty = problem.design.shape[1], problem.penalty
-    low, high = (np.full(p, -np.inf) if side is None else side for side in (penalty.lower, penalty.upper))
-    fixed, bounded = (low == 0.0) & (high == 0.0), np.isfinite(low) & np.isfinite(high)
+    penalty = problem.penalty
+    fixed = (penalty.lower == 0.0) & (penalty.upper == 0.0)
+    bounded = np.isfinite(penalty.lower) & np.isfinite(penalty.upper)
     everything, needed = (np.flatnonzero((problem.square > 0.0) & ~left) for left in (fixed, bounded))
     try:
         return prove_growth(problem, everything.astype(np.int32), threads, most)
@@ -81,7 +80,7 @@ def prove_growth(problem: Problem, columns: Index, threads: int, most: float | N
     separable = NotProved("the columns separate the classes, or nearly do")
     if not len(alpha):
         raise separable
-    found = Growth(alpha, columns, entries * problem.column_unit**2, *np.zeros((2, 0)))
+    found = Growth(alpha, columns, entries * problem.units.column**2, *np.zeros((2, 0)))
     model, root = null_model(problem, 0.0), {name: np.full(1, -1) for name in ("parent", "branch", "row")}
     empty = np.zeros(0, dtype=np.int64)
     root |= {"side": np.zeros(1, np.int64), "block_members": empty, "block_ends": empty, "alpha": np.zeros(0, np.float32)}
@@ -111,19 +110,7 @@ def prove_growth(problem: Problem, columns: Index, threads: int, most: float | N
     return replace(found, low=low, high=high)
 
 
-def with_growth(problem: Problem, growth: Growth | None) -> Problem:
-    """Return the problem with the boxes that the growth of its loss proves; None adds none."""
-    if growth is None:
-        return problem
-    penalty, spread = problem.penalty, 1.0 if problem.spread is None else problem.spread
-    low, high = growth.low / spread, growth.high / spread
-    low, high = low - WIDER * np.abs(low), high + WIDER * np.abs(high)
-    low = low if penalty.lower is None else np.maximum(low, penalty.lower)
-    high = high if penalty.upper is None else np.minimum(high, penalty.upper)
-    return replace(problem, penalty=replace(penalty, lower=low, upper=high))
-
-
 def worth_narrowing(problem: Problem) -> bool:
     """Return whether the wide boxes of a growth are worth narrowing before a search; the hinge's dual points are too rough."""
     n, p = problem.design.shape
-    return problem.loss.name != "hinge" and p <= MOST_NARROWED and n * p <= MOST_NUMBERS
+    return not problem.loss.has_kink and p <= MOST_NARROWED and n * p <= MOST_NUMBERS

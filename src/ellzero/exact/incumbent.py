@@ -11,15 +11,12 @@ from numpy.typing import ArrayLike
 
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
-from ellzero.exact.limits import allows
 from ellzero.exact.options import SearchOptions
 from ellzero.exact.status import Status
-from ellzero.problem.model import Coefficients, Model, as_intercept, evaluate, parts_of
-from ellzero.problem.penalties import used_columns
+from ellzero.problem.coefficients import Coefficients
+from ellzero.problem.model import Model, as_intercept, evaluate, parts_of
 from ellzero.problem.problem import Problem
-from ellzero.problem.units import null_intercept
 from ellzero.solvers.paths import PathOptions, solve_path
-from ellzero.solvers.scales import to_core_scale, to_user_scale
 
 __all__ = ["TOLERANCE", "Found", "as_solution", "as_start", "find_incumbent", "null_model"]
 
@@ -51,21 +48,21 @@ def find_incumbent(
             raise OutOfTime
 
     most = problem.countable() if options.k is None else min(options.k, problem.countable())
-    models = [start for start in starts if allows(options, start)]
+    models = [start for start in starts if options.allows(start)]
     ended: Status | None = None
     if algorithm is not None or not models:
-        limited, priced = options.k is not None or options.budget is not None, problem.penalty.price is not None
+        limited, priced = options.k is not None or options.budget is not None, problem.priced
         grid = np.zeros(0) if limited else np.array([options.lambda_0])
         wanted = PathOptions(lambda_0=grid, algorithm=algorithm or "cd", tol=TOLERANCE, threads=options.threads, check=check)
         if options.budget is not None or (limited and priced and options.lambda_0 > 0.0):
-            budget = float(problem.penalty.prices(problem.design.shape[1]).sum()) if options.budget is None else options.budget
+            budget = float(problem.penalty.price.sum()) if options.budget is None else options.budget
             wanted = wanted.for_budgets((budget,), len(problem.y), paid=options.lambda_0, most=most)
         elif options.k is not None:
             wanted = wanted.for_sizes(tuple(range(1, most + 1)) if most else (0,), len(problem.y))
         try:
-            found = solve_path(problem, wanted, seeds=to_core_scale(problem, starts), sweep=sweep)
-            reached = [to_user_scale(problem, model) for model in [*found.models, *found.by_size]]
-            models += [model for at in reached if allows(options, model := evaluate(problem, at, options.lambda_0))]
+            found = solve_path(problem, wanted, seeds=problem.units.core_models(starts), sweep=sweep)
+            reached = [problem.units.coefficients(model) for model in [*found.models, *found.by_size]]
+            models += [model for at in reached if options.allows(model := evaluate(problem, at, options.lambda_0))]
             if found.stopped is not None:
                 raise found.stopped
         except OutOfTime:
@@ -78,9 +75,10 @@ def find_incumbent(
 def null_model(problem: Problem, lambda_0: float) -> Model:
     """Return the model whose coefficients are as near to zero as their bounds allow, with the best intercept for zeros."""
     every = np.arange(problem.design.shape[1], dtype=np.int32)
-    values = problem.clip(every, np.zeros((len(every), *problem.y.shape[1:])))
-    support = used_columns(values)
-    return evaluate(problem, Coefficients(support, values[support], null_intercept(problem)), lambda_0)
+    values = problem.penalty.clip(every, np.zeros((len(every), *problem.y.shape[1:])))
+    support = np.flatnonzero(values if values.ndim == 1 else values.any(axis=1)).astype(np.int32)
+    intercept = problem.loss.best_constant(problem.y, problem.w) if problem.fit_intercept else np.zeros(problem.y.shape[1:])
+    return evaluate(problem, Coefficients(support, values[support], as_intercept(problem, intercept)), lambda_0)
 
 
 def as_start(problem: Problem, start: Model | ArrayLike | Any, lambda_0: float, name: str = "warm_start") -> Model:
@@ -96,7 +94,7 @@ def as_start(problem: Problem, start: Model | ArrayLike | Any, lambda_0: float, 
         coef, intercept, _ = parts_of(start)
         support, values = problem.split(coef, name)
     at = Coefficients(
-        support, problem.clip(support, values), as_intercept(problem, intercept if problem.fit_intercept else 0.0)
+        support, problem.penalty.clip(support, values), as_intercept(problem, intercept if problem.fit_intercept else 0.0)
     )
     return evaluate(problem, at, lambda_0)
 
@@ -106,11 +104,10 @@ def as_solution(problem: Problem, model: Model) -> _core.Model:
 
     One without features takes its place if that is better: from coefficients that nothing held, the way inside may be long.
     """
-    values, intercept = problem.clip(model.support, model.values), model.intercept
-    if problem.mean is not None:
-        intercept = intercept + problem.mean[model.support] @ (model.values - values)
+    values = problem.penalty.clip(model.support, model.values)
+    intercept = model.intercept + problem.mean[model.support] @ (model.values - values)
     cost = problem.objective(model.support, values, intercept, 0.0)
     inside = replace(model, values=values, intercept=intercept, cost=cost)
     if not np.array_equal(values, model.values):
         inside = min(inside, null_model(problem, 0.0), key=lambda each: each.cost)
-    return to_core_scale(problem, [inside])[0]
+    return problem.units.core_models([inside])[0]

@@ -46,8 +46,8 @@ def score_of(by: str | Callable[[Model, Any, Any], float], model: Model, X: obje
     known = OF_NUMBERS if model.classes is None else OF_LABELS
     if by not in known:
         raise InvalidInputError(f"by must be one of {', '.join(map(repr, known))} or a function, got {quoted(by)}.")
-    if by == "neg_log_loss" and model.loss != "logistic":
-        raise InvalidInputError(f"by='neg_log_loss' needs loss='logistic', these models have loss={model.loss!r}.")
+    if by == "neg_log_loss" and (model.loss.couples_outputs or not model.loss.has_probabilities):
+        raise InvalidInputError(f"by='neg_log_loss' needs loss='logistic', these models have loss={model.loss.name!r}.")
     if X is None or y is None:
         raise InvalidInputError(f"X and y must be given for by={by!r}.")
     values = np.ravel(np.asarray(y))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TextIO
 
-from ellzero.base.progress import check_progress, in_words
+from ellzero.base.progress import check_progress, time_in_words
 
 __all__ = ["SearchCallback", "SearchProgress", "as_search_log"]
 
@@ -49,10 +49,10 @@ class SearchLog:
         self.drawn = time.monotonic()
         what = "exact search" if now.models is None else f"{now.models} good model{'' if now.models == 1 else 's'} found"
         of_set = f", {now.integral} features made integral" if now.integral else ""
-        left = "" if now.open == 0 or math.isinf(self.time_limit) else f" of at most {in_words(self.time_limit)}"
+        left = "" if now.open == 0 or math.isinf(self.time_limit) else f" of at most {time_in_words(self.time_limit)}"
         text = (
             f"{what}: gap at most {100 * now.gap:.3g} % (found {now.objective:.8g}, none below {now.lower_bound:.8g}){of_set}, "
-            f"{now.nodes} node{'' if now.nodes == 1 else 's'} done, {now.open} to do, {in_words(now.seconds)}{left}"
+            f"{now.nodes} node{'' if now.nodes == 1 else 's'} done, {now.open} to do, {time_in_words(now.seconds)}{left}"
         )
         end = "\n" if now.open == 0 else ""
         self.stream.write(f"\r{text}   {end}" if self.terminal else f"ellzero: {text}\n")

@@ -18,17 +18,16 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import ProgressCallback
 from ellzero.base.signatures import arguments_of, passes_on
 from ellzero.base.validation import as_count
-from ellzero.exact.assumed_bounds import check_bounded, has_proved_bound, with_bound
+from ellzero.exact.assumed_bounds import check_bounded, has_proved_bound, with_bounds
 from ellzero.exact.incumbent import Found, as_start, find_incumbent
-from ellzero.exact.methods import run_method
 from ellzero.exact.options import ExactSettings, SearchOptions, SwapNeighbourhood, search_options
+from ellzero.exact.search import search_for
 from ellzero.exact.solution import ExactSolution
 from ellzero.exact.status import Status
 from ellzero.problem.making import make_problem
 from ellzero.problem.model import Model, evaluate
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions, solve_path
-from ellzero.solvers.scales import to_core_scale, to_user_scale
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -110,7 +109,7 @@ def improve_until_proved(
     check_bounded(problem, options)
     begin, nodes = time.monotonic(), 0
     # Local search must stay inside the box: the exact search would reject what it finds outside, and this would never end.
-    boxed = with_bound(problem, options.bound) if isinstance(options.bound, float) else problem
+    boxed = with_bounds(problem, options.bound) if isinstance(options.bound, float) else problem
     found = Found(start) if start is not None else find_incumbent(boxed, options, [], "local_search", begin)
     while True:
         left = 0.0 if found.ended else max(options.time_limit - (time.monotonic() - begin), 0.0)
@@ -118,7 +117,7 @@ def improve_until_proved(
         # A long search ends with its first better model: the next one starts from that.
         better = found.model.objective * (1.0 - options.gap)
         asked = replace(options, swaps=swaps, time_limit=left, enough=better)
-        solution = run_method(problem, asked, [found.model], heuristic=False)
+        solution = search_for(problem, asked, [found.model], heuristic=False).solve()
         nodes += solution.nodes
         solution = replace(solution, nodes=nodes, seconds=time.monotonic() - begin)
         if found.ended:
@@ -164,7 +163,7 @@ class SwapPath:
             at = found.index(None)
             new = self.improve_at(self.lambda_0[at])
             if new[1].size > self.most and at == 0:
-                new = first, evaluate(self.problem, to_user_scale(self.problem, first), self.lambda_0[0])
+                new = first, evaluate(self.problem, self.problem.units.coefficients(first), self.lambda_0[0])
             elif new[1].size > self.most:
                 del found[at:]
                 break
@@ -192,7 +191,7 @@ class SwapPath:
             if solution.status == "interrupted":
                 raise KeyboardInterrupt
             settled = self.settle(solution.model, lambda_0)
-            model = evaluate(self.problem, to_user_scale(self.problem, settled), lambda_0)
+            model = evaluate(self.problem, self.problem.units.coefficients(settled), lambda_0)
             # Descent may go on to another support by what is less than the gap: its swaps are searched in their turn.
             home = model.support.tobytes()
             if home == np.sort(solution.support).tobytes() or home in seen or model.size > self.most:
@@ -205,7 +204,7 @@ class SwapPath:
         descent = replace(
             self.options, lambda_0=np.array([lambda_0]), max_support=None, algorithm="cd", swaps="ranked", q=None, progress=None
         )
-        return solve_path(self.problem, descent, seeds=to_core_scale(self.problem, [model]), sweep=False).models[0]
+        return solve_path(self.problem, descent, seeds=self.problem.units.core_models([model]), sweep=False).models[0]
 
     @property
     def most(self) -> int:

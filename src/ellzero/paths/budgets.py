@@ -13,7 +13,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.notebook import html_table
 from ellzero.base.signatures import arguments_of, passes_on
 from ellzero.base.validation import as_nonnegative
-from ellzero.exact.limits import BUDGET_SLACK, require_affordable
+from ellzero.exact.options import BUDGET_SLACK, require_affordable
 from ellzero.paths.fitted_models import FittedModels, intercept_columns
 from ellzero.paths.options import PathSettings, path_options
 from ellzero.paths.sizes import compute_sizes
@@ -22,7 +22,6 @@ from ellzero.problem.making import make_problem
 from ellzero.problem.model import Model, evaluate, feature_name
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions, solve_path
-from ellzero.solvers.scales import to_user_scale
 from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ class Budgets(FittedModels):
         used = np.array([np.isin(features, self.problem.paying(model.support)) for model in self.models]).reshape(len(self), -1)
         grouping, names = self.problem.grouping, self.problem.design.names
         labels = [feature_name(names, int(j)) if grouping is None else grouping.names[j] for j in features]
-        costs = self.problem.penalty.prices(self.problem.design.shape[1])[features]
+        costs = self.problem.penalty.price[features]
         return plot_budgets(self.budgets, used, labels, costs, self.objective, ax)
 
     def _heading(self) -> str:
@@ -158,7 +157,7 @@ def fit_budgets(
 
 def compute_budgets(problem: Problem, wanted: Array, options: PathOptions, lambda_0: float = 0.0) -> Budgets:
     """Fit models within these (increasing) budgets to a validated problem; `lambda_0` is paid beside them."""
-    if problem.penalty.price is None:
+    if not problem.priced:
         sizes = np.floor(np.minimum(wanted * (1.0 + BUDGET_SLACK), problem.countable())).astype(np.int64)
         found = compute_sizes(problem, np.unique(sizes), options)
         models = [min((m for m in found if m.size <= size), key=lambda m: m.objective_at(lambda_0)) for size in sizes]
@@ -166,9 +165,8 @@ def compute_budgets(problem: Problem, wanted: Array, options: PathOptions, lambd
     require_affordable(problem, float(wanted[0]))
     asked = options.for_budgets(tuple(wanted.tolist()), len(problem.y), paid=lambda_0)
     best = solve_path(problem, asked).models
-    if options.progress is not None:
-        options.progress(1.0, lambda_0, len(best[-1].support))
-    return Budgets(wanted, [evaluate(problem, to_user_scale(problem, model), lambda_0 or None) for model in best], problem)
+    options.report(1.0, lambda_0, len(best[-1].support))
+    return Budgets(wanted, [evaluate(problem, problem.units.coefficients(model), lambda_0 or None) for model in best], problem)
 
 
 def as_budgets(budgets: Iterable[float] | float) -> Array:

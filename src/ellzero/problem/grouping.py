@@ -42,10 +42,8 @@ class Grouping:
             places.setdefault(name, []).append(j)
         return places
 
-    def check_equal(self, argument: str, values: NDArray[Any] | None) -> None:
+    def check_equal(self, argument: str, values: NDArray[Any]) -> None:
         """Refuse values that differ inside a group."""
-        if values is None:
-            return
         odd = np.flatnonzero(values != values[self.heads])
         if len(odd):
             raise InvalidInputError(

@@ -1,75 +1,192 @@
-"""The losses f(eta, y), their derivatives and conjugates, written once in NumPy.
+"""The losses f(eta, y): one object each, with all that depends on which loss it is.
 
-This is the reference: plain float64 arrays, no tricks. The compiled core has its own vectorised versions, and tests compare
-them with these.
+The calculus is the reference: plain float64 arrays, no tricks. The compiled core has its own vectorised versions, and tests
+compare them with these. No other module asks a loss for its name: it asks for what it needs to know.
 """
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logsumexp, softmax, xlogy
 
+from ellzero.base.devices import at_hand
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.validation import as_response, refuse_masked
 
 __all__ = [
-    "ALL_LOSSES",
     "HINGE_SMOOTHING",
     "LOSSES",
     "Hinge",
     "Logistic",
     "Loss",
     "Multinomial",
+    "Slack",
     "SquaredError",
     "SquaredHinge",
     "get_loss",
     "of_rows",
+    "weighted_mean",
 ]
 
 Array = NDArray[np.float64]
 
 HINGE_SMOOTHING = 1e-5
 """The final width of Nesterov's smoothing of the hinge. The conditions of coordinate descent are checked at this width."""
+LARGEST_RESPONSE = 1e150
 
 
-class Loss(Protocol):
-    """A convex loss f(eta, y) of one prediction; all methods work elementwise.
+@dataclass(frozen=True, kw_only=True)
+class Slack:
+    """A loss as a function of s: linear * s + square * s^2 + softplus * log(1 + exp(s)).
 
-    With several outputs, eta and y have a column for each. The multinomial loss is one of whole rows, not of single outputs.
+    Of labels, s is offset - y eta; of numbers, it is y - eta.
     """
 
-    @property
-    def name(self) -> str:
-        """The name by which users choose the loss."""
-
-    @property
-    def is_classification(self) -> bool:
-        """Whether y is a label: -1 or +1, or a one in the column of its class."""
-
-    @property
-    def curvature_bound(self) -> float:
-        """The supremum of the second derivative in eta."""
-
-    def value(self, eta: Array, y: Array) -> Array:
-        """Return f(eta, y)."""
-
-    def gradient(self, eta: Array, y: Array) -> Array:
-        """Return the derivative of f in eta."""
-
-    def conjugate(self, u: Array, y: Array) -> Array:
-        """Return f*(u, y) = sup over eta of u * eta - f(eta, y); infinite outside the domain."""
+    offset: float = 0.0
+    positive: bool = False  # s is zero where this is negative
+    linear: float = 0.0
+    square: float = 0.0
+    softplus: float = 0.0
 
 
 @dataclass(frozen=True)
-class Logistic:
+class Loss(ABC):
+    """A convex loss f(eta, y) of one prediction; all methods of the calculus work elementwise.
+
+    With several outputs, eta and y have a column for each. A loss that couples its outputs is one of whole rows.
+    """
+
+    name: ClassVar[str]
+    """The name by which users choose the loss."""
+    words: ClassVar[str]
+    """What readers of a report call its value."""
+    mean_words: ClassVar[str]
+    """What they call its mean over rows."""
+    is_classification: ClassVar[bool] = True
+    """Whether y is a label: -1 or +1, or a one in the column of its class. Otherwise it is a number."""
+    has_probabilities: ClassVar[bool] = False
+    """Whether eta is the logarithm of odds, so that predictions have probabilities and coefficients odds ratios."""
+    couples_outputs: ClassVar[bool] = False
+    """Whether the outputs are classes, of which each row has one, and a row's loss is a function of all of them."""
+    has_kink: ClassVar[bool] = False
+    """Whether the second derivative has no bound."""
+    constant_curvature: ClassVar[bool] = False
+    """Whether the second derivative is one everywhere."""
+    slack: ClassVar[Slack]
+    """The loss as a MIP solver sees it, of one output."""
+    shared_classes: ClassVar[str] = "ovr_shared"
+    """How more than two classes are learnt on shared features: each against the rest, unless they can be one softmax."""
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    @abstractmethod
+    def curvature_bound(self) -> float:
+        """The supremum of the second derivative in eta."""
+
+    @abstractmethod
+    def value(self, eta: Array, y: Array) -> Array:
+        """Return f(eta, y)."""
+
+    @abstractmethod
+    def gradient(self, eta: Array, y: Array) -> Array:
+        """Return the derivative of f in eta."""
+
+    @abstractmethod
+    def conjugate(self, u: Array, y: Array) -> Array:
+        """Return f*(u, y) = sup over eta of u * eta - f(eta, y); infinite outside the domain."""
+
+    def smoothed(self) -> Loss:
+        """Return the loss that the conditions of coordinate descent are about: one without a kink."""
+        return self
+
+    @abstractmethod
+    def encode(self, y: ArrayLike, n: int, w: Array) -> tuple[Array, NDArray[Any] | None]:
+        """Return the target as `value` takes it, and the user's labels in the order of -1 and +1, or of the columns, if any."""
+
+    @abstractmethod
+    def null_value(self, y: Array, w: Array, fit_intercept: bool) -> float:
+        """Return the loss of the best constant, or of zero if there is no intercept: the size of a problem's objective."""
+
+    @abstractmethod
+    def best_constant(self, y: Array, w: Array) -> Any:
+        """Return the intercept of the best model without features, or those of its outputs."""
+
+
+class SeparableLoss(Loss):
+    """A loss that is the sum of those of its outputs."""
+
+    def null_value(self, y: Array, w: Array, fit_intercept: bool) -> float:
+        return math.fsum(self._null_value(column, w, fit_intercept) for column in np.atleast_2d(y.T))
+
+    def best_constant(self, y: Array, w: Array) -> Any:
+        return np.array([self._best_constant(column, w) for column in y.T]) if y.ndim == 2 else self._best_constant(y, w)
+
+    @abstractmethod
+    def _null_value(self, y: Array, w: Array, fit_intercept: bool) -> float:
+        """Return the null value of one output."""
+
+    @abstractmethod
+    def _best_constant(self, y: Array, w: Array) -> float:
+        """Return the best constant of one output."""
+
+
+class LossOfMargins(SeparableLoss):
+    """A loss of labels -1 and +1, which is a function of y eta."""
+
+    at_zero: ClassVar[float] = 1.0
+
+    def encode(self, y: ArrayLike, n: int, w: Array) -> tuple[Array, NDArray[Any] | None]:
+        labels = as_labels(y, n, axes=2)
+        classes, where = classes_of(labels, w)
+        if len(classes) != 2:
+            others = "; loss='squared_error' is for numbers, loss='multinomial' for more classes" if len(classes) > 2 else ""
+            raise InvalidInputError(
+                f"y must have exactly two classes for loss={self.name!r}, got {len(classes)}{where}{others}."
+            )
+        signs = np.where(labels == classes[1], 1.0, -1.0)
+        for l in range(labels.shape[1] if labels.ndim == 2 else 0):
+            if len(np.unique(signs[w > 0.0, l])) != 2:
+                raise InvalidInputError(f"y must have both classes in each column, column {l} has one{where}.")
+        return signs, classes
+
+    def _null_value(self, y: Array, w: Array, fit_intercept: bool) -> float:
+        if not fit_intercept:
+            return self.at_zero
+        p, q = weights_of_labels(y, w)
+        return self._null_of_share(min(p, q) / (p + q))  # the smaller one has all its digits
+
+    def _best_constant(self, y: Array, w: Array) -> float:
+        return self._constant_of_weights(*weights_of_labels(y, w))
+
+    @abstractmethod
+    def _null_of_share(self, share: float) -> float:
+        """Return the null value if the rarer class has this share of the weight."""
+
+    @abstractmethod
+    def _constant_of_weights(self, p: float, q: float) -> float:
+        """Return the best constant if these are the weights of +1 and -1."""
+
+
+@dataclass(frozen=True)
+class Logistic(LossOfMargins):
     """The logistic loss, log(1 + exp(-y eta))."""
 
-    name: str = "logistic"
-    is_classification: bool = True
-    curvature_bound: float = 0.25
+    name = "logistic"
+    words = "logistic loss"
+    mean_words = "the mean logistic loss"
+    has_probabilities = True
+    shared_classes = "multinomial"
+    at_zero = math.log(2.0)
+    curvature_bound = 0.25
+    slack = Slack(softplus=1.0)
 
     def value(self, eta: Array, y: Array) -> Array:
         return np.logaddexp(0.0, -y * eta)
@@ -83,14 +200,22 @@ class Logistic:
         a = np.clip(alpha, 0.0, 1.0)
         return np.where(inside, xlogy(a, a) + xlogy(1.0 - a, 1.0 - a), np.inf)
 
+    def _null_of_share(self, share: float) -> float:
+        return -share * math.log(share) - (1.0 - share) * math.log1p(-share) if share > 0.0 else 0.0
+
+    def _constant_of_weights(self, p: float, q: float) -> float:
+        return math.log(p) - math.log(q)
+
 
 @dataclass(frozen=True)
-class SquaredHinge:
+class SquaredHinge(LossOfMargins):
     """The squared hinge, max(0, 1 - y eta)^2."""
 
-    name: str = "squared_hinge"
-    is_classification: bool = True
-    curvature_bound: float = 2.0
+    name = "squared_hinge"
+    words = "squared hinge loss"
+    mean_words = "the mean squared hinge loss"
+    curvature_bound = 2.0
+    slack = Slack(offset=1.0, positive=True, square=1.0)
 
     def value(self, eta: Array, y: Array) -> Array:
         return np.maximum(0.0, 1.0 - y * eta) ** 2
@@ -102,17 +227,26 @@ class SquaredHinge:
         alpha = -u * y
         return np.where(alpha >= 0.0, -alpha + alpha**2 / 4.0, np.inf)
 
+    def _null_of_share(self, share: float) -> float:
+        return 4.0 * share * (1.0 - share)
+
+    def _constant_of_weights(self, p: float, q: float) -> float:
+        return (p - q) / (p + q)
+
 
 @dataclass(frozen=True)
-class Hinge:
+class Hinge(LossOfMargins):
     """The hinge, max(0, 1 - y eta), or its smoothing of width tau (`smoothing`).
 
     The smoothed hinge is quadratic where 0 <= 1 - y eta <= tau, and at most tau / 2 below the hinge.
     """
 
     smoothing: float = 0.0
-    name: str = "hinge"
-    is_classification: bool = True
+    name = "hinge"
+    words = "hinge loss"
+    mean_words = "the mean hinge loss"
+    has_kink = True
+    slack = Slack(offset=1.0, positive=True, linear=1.0)
 
     @property
     def curvature_bound(self) -> float:
@@ -136,14 +270,42 @@ class Hinge:
         inside = (alpha >= 0.0) & (alpha <= 1.0)
         return np.where(inside, -alpha + self.smoothing * alpha**2 / 2.0, np.inf)
 
+    def smoothed(self) -> Loss:
+        return Hinge(HINGE_SMOOTHING)
+
+    def _null_of_share(self, share: float) -> float:
+        return 2.0 * share
+
+    def _constant_of_weights(self, p: float, q: float) -> float:
+        return math.copysign(1.0, p - q)
+
+
+class LossOfNumbers(SeparableLoss):
+    """A loss of numbers, which is a function of y - eta."""
+
+    is_classification = False
+
+    def encode(self, y: ArrayLike, n: int, w: Array) -> tuple[Array, NDArray[Any] | None]:
+        target = as_response(y, n)
+        if np.abs(target).max() > LARGEST_RESPONSE:
+            raise InvalidInputError("y contains values too large to square.")
+        return target, None
+
+    def _null_value(self, y: Array, w: Array, fit_intercept: bool) -> float:
+        with np.errstate(under="ignore"):
+            return float(w @ self.value(np.zeros(1), y - (self._best_constant(y, w) if fit_intercept else 0.0)))
+
 
 @dataclass(frozen=True)
-class SquaredError:
+class SquaredError(LossOfNumbers):
     """The squared error, (y - eta)^2 / 2, for regression."""
 
-    name: str = "squared_error"
-    is_classification: bool = False
-    curvature_bound: float = 1.0
+    name = "squared_error"
+    words = "half the squared error"
+    mean_words = "half the mean squared error"
+    constant_curvature = True
+    curvature_bound = 1.0
+    slack = Slack(square=0.5)
 
     def value(self, eta: Array, y: Array) -> Array:
         return (y - eta) ** 2 / 2.0
@@ -154,14 +316,21 @@ class SquaredError:
     def conjugate(self, u: Array, y: Array) -> Array:
         return u**2 / 2.0 + u * y
 
+    def _best_constant(self, y: Array, w: Array) -> float:
+        return weighted_mean(y, w)
+
 
 @dataclass(frozen=True)
-class Multinomial:
+class Multinomial(Loss):
     """The multinomial loss of several classes, log sum_l exp(eta_l) - eta_y; y has a one in the column of the class."""
 
-    name: str = "multinomial"
-    is_classification: bool = True
-    curvature_bound: float = 0.5
+    name = "multinomial"
+    words = "multinomial loss"
+    mean_words = "the mean multinomial loss"
+    has_probabilities = True
+    couples_outputs = True
+    shared_classes = "multinomial"
+    curvature_bound = 0.5
 
     def value(self, eta: Array, y: Array) -> Array:
         return np.asarray(logsumexp(eta - (eta * y).sum(axis=-1, keepdims=True), axis=-1))
@@ -174,10 +343,23 @@ class Multinomial:
         inside = (q >= 0.0).all(axis=-1) & (np.abs(q.sum(axis=-1) - 1.0) <= 1e-12)
         return np.where(inside, xlogy(q, np.maximum(q, 0.0)).sum(axis=-1), np.inf)
 
+    def encode(self, y: ArrayLike, n: int, w: Array) -> tuple[Array, NDArray[Any] | None]:
+        labels = as_labels(y, n, axes=1)
+        classes, where = classes_of(labels, w)
+        if len(classes) < 2:
+            raise InvalidInputError(f"y must have at least two classes for loss='multinomial', got {len(classes)}{where}.")
+        return np.asarray(labels[:, None] == classes, dtype=np.float64), classes
 
-LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Logistic(), SquaredHinge(), Hinge(), SquaredError())}
-"""The losses of single outputs."""
-ALL_LOSSES: dict[str, Loss] = {**LOSSES, "multinomial": Multinomial()}
+    def null_value(self, y: Array, w: Array, fit_intercept: bool) -> float:
+        share = w @ y / w.sum() if fit_intercept else np.full(y.shape[1], 1.0 / y.shape[1])
+        return float(-xlogy(share, share).sum())
+
+    def best_constant(self, y: Array, w: Array) -> Any:
+        logs = np.log(w @ y)
+        return logs - logs.mean()
+
+
+LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Logistic(), SquaredHinge(), Hinge(), SquaredError(), Multinomial())}
 
 
 def of_rows(values: Array) -> Array:
@@ -185,8 +367,46 @@ def of_rows(values: Array) -> Array:
     return values if values.ndim == 1 else values.sum(axis=1)
 
 
-def get_loss(name: str) -> Loss:
-    """Return the loss with a given name."""
-    if not isinstance(name, str) or name not in ALL_LOSSES:
-        raise InvalidInputError(f"loss must be one of {', '.join(map(repr, ALL_LOSSES))}, got {name!r}.")
-    return ALL_LOSSES[name]
+def get_loss(loss: str | Loss) -> Loss:
+    """Return the loss with a given name; a loss is returned as it is."""
+    if isinstance(loss, Loss):
+        return loss
+    if not isinstance(loss, str) or loss not in LOSSES:
+        raise InvalidInputError(f"loss must be one of {', '.join(map(repr, LOSSES))}, got {loss!r}.")
+    return LOSSES[loss]
+
+
+def weighted_mean(y: Array, w: Array) -> float:
+    """Return sum_i w_i y_i; the second pass makes up for the rounding of the first."""
+    mean = w @ y
+    return float(mean + w @ (y - mean))
+
+
+def weights_of_labels(y: Array, w: Array) -> tuple[float, float]:
+    """Return the sums of the weights of +1 and of -1."""
+    return float(w[y > 0.0].sum()), float(w[y <= 0.0].sum())
+
+
+def as_labels(y: ArrayLike, n: int, axes: int) -> NDArray[Any]:
+    """Return a column of labels, or a column for each of several targets where there may be two axes."""
+    refuse_masked("y", y)
+    try:
+        labels = np.asarray(at_hand(y))
+    except ValueError:  # rows of different lengths
+        raise InvalidInputError(f"y must have one label for each of the {n} rows of X.") from None
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.shape[:1] != (n,) or labels.ndim > axes:
+        raise InvalidInputError(f"y must have shape ({n},) like the rows of X, got {labels.shape}.")
+    if labels.dtype.kind in "fc" and not np.isfinite(labels).all():
+        raise InvalidInputError("y contains NaN or infinity.")
+    return labels
+
+
+def classes_of(labels: NDArray[Any], w: Array) -> tuple[NDArray[Any], str]:
+    """Return the labels of rows that have weight, in order, and in words which rows these are."""
+    try:
+        classes = np.unique(labels[w > 0.0])
+    except TypeError:
+        raise InvalidInputError("y must hold labels of one type, and no row may lack one.") from None
+    return classes, "" if (w > 0.0).all() else " with positive sample_weight"

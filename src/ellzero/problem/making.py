@@ -8,7 +8,6 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ellzero.base.devices import at_hand
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.validation import (
     as_bound,
@@ -16,14 +15,12 @@ from ellzero.base.validation import (
     as_feature_mask,
     as_flag,
     as_nonnegative,
-    as_response,
     as_threads,
     as_weights,
-    refuse_masked,
 )
 from ellzero.design import as_design
 from ellzero.design.base import feature_names as feature_names_of
-from ellzero.problem.grouping import GroupLabels, as_groups
+from ellzero.problem.grouping import Grouping, GroupLabels, as_groups
 from ellzero.problem.losses import Loss, get_loss
 from ellzero.problem.penalties import Penalty
 from ellzero.problem.problem import Problem, column_statistics
@@ -31,7 +28,6 @@ from ellzero.problem.problem import Problem, column_statistics
 __all__ = ["DataSettings", "FeatureCost", "ProblemSettings", "as_names", "make_problem"]
 
 Array = NDArray[np.float64]
-LARGEST_RESPONSE = 1e150
 FeatureCost = ArrayLike | Mapping[Any, float]
 """One number for each column of X, or numbers by the names of columns; those that are not named cost one."""
 
@@ -39,7 +35,7 @@ FeatureCost = ArrayLike | Mapping[Any, float]
 class DataSettings(TypedDict, total=False):
     """The arguments, other than X and y, that choose the loss and the coefficients over which it is minimised."""
 
-    loss: str
+    loss: str | Loss
     fit_intercept: bool
     standardize: bool
     sample_weight: ArrayLike | None
@@ -62,7 +58,7 @@ def make_problem(
     X: object,
     y: ArrayLike,
     *,
-    loss: str = "logistic",
+    loss: str | Loss = "logistic",
     lambda_1: float = 0.0,
     lambda_2: float = 0.0,
     fit_intercept: bool = True,
@@ -88,26 +84,21 @@ def make_problem(
     if p >= 2**31:
         raise InvalidInputError(f"X has {p} columns, at most 2^31 - 1 are supported.")
     w = as_weights(sample_weight, n)
-    classes: NDArray[Any] | None = None
-    if the_loss.is_classification:
-        target, classes = encode_labels(y, n, w, the_loss)
-    else:
-        target = as_response(y, n)
-        if np.abs(target).max() > LARGEST_RESPONSE:
-            raise InvalidInputError("y contains values too large to square.")
+    target, classes = the_loss.encode(y, n, w)
     grouping = as_groups(groups, p, design.names, design.core.columns)
-    heads = None if grouping is None else grouping.heads
-    statistics = column_statistics(design, w, intercept, standard, as_threads(n_jobs), heads)
-    low, high = as_bound("lower", lower, p, -np.inf), as_bound("upper", upper, p, np.inf)
-    mask = as_feature_mask("unpenalized", unpenalized, p, design.names)
-    costs = as_feature_costs("feature_cost", feature_cost, p, design.names, None if grouping is None else grouping.columns)
-    if grouping is not None:
-        grouping.check_equal("unpenalized", mask)
-        grouping.check_equal("feature_cost", costs)
-    mask, price = with_costs(mask, costs)
-    check_bounds(low, high, mask)
-    lambdas = as_nonnegative("lambda_1", lambda_1), as_nonnegative("lambda_2", lambda_2)
-    penalty = Penalty(0.0, *lambdas, low, high, mask, price, heads)
+    penalty = Penalty.of(
+        p,
+        lambda_1=as_nonnegative("lambda_1", lambda_1),
+        lambda_2=as_nonnegative("lambda_2", lambda_2),
+        lower=as_bound("lower", lower, p, -np.inf),
+        upper=as_bound("upper", upper, p, np.inf),
+        price=as_prices(unpenalized, feature_cost, p, design.names, grouping),
+        heads=None if grouping is None else grouping.heads,
+    )
+    check_bounds(penalty)
+    statistics = column_statistics(
+        design, w, penalty, fit_intercept=intercept, standardize=standard, threads=as_threads(n_jobs)
+    )
     return Problem(
         design=design,
         y=target,
@@ -115,19 +106,25 @@ def make_problem(
         loss=the_loss,
         penalty=penalty,
         fit_intercept=intercept,
+        standardize=standard,
         classes=classes,
         grouping=grouping,
         **statistics,
     )
 
 
-def with_costs(unpenalized: NDArray[np.bool_] | None, costs: Array | None) -> tuple[NDArray[np.bool_] | None, Array | None]:
-    """Return the mask of unpenalized features, those that cost nothing included, and prices; None if these are all one."""
-    if costs is None:
-        return unpenalized, None
-    free = costs == 0.0 if unpenalized is None else unpenalized | (costs == 0.0)
-    mask = free if free.any() else None
-    return mask, None if (costs[~free] == 1.0).all() else np.where(free, 0.0, costs)
+def as_prices(
+    unpenalized: ArrayLike | None, costs: FeatureCost | None, p: int, names: list[str] | None, grouping: Grouping | None
+) -> Array:
+    """Return the price of each column: zero for unpenalized ones, and one for those that are not said to cost anything else."""
+    free = as_feature_mask("unpenalized", unpenalized, p, names)
+    price = as_feature_costs("feature_cost", costs, p, names, None if grouping is None else grouping.columns)
+    free = np.zeros(p, dtype=bool) if free is None else free
+    price = np.ones(p) if price is None else price
+    if grouping is not None:
+        grouping.check_equal("unpenalized", free)
+        grouping.check_equal("feature_cost", price)
+    return np.where(free, 0.0, price)
 
 
 def as_names(feature_names: Sequence[str], X: Any) -> list[str]:
@@ -142,51 +139,11 @@ def as_names(feature_names: Sequence[str], X: Any) -> list[str]:
     return names
 
 
-def encode_labels(y: ArrayLike, n: int, w: Array, loss: Loss) -> tuple[Array, NDArray[Any]]:
-    """Return the labels as -1 and +1, and the user's two labels in that order.
-
-    Of the multinomial loss, a column for each class with ones in its rows, and all labels. Other losses take a column of labels
-    for each of several targets.
-    """
-    refuse_masked("y", y)
-    try:
-        labels = np.asarray(at_hand(y))
-    except ValueError:  # rows of different lengths
-        raise InvalidInputError(f"y must have one label for each of the {n} rows of X.") from None
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    several = loss.name == "multinomial"
-    if labels.shape[:1] != (n,) or labels.ndim > (1 if several else 2):
-        raise InvalidInputError(f"y must have shape ({n},) like the rows of X, got {labels.shape}.")
-    if labels.dtype.kind in "fc" and not np.isfinite(labels).all():
-        raise InvalidInputError("y contains NaN or infinity.")
-    try:
-        classes = np.unique(labels[w > 0.0])
-    except TypeError:
-        raise InvalidInputError("y must hold labels of one type, and no row may lack one.") from None
-    where = "" if (w > 0.0).all() else " with positive sample_weight"
-    if several:
-        if len(classes) < 2:
-            raise InvalidInputError(f"y must have at least two classes for loss='multinomial', got {len(classes)}{where}.")
-        return np.asarray(labels[:, None] == classes, dtype=np.float64), classes
-    if len(classes) != 2:
-        others = "; loss='squared_error' is for numbers, loss='multinomial' for more classes" if len(classes) > 2 else ""
-        raise InvalidInputError(f"y must have exactly two classes for loss={loss.name!r}, got {len(classes)}{where}{others}.")
-    signs = np.where(labels == classes[1], 1.0, -1.0)
-    for l in range(labels.shape[1] if labels.ndim == 2 else 0):
-        if len(np.unique(signs[w > 0.0, l])) != 2:
-            raise InvalidInputError(f"y must have both classes in each column, column {l} has one{where}.")
-    return signs, classes
-
-
-def check_bounds(lower: Array | None, upper: Array | None, unpenalized: NDArray[np.bool_] | None) -> None:
+def check_bounds(penalty: Penalty) -> None:
     """Check that lower <= upper and, for features that pay lambda_0, that zero lies between them."""
-    low = -np.inf if lower is None else lower
-    high = np.inf if upper is None else upper
-    if np.any(low > high):
+    if (penalty.lower > penalty.upper).any():
         raise InvalidInputError("lower must not exceed upper.")
-    counted = True if unpenalized is None else ~unpenalized
-    if np.any((np.asarray(low) > 0.0) & counted):
+    if ((penalty.lower > 0.0) & ~penalty.unpenalized).any():
         raise InvalidInputError("lower must be at most 0 for features that lambda_0 penalises.")
-    if np.any((np.asarray(high) < 0.0) & counted):
+    if ((penalty.upper < 0.0) & ~penalty.unpenalized).any():
         raise InvalidInputError("upper must be at least 0 for features that lambda_0 penalises.")

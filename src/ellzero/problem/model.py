@@ -6,11 +6,10 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from scipy.special import expit, softmax
 
 from ellzero.base.devices import at_hand
@@ -19,6 +18,8 @@ from ellzero.base.notebook import html_table
 from ellzero.base.quoting import quoted, shown
 from ellzero.base.validation import as_response, as_vector, as_weights
 from ellzero.design import Design, as_design
+from ellzero.problem.coefficients import Coefficients, coefficient_rows
+from ellzero.problem.losses import Logistic, Loss
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
 from ellzero.problem.problem import Problem
 from ellzero.problem.summary import Effects, Summary, figure
@@ -27,7 +28,7 @@ from ellzero.tables.optional import need
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Coefficients", "Model", "coefficient_rows", "evaluate", "feature_name", "make_model", "parts_of"]
+__all__ = ["Model", "evaluate", "feature_name", "make_model", "parts_of"]
 
 Array = NDArray[np.float64]
 
@@ -35,17 +36,6 @@ Array = NDArray[np.float64]
 def feature_name(names: Sequence[str] | None, j: int) -> str:
     """Return the name of feature `j`: its column's name, or x<j>."""
     return f"x{j}" if names is None else names[j]
-
-
-class Coefficients(NamedTuple):
-    """One solution on the scale of X: the features with a nonzero coefficient, their coefficients, the intercept.
-
-    Of several outputs, `values` has a column for each, and `intercept` is an array.
-    """
-
-    support: NDArray[np.int32]
-    values: Array
-    intercept: Any
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,7 +64,7 @@ class Model:
     size: int
     lambda_0: float | None
     objective: float
-    loss: str
+    loss: Loss
     classes: NDArray[Any] | None
     names: list[str] | None = None
     spread: Array | None = None  # standard deviations of the features, in the data of the fit
@@ -133,7 +123,7 @@ class Model:
         eta = self.decision_function(X)
         if self.classes is None:
             return eta
-        return self.classes[eta.argmax(axis=1) if self.loss == "multinomial" else (eta > 0.0).astype(int)]
+        return self.classes[eta.argmax(axis=1) if self.loss.couples_outputs else (eta > 0.0).astype(int)]
 
     def predict_proba(self, X: object) -> Array:
         """Return the probabilities of all classes, in the order of `classes`, for the rows of `X`.
@@ -141,12 +131,12 @@ class Model:
         Only the logistic and the multinomial loss have any. Of several logistic targets, these are the probabilities of the
         second class, one column for each target.
         """
-        if self.loss not in ("logistic", "multinomial"):
+        if not self.loss.has_probabilities:
             raise InvalidInputError(
-                f"predict_proba needs loss='logistic' or loss='multinomial', this model has loss={self.loss!r}."
+                f"predict_proba needs loss='logistic' or loss='multinomial', this model has loss={self.loss.name!r}."
             )
         eta = self.decision_function(X)
-        if self.loss == "multinomial":
+        if self.loss.couples_outputs:
             return np.asarray(softmax(eta, axis=1))
         second = expit(eta)
         if self.outputs > 1:
@@ -163,11 +153,11 @@ class Model:
         A multinomial model of two classes is a logistic one, whose coefficients are the differences of the two classes.
         """
         loss, at = self.loss, self.coefficients
-        if self.outputs > 1 and self.classes is not None and loss != "multinomial":
+        if self.outputs > 1 and self.classes is not None and not loss.couples_outputs:
             raise InvalidInputError("a model of several targets with classes cannot be saved: save the estimator.")
-        if loss == "multinomial" and self.outputs == 2:
+        if loss.couples_outputs and self.outputs == 2:
             difference = self.values[:, 1] - self.values[:, 0]
-            loss, at = "logistic", Coefficients(self.support, difference, self.intercept[1] - self.intercept[0])
+            loss, at = Logistic(), Coefficients(self.support, difference, self.intercept[1] - self.intercept[0])
         return ModelContent(
             loss=loss,
             coef=coefficient_rows([at], self.n_features),
@@ -175,7 +165,7 @@ class Model:
             classes=self.classes,
             names=self.names,
             settings=settings,
-            multi_class="multinomial" if loss == "multinomial" else None,
+            multi_class=loss.name if loss.couples_outputs else None,
         )
 
     def feature_name(self, j: int) -> str:
@@ -247,7 +237,7 @@ class Model:
 
     def output_labels(self) -> list[Any]:
         """Return the class that each output speaks for, or the number of its target; None, if there is one and no class."""
-        if self.loss == "multinomial" and self.classes is not None:
+        if self.loss.couples_outputs and self.classes is not None:
             return self.classes.tolist()
         if self.outputs > 1:
             return list(range(self.outputs))
@@ -274,7 +264,7 @@ class Model:
                 self.output_labels(), self._columns(), np.atleast_1d(self.intercept), strict=True
             )
         ]
-        kind = "class" if self.loss == "multinomial" or self.outputs == 1 else "target"
+        kind = "class" if self.loss.couples_outputs or self.outputs == 1 else "target"
         return Summary(self._heading(), parts, self.loss, kind)
 
     def _sizes(self) -> Array:
@@ -284,7 +274,7 @@ class Model:
     def _heading(self) -> str:
         """Return the model in a line; the positive class is said, not left to be guessed."""
         about = ""
-        if self.loss == "multinomial":
+        if self.loss.couples_outputs:
             about = f" of {self.outputs} classes"
         elif self.outputs > 1:
             about = f" of {self.outputs} targets"
@@ -346,7 +336,7 @@ def as_intercept(problem: Problem, intercept: Any) -> Any:
     return as_vector("intercept", found, problem.outputs)
 
 
-def parts_of(fitted: Any, intercept: Any = 0.0) -> tuple[Any, Any, str | None]:
+def parts_of(fitted: Any, intercept: Any = 0.0) -> tuple[Any, Any, Loss | None]:
     """Return coefficients, intercept and loss of what users have fitted: a model, an exact solution or an estimator.
 
     Coefficients alone come back with the given intercept, and no loss.
@@ -359,8 +349,7 @@ def parts_of(fitted: Any, intercept: Any = 0.0) -> tuple[Any, Any, str | None]:
     found = np.atleast_1d(fitted.intercept_)
     if len(found) > 1 and getattr(fitted, "multi_class_", None) == "ovr":
         raise InvalidInputError("coef must be one model, got an estimator of several classes; take a row of its coef_.")
-    loss = fitted._loss_name() if hasattr(fitted, "_loss_name") else None
-    return fitted.coef_, found if len(found) > 1 else float(found[0]), loss
+    return fitted.coef_, found if len(found) > 1 else float(found[0]), getattr(fitted, "_loss", None)
 
 
 def refuse_columns(model: Model, design: Design) -> None:
@@ -376,9 +365,7 @@ def make_model(problem: Problem, at: Coefficients, *, cost: float, lambda_0: flo
     n_features, names = problem.design.shape[1], problem.design.names
     size, spent, spread = problem.counted(at.support), problem.spent(at.support), problem.column_spread(at.support)
     groups = None if problem.grouping is None else problem.grouping.names
-    return Model(
-        *at, n_features, cost, size, lambda_0, objective, problem.loss.name, problem.classes, names, spread, spent, groups
-    )
+    return Model(*at, n_features, cost, size, lambda_0, objective, problem.loss, problem.classes, names, spread, spent, groups)
 
 
 def evaluate(problem: Problem, at: Coefficients, lambda_0: float | None = None) -> Model:
@@ -387,16 +374,3 @@ def evaluate(problem: Problem, at: Coefficients, lambda_0: float | None = None) 
     cost = loss + problem.penalty_value(at.support, at.values, 0.0)
     objective = cost if lambda_0 is None else loss + problem.penalty_value(at.support, at.values, lambda_0)
     return make_model(problem, at, cost=cost, lambda_0=lambda_0, objective=objective)
-
-
-def coefficient_rows(rows: Sequence[Coefficients], p: int) -> sparse.csr_matrix:
-    """Return a sparse matrix with the coefficients of one solution in each row, over p features.
-
-    Of several outputs, a solution has a row for each.
-    """
-    if rows and rows[0].values.ndim == 2:
-        rows = [Coefficients(row.support[column != 0.0], column[column != 0.0], 0.0) for row in rows for column in row.values.T]
-    starts = np.cumsum([0] + [len(row.support) for row in rows])
-    columns = np.concatenate([np.zeros(0, np.int32)] + [row.support for row in rows])
-    values = np.concatenate([np.zeros(0)] + [row.values for row in rows])
-    return sparse.csr_matrix((values, columns, starts), shape=(len(rows), p))

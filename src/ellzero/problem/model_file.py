@@ -20,7 +20,7 @@ from ellzero.base.files import replacing
 from ellzero.base.quoting import json_text, one_line, quoted
 from ellzero.base.reading import Malformed, read_json, text_array
 from ellzero.base.validation import as_count, as_feature_costs, as_nonnegative, as_path
-from ellzero.problem.losses import get_loss
+from ellzero.problem.losses import Loss, Multinomial, get_loss
 
 __all__ = ["FitSettings", "ModelContent", "read_model_file", "write_model_file"]
 
@@ -63,7 +63,7 @@ class ModelContent:
 
     Attributes
     ----------
-    loss : its name
+    loss : Loss
     coef : (outputs, p) sparse matrix, on the scale of X; one output for each of three or more classes, or for each target
     intercept : (outputs,)
     classes : the labels, in order; None for a regression
@@ -77,7 +77,7 @@ class ModelContent:
 
     """
 
-    loss: str
+    loss: Loss
     coef: sparse.csr_matrix
     intercept: Array
     classes: NDArray[Any] | None
@@ -108,9 +108,9 @@ def to_json(model: ModelContent) -> dict[str, Any]:
     several_targets = model.classes is None and coef.shape[0] > 1
     content: dict[str, Any] = {
         "format": FORMAT,
-        "version": VERSION if several_targets or model.loss == "multinomial" else 1,
+        "version": VERSION if several_targets or model.loss.couples_outputs else 1,
         "estimator": "L0Regressor" if model.classes is None else "L0Classifier",
-        "loss": model.loss,
+        "loss": model.loss.name,
         "penalties": {
             "k": None if settings.k is None else int(settings.k),
             **{name: as_float(getattr(settings, name)) for name in PENALTIES[1:]},
@@ -203,10 +203,9 @@ def from_json(content: dict[str, Any]) -> ModelContent:
     kind = entry(content, "estimator", str)
     if kind not in ("L0Classifier", "L0Regressor"):
         raise Malformed(f"estimator {quoted(kind)} is not known")
-    loss = entry(content, "loss", str)
-    if kind == "L0Classifier":
-        as_valid(get_loss, loss)
-    elif loss != "squared_error" or any(content.get(name) is not None for name in ("classes", "calibration")):
+    loss: Loss = as_valid(get_loss, entry(content, "loss", str))
+    for_classes = any(content.get(name) is not None for name in ("classes", "calibration"))
+    if kind == "L0Regressor" and (loss.is_classification or for_classes):
         raise Malformed("a regression has squared errors, no classes and no calibration")
     p = as_valid(as_count, "n_features", entry(content, "n_features", int), 1)
     settings = settings_from_json(content)
@@ -228,8 +227,8 @@ def from_json(content: dict[str, Any]) -> ModelContent:
         classes=classes,
         names=names,
         settings=settings,
-        calibration=calibration_from_json(content, expected),
-        multi_class=multi_class_from_json(content, classes),
+        calibration=calibration_from_json(content, loss, expected),
+        multi_class=multi_class_from_json(content, loss, classes),
         pos_label=pos_label_from_json(content, classes),
         preparation=entry({"preparation": None} | content, "preparation", dict, type(None)),
         names_given=entry({"names_given": False} | content, "names_given", bool),
@@ -256,15 +255,15 @@ def settings_from_json(content: dict[str, Any]) -> FitSettings:
     return FitSettings(**settings)
 
 
-def multi_class_from_json(content: dict[str, Any], classes: NDArray[Any] | None) -> str | None:
+def multi_class_from_json(content: dict[str, Any], loss: Loss, classes: NDArray[Any] | None) -> str | None:
     """Return how three or more classes were learnt; files of version 1 need not say it, and their models predict alike."""
-    several, multinomial = classes is not None and len(classes) > 2, content["loss"] == "multinomial"
+    several, multinomial = classes is not None and len(classes) > 2, loss.couples_outputs
     if multinomial and (content["version"] == 1 or not several):
         raise Malformed("the multinomial loss is for three or more classes, in version 2")
     value = entry({"multi_class": None} | content, "multi_class", str, type(None))
     if value is None:
-        return ("multinomial" if multinomial else "ovr") if several else None
-    if not several or value not in MULTI_CLASS or (value == "multinomial") != multinomial:
+        return (loss.name if multinomial else "ovr") if several else None
+    if not several or value not in MULTI_CLASS or (value == Multinomial.name) != multinomial:
         raise Malformed(f"multi_class {quoted(value)} does not belong to the loss and the classes of the file")
     return str(value)
 
@@ -279,12 +278,12 @@ def pos_label_from_json(content: dict[str, Any], classes: NDArray[Any] | None) -
     return classes[place].item()
 
 
-def calibration_from_json(content: dict[str, Any], outputs: int) -> Array | None:
+def calibration_from_json(content: dict[str, Any], loss: Loss, outputs: int) -> Array | None:
     """Return slope and intercept of the log-odds of each output, None if the file has none."""
     pairs = entry(content, "calibration", list, type(None))
     if pairs is None:
         return None
-    if content["loss"] in ("logistic", "multinomial"):
+    if loss.has_probabilities:
         raise Malformed("calibration belongs to other losses than the logistic and the multinomial one")
     if len(pairs) != outputs or not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
         raise Malformed("calibration must have a slope and an intercept for each output")

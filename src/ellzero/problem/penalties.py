@@ -7,110 +7,122 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.problem.units import unit_of
+from ellzero.problem.sizes import unit_of
 
-__all__ = ["Penalty", "heads_among", "used_columns"]
+__all__ = ["Penalty", "heads_among"]
 
 Array = NDArray[np.float64]
+PER_COLUMN = ("lower", "upper", "price", "heads")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Penalty:
-    """The parameters of the penalty; `lower` to `groups` have one entry for each column, or are None.
-
-    Unpenalized features have the price zero; without `price`, that of all others is one. `groups` holds the first column of
-    each column's group, its head; all columns of a group have its price, which is paid once.
-    """
+    """The parameters of the penalty; `lower` to `heads` have one entry for each column."""
 
     lambda_0: float = 0.0
     lambda_1: float = 0.0
     lambda_2: float = 0.0
-    lower: Array | None = None
-    upper: Array | None = None
-    unpenalized: NDArray[np.bool_] | None = None
-    price: Array | None = None
-    groups: NDArray[np.int32] | None = None
+    lower: Array
+    upper: Array
+    price: Array  # one, unless features have prices of their own; zero for unpenalized features
+    heads: NDArray[np.int32]  # the first column of each column's group, whose columns have one price, which is paid once
+
+    @classmethod
+    def of(
+        cls,
+        p: int,
+        *,
+        lower: Array | None = None,
+        upper: Array | None = None,
+        price: Array | None = None,
+        heads: NDArray[np.int32] | None = None,
+        **lambdas: float,
+    ) -> Penalty:
+        """Return the penalty of p columns: without bounds, of price one, each on its own, where nothing else is given."""
+        return cls(
+            lower=np.full(p, -np.inf) if lower is None else lower,
+            upper=np.full(p, np.inf) if upper is None else upper,
+            price=np.ones(p) if price is None else price,
+            heads=np.arange(p, dtype=np.int32) if heads is None else heads,
+            **lambdas,
+        )
+
+    @cached_property
+    def grouped(self) -> bool:
+        """Whether some columns come in together."""
+        return bool((self.heads != np.arange(self.heads.size)).any())
+
+    @cached_property
+    def priced(self) -> bool:
+        """Whether some features have a price other than one, and are not free."""
+        return bool(((self.price != 1.0) & (self.price != 0.0)).any())
+
+    @cached_property
+    def unpenalized(self) -> NDArray[np.bool_]:
+        """The columns of features that do not pay lambda_0."""
+        return np.asarray(self.price == 0.0)
 
     def with_shrinkage(self, name: str, value: float) -> Penalty:
         """Return a copy with another `lambda_1` or `lambda_2`; `name` says which."""
         return replace(self, lambda_1=value) if name == "lambda_1" else replace(self, lambda_2=value)
 
-    def counted(self, beta: Array) -> int:
-        """Return the number of features with nonzero coefficients that pay lambda_0."""
-        return len(self.paying(used_columns(beta)))
+    def with_equal_prices(self) -> Penalty:
+        """Return a copy in which all features that pay cost one."""
+        return replace(self, price=(self.price > 0.0).astype(np.float64))
 
     def paying(self, columns: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the features (the heads of groups) of these columns that pay lambda_0, each once."""
-        features = columns if self.groups is None else np.unique(self.groups[columns])
-        return features if self.unpenalized is None else features[~self.unpenalized[features]]
+        features = np.unique(self.heads[columns])
+        return features[self.price[features] > 0.0]
 
-    def value(self, beta: Array) -> float:
-        """Return the penalty of a coefficient vector, or of coefficients with a column for each output."""
+    def spent(self, columns: NDArray[np.int32]) -> float:
+        """Return the sum of the prices of the features of these columns, correctly rounded."""
+        return math.fsum(self.price[self.paying(columns)].tolist())
+
+    def clip(self, columns: NDArray[np.int32], coef: Array) -> Array:
+        """Move coefficients of some columns back inside their bounds, which rounding in a change of scale may violate."""
+        return np.clip(coef.T, self.lower[columns], self.upper[columns]).T
+
+    def value(self, columns: NDArray[np.int32], beta: Array) -> float:
+        """Return the penalty of the coefficients of some columns; they may have a column for each output."""
         unit = unit_of(float(np.abs(beta).max(initial=0.0)))  # a power of two: in this unit squares are numbers
         ridge = self.lambda_2 * unit * unit * np.square(beta / unit).sum()
-        return float(self.lambda_0 * self.spent(beta) + self.lambda_1 * np.abs(beta).sum() + ridge)
-
-    def spent(self, beta: Array) -> float:
-        """Return the sum of the prices of the features with nonzero coefficients, correctly rounded."""
-        if self.price is None:
-            return float(self.counted(beta))
-        return math.fsum(self.price[self.paying(used_columns(beta))].tolist())
+        used = columns[np.atleast_2d(beta.T).any(axis=0)]
+        return float(self.lambda_0 * self.spent(used) + self.lambda_1 * np.abs(beta).sum() + ridge)
 
     def on(self, columns: NDArray[Any]) -> Penalty:
         """Return the penalty of some columns (ascending) only."""
+        fields: dict[str, Any] = {name: np.ascontiguousarray(getattr(self, name)[columns]) for name in PER_COLUMN}
+        return replace(self, **fields | {"heads": heads_among(fields["heads"])})
 
-        def part(values: Any) -> Any:
-            return None if values is None else np.ascontiguousarray(values[columns])
-
-        fields = {name: part(getattr(self, name)) for name in ("lower", "upper", "unpenalized", "price")}
-        return replace(self, **fields, groups=None if self.groups is None else heads_among(self.groups[columns]))
-
-    def of_atoms(self, columns: int, outputs: int) -> Penalty:
-        """Return the penalty of the atoms of several outputs: each of so many columns has `outputs`, from j * outputs on.
+    def of_atoms(self, outputs: int) -> Penalty:
+        """Return the penalty of the atoms of several outputs: each column has `outputs`, column j from j * outputs on.
 
         The atoms of a feature are a group, which pays once.
         """
-        if outputs == 1:
-            return self
-
-        def repeated(values: Any) -> Any:
-            return None if values is None else np.repeat(values, outputs)
-
-        fields = {name: repeated(getattr(self, name)) for name in ("lower", "upper", "unpenalized", "price")}
-        heads = np.arange(columns, dtype=np.int32) if self.groups is None else self.groups
-        return replace(self, **fields, groups=repeated(heads * np.int32(outputs)))
+        fields: dict[str, Any] = {name: np.repeat(getattr(self, name), outputs) for name in PER_COLUMN}
+        return replace(self, **fields | {"heads": fields["heads"] * np.int32(outputs)})
 
     def by_group(self, values: Array) -> Array:
         """Return the sum of the values of each column's group."""
-        if self.groups is None:
-            return values
-        return np.asarray(np.bincount(self.groups, weights=values, minlength=values.size)[self.groups], dtype=np.float64)
-
-    def prices(self, p: int) -> Array:
-        """Return the price of each feature."""
-        return self.pays_lambda_0(p).astype(np.float64) if self.price is None else self.price
-
-    def pays_lambda_0(self, p: int) -> NDArray[np.bool_]:
-        """Return a mask of the features that pay lambda_0."""
-        return np.ones(p, dtype=bool) if self.unpenalized is None else ~self.unpenalized
+        return np.asarray(np.bincount(self.heads, weights=values, minlength=values.size)[self.heads], dtype=np.float64)
 
     def conjugate(self, v: Array) -> Array:
         """Return the largest v_j b - lambda_1 |b| - lambda_2 b^2 over the box of each j; infinite if nothing limits it.
 
         >>> import numpy as np
-        >>> Penalty(lambda_2=1.0, upper=np.array([1.0, 9.0])).conjugate(np.array([4.0, 4.0]))
+        >>> Penalty.of(2, lambda_2=1.0, upper=np.array([1.0, 9.0])).conjugate(np.array([4.0, 4.0]))
         array([3., 4.])
         """
         pull = np.maximum(np.abs(v) - self.lambda_1, 0.0)
         size = pull / (2.0 * self.lambda_2) if self.lambda_2 > 0.0 else np.where(pull > 0.0, np.inf, 0.0)
-        beta = np.copysign(size, v)
-        beta = beta if self.lower is None else np.maximum(beta, self.lower)
-        beta = beta if self.upper is None else np.minimum(beta, self.upper)
+        beta = np.clip(np.copysign(size, v), self.lower, self.upper)
         limited = np.isfinite(beta)
         beta = np.where(limited, beta, 0.0)
         return np.where(limited, v * beta - self.lambda_1 * np.abs(beta) - self.lambda_2 * beta * beta, np.inf)
@@ -121,7 +133,7 @@ class Penalty:
         Of a group, it is the sum over its columns, with the price paid once, and stands at each of them.
         """
         used = self.by_group((beta != 0.0).astype(np.float64)) > 0.0
-        cost = np.where(used, self.lambda_0 * self.prices(beta.size), 0.0)
+        cost = np.where(used, self.lambda_0 * self.price, 0.0)
         smooth = curvature / 2.0 * (beta - c) ** 2 + self.lambda_1 * np.abs(beta) + self.lambda_2 * beta**2
         return self.by_group(smooth) + cost
 
@@ -129,32 +141,23 @@ class Penalty:
         """Return the minimiser of `surrogate` over the box of each feature: the paper's thresholding operator T.
 
         >>> import numpy as np
-        >>> Penalty(lambda_0=0.5).threshold(np.array([0.9, -1.1]), np.ones(2))
+        >>> Penalty.of(2, lambda_0=0.5).threshold(np.array([0.9, -1.1]), np.ones(2))
         array([ 0. , -1.1])
         """
         pull = np.maximum(np.abs(c) * curvature - self.lambda_1, 0.0)
         steep = curvature + 2.0 * self.lambda_2
         a = np.sign(c) * np.divide(pull, steep, out=np.zeros_like(pull), where=steep > 0.0)
-        if self.lower is not None:
-            a = np.maximum(a, self.lower)
-        if self.upper is not None:
-            a = np.minimum(a, self.upper)
-        keep = ~self.pays_lambda_0(c.size)
-        keep |= self.surrogate(a, c, curvature) <= self.surrogate(np.zeros_like(a), c, curvature)
+        a = np.clip(a, self.lower, self.upper)
+        keep = self.unpenalized | (self.surrogate(a, c, curvature) <= self.surrogate(np.zeros_like(a), c, curvature))
         return np.where(keep, a, 0.0) + 0.0
 
 
-def used_columns(beta: Array) -> NDArray[np.int32]:
-    """Return the columns with a nonzero coefficient, for any output."""
-    return np.flatnonzero(beta if beta.ndim == 1 else beta.any(axis=1)).astype(np.int32)
-
-
-def heads_among(heads: NDArray[np.int32]) -> NDArray[np.int32] | None:
-    """Return the heads of columns that were taken from others, numbered anew; None if every column is a group of its own.
+def heads_among(heads: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the heads of columns that were taken from others, numbered anew.
 
     >>> import numpy as np
     >>> heads_among(np.array([2, 5, 2, 7]))
     array([0, 1, 0, 3], dtype=int32)
     """
     _, first, inverse = np.unique(heads, return_index=True, return_inverse=True)
-    return None if len(first) == len(heads) else first[inverse].astype(np.int32)
+    return first[inverse].astype(np.int32)

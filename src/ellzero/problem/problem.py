@@ -12,7 +12,6 @@ the coefficients that users see refer to X itself: coef_j = beta_j / spread_j.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NoReturn, TypedDict
@@ -22,13 +21,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.base.quoting import MOST_NAMED, listed_columns
 from ellzero.base.validation import as_vector
 from ellzero.design import Design
-from ellzero.design.faults import MOST_NAMED, column_label, listed_columns
+from ellzero.design.faults import column_label
 from ellzero.problem.grouping import Grouping
-from ellzero.problem.losses import Loss, of_rows
+from ellzero.problem.losses import Loss, of_rows, weighted_mean
 from ellzero.problem.penalties import Penalty
-from ellzero.problem.units import Response, column_unit, heavy_class, null_loss, response_of, weighted_mean
+from ellzero.problem.sizes import column_unit
+from ellzero.problem.units import Units
 
 __all__ = ["Problem", "column_statistics", "restricted", "reweighted"]
 
@@ -38,19 +39,17 @@ CONSTANT = 1e-24  # a column whose variance is at most this part of its mean squ
 SMALLEST_SQUARE, SMALLEST_SIZE = 1e-300, 1e-135  # smaller squares have few digits; they are those of small columns
 TINY = float(np.finfo(np.float64).tiny)
 RAISED = 2.0**600  # times weights that have few digits in products
-# A penalty that is beyond these in the solvers' units is as good as infinite, or as zero.
-LARGEST_PENALTY, SMALLEST_PENALTY = 1e300, 5e-324
 
 
 class ColumnStatistics(TypedDict):
     """The fields of a problem that follow from the columns and the weights."""
 
-    mean: Array | None
-    spread: Array | None
+    mean: Array
+    spread: Array
     column_unit: float
     square: Array
-    constant: NDArray[np.bool_] | None
-    coupling: Array | None
+    constant: NDArray[np.bool_]
+    coupling: Array
 
 
 @dataclass(frozen=True)
@@ -63,13 +62,14 @@ class Problem:
     loss: Loss
     penalty: Penalty  # on the user's scale: bounds apply to coef
     fit_intercept: bool
+    standardize: bool
     classes: NDArray[Any] | None  # the user's two labels, in the order -1, +1; if multinomial, those of the columns of y
-    mean: Array | None  # of each column, None without an intercept: columns are centred if there is one
-    spread: Array | None  # of each column, None if columns are not scaled
+    mean: Array  # of each column, zero without an intercept: columns are centred if there is one
+    spread: Array  # of each column, one if columns are not scaled
     column_unit: float  # a power of two: the solvers see z_ij / column_unit
     square: Array  # sum_i w_i (z_ij / column_unit)^2, where z are the centred and scaled columns
-    constant: NDArray[np.bool_] | None  # columns of one number other than zero, where there is an intercept; None without any
-    coupling: Array | None = None  # of each column's group: the diagonal times this bounds the group's part of Z'WZ
+    constant: NDArray[np.bool_]  # columns of one number other than zero, where there is an intercept
+    coupling: Array  # of each column's group: the diagonal times this bounds the group's part of Z'WZ
     grouping: Grouping | None = None  # the groups by name, as the caller gave them
 
     @property
@@ -78,29 +78,24 @@ class Problem:
         return 1 if self.y.ndim == 1 else self.y.shape[1]
 
     @property
-    def groups(self) -> NDArray[np.int32] | None:
-        """The first column of each column's group, its head; None where every column is a group of its own."""
-        return self.penalty.groups
+    def grouped(self) -> bool:
+        """Whether some columns come in together."""
+        return self.penalty.grouped
+
+    @property
+    def priced(self) -> bool:
+        """Whether some features have a price other than one, and are not free."""
+        return self.penalty.priced
 
     @cached_property
-    def response(self) -> Response:
-        """The centre and the unit of y as the solvers see it."""
-        return response_of(self.y, self.w, self.loss, self.fit_intercept)
+    def units(self) -> Units:
+        """The units in which the core works, and the way to them and back."""
+        return Units.of(self)
 
     @cached_property
     def null(self) -> float:
         """The loss of the best constant: where an objective is nothing beside it, it is nothing but rounding."""
-        return null_loss(self.y, self.w, self.loss, self.fit_intercept)
-
-    @cached_property
-    def heavy_class(self) -> float:
-        """The label of the class beside which the other one weighs next to nothing, 0.0 if none does."""
-        return heavy_class(self.y, self.w)[0] if self.loss.is_classification and self.fit_intercept else 0.0
-
-    @cached_property
-    def dual_unit(self) -> float:
-        """The unit of dual points: that of the response, or of the heavy class where the other weighs next to nothing."""
-        return heavy_class(self.y, self.w)[1] if self.heavy_class else self.response.unit
+        return self.loss.null_value(self.y, self.w, self.fit_intercept)
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -117,40 +112,15 @@ class Problem:
     @property
     def is_multinomial(self) -> bool:
         """Whether the outputs are classes, of which each row has one."""
-        return self.loss.name == "multinomial"
+        return self.loss.couples_outputs
 
-    @property
-    def coefficient_unit(self) -> float:
-        """The unit of coefficients on the scale of the penalty, as the solvers see them."""
-        return self.response.unit / self.column_unit
+    def core_scale(self) -> Array:
+        """Return the factor of each column of X in the core, in its units.
 
-    @cached_property
-    def price_unit(self) -> float:
-        """The least power of two that no price exceeds: in this unit the solvers see prices, of at most one then."""
-        if self.penalty.price is None or not self.penalty.price.size:  # no column is left where all are empty
-            return 1.0
-        mantissa, exponent = math.frexp(float(self.penalty.price.max()))
-        return math.ldexp(1.0, exponent - (mantissa == 0.5))
-
-    @property
-    def lambda_0_unit(self) -> float:
-        """The unit of lambda_0 as the solvers see it: that of losses for features of the price one."""
-        return self.response.cost / self.price_unit
-
-    def inner_penalty(self, lambda_0: float = 0.0) -> Penalty:
-        """Return the penalty as the solvers see it, in their units and with bounds of the standardised coefficients.
-
-        A lambda that is positive stays so, and finite, whatever its unit.
+        Constant columns beside an intercept get the factor zero: of what centring leaves of them nothing but rounding is not
+        zero.
         """
-        user, unit, t, u = self.penalty, self.coefficient_unit, self.response.unit, self.column_unit
-        lambda_1, lambda_2 = in_range(user.lambda_1, user.lambda_1 / t / u), in_range(user.lambda_2, user.lambda_2 / u / u)
-        lower, upper = user.lower, user.upper
-        if unit != 1.0 or self.spread is not None:
-            spread = 1.0 if self.spread is None else self.spread
-            with np.errstate(over="ignore"):
-                lower, upper = (None if b is None else np.ascontiguousarray(b * spread / unit) for b in (lower, upper))
-        price = None if user.price is None else user.price / self.price_unit
-        return Penalty(lambda_0 / self.lambda_0_unit, lambda_1, lambda_2, lower, upper, user.unpenalized, price, user.groups)
+        return np.where(self.constant, 0.0, 1.0 / self.spread / self.column_unit)
 
     def split(self, coef: ArrayLike | sparse.spmatrix, name: str = "coef") -> tuple[NDArray[np.int32], Array]:
         """Return the indices and values of the nonzero coefficients of one model."""
@@ -176,8 +146,7 @@ class Problem:
 
     def column_spread(self, columns: NDArray[np.int32]) -> Array:
         """Return the standard deviations of some columns (without an intercept, the roots of their mean squares)."""
-        scale = 1.0 if self.spread is None else self.spread[columns]
-        return np.sqrt(self.square[columns]) * self.column_unit * scale
+        return np.sqrt(self.square[columns]) * self.column_unit * self.spread[columns]
 
     def eta(self, support: NDArray[np.int32], coef: Array, intercept: Any) -> Array:
         """Return eta = X coef + intercept, with a column for each output if there are several."""
@@ -206,13 +175,11 @@ class Problem:
 
     def as_seen(self, products: Array, r: Array) -> Array:
         """Return z_j . r from x_j . r: turn products with columns of X into products with centred and scaled ones."""
-        if self.mean is not None:
-            products = products - self.mean * r.sum()
-        return products if self.spread is None else products / self.spread
+        return (products - self.mean * r.sum()) / self.spread
 
     def penalised(self, support: NDArray[np.int32], coef: Array) -> Array:
         """Return the coefficients that the penalty applies to: those on the standardised scale, if there is one."""
-        return coef if self.spread is None else (coef.T * self.spread[support]).T
+        return (coef.T * self.spread[support]).T
 
     def objective(self, support: NDArray[np.int32], coef: Array, intercept: Any, lambda_0: float) -> float:
         """Return P at the user's coefficients, from the raw data: the referee of every reported objective."""
@@ -225,22 +192,14 @@ class Problem:
 
     def penalty_value(self, support: NDArray[np.int32], coef: Array, lambda_0: float) -> float:
         """Return lambda_0 sum_G c_G [beta_G != 0] + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2 of the user's coefficients."""
-        on_support = replace(self.penalty, lambda_0=lambda_0).on(support)
         with np.errstate(over="ignore", under="ignore"):
             beta = self.penalised(support, coef)
             beta = np.where((beta == 0.0) & (coef != 0.0), TINY, beta)  # it counts, however small it is
-            return on_support.value(beta)
-
-    def clip(self, support: NDArray[np.int32], coef: Array) -> Array:
-        """Move coefficients back inside their bounds, which rounding in a change of scale may violate."""
-        low = -np.inf if self.penalty.lower is None else self.penalty.lower[support]
-        high = np.inf if self.penalty.upper is None else self.penalty.upper[support]
-        return np.clip(coef.T, low, high).T
+            return replace(self.penalty, lambda_0=lambda_0).value(support, beta)
 
     def held_away_from_zero(self) -> bool:
         """Return whether some bounds exclude zero."""
-        lower, upper = self.penalty.lower, self.penalty.upper
-        return bool((lower is not None and (lower > 0.0).any()) or (upper is not None and (upper < 0.0).any()))
+        return bool(((self.penalty.lower > 0.0) | (self.penalty.upper < 0.0)).any())
 
     def countable(self) -> int:
         """Return the number of features of X that are counted, groups or columns: the largest possible size of a model."""
@@ -252,8 +211,7 @@ class Problem:
 
     def spent(self, support: NDArray[np.int32]) -> float:
         """Return the sum of the prices of the features of these columns: their number, if none has a price of its own."""
-        price = self.penalty.price
-        return float(self.counted(support)) if price is None else math.fsum(price[self.paying(support)].tolist())
+        return self.penalty.spent(support)
 
     def paying(self, support: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the features of these columns that pay lambda_0: the columns themselves, or the heads of their groups."""
@@ -273,9 +231,9 @@ def refuse_columns(design: Design, bad: NDArray[np.int64]) -> NoReturn:
 
 
 def column_statistics(
-    design: Design, w: Array, fit_intercept: bool, standardize: bool, threads: int, groups: NDArray[np.int32] | None = None
+    design: Design, w: Array, penalty: Penalty, *, fit_intercept: bool, standardize: bool, threads: int
 ) -> ColumnStatistics:
-    """Return means, spreads (None where not applied), unit and squares of the columns, with one read of X.
+    """Return means, spreads, unit, squares and couplings of the columns, with one read of X.
 
     The squares are those of the columns as the solvers see them. With an intercept, columns are always centred, on the fly.
     No penalty applies to the intercept, so this changes no objective. It lets a coordinate step move the intercept as well,
@@ -288,17 +246,18 @@ def column_statistics(
         constant[j] &= size[j] == 0.0
     unit = 1.0 if standardize else column_unit(size)
     if standardize:
-        spread, seen = group_spread(size, groups)
+        spread, seen = group_spread(size, penalty)
     else:
-        seen = square if unit == 1.0 else square / unit / unit
+        spread, seen = np.ones_like(size), square / unit / unit
         seen[small] = (size[small] / unit) ** 2
+    centre = mean if fit_intercept else None
     return ColumnStatistics(
-        mean=mean if fit_intercept else None,
-        spread=spread if standardize else None,
+        mean=mean if fit_intercept else np.zeros_like(mean),
+        spread=spread,
         column_unit=unit,
         square=seen,
-        constant=constant if fit_intercept and constant.any() else None,
-        coupling=None if groups is None else design.core.couplings(groups, mean if fit_intercept else None, w, threads),
+        constant=constant & fit_intercept,
+        coupling=design.core.couplings(penalty.heads, centre, w, threads) if penalty.grouped else np.ones_like(size),
     )
 
 
@@ -331,18 +290,18 @@ def in_parts(
     return square, size, constant, np.concatenate(small).astype(np.int32)
 
 
-def group_spread(size: Array, groups: NDArray[np.int32] | None) -> tuple[Array, Array]:
+def group_spread(size: Array, penalty: Penalty) -> tuple[Array, Array]:
     """Return the spread of each column's group, and the squares of the columns divided by it.
 
     A group has one spread, the root of the sum of its columns' squares: what a 0/1 column is worth beside the others of its
     variable does not depend on how rare its level is.
     """
-    if groups is None:
+    if not penalty.grouped:  # without the rounding of what follows, and in less time
         return np.where(size > 0.0, size, 1.0), (size > 0.0).astype(np.float64)
     largest = np.zeros_like(size)
-    np.maximum.at(largest, groups, size)
-    largest = np.where(largest > 0.0, largest, 1.0)[groups]
-    total = np.bincount(groups, weights=np.square(size / largest), minlength=size.size)[groups]
+    np.maximum.at(largest, penalty.heads, size)
+    largest = np.where(largest > 0.0, largest, 1.0)[penalty.heads]
+    total = penalty.by_group(np.square(size / largest))
     spread = np.where(total > 0.0, largest * np.sqrt(total), 1.0)
     return spread, np.square(size / spread)
 
@@ -358,31 +317,20 @@ def column_size(column: Array, w: Array, fit_intercept: bool) -> float:
     return unit * float(np.sqrt(square) / np.sqrt(RAISED))
 
 
-def in_range(given: float, scaled: float) -> float:
-    """Return a penalty in other units, and the nearest positive number to it if it is out of range."""
-    return min(max(scaled, SMALLEST_PENALTY), LARGEST_PENALTY) if given > 0.0 else 0.0
-
-
 def reweighted(problem: Problem, w: Array, threads: int = 1) -> Problem:
     """Return the problem with other weights, which sum to one. Weights of zero select rows without a copy of X."""
-    standardized = problem.spread is not None
-    statistics = column_statistics(problem.design, w, problem.fit_intercept, standardized, threads, problem.groups)
+    statistics = column_statistics(
+        problem.design,
+        w,
+        problem.penalty,
+        fit_intercept=problem.fit_intercept,
+        standardize=problem.standardize,
+        threads=threads,
+    )
     return replace(problem, w=w, **statistics)
 
 
 def restricted(problem: Problem, columns: NDArray[Any]) -> Problem:
     """Return the problem on some columns only."""
-
-    def part(values: Any) -> Any:
-        return None if values is None else np.ascontiguousarray(values[columns])
-
-    return replace(
-        problem,
-        design=problem.design.take(columns),
-        mean=part(problem.mean),
-        spread=part(problem.spread),
-        square=part(problem.square),
-        constant=part(problem.constant),
-        coupling=part(problem.coupling),
-        penalty=problem.penalty.on(columns),
-    )
+    parts = {name: getattr(problem, name)[columns] for name in ("mean", "spread", "square", "constant", "coupling")}
+    return replace(problem, design=problem.design.take(columns), penalty=problem.penalty.on(columns), **parts)

@@ -13,7 +13,7 @@ from scipy import sparse
 from ellzero._core import curvature_safety
 from ellzero.base.signatures import passes_on
 from ellzero.base.validation import as_nonnegative
-from ellzero.problem.losses import HINGE_SMOOTHING, Hinge, of_rows
+from ellzero.problem.losses import of_rows
 from ellzero.problem.making import ProblemSettings, make_problem
 from ellzero.problem.model import Model, as_intercept, parts_of
 from ellzero.problem.penalties import Penalty
@@ -150,7 +150,7 @@ class Coordinates:
     @cached_property
     def unpenalized(self) -> NDArray[np.bool_]:
         """The features that do not pay lambda_0."""
-        return ~self.penalty.pays_lambda_0(self.beta.size)
+        return self.penalty.unpenalized
 
     @cached_property
     def inside(self) -> NDArray[np.bool_]:
@@ -158,24 +158,14 @@ class Coordinates:
         return self.alive & ((self.beta != 0.0) | self.unpenalized)
 
     @cached_property
-    def low(self) -> Array:
-        """The lower bounds."""
-        return np.full(self.beta.size, -np.inf) if self.penalty.lower is None else self.penalty.lower
-
-    @cached_property
-    def high(self) -> Array:
-        """The upper bounds."""
-        return np.full(self.beta.size, np.inf) if self.penalty.upper is None else self.penalty.upper
-
-    @cached_property
     def at_low(self) -> NDArray[np.bool_]:
         """Whether a coefficient is at its lower bound."""
-        return reaches(-self.beta, -self.low)
+        return reaches(-self.beta, -self.penalty.lower)
 
     @cached_property
     def at_high(self) -> NDArray[np.bool_]:
         """Whether a coefficient is at its upper bound."""
-        return reaches(self.beta, self.high)
+        return reaches(self.beta, self.penalty.upper)
 
     def decrease(self) -> float:
         """Return the largest amount by which a coordinate step lowers its surrogate of the objective."""
@@ -200,14 +190,14 @@ class Coordinates:
         lambda_0 = self.penalty.lambda_0
         if lambda_0 <= 0.0:
             return np.inf, 0.0
-        price = lambda_0 * self.penalty.prices(self.beta.size)
+        price = lambda_0 * self.penalty.price
         steep = np.where(self.alive, self.curvature + 2.0 * self.penalty.lambda_2, np.inf)
         counted = ~self.unpenalized
         by_group = self.penalty.by_group
         used = by_group((self.beta != 0.0).astype(np.float64)) > 0.0
         bounded = by_group((self.inside & (self.at_low | self.at_high)).astype(np.float64)) > 0.0
         judged = self.alive & used & counted & ~bounded
-        outside = self.alive & ~used & counted & (self.low < 0.0) & (self.high > 0.0)
+        outside = self.alive & ~used & counted & (self.penalty.lower < 0.0) & (self.penalty.upper > 0.0)
         with np.errstate(invalid="ignore"):  # dead columns are steep without end, and have no part
             moved = by_group(np.where(self.alive, steep * self.beta**2, 0.0))
             excess = np.maximum(np.abs(self.slope) - self.penalty.lambda_1, 0.0)
@@ -231,25 +221,23 @@ def stationarity(
 def _stationarity(
     problem: Problem, support: NDArray[np.int32], coef: Array, intercept: Any, lambda_0: float, tol: float
 ) -> StationarityReport:
-    loss = Hinge(HINGE_SMOOTHING) if isinstance(problem.loss, Hinge) else problem.loss
-    penalty, unit, cost = problem.inner_penalty(lambda_0), problem.response.unit, problem.response.cost
+    loss, units = problem.loss.smoothed(), problem.units
+    penalty, unit, cost = units.core_penalty(lambda_0), units.response, units.cost
     outputs, p = problem.outputs, problem.design.shape[1]
     beta = np.zeros((p, *coef.shape[1:]))
-    beta[support] = problem.penalised(support, coef) / problem.coefficient_unit
+    beta[support] = problem.penalised(support, coef) / units.coefficient
     eta, y = (side / unit for side in problem.fitted(support, coef, intercept))
     r = (problem.w * loss.gradient(eta, y).T).T
-    curvature = curvature_safety * loss.curvature_bound * problem.square
-    if problem.coupling is not None:
-        curvature = curvature * problem.coupling
+    curvature = curvature_safety * loss.curvature_bound * problem.square * problem.coupling
     # Of several outputs, the conditions are those of atoms, of which each column has one for each output.
     square, curvature = np.repeat(problem.square, outputs), np.repeat(curvature, outputs)
-    slope = problem.slopes(r).ravel() / problem.column_unit
-    at = Coordinates(penalty.of_atoms(p, outputs), beta.ravel(), slope, square, curvature)
+    slope = problem.slopes(r).ravel() / units.column
+    at = Coordinates(penalty.of_atoms(outputs), beta.ravel(), slope, square, curvature)
     decrease, gradient = at.decrease(), at.gradient()
     if problem.fit_intercept:
         total = np.abs(r.sum(axis=0)).max()
         gradient = max(gradient, float(total))
         decrease = max(decrease, float(np.square(total)) / (2.0 * curvature_safety * loss.curvature_bound))
     smallest, largest = at.extremes()
-    value = float(problem.w @ of_rows(loss.value(eta, y))) + penalty.value(beta)
+    value = float(problem.w @ of_rows(loss.value(eta, y))) + penalty.value(support, beta[support])
     return StationarityReport(decrease * cost, gradient * unit, smallest, largest, value * cost, problem.null, tol)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.base.notebook import html_table
+from ellzero.base.notebook import html_table, text_table
 from ellzero.base.quoting import shown
+from ellzero.problem.losses import Loss
 from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
@@ -52,20 +53,20 @@ class Summary:
     ----------
     heading : the model in a line
     parts : list of Effects, one for each output
-    loss : its name; the logistic and the multinomial one have odds ratios
+    loss : the logistic and the multinomial one have odds ratios
     kind : what several outputs are: "class" or "target"
 
     """
 
     heading: str
     parts: list[Effects]
-    loss: str
+    loss: Loss
     kind: str = "class"
 
     @property
     def odds(self) -> bool:
         """Whether there are odds ratios."""
-        return self.loss in ("logistic", "multinomial")
+        return self.loss.has_probabilities
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each feature and the intercept of each output, as a pandas data frame."""
@@ -113,25 +114,21 @@ class Summary:
             loss = ', loss="squared_error"' if self.parts[0].label is None else ""
             notes = [f"{HONEST} {CHOOSES.format(size=size, loss=loss)}"]
         if self.odds:
-            notes.insert(0, SHARED_ODDS if self.loss == "multinomial" else ODDS)
+            notes.insert(0, SHARED_ODDS if self.loss.couples_outputs else ODDS)
         return notes
 
     def _title(self, part: Effects) -> str:
         """Return what one of several outputs speaks for."""
         if self.kind == "target":
             return f"target {part.label}"
-        return f"{shown(part.label)}" if self.loss == "multinomial" else f"{shown(part.label)} against the rest"
+        return f"{shown(part.label)}" if self.loss.couples_outputs else f"{shown(part.label)} against the rest"
 
     def __repr__(self) -> str:
         lines = [self.heading]
         for part in self.parts:
             if len(self.parts) > 1:
                 lines.append(self._title(part))
-            rows = [self._header(), *self._rows(part)]
-            widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-            for row in rows:
-                rest = (text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True))
-                lines.append("  ".join([row[0].ljust(widths[0]), *rest]).rstrip())
+            lines += text_table([self._header(), *self._rows(part)])
         return "\n".join([*lines, *self._notes()])
 
     def _repr_html_(self) -> str:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ellzero.estimators.base import LIKELIHOODS
-from ellzero.estimators.column import Column
+from ellzero.estimators.choice import Column
 from ellzero.estimators.resampling import Split
 from ellzero.estimators.targets import class_probabilities
-from ellzero.report.held_out import ROC_POINTS, agreement, calibration, confusion, rates_above, roc, spread_out
+from ellzero.problem.losses import LOSSES
+from ellzero.report.held_out import ROC_POINTS, agreement, calibration, confusion, evenly_spread, rates_above, roc
 
 __all__ = ["HeldOut", "brief", "brief_list", "describe_fit", "describe_models", "shown_rows", "tested_rows"]
 
@@ -102,8 +102,8 @@ def describe_fit(held_out: HeldOut, point: int, kind: str, loss: str) -> dict[st
         "accuracy": float(np.trace(table) / np.sum(table)),
         "roc": [roc(positive, ranked[:, c], held_out.weight, points) for c, positive in enumerate(positives)],
     }
-    if loss in LIKELIHOODS:
-        shares = class_probabilities(decision, loss == "multinomial")
+    if LOSSES[loss].has_probabilities:
+        shares = class_probabilities(decision, LOSSES[loss].couples_outputs)
         shares = shares[:, -decision.shape[1] :]  # of two classes that of the second
         out["calibration"] = [calibration(positive, shares[:, c], held_out.weight) for c, positive in enumerate(positives)]
         if kind == "binary":  # of several classes the largest wins, whatever its probability
@@ -127,5 +127,5 @@ def ranking_decisions(held_out: HeldOut, decision: Array) -> Array:
 def shown_rows(held_out: HeldOut) -> NDArray[np.int64]:
     """Return the rows of the scatter plot: all, or some that are spread evenly over the responses, with both extremes."""
     order = np.argsort(held_out.y, kind="stable")
-    kept = spread_out(np.arange(len(order), dtype=np.float64), SCATTER_POINTS)
+    kept = evenly_spread(np.arange(len(order), dtype=np.float64), SCATTER_POINTS)
     return np.sort(order[kept])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ellzero.base.quoting import ANY_CODE
-from ellzero.estimators.base import LIKELIHOODS
+from ellzero.problem.losses import LOSSES, Logistic
 from ellzero.report.words import Words
 
 __all__ = ["code_blocks"]
@@ -36,7 +36,9 @@ def code_blocks(estimator: Any, single_fit: type, summary: dict[str, Any], words
         given["algorithm"] = "exact"  # which alone found the model on the page
     shrinkage = {name: summary["selection"][name] for name in ("lambda_1", "lambda_2")}
     blocks = [
-        python_block(single_fit.__name__, changed_settings(given, usual, shrinkage), written, summary["loss"] in LIKELIHOODS),
+        python_block(
+            single_fit.__name__, changed_settings(given, usual, shrinkage), written, LOSSES[summary["loss"]].has_probabilities
+        ),
         *shell_blocks(given, shrinkage, summary, labels, words),
     ]
     return {"labels": written[::-1] if estimator._reversed else written, "blocks": blocks}
@@ -65,12 +67,8 @@ def shell_blocks(
     given: dict[str, Any], shrinkage: dict[str, float], summary: dict[str, Any], labels: list[Any], words: Words
 ) -> list[dict[str, Any]]:
     """Return commands that fit, predict, prove and verify; none for settings that the command line does not have."""
-    if (
-        given["unpenalized"] is not None
-        or given["feature_cost"] is not None
-        or np.ndim(given["lower"])
-        or np.ndim(given["upper"])
-    ):
+    by_column = [given[name] is not None for name in ("unpenalized", "feature_cost")]
+    if any(by_column) or np.ndim(given["lower"]) or np.ndim(given["upper"]):
         return []
     data = shell_words([words.source, "--target", words.target, *words.arguments])
     kind = ["--regression"] if summary["kind"] == "regression" else []
@@ -81,7 +79,7 @@ def shell_blocks(
     if given.get("class_weight") == "balanced":
         fit += ["--class-weight", "balanced"]
     multi_class = multi_class_of(summary)
-    if multi_class is not None and multi_class != ("multinomial" if given["loss"] == "logistic" else "ovr_shared"):
+    if multi_class is not None and multi_class != LOSSES[given["loss"]].shared_classes:
         fit += ["--multi-class", multi_class]
     blocks = [
         command("Command line", f"ellzero fit {data}", [*fit, "--out", "model.json"], "ellzero predict model.json new.csv")
@@ -104,12 +102,12 @@ def multi_class_of(summary: dict[str, Any]) -> str | None:
     """Return how more than two classes were learnt; None for two, or a regression."""
     if summary["kind"] != "multiclass":
         return None
-    return "multinomial" if summary["loss"] == "multinomial" else "ovr_shared" if summary["shared"] else "ovr"
+    return LOSSES[summary["loss"]].shared_classes if summary["shared"] else "ovr"
 
 
 def problem_options(given: dict[str, Any], shrinkage: dict[str, float]) -> list[str]:
     """Return the arguments of a command that define the problem."""
-    out = ["--loss", given["loss"]] if given.get("loss", "logistic") != "logistic" else []
+    out = ["--loss", given["loss"]] if given.get("loss", Logistic.name) != Logistic.name else []
     for name, value in shrinkage.items():
         out += [f"--{name.replace('_', '-')}", f"{value:.12g}"]
     out += [

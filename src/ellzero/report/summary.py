@@ -14,11 +14,12 @@ from ellzero.base.quoting import safe_line
 from ellzero.base.validation import as_feature_mask
 from ellzero.design import Design, as_design
 from ellzero.estimators.cautions import cautions_on, cautions_on_classes, class_pairs
-from ellzero.estimators.column import Column
+from ellzero.estimators.choice import Column
 from ellzero.estimators.cross_validation import CrossValidation
 from ellzero.estimators.scoring import is_loss, name_score
 from ellzero.estimators.single_fit import L0Classifier, L0Regressor
 from ellzero.exact.alternative_models import Alternatives
+from ellzero.problem.losses import LOSSES
 from ellzero.problem.model import feature_name
 from ellzero.report.data_summary import describe_classes, describe_features, describe_response
 from ellzero.report.held_out import THRESHOLDS, error_quantiles
@@ -51,7 +52,7 @@ def summarise(
     y: ArrayLike,
     *,
     sample_weight: ArrayLike | None = None,
-    proofs: Sequence[Proof] | None = None,
+    proofs: Sequence[Proof] = (),
     others: Alternatives | None = None,
     words: Words | None = None,
 ) -> dict[str, Any]:
@@ -61,7 +62,7 @@ def summarise(
     ----------
     estimator : fitted with ``select="size", keep_predictions=True``
     X, y, sample_weight : what it was fitted on
-    proofs : results of exact searches, one for each output of the chosen model (see `prove`); None if there was no search
+    proofs : results of exact searches, one for each output of the chosen model (see `prove`); none if there was no search
     others : models that are nearly as good as the best one (see `find_others`); None if they were not looked for
     words : names and remarks of the user
 
@@ -83,10 +84,10 @@ def summarise(
     """
     words = words or Words()
     results: CrossValidation = estimator.cv_results_
-    column = shown_models(results, proofs or [])
+    column = shown_models(results, proofs)
     if results.select != "size" or column.decision is None:
         raise InvalidInputError('estimator must be fitted with select="size" and keep_predictions=True.')
-    loss = estimator._loss_name()
+    loss = estimator._loss.name
     labels, sign = estimator._shown_classes(), 1.0
     if estimator._reversed:
         column, sign = column.reversed(), -1.0
@@ -106,7 +107,7 @@ def summarise(
         "classes": [named(label) for label in labels],
         "positive": [named(label) for label in (labels[1:] if kind == "binary" else labels)],
         "cases": [case_words(named(words.target), named(label)) for label in labels],
-        "shared": getattr(estimator, "multi_class_", None) in ("multinomial", "ovr_shared"),
+        "shared": getattr(estimator, "multi_class_", None) not in (None, "ovr"),
         "data": {
             **data,
             "missing": missing_words(words.missing, design.shape[0]),
@@ -117,7 +118,7 @@ def summarise(
         "features": [describe_feature(results.names, j, float(spread[j])) for j in used],
         "models": models,
         "variables": describe_variables(design, results.names, used, models, weight, words.categories),
-        "balanced": getattr(estimator, "class_weight", None) is not None,
+        "balanced": "class_weight" in estimator._given(),
         "version": version("ellzero"),
         "date": words.date,
     }
@@ -131,9 +132,8 @@ def summarise(
         for point, model in enumerate(models):
             model["cautions"] = model_cautions(column, point, design, class_numbers(y, labels)[counted], counted, summary)
     k = models[chosen]["k"]
-    none = why_no_proof(k, proofs is not None)
     proved = [summary["target"]] if summary["shared"] or not labels else summary["positive"]
-    summary["certificate"] = describe_proofs(proofs or [], k, proved, none, summary["subjects"])
+    summary["certificate"] = describe_proofs(proofs, k, proved, why_no_proof(k), summary["subjects"])
     summary["others"] = describe_others(others, sign)
     mask = as_feature_mask("unpenalized", estimator.unpenalized, design.shape[1], results.names)
     summary["plain"] = plain_headline(summary)
@@ -153,8 +153,8 @@ def model_cautions(
     column: Column, point: int, design: Design, classes: NDArray[np.int64], counted: NDArray[np.bool_], summary: dict[str, Any]
 ) -> list[str]:
     """Return what to be careful about in the models of one size, as sentences; `classes` are those of the rows that count."""
-    rows, found = column.coef[point].tocsr(), list[str]()
-    if summary["loss"] == "multinomial":
+    rows, found, loss = column.coef[point].tocsr(), list[str](), LOSSES[summary["loss"]]
+    if loss.couples_outputs:
         used = np.unique(rows.indices).astype(np.int32)
         decision = np.column_stack([design.matvec(used, row) for row in rows[:, used].toarray()]) + column.intercept[point]
         one_hot = (classes[:, None] == np.arange(rows.shape[0])).astype(np.float64)
@@ -165,7 +165,7 @@ def model_cautions(
         support = rows.indices[start:stop]
         decision = design.matvec(support, rows.data[start:stop]) + column.intercept[point, output]
         positive = classes == (1 if summary["kind"] == "binary" else output)
-        found += cautions_on(positive, decision[counted], len(support), summary["loss"], pair)
+        found += cautions_on(positive, decision[counted], len(support), loss.has_probabilities, pair)
     return [text[0].upper() + text[1:] for text in found]
 
 
@@ -221,7 +221,7 @@ def describe_tested(summary: dict[str, Any], held_out: HeldOut) -> None:
         return
     mass = np.bincount(held_out.y, held_out.weight)
     summary["baseline"] = float(mass.max() / mass.sum())
-    if summary["models"][0].get("above") is not None:
+    if summary["models"][0].get("above"):
         summary["thresholds"] = THRESHOLDS
         summary["prevalence"] = float(mass[1] / mass.sum())
         summary["tested_rows"] = [effective_rows(held_out.weight[held_out.y == c]) for c in (1, 0)]

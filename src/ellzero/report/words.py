@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ellzero.base.quoting import shown
-from ellzero.estimators.scoring import LOSS_NAMES
+from ellzero.estimators.choice import count_features
+from ellzero.problem.losses import LOSSES
 
 __all__ = [
     "Words",
@@ -153,11 +154,6 @@ def filling_words(filling: float | str | None) -> str:
     return f"category {named(filling)}" if isinstance(filling, str) else f"median {filling:.6g}"
 
 
-def features(n: int) -> str:
-    """Return a number of features in words."""
-    return f"{n:,} feature{'' if n == 1 else 's'}"
-
-
 def selection_notes(folds: int, why: str, at_limit: bool) -> dict[str, str]:
     """Return the notes on how and why the size was chosen, and on how to read the chart of the folds' features."""
     limit = " It is the largest that was looked at: larger ones might do better (max_support)." if at_limit else ""
@@ -179,7 +175,7 @@ def headline(summary: dict[str, Any]) -> str:
     data, selection = summary["data"], summary["selection"]
     model = summary["models"][selection["chosen"]]
     chosen = "chosen" if selection["rule"] == "best" else "chosen, as the smallest that does about as well as the best,"
-    start = f"Of {features(data['features'])} in {data['rows']:,} {summary['subjects']}, "
+    start = f"Of {count_features(data['features'])} in {data['rows']:,} {summary['subjects']}, "
     names = used_names(summary)
     which = f" ({names})" if names else ""
     uses = f"the model of {summary['target']} uses {'none' if model['size'] == 0 else format(model['size'], ',')}{which}, "
@@ -201,18 +197,16 @@ def used_names(summary: dict[str, Any], most: int = 6, longest: int = 90) -> str
     return text if summary["data"]["named"] and len(names) <= most and len(text) <= longest else ""
 
 
-def why_no_proof(k: int, asked: bool) -> str:
+def why_no_proof(k: int) -> str:
     """Return the sentence on why there is no certificate."""
     if k == 0:
         return "There is only one model without features, its intercept: nothing to prove."
-    if not asked:
-        return "No certificate was asked for."
-    return "No certificate was made."
+    return "No certificate was asked for."
 
 
 def class_words(summary: dict[str, Any]) -> str:
     """Return how several classes were learnt."""
-    if summary["loss"] == "multinomial":
+    if LOSSES[summary["loss"]].couples_outputs:
         return (
             "All classes share their features, of which each is counted once, and each has a score. The largest one wins; "
             "probabilities are in proportion to exp(score). What matters are differences between the scores of classes."
@@ -236,12 +230,12 @@ def method_notes(
     sums = {"lambda_1": "the sum of the absolute coefficients", "lambda_2": "the sum of the squared coefficients"}
     penalties = [f"{selection[name]:.4g} times {what}" for name, what in sums.items() if selection[name] > 0.0]
     shrinkage = f", plus {' and '.join(penalties)}" if penalties else ""
-    loss = "half the mean squared error" if summary["loss"] == "squared_error" else f"the mean {LOSS_NAMES[summary['loss']]}"
+    loss = LOSSES[summary["loss"]].mean_words
     remarks = [" The intercept is free." if fit_intercept else " There is no intercept."]
     if standardize:
         remarks.append(" Coefficients are penalised as those of standardised features, and shown on the scale of the data.")
     if always:
-        remarks.append(f" {features(always)} {'is' if always == 1 else 'are'} always in the model, and not counted.")
+        remarks.append(f" {count_features(always)} {'is' if always == 1 else 'are'} always in the model, and not counted.")
     if spent is not None:
         remarks.append(
             f" The features of the chosen model cost {spent:.6g} together; the number of features was chosen without that."

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.quoting import quoted
+from ellzero.base.quoting import listed_columns, quoted
 from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
@@ -25,11 +25,10 @@ __all__ = [
     "first_names",
     "is_plain",
     "kinds_of",
-    "listed",
     "number_matrix",
+    "worded",
 ]
 
-SHOWN = 20
 MOST_COMPARED, LONGEST_COMPARED = 10_000, 60  # names of columns among which a misspelt one is looked for
 
 
@@ -92,7 +91,7 @@ def number_matrix(frame: pd.DataFrame, names: Sequence[str], source: str, advice
     infinite = [names[int(j)] for j in np.flatnonzero(np.isinf(out).any(axis=0))]
     if infinite:
         hold = "holds" if len(infinite) == 1 else "hold"
-        raise InvalidInputError(f"{listed(infinite)} in {source} {hold} infinite values{advice}.")
+        raise InvalidInputError(f"{worded(infinite)} in {source} {hold} infinite values{advice}.")
     return out
 
 
@@ -138,11 +137,6 @@ def first_names(columns: Sequence[object]) -> str:
     return ", ".join(words) + (", ..." if len(columns) > 10 else "")
 
 
-def listed(names: list[str]) -> str:
+def worded(names: Sequence[str]) -> str:
     """Return a few names in words: column 'a', columns 'a' and 'b', columns 'a', ..., 't' and 4 more."""
-    if len(names) == 1:
-        return f"column {quoted(names[0])}"
-    shown = [quoted(name) for name in names[:SHOWN]]
-    rest = len(names) - len(shown)
-    words = f"{', '.join(shown)} and {rest} more" if rest else f"{', '.join(shown[:-1])} and {shown[-1]}"
-    return f"columns {words}"
+    return listed_columns([quoted(name) for name in names])

@@ -57,24 +57,24 @@ def needed(archive: Archive, *names: str) -> dict[str, NDArray[Any]]:
 
 def columns(archive: Archive, shape: tuple[int, int]) -> Any:
     """Return a matrix of compressed columns."""
-    return sparse.csc_matrix(compressed(archive, ("entries",), shape[1], shape[0]), shape=shape)
+    return sparse.csc_matrix(compressed_parts(archive, ("entries",), shape[1], shape[0]), shape=shape)
 
 
 def rows(archive: Archive, shape: tuple[int, int]) -> Any:
     """Return a matrix of compressed rows."""
-    return sparse.csr_matrix(compressed(archive, ("entries",), shape[0], shape[1]), shape=shape)
+    return sparse.csr_matrix(compressed_parts(archive, ("entries",), shape[0], shape[1]), shape=shape)
 
 
-def blocks(archive: Archive, shape: tuple[int, int]) -> Any:
+def block_rows(archive: Archive, shape: tuple[int, int]) -> Any:
     """Return a matrix of compressed rows of blocks."""
     size = archive.open("data")[1].shape[1:] if "data" in archive.members else ()
     if len(size) != 2 or not all(size) or shape[0] % size[0] or shape[1] % size[1]:
         raise Malformed("the blocks of its matrix do not fit")
-    parts = compressed(archive, ("entries", *size), shape[0] // size[0], shape[1] // size[1])
+    parts = compressed_parts(archive, ("entries", *size), shape[0] // size[0], shape[1] // size[1])
     return sparse.bsr_matrix(parts, shape=shape)
 
 
-def compressed(archive: Archive, form: tuple[str | int, ...], along: int, across: int) -> tuple[NDArray[Any], ...]:
+def compressed_parts(archive: Archive, form: tuple[str | int, ...], along: int, across: int) -> tuple[NDArray[Any], ...]:
     """Return the entries, their indices (below `across`), and where each of the `along` columns or rows begins."""
     arrays = needed(archive, "data", "indices", "indptr")
     forms = {
@@ -109,4 +109,4 @@ def diagonals(archive: Archive, shape: tuple[int, int]) -> Any:
     return sparse.dia_matrix((arrays["data"], arrays["offsets"]), shape=shape)
 
 
-READERS = {"csc": columns, "csr": rows, "coo": coordinates, "bsr": blocks, "dia": diagonals}
+READERS = {"csc": columns, "csr": rows, "coo": coordinates, "bsr": block_rows, "dia": diagonals}

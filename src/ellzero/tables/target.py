@@ -16,7 +16,7 @@ from ellzero.tables.optional import need
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["as_labels", "as_response", "column_labels", "column_response", "is_label"]
+__all__ = ["as_labels", "column_labels", "column_response", "finite_response", "is_label"]
 
 MANY = 10  # more than this many distinct numbers, some with fractions, are taken for a regression's target, not for labels
 MANY_WHOLE = 20  # the same for whole numbers
@@ -31,10 +31,10 @@ def column_response(column: pd.Series, source: str, decimal: str) -> NDArray[np.
         if len(odd):
             raise InvalidInputError(f"target {column.name!r} must hold numbers with --regression, got {quoted(odd.iloc[0])}.")
         column = column.map(float, na_action="ignore").astype(np.float64)  # pandas' own is off by a digit before 3.1
-    return as_response(as_numbers(column, source), str(column.name))
+    return finite_response(as_numbers(column, source), str(column.name))
 
 
-def as_response(values: NDArray[Any], name: str) -> NDArray[np.float64]:
+def finite_response(values: NDArray[Any], name: str) -> NDArray[np.float64]:
     """Return the target of a regression as finite numbers."""
     if values.dtype.kind not in "fiub":
         raise InvalidInputError(f"target {name!r} must hold numbers with --regression, got type {values.dtype}.")
@@ -83,7 +83,9 @@ def as_labels(values: NDArray[Any], name: str, most: int | None = None, insist: 
         refuse_missing(np.isnan(values), name)
     classes = np.unique(values)
     if len(classes) == 1:
-        raise InvalidInputError(f"target {name!r} has a single value ({shown(classes)}), so there is nothing to tell apart.")
+        raise InvalidInputError(
+            f"target {name!r} has a single value ({few_labels(classes)}), so there is nothing to tell apart."
+        )
     fractions = values.dtype.kind == "f" and bool((values != np.round(values)).any())
     number = values.dtype.kind in "iuf"
     too_many = number and len(classes) > (MANY if fractions else MANY_WHOLE)
@@ -91,14 +93,14 @@ def as_labels(values: NDArray[Any], name: str, most: int | None = None, insist: 
         return values.astype(str)
     if not insist and len(classes) > 2 and (2 * len(classes) > len(values) or too_many):
         kind = "values" if not number else "numbers" if fractions else "whole numbers"
-        seen = f"target {name!r} has {len(classes)} different {kind} in {len(values)} rows ({shown(classes[:3])}, ...)"
+        seen = f"target {name!r} has {len(classes)} different {kind} in {len(values)} rows ({few_labels(classes[:3])}, ...)"
         if number:
             raise InvalidInputError(f"{seen}; add --regression to predict a number, or --classes if each value is a class.")
         raise InvalidInputError(f"{seen}; is it the right column? (--classes if each value is a class)")
     if most is not None and len(classes) > most:
         raise InvalidInputError(
-            f"target {name!r} has {len(classes)} classes ({shown(classes)}), this command and its loss take two; "
-            f"--positive {shown(classes[:1])} tells one of them from the rest."
+            f"target {name!r} has {len(classes)} classes ({few_labels(classes)}), this command and its loss take two; "
+            f"--positive {few_labels(classes[:1])} tells one of them from the rest."
         )
     return values
 
@@ -108,11 +110,11 @@ def is_label(values: NDArray[Any], positive: str, name: str) -> NDArray[np.bool_
     classes = np.unique(values)
     chosen = [label for label in classes.tolist() if str(label) == positive or same_number(label, positive)]
     if not chosen:
-        raise InvalidInputError(f"--positive {positive} is no label of target {name!r}; its labels are {shown(classes)}.")
+        raise InvalidInputError(f"--positive {positive} is no label of target {name!r}; its labels are {few_labels(classes)}.")
     return np.asarray(values == chosen[0])
 
 
-def shown(labels: NDArray[Any]) -> str:
+def few_labels(labels: NDArray[Any]) -> str:
     """Return the first few labels for a message: as they are if they are short and plain, otherwise quoted."""
     few = [str(label) for label in labels[:MANY].tolist()]
     words = [text if text.isprintable() and len(text) <= LONGEST_NAME else quoted(text) for text in few]

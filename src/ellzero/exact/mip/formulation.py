@@ -15,11 +15,9 @@ from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.design import Design, is_stored
-from ellzero.exact.limits import BUDGET_SLACK
 from ellzero.exact.mip.program import Builder, Program
-from ellzero.exact.options import SwapNeighbourhood
+from ellzero.exact.options import BUDGET_SLACK, SwapNeighbourhood
 from ellzero.problem.problem import Problem
-from ellzero.solvers.scales import core_response, core_scale
 
 __all__ = ["Formulation", "check_size", "formulate"]
 
@@ -39,12 +37,10 @@ class Margins:
 
     @classmethod
     def of(cls, problem: Problem) -> Margins:
-        """Return 1 - y eta for the hinges, y - eta for squared errors, and -y eta for the logistic loss."""
+        """Return 1 - y eta for the hinges, -y eta for the logistic loss, and y - eta for losses of numbers."""
         kept = np.flatnonzero(problem.w > 0.0)
-        y, one = core_response(problem)[kept], np.ones(len(kept))
-        if problem.loss.name == "squared_error":
-            return cls(kept, y, -one)
-        return cls(kept, 0.0 * one if problem.loss.name == "logistic" else one, -y)
+        y, one = problem.units.core_response(problem.y)[kept], np.ones(len(kept))
+        return cls(kept, problem.loss.slack.offset * one, -y) if problem.loss.is_classification else cls(kept, y, -one)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,10 +54,9 @@ class Switches:
     @classmethod
     def of(cls, problem: Problem) -> Switches:
         """Return the switches of a problem: one for each feature that pays lambda_0."""
-        columns = np.flatnonzero(problem.penalty.pays_lambda_0(problem.design.shape[1])).astype(np.int32)
+        columns = np.flatnonzero(~problem.penalty.unpenalized).astype(np.int32)
         features = problem.paying(columns)
-        heads = columns if problem.groups is None else problem.groups[columns]
-        return cls(features, columns, np.searchsorted(features, heads))
+        return cls(features, columns, np.searchsorted(features, problem.penalty.heads[columns]))
 
     def scaled(self, factors: Array) -> Array | Any:
         """Return the matrix that multiplies the switch of each column by a factor; the diagonal, if each has its own."""
@@ -92,13 +87,13 @@ class Formulation:
         """Return the point of the program that a model corresponds to, for the solver to start from."""
         x = np.zeros(self.program.size)
         dense = np.zeros(self.beta.stop - self.beta.start)
-        dense[support] = beta / self.problem.coefficient_unit
-        coef = beta if self.problem.spread is None else beta / self.problem.spread[support]
-        response = self.problem.response
+        dense[support] = beta / self.problem.units.coefficient
+        coef = beta / self.problem.spread[support]
+        units = self.problem.units
         x[self.beta] = dense
         x[self.z] = np.isin(self.switches.features, self.problem.paying(support))
-        x[self.intercept] = (intercept - response.centre) / response.unit
-        eta = self.problem.eta(support, coef, intercept - response.centre)[self.margins.kept] / response.unit
+        x[self.intercept] = (intercept - units.centre) / units.response
+        eta = self.problem.eta(support, coef, intercept - units.centre)[self.margins.kept] / units.response
         slack = self.margins.offset + self.margins.sign * eta
         x[self.slack] = np.maximum(slack, self.program.lower[self.slack])
         if self.magnitude.stop > self.magnitude.start:
@@ -110,9 +105,9 @@ class Formulation:
         inside = np.ones(self.beta.stop - self.beta.start, dtype=bool)
         inside[self.switches.columns] = x[self.z][self.switches.of_column] > 0.5
         support = np.flatnonzero(inside).astype(np.int32)
-        response = self.problem.response
-        intercept = float(x[self.intercept].sum()) * response.unit + response.centre
-        return support, x[self.beta][support] * self.problem.coefficient_unit, intercept
+        units = self.problem.units
+        intercept = float(x[self.intercept].sum()) * units.response + float(units.centre[0])
+        return support, x[self.beta][support] * units.coefficient, intercept
 
 
 def formulate(
@@ -132,22 +127,22 @@ def formulate(
     `perspective`, lambda_2 beta_j^2 / z_j takes the place of lambda_2 beta_j^2: both agree where z_j is 0 or 1, and the first
     is tighter in between.
     """
-    pays = problem.penalty.pays_lambda_0(len(low))
+    pays = ~problem.penalty.unpenalized
     switches = Switches.of(problem)
     features, switched = switches.features, switches.columns
     builder = Builder()
-    low, high = low / problem.coefficient_unit, high / problem.coefficient_unit
+    low, high = low / problem.units.coefficient, high / problem.units.coefficient
     beta = builder.add(
         len(low), lower=np.where(pays, np.minimum(low, 0.0), low), upper=np.where(pays, np.maximum(high, 0.0), high)
     )
-    price = problem.penalty.prices(len(low))[features]
-    z = builder.add(len(features), cost=lambda_0 * price / problem.response.cost, lower=0.0, upper=1.0, integer=True)
+    price = problem.penalty.price[features]
+    z = builder.add(len(features), cost=lambda_0 * price / problem.units.cost, lower=0.0, upper=1.0, integer=True)
     pick = sparse.identity(len(low), format="csr")[switched]
     builder.require([(beta, pick), (z, switches.scaled(-high[switched]))], upper=0.0)
     builder.require([(beta, pick), (z, switches.scaled(-low[switched]))], lower=0.0)
     require_limits(builder, z, features, k, swaps)
     if budget is not None:  # in a unit in which costs are ordinary: the tolerances of MIP solvers are absolute
-        builder.require([(z, price[None] / problem.price_unit)], upper=budget * (1.0 + BUDGET_SLACK) / problem.price_unit)
+        builder.require([(z, price[None] / problem.units.price)], upper=budget * (1.0 + BUDGET_SLACK) / problem.units.price)
     switch = np.full(len(low), NO_SWITCH)
     if perspective:
         switch[switched] = indices(z)[switches.of_column]
@@ -175,7 +170,7 @@ def add_shrinkage(
     builder: Builder, problem: Problem, beta: slice, switch: NDArray[np.int64]
 ) -> tuple[slice, NDArray[np.int64]]:
     """Add the terms of lambda_1 and lambda_2; return the variables |beta_j| (none without lambda_1) and the squares."""
-    inner, p = problem.inner_penalty(), len(switch)
+    inner, p = problem.units.core_penalty(), len(switch)
     magnitude = builder.add(p if inner.lambda_1 > 0.0 else 0, cost=inner.lambda_1, lower=0.0)
     if inner.lambda_1 > 0.0:
         for sign in (-1.0, 1.0):
@@ -190,18 +185,18 @@ def add_loss(
     builder: Builder, problem: Problem, margins: Margins, beta: slice, intercept: slice
 ) -> tuple[slice, NDArray[np.int64], NDArray[np.int64]]:
     """Add a slack for each sample, and its loss; return the slacks, the squares and the softplus terms."""
-    loss, n, w = problem.loss.name, len(margins.kept), problem.w[margins.kept]
-    hinged = "hinge" in loss  # their slack is max(0, offset + sign * eta), an inequality; that of others is equal to it
-    slack = builder.add(n, cost=w if loss == "hinge" else 0.0, lower=0.0 if hinged else -np.inf)
+    form, n, w = problem.loss.slack, len(margins.kept), problem.w[margins.kept]
+    # The slack of the hinges is max(0, offset + sign * eta), an inequality; that of others is equal to it.
+    slack = builder.add(n, cost=form.linear * w, lower=0.0 if form.positive else -np.inf)
     squares, softplus = np.zeros((0, 3), np.int64), np.zeros((0, 2), np.int64)
-    if loss == "logistic":
-        softplus = np.stack([indices(builder.add(n, cost=w, lower=0.0)), indices(slack)], axis=1)
-    elif loss != "hinge":
-        heads = builder.add(n, cost=w / 2.0 if loss == "squared_error" else w, lower=0.0)
+    if form.softplus:
+        softplus = np.stack([indices(builder.add(n, cost=form.softplus * w, lower=0.0)), indices(slack)], axis=1)
+    if form.square:
+        heads = builder.add(n, cost=form.square * w, lower=0.0)
         squares = np.stack([indices(heads), indices(slack), np.full(n, NO_SWITCH)], axis=1)
     parts = [(slack, np.ones(n)), (beta, scaled_rows(problem, margins)), (intercept, -margins.sign[:, None])]
     builder.require(
-        parts if problem.fit_intercept else parts[:2], lower=margins.offset, upper=np.inf if hinged else margins.offset
+        parts if problem.fit_intercept else parts[:2], lower=margins.offset, upper=np.inf if form.positive else margins.offset
     )
     return slack, squares, softplus
 
@@ -232,7 +227,5 @@ def scaled_rows(problem: Problem, margins: Margins) -> Any:
     """Return -sign_i x_ij of the samples of `margins`, in the core's units, as a sparse matrix in double precision."""
     rows = sparse.csr_matrix(in_memory(problem.design).stored()[margins.kept], dtype=np.float64)
     rows.data *= np.repeat(-margins.sign, np.diff(rows.indptr))
-    scale = core_scale(problem)
-    if scale is not None:
-        rows.data *= scale[rows.indices]
+    rows.data *= problem.core_scale()[rows.indices]
     return rows

@@ -1,0 +1,218 @@
+"""Cross-validation: models of all rows and of each fold along the same grid, rated on the rows that the fold leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ellzero.base.errors import InvalidInputError
+from ellzero.estimators.choice import Column, Place, choose_mean, choose_point, explain
+from ellzero.estimators.choice_rules import FIRST_STEPS, next_step, thinned
+from ellzero.estimators.cross_validation import CrossValidation
+from ellzero.estimators.resampling import Split, fold_trainings, run_tasks
+from ellzero.estimators.scoring import HeldOutScore
+from ellzero.estimators.training import FittedPoints, Training, fit_lambda_grid, fit_size_grid
+from ellzero.problem.model import Model
+from ellzero.solvers.paths import PathOptions
+
+__all__ = ["Comparison", "ComparisonPlan", "FittedColumn", "Steps"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonPlan:
+    """The models that are compared, and the rule that chooses among them."""
+
+    shrinkage: list[tuple[float, float]]  # (lambda_1, lambda_2) of each column
+    lambda_0: Array  # the user's grid; an empty one is made from the full data
+    largest: int  # size of the largest model that is looked at
+    limit: int  # the user's: what is chosen has at most so many features
+    select: str
+    rule: str
+    scoring: str
+    keep: bool  # whether held-out decision values are kept
+    thin: bool  # whether some of a path's models are left out
+    climb: bool  # whether the values of the second penalty are a ladder, of which only some steps are tried
+    average: int  # the chosen model may be the mean of so many
+
+
+@dataclass(frozen=True, eq=False)
+class RatedFold:
+    """Scores and features of the models of one column and one fold."""
+
+    scores: Array
+    size: NDArray[np.int64]
+    supports: sparse.csr_matrix
+    decision: Array  # of the test rows; without any point if nobody needs it
+
+
+@dataclass(frozen=True, eq=False)
+class FittedColumn:
+    """A column with its models of all rows, and with the held-out decision values of each fold, if they are kept."""
+
+    column: Column
+    fits: FittedPoints
+    decisions: list[Array]
+
+
+class Steps:
+    """Reports the share of tasks that are done. There may be more tasks than are expected so far."""
+
+    def __init__(self, progress: Callable[[float, float, int], None] | None) -> None:
+        self.progress = progress
+        self.done = self.expected = 0
+
+    def __call__(self, _: int, result: object) -> None:
+        """Note that one more is done."""
+        self.done += 1
+        if self.progress:
+            self.progress(self.done / self.expected, 0.0, 0)
+
+    def end(self) -> None:
+        """Report the end, if fewer tasks were done than expected."""
+        if self.progress and self.done < self.expected:
+            self.progress(1.0, 0.0, 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Models at several values of the second penalty, fitted on all rows and on each fold.
+
+    Each fold follows the grid of the full data, so that its scores are about the same penalties as those of other folds. It
+    starts from its own rows alone: the full data's models know the rows that the fold is tested on.
+    """
+
+    training: Training
+    plan: ComparisonPlan
+    splits: list[Split]
+    score: HeldOutScore
+    options: PathOptions
+    n_jobs: int | None
+    steps: Steps
+
+    @cached_property
+    def folds(self) -> list[Training]:
+        """The training rows of each split."""
+        return fold_trainings(self.training, self.splits)
+
+    def run(self) -> list[FittedColumn]:
+        """Fit and rate the columns, from the top down.
+
+        Of a ladder, these are the steps in its middle, and further ones up or down as long as they are better.
+        """
+        first = FIRST_STEPS if self.plan.climb else range(len(self.plan.shrinkage))
+        each = len(self.splits) + 1
+        self.steps.expected = each * (len(first) + self.plan.climb)  # one more step than is known, so that it never ends early
+        tried = dict(zip(first, self.fit(first), strict=True))
+        while self.plan.climb:
+            step = next_step(list(tried), max(tried, key=lambda step: float(tried[step].column.mean.max())))
+            if step is None:
+                break
+            self.steps.expected += each
+            tried[step] = self.fit([step])[0]
+        self.steps.end()
+        return [tried[step] for step in sorted(tried)]
+
+    def fit(self, numbers: Sequence[int]) -> list[FittedColumn]:
+        """Fit and rate the models at some values of the second penalty."""
+        pairs = [self.plan.shrinkage[number] for number in numbers]
+        whole = [(self.training.with_penalties(*pair), self.plan, self.plan.lambda_0, self.options) for pair in pairs]
+        full = run_tasks(fit_points, whole, self.n_jobs, self.steps)
+        if self.plan.thin:
+            full = [fits.at(thinned(fits.size)) for fits in full]
+        tasks = [
+            (fold.with_penalties(*pair), self.plan, fits.lambda_0, self.options, test, self.score)
+            for pair, fits in zip(pairs, full, strict=True)
+            for fold, (_, test) in zip(self.folds, self.splits, strict=True)
+        ]
+        rated = run_tasks(rate_fold, tasks, self.n_jobs, self.steps)
+        count = len(self.splits)
+        return [self.gather(fits, rated[count * number : count * (number + 1)]) for number, fits in enumerate(full)]
+
+    def gather(self, fits: FittedPoints, folds: list[RatedFold]) -> FittedColumn:
+        """Put the results of all folds at one value of the second penalty together."""
+        scores = np.column_stack([fold.scores for fold in folds])
+        if np.isnan(scores).any():
+            number = int(np.flatnonzero(np.isnan(scores).any(axis=0))[0])
+            raise InvalidInputError(
+                f"scoring is undefined on the test rows of fold {number + 1} of cv (they may lack a class, or have no weight)."
+            )
+        decision: Any = None
+        if self.plan.keep:
+            decision = np.full((len(self.training.problem.y), len(fits), self.training.outputs), np.nan)
+            for (_, test), fold in zip(self.splits, folds, strict=True):
+                decision[test] = fold.decision
+        column = Column(
+            lambda_1=fits.training.problem.penalty.lambda_1,
+            lambda_2=fits.training.problem.penalty.lambda_2,
+            lambda_0=fits.lambda_0,
+            size=fits.size,
+            coef=[fits.coef(point) for point in range(len(fits))],
+            intercept=fits.intercept,
+            scores=scores,
+            fold_size=np.column_stack([fold.size for fold in folds]),
+            fold_supports=[fold.supports for fold in folds],
+            decision=decision,
+        )
+        return FittedColumn(column, fits, [fold.decision for fold in folds])
+
+    def choose(self, fitted: list[FittedColumn]) -> CrossValidation:
+        """Choose one of the models, or several for their mean, and return all scores."""
+        plan, columns = self.plan, [each.column for each in fitted]
+        best = choose_point(columns, plan.rule, plan.scoring)
+        places, scores = choose_mean(columns, best, partial(self.rate_means, fitted), plan.average)
+        used = np.unique(np.concatenate([fitted[column].fits.support(point) for column, point in places]))
+        problem = self.training.problem
+        size, loss = problem.counted(used.astype(np.int32)), problem.loss.name
+        choice = explain(columns, places, scores, size, rule=plan.rule, scoring=plan.scoring, loss=loss)
+        names, separate = problem.design.names, len(self.training.targets) > 1
+        return CrossValidation(plan.select, plan.rule, plan.scoring, columns, places, choice, self.splits, names, separate)
+
+    def rate_means(self, fitted: list[FittedColumn], places: list[Place], column: int) -> Array:
+        """Return the scores, of shape (points, folds), of the mean of the models at these places with each of a column.
+
+        Means of more features than the user allows have a score of minus infinity.
+        """
+        out = []
+        for fold, (_, test) in enumerate(self.splits):
+            known = [fitted[number].decisions[fold][:, point] for number, point in places]
+            mean = (fitted[column].decisions[fold] + np.sum(known, axis=0)[:, None]) / (len(places) + 1)
+            out.append(self.score(mean, test))
+        scores = np.column_stack(out)
+        with_them = [fitted[number].fits.models[point] for number, point in places]
+        sizes = [self.size_of_mean([*with_them, models]) for models in fitted[column].fits.models]
+        scores[np.array(sizes) > self.plan.limit] = -np.inf
+        return scores
+
+    def size_of_mean(self, several: list[list[Model]]) -> int:
+        """Return the number of features of the mean of several models, of the problem with the most."""
+        supports = [np.unique(np.concatenate([model.support for model in own])) for own in zip(*several, strict=True)]
+        return max(self.training.problem.counted(support.astype(np.int32)) for support in supports)
+
+
+def fit_points(training: Training, plan: ComparisonPlan, grid: Array, options: PathOptions) -> FittedPoints:
+    """Fit models at all points of one column."""
+    if plan.select == "size":
+        return fit_size_grid(training, np.arange(plan.largest + 1), options)
+    return fit_lambda_grid(training, grid, options, plan.largest)
+
+
+def rate_fold(
+    fold: Training, plan: ComparisonPlan, grid: Array, options: PathOptions, test: NDArray[np.int64], score: HeldOutScore
+) -> RatedFold:
+    """Fit models on a fold's training rows, and rate them on its test rows."""
+    fits = fit_points(fold, plan, grid, options)
+    decision = fits.decision(test)
+    supports = [fits.support(point) for point in range(len(fits))]
+    starts = np.cumsum([0] + [len(support) for support in supports])
+    used = np.ones(starts[-1], dtype=bool)
+    matrix = sparse.csr_matrix((used, np.concatenate(supports), starts), shape=(len(fits), fold.problem.design.shape[1]))
+    needed = plan.keep or plan.average > 1
+    return RatedFold(score(decision, test), fits.size, matrix, decision if needed else np.zeros((len(test), 0, 0)))
