@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.exact.verifier.losses import loss_of
 
 Array = NDArray[np.float64]
 Header = dict[str, Any]
@@ -53,7 +54,7 @@ def describe(header: Header, arrays: Arrays) -> list[str]:
     if "classes" in arrays:
         labels = [f"{label!r:.{LONGEST_LABEL}}" for label in arrays["classes"][:LONGEST_LIST].tolist()]
         more = len(arrays["classes"]) - len(labels)
-        against = len(arrays["classes"]) == 2 and header["loss"] != "multinomial"
+        against = len(arrays["classes"]) == 2 and not loss_of(header).coupled
         lines[0] += f"; {' against '.join(labels)}" if against else f"; {', '.join(labels)}" + f" and {more} more" * (more > 0)
     limits = [] if header["k"] is None else [f"at most {count(header['k'], one)}"]
     if header.get("budget") is not None:
@@ -80,7 +81,7 @@ def outputs_in_words(header: Header, arrays: Arrays) -> tuple[str, str]:
     """Return how many outputs the loss is of, and what each of them is; nothing if there is one."""
     if "outputs" not in header:
         return "", ""
-    if header["loss"] == "multinomial":
+    if loss_of(header).coupled:
         return f" of {header['outputs']} classes", " for each class"
     if "classes" in arrays and len(arrays["classes"]) > 2:
         return f" of {header['outputs']} classes, each against the others", " for each class"
