@@ -263,7 +263,7 @@ def signature(problem: Problem, options: SearchOptions) -> dict[str, Any]:
         "method": options.method,
         "bound": options.bound,
         "gap": options.gap,
-        "loss": problem.loss.name,
+        **problem.loss.settings,
         "units": [problem.column_unit, np.asarray(problem.response.centre).tolist(), problem.response.unit],
         "lambda_1": penalty.lambda_1,
         "lambda_2": penalty.lambda_2,

@@ -165,7 +165,8 @@ def check_header(header: Header, arrays: Arrays) -> None:
     read = type(version) is int and version in known
     require(read, f"version {version!r:.40} of certificates is not read here, only {versions}.")
     outputs = has_outputs(header)
-    numbers = (*NUMBERS, *["budget"] * may_have_prices(header), *["outputs"] * outputs)
+    loss = KNOWN.get(str(header.get("loss")), KNOWN["logistic"])  # one that is unknown is refused below
+    numbers = (*NUMBERS, *loss.parameters, *["budget"] * may_have_prices(header), *["outputs"] * outputs)
     numbers += FIELDS_OF_ALTERNATIVES if several else ()
     fields = {*FIELDS, *numbers}
     try:
@@ -189,7 +190,8 @@ def check_header(header: Header, arrays: Arrays) -> None:
     words_of |= {"loss": LOSSES_OF_OUTPUTS} if outputs else {}
     for name, words in words_of.items():
         require(isinstance(header[name], str) and header[name] in words, f"{name} is unknown: {header[name]!r:.40}.")
-    least, most = (0.0, math.inf) if loss_of(header).of_numbers else (1.0 if outputs else 0.0, 1.0)
+    require(all(header[name] > 0 for name in loss.parameters), "a parameter of the loss is not positive.")
+    least, most = (0.0, math.inf) if loss.of_numbers else (1.0 if outputs else 0.0, 1.0)
     power = math.frexp(header["unit"])[0] == 0.5 and least <= header["unit"] <= most
     require(power, f"unit is not a power of two, or not one for this loss: {header['unit']!r:.40}.")
     prover = header["prover"]
@@ -215,7 +217,7 @@ def check_arrays(header: Header, arrays: Arrays) -> Arrays:
     maybe = groups or outputs > 1  # otherwise, a version that may have prices has them
     priced = may_have_prices(header) and (not maybe or header["budget"] is not None or "price" in arrays)
     needed |= ({"price"} if priced else set()) | ({"group"} if groups else set())
-    more = DIAGONALS if loss.constant_curvature else GROWTH
+    more = DIAGONALS if loss.constant_curvature else set() if loss.of_numbers else GROWTH
     needed |= more if more & arrays.keys() and outputs == 1 else set()
     missing, unknown = needed - arrays.keys(), arrays.keys() - needed - OPTIONAL
     require(not missing, f"arrays are missing: {', '.join(sorted(missing))}.")

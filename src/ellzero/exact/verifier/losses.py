@@ -41,6 +41,7 @@ class Loss(ABC):
     of_numbers: ClassVar[bool] = False  # y is a number, otherwise a label
     coupled: ClassVar[bool] = False  # the outputs are classes, of which each row has one
     constant_curvature: ClassVar[bool] = False  # which diagonals may move
+    parameters: ClassVar[tuple[str, ...]] = ()  # positive numbers of the header
     signs: ClassVar[tuple[float, float]] = (-1.0, 1.0)  # y of rows that do not have a label, and of those that do
 
     def least(self, y: Array, w: Array, fit_intercept: bool, outputs: int = 1) -> float:
@@ -217,6 +218,61 @@ class SquaredError(Loss):
         return theta * y - size * size / (2 * w)
 
 
+class Huber(Loss):
+    """r^2 / 2 of residuals r = y - eta up to delta, delta |r| - delta^2 / 2 beyond."""
+
+    name = "huber"
+    of_numbers = True
+    parameters = ("huber_delta",)
+
+    def __init__(self, delta: float) -> None:
+        self.delta = delta
+
+    def _least(self, y: Array, w: Array, fit_intercept: bool) -> float:
+        at = y - y[np.argmax(w)]  # a large mean must not cost the residuals digits
+        return (
+            float(w @ self.values(np.full(len(y), self._centre(at, w)), at))
+            if fit_intercept
+            else float(w @ self.values(0.0 * y, y))
+        )
+
+    def _centre(self, y: Array, w: Array) -> float:
+        """Return the best constant: between the ends of the squares, the slope of the loss is a line."""
+        ends = np.unique(np.concatenate((y - self.delta, y + self.delta)))
+        first, last = 0, len(ends)
+        while first < last:  # the first end at which the slope is not negative
+            middle = (first + last) // 2
+            first, last = (first, middle) if self._slope(ends[middle], y, w) >= 0.0 else (middle + 1, last)
+        left, right = ends[max(first - 1, 0)], ends[min(first, len(ends) - 1)]
+        low, high = self._slope(left, y, w), self._slope(right, y, w)
+        return float(left if high <= low else left + (right - left) * min(max(-low / (high - low), 0.0), 1.0))
+
+    def _slope(self, constant: float, y: Array, w: Array) -> float:
+        """Return the derivative of the loss of a constant."""
+        return float(w @ np.clip(constant - y, -self.delta, self.delta))
+
+    def _inside(self, alpha: Array, y: Array, w: Array) -> Array:
+        # Rounded down: beyond w delta there is no dual point.
+        most = np.nextafter(w * self.delta, 0.0)
+        return np.clip(w * alpha, -most, most)
+
+    def values(self, eta: Array, y: Array, outputs: int = 1) -> Array:
+        size = np.abs(y - eta)
+        inner = np.minimum(size, self.delta)
+        return np.asarray(inner * (size - 0.5 * inner))
+
+    def dual_terms(self, theta: Array, y: Array, w: Array) -> tuple[Array, Array]:
+        size = np.abs(theta)
+        return of_parts(theta * y, size * (size / divisor(w)) / 2.0)
+
+    def exact_value(self, eta: Fraction, y: Fraction, logs: Logs) -> Fraction:
+        size, delta = abs(y - eta), Fraction(self.delta)
+        return size * size / 2 if size <= delta else delta * (size - delta / 2)
+
+    def _exact_term(self, theta: Fraction, size: Fraction, y: Fraction, w: Fraction, logs: Logs) -> Fraction | float:
+        return theta * y - size * size / (2 * w) if size <= w * Fraction(self.delta) else -math.inf
+
+
 class Multinomial(Loss):
     """log sum_l exp(eta_l) - eta_y."""
 
@@ -288,9 +344,12 @@ def of_parts(linear: Array, square: Array) -> tuple[Array, Array]:
     return linear - square, np.abs(linear) + square
 
 
-KNOWN: dict[str, Loss] = {loss.name: loss for loss in (Logistic(), SquaredHinge(), Hinge(), SquaredError(), Multinomial())}
+KNOWN: dict[str, Loss] = {
+    loss.name: loss for loss in (Logistic(), SquaredHinge(), Hinge(), SquaredError(), Huber(1.0), Multinomial())
+}
 
 
 def loss_of(header: dict[str, Any]) -> Loss:
     """Return the loss of a certificate, whose name is known."""
-    return KNOWN[header["loss"]]
+    loss = KNOWN[header["loss"]]
+    return type(loss)(*(float(header[name]) for name in loss.parameters))
