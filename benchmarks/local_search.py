@@ -26,7 +26,6 @@ from ellzero.problem.making import make_problem
 from ellzero.problem.model import Model, evaluate
 from ellzero.solvers.hard_thresholding import threshold
 from ellzero.solvers.paths import PathOptions, core_problem, solve_path
-from ellzero.solvers.scales import to_core_scale, to_user_scale
 from experiments.measurement.markdown import mean_with_error_text, processor, table
 from experiments.peers.l0 import L0
 from experiments.peers.l1 import L1
@@ -55,12 +54,12 @@ def from_zero(X: Array, y: Array, loss: str, lambda_0: float) -> tuple[float, fl
     hard, _ = threshold(problem, null, lambda_0=lambda_0)
     core = core_problem(problem, 1e-6)
     end = _core.coordinate_descent(core, lambda_0, 300).model
-    cyclic = evaluate(problem, to_user_scale(problem, end), lambda_0)
+    cyclic = evaluate(problem, problem.units.coefficients(end), lambda_0)
 
     def polish(model: Model, algorithm: str) -> float:
         options = PathOptions(lambda_0=np.array([lambda_0]), algorithm=algorithm)
-        found = solve_path(problem, options, seeds=to_core_scale(problem, [model]), sweep=False)
-        return problem.objective(*to_user_scale(problem, found.models[0]), lambda_0)
+        found = solve_path(problem, options, seeds=problem.units.core_models([model]), sweep=False)
+        return problem.objective(*problem.units.coefficients(found.models[0]), lambda_0)
 
     return hard.objective, min(cyclic.objective, polish(cyclic, "cd")), polish(cyclic, "local_search")
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from support.pages import ROOT
 
+from ellzero.problem.losses import LOSSES
+
 MAP = ROOT / "ARCHITECTURE.md"
 README = ROOT / "README.md"
 LAYERS = ROOT / "docs" / "assets" / "layers.svg"
@@ -101,3 +103,15 @@ def test_small_fast_and_proved_are_figures_of_the_tables(page):
     for tool, time in times.items():
         assert f"{tool} {time.removesuffix(' s')}" in text  # of the chart, for those who cannot see it
         assert f">{time}<" in chart["CHART"].read_text()
+
+
+def test_no_word_is_defined_twice():
+    words = re.findall(r"^#### (.+)$", (ROOT / "docs" / "glossary.md").read_text(), flags=re.MULTILINE)
+    assert len(words) > 50
+    assert len(set(words)) == len(words)
+
+
+@pytest.mark.parametrize("page", ["limits", "index"])
+def test_pages_name_every_loss(page):
+    text = (ROOT / "docs" / f"{page}.md").read_text()
+    assert [name for name in LOSSES if f"`{name}`" not in text] == []

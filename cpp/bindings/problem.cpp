@@ -13,17 +13,19 @@ namespace {
 const double* data(const BoundProblem::Numbers& numbers) { return numbers ? numbers->data() : nullptr; }
 
 nb::tuple evaluate_loss(LossKind kind, double smoothing, const Vector<double>& eta, const Vector<double>& y,
-                        const Vector<double>& w, int64_t outputs) {
+                        const Vector<double>& w, int64_t outputs, double delta) {
     const auto n = static_cast<int64_t>(eta.shape(0));
     std::vector<double> r(n), d(n);
-    const double value = make_loss(kind, smoothing, outputs).evaluate(n, eta.data(), y.data(), w.data(), r.data(), d.data());
+    const double value =
+        make_loss(kind, smoothing, outputs, delta).evaluate(n, eta.data(), y.data(), w.data(), r.data(), d.data());
     return nb::make_tuple(value, to_numpy(std::move(r)), to_numpy(std::move(d)));
 }
 
 }  // namespace
 
-Loss make_loss(LossKind kind, double smoothing, int64_t outputs) {
-    return {kind, kind == LossKind::hinge ? smoothing : 0.0, outputs};
+Loss make_loss(LossKind kind, double smoothing, int64_t outputs, double delta) {
+    const Loss out{kind, 0.0, outputs, delta};
+    return out.smoothed(smoothing);
 }
 
 void check_signals() {
@@ -63,7 +65,7 @@ Penalty BoundProblem::penalty() const {
 }
 
 Problem BoundProblem::problem(const Columns& columns) const {
-    return {columns,    make_loss(loss, smoothing, columns.blocks()),
+    return {columns,    make_loss(loss, smoothing, columns.blocks(), delta),
             data(y),    data(w),
             penalty(),  intercept,
             tolerance,  heavy,
@@ -100,6 +102,7 @@ void register_problem(nb::module_& m) {
         .value("squared_hinge", LossKind::squared_hinge)
         .value("hinge", LossKind::hinge)
         .value("squared_error", LossKind::squared_error)
+        .value("huber", LossKind::huber)
         .value("multinomial", LossKind::softmax);
     nb::class_<Groups>(m, "Groups", "Columns that come in together, by the first column of each one's group, its head.")
         .def("__init__", [](Groups* self, const Vector<int32_t>& heads, const Vector<double>& coupling) {
@@ -121,6 +124,7 @@ void register_problem(nb::module_& m) {
                      nb::arg().none(), "None: every column is a group of its own.")
         .def_rw("loss", &BoundProblem::loss)
         .def_rw("smoothing", &BoundProblem::smoothing, "The width tau of the smoothed hinge.")
+        .def_rw("delta", &BoundProblem::delta, "Huber's loss is linear beyond it, in the unit of y.")
         .def_rw("lambda_1", &BoundProblem::lambda_1)
         .def_rw("lambda_2", &BoundProblem::lambda_2)
         .def_rw("tolerance", &BoundProblem::tolerance, "Relative, of the objective.")
@@ -128,7 +132,7 @@ void register_problem(nb::module_& m) {
         .def_rw("heavy", &BoundProblem::heavy, "The label of a class beside which the other weighs nothing, 0 if none does.")
         .def_rw("heavy_unit", &BoundProblem::heavy_unit, "The unit of that class's dual points, a power of two.");
     m.def("evaluate_loss", &evaluate_loss, nb::arg("loss"), nb::arg("smoothing"), nb::arg("eta"), nb::arg("y"), nb::arg("w"),
-          nb::arg("outputs") = 1,
+          nb::arg("outputs") = 1, nb::arg("delta") = 1.0,
           "sum_i w_i f(eta_i, y_i) and, per row, its first and second derivative: the core's own loss, for tests.");
     m.attr("curvature_safety") = curvature_safety;
 }

@@ -23,6 +23,7 @@ struct BoundProblem {
     Numbers mean, scale, lower, upper, prices;
     LossKind loss = LossKind::logistic;
     double smoothing = 0.0;  // of the hinge
+    double delta = 1.0;      // of Huber's loss
     double lambda_1 = 0.0, lambda_2 = 0.0, tolerance = 1e-6;
     bool intercept = true;
     double heavy = 0.0, heavy_unit = 1.0;
@@ -43,7 +44,7 @@ struct BoundProblem {
     const Groups* groups_ = nullptr;
 };
 
-Loss make_loss(LossKind kind, double smoothing, int64_t outputs);
+Loss make_loss(LossKind kind, double smoothing, int64_t outputs, double delta);
 // Raises KeyboardInterrupt (or whatever a signal handler raises) inside the core.
 void check_signals();
 // Polls the signals, then calls a function of Python's (None for no more), which raises to stop the work.

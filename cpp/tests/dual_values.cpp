@@ -14,7 +14,8 @@ using harness::Shape;
 
 namespace {
 
-constexpr LossKind kinds[] = {LossKind::logistic, LossKind::squared_hinge, LossKind::hinge, LossKind::squared_error};
+constexpr LossKind kinds[] = {LossKind::logistic, LossKind::squared_hinge, LossKind::hinge, LossKind::squared_error,
+                              LossKind::huber};
 constexpr double free_bound = 1e3;
 
 Shape random_shape(Random& random, LossKind loss) {
@@ -258,8 +259,10 @@ TEST(dual_point_vanishes_on_columns_that_nothing_holds) {
             const auto last = static_cast<int32_t>(shape.columns - 1);
             // Margins on the bend of every loss, where all rows have room.
             std::vector<double> eta = random.numbers(shape.rows, 0.0, 0.3);
-            for (int64_t i = 0; i < shape.rows; ++i)
+            for (int64_t i = 0; i < shape.rows; ++i) {
                 if (kind == LossKind::hinge) eta[i] = instance.problem().y[i] * (1.0 - 1e-3 * (0.3 + eta[i]));
+                if (kind == LossKind::huber) eta[i] += instance.problem().y[i] - 0.15;
+            }
             const double before = std::abs(instance.products(dual_at(instance, eta).theta)[last]);
             const double after = std::abs(instance.products(dual_at(instance, eta, {last}).theta)[last]);
             CHECK_AT_MOST(after, before);
@@ -442,15 +445,18 @@ TEST(bounds_of_any_size_are_finite_or_minus_infinity) {
 namespace {
 
 // The loss in long double, whose range is that of no float64 problem.
-long double loss_at(LossKind kind, long double eta, long double y) {
-    const long double margin = y * eta, short_by = std::max(1.0L - margin, 0.0L);
-    switch (kind) {
+long double loss_at(const Loss& loss, long double eta, long double y) {
+    const long double residual = std::abs(eta - y), margin = y * eta, short_by = std::max(1.0L - margin, 0.0L);
+    switch (loss.kind) {
         case LossKind::logistic: return margin > 0.0L ? std::log1p(std::exp(-margin)) : std::log1p(std::exp(margin)) - margin;
         case LossKind::squared_hinge: return short_by * short_by;
         case LossKind::hinge: return short_by;
+        case LossKind::huber:
+            if (residual > loss.delta) return loss.delta * (residual - 0.5L * loss.delta);
+            break;
         default: break;
     }
-    return 0.5L * (eta - y) * (eta - y);
+    return 0.5L * residual * residual;
 }
 
 double any_number(Random& random) {
@@ -474,7 +480,8 @@ long double check_domain(const Problem& problem, const DualPoint& dual) {
         sum += theta;
         CHECK(w > 0.0 || theta == 0.0);
         if (w > 0.0) square += static_cast<long double>(theta) * theta / w;
-        CHECK(kind == LossKind::squared_error || theta * problem.y[i] >= 0.0);
+        CHECK(problem.loss.regression() || theta * problem.y[i] >= 0.0);
+        CHECK(kind != LossKind::huber || std::abs(theta) <= w * problem.loss.delta);
         CHECK((kind != LossKind::hinge && kind != LossKind::logistic) || std::abs(theta) <= w);
     }
     CHECK(!problem.intercept || sum == 0.0L);
@@ -490,7 +497,7 @@ void check_against_losses(Random& random, const Problem& problem, const DualPoin
         long double value = 0.0L, parts = 0.0L;
         for (int64_t i = 0; i < problem.rows(); ++i) {
             const double eta = random.uniform(-size, size);
-            const long double loss = problem.w[i] * loss_at(problem.loss.kind, eta, problem.y[i]);
+            const long double loss = problem.w[i] * loss_at(problem.loss, eta, problem.y[i]);
             const long double product = static_cast<long double>(dual.theta[i]) * eta;
             value += loss + product;
             parts += std::abs(loss) + std::abs(product);
@@ -541,7 +548,7 @@ TEST(regions_do_not_depend_on_units) {
     for (const LossKind kind : kinds)
         for (const int of_x : {-500, -450, -300, -40, 40, 300, 450, 500})
             for (int trial = 0; trial < 30; ++trial) {
-                const int of_y = kind == LossKind::squared_error ? static_cast<int>(random.integer(-100, 100)) : 0;
+                const int of_y = Loss{kind}.regression() ? static_cast<int>(random.integer(-100, 100)) : 0;
                 const auto seed = static_cast<uint64_t>(random.integer(0, 1 << 30));
                 Shape shape = random_shape(random, kind);
                 shape.bounded = shape.unpenalized = shape.standardised = false;

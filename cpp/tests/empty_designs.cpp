@@ -11,7 +11,8 @@ using namespace ellzero;
 
 namespace {
 
-constexpr LossKind kinds[] = {LossKind::logistic, LossKind::squared_hinge, LossKind::hinge, LossKind::squared_error};
+constexpr LossKind kinds[] = {LossKind::logistic, LossKind::squared_hinge, LossKind::hinge, LossKind::squared_error,
+                              LossKind::huber};
 constexpr int64_t rows = 6;
 const std::vector<double> y = {1.0, -1.0, 1.0, 1.0, -1.0, 1.0}, w(rows, 1.0 / 6.0);
 

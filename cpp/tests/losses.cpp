@@ -10,17 +10,19 @@ using harness::Random;
 
 namespace {
 
-const std::vector<Loss> losses = {{LossKind::logistic}, {LossKind::squared_hinge}, {LossKind::squared_error},
-                                  {LossKind::hinge},    {LossKind::hinge, 0.5},    {LossKind::hinge, 1e-3}};
+const std::vector<Loss> losses = {
+    {LossKind::logistic},   {LossKind::squared_hinge}, {LossKind::squared_error},       {LossKind::hinge},
+    {LossKind::hinge, 0.5}, {LossKind::hinge, 1e-3},   {LossKind::huber, 0.0, 1, 1.35}, {LossKind::huber, 0.0, 1, 1e-3}};
 
 double formula(const Loss& loss, double eta, double y) {
-    const double z = 1.0 - y * eta, tau = loss.smoothing;
+    const double z = 1.0 - y * eta, tau = loss.smoothing, far = std::abs(eta - y);
     switch (loss.kind) {
         case LossKind::logistic:
             return y * eta > 0.0 ? std::log1p(std::exp(-y * eta)) : -y * eta + std::log1p(std::exp(y * eta));
         case LossKind::squared_hinge: return z > 0.0 ? z * z : 0.0;
         case LossKind::squared_error: return 0.5 * (eta - y) * (eta - y);
-        case LossKind::hinge: break;
+        case LossKind::huber: return far <= loss.delta ? 0.5 * far * far : loss.delta * far - 0.5 * loss.delta * loss.delta;
+        default: break;
     }
     if (z <= 0.0) return 0.0;
     return z >= tau ? z - 0.5 * tau : 0.5 * z * z / tau;
@@ -31,6 +33,7 @@ bool differentiable(const Loss& loss) { return loss.kind != LossKind::hinge || l
 // Where a derivative of the loss jumps there is nothing to compare with.
 bool near_a_bend(const Loss& loss, double eta, double y, double h) {
     if (loss.kind == LossKind::logistic || loss.kind == LossKind::squared_error) return false;
+    if (loss.kind == LossKind::huber) return std::abs(std::abs(eta - y) - loss.delta) < 2.0 * h;
     const double z = 1.0 - y * eta;
     return std::abs(z) < 2.0 * h || std::abs(z - loss.smoothing) < 2.0 * h;
 }

@@ -11,7 +11,7 @@ using harness::Shape;
 
 namespace {
 
-constexpr LossKind kinds[] = {LossKind::logistic, LossKind::squared_hinge, LossKind::squared_error};
+constexpr LossKind kinds[] = {LossKind::logistic, LossKind::squared_hinge, LossKind::squared_error, LossKind::huber};
 
 // s'Hs / 2
 double bend(Quadratic& quadratic, const Iterate& it, const std::vector<double>& step) {

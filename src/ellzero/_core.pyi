@@ -65,7 +65,9 @@ class LossKind(enum.Enum):
 
     squared_error = 3
 
-    multinomial = 4
+    huber = 4
+
+    multinomial = 5
 
 class Groups:
     """
@@ -161,6 +163,13 @@ class Problem:
     def smoothing(self, arg: float, /) -> None: ...
 
     @property
+    def delta(self) -> float:
+        """Huber's loss is linear beyond it, in the unit of y."""
+
+    @delta.setter
+    def delta(self, arg: float, /) -> None: ...
+
+    @property
     def lambda_1(self) -> float: ...
 
     @lambda_1.setter
@@ -201,7 +210,7 @@ class Problem:
     @heavy_unit.setter
     def heavy_unit(self, arg: float, /) -> None: ...
 
-def evaluate_loss(loss: LossKind, smoothing: float, eta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], outputs: int = 1) -> tuple:
+def evaluate_loss(loss: LossKind, smoothing: float, eta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], outputs: int = 1, delta: float = 1.0) -> tuple:
     """
     sum_i w_i f(eta_i, y_i) and, per row, its first and second derivative: the core's own loss, for tests.
     """

@@ -177,15 +177,15 @@ def test_the_witness_is_never_lost(loss, threads):
         def search(objective, alike=alike):
             options = core_object(
                 _core.SearchOptions,
-                lambda_0=0.01 / problem.lambda_0_unit,
+                lambda_0=0.01 / problem.units.lambda_0,
                 k=X.shape[1],
                 gap=1e-7,
-                null=problem.null / problem.response.cost,
+                null=problem.null / problem.units.cost,
                 alike=alike,
                 threads=threads,
             )
             out = _core.Search(core_problem(problem, 1e-9), options, as_solution(problem, null_model(problem, 0.01)))
-            out.follow(as_solution(problem, best.model), objective / problem.response.cost)
+            out.follow(as_solution(problem, best.model), objective / problem.units.cost)
             return out.run(seconds=60.0, node_limit=2**40, report=None)
 
         assert search(best.objective) == _core.SearchStatus.finished

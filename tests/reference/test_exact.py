@@ -10,11 +10,11 @@ from support.problems import LOSSES
 import ellzero as ez
 from ellzero import _core
 from ellzero.exact.options import SearchOptions
+from ellzero.problem.coefficients import Coefficients
 from ellzero.problem.making import make_problem
-from ellzero.problem.model import Coefficients, make_model
+from ellzero.problem.model import make_model
 from ellzero.solvers.fields import core_object
 from ellzero.solvers.paths import core_problem
-from ellzero.solvers.scales import to_core_scale
 
 CHUNK = 25
 
@@ -83,10 +83,10 @@ def start_search(case, truth):
         cost = case.value(coef, intercept) - lambda_0 * case.counted[support].sum()
         at = Coefficients(support, coef[support], intercept)
         model = make_model(problem, at, cost=cost, lambda_0=lambda_0, objective=case.value(coef, intercept))
-        return to_core_scale(problem, [model])[0]
+        return problem.units.core_models([model])[0]
 
     objective, _, beta, intercept = truth
-    coef = problem.clip(np.arange(len(beta)), beta / case.spread)
+    coef = problem.penalty.clip(np.arange(len(beta)), beta / case.spread)
     intercept = intercept - case.centre @ coef if case.settings["standardize"] else intercept
     search = _core.Search(
         core_problem(problem, 1e-9),

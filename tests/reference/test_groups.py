@@ -85,7 +85,7 @@ def test_plain_descent_over_groups_never_rises_and_ends_where_theorem_1_holds(lo
     settings = {"loss": loss, "sample_weight": weight, **GROUPED[name]}
     problem = make_problem(X, y, **settings)
     core = core_problem(problem, 1e-9)
-    cycles = _core.coordinate_descent(core, lambda_0=lambda_0 / problem.lambda_0_unit, cycles=3000)
+    cycles = _core.coordinate_descent(core, lambda_0=lambda_0 / problem.units.lambda_0, cycles=3000)
     assert len(cycles.objective) > 3
     assert (np.diff(cycles.objective) <= 1e-12 * cycles.objective[0]).all()
     heads = problem.penalty.heads

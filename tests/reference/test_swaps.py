@@ -15,11 +15,11 @@ from ellzero import _core
 from ellzero.exact.incumbent import as_start
 from ellzero.exact.methods import run_method
 from ellzero.exact.options import SwapNeighbourhood, search_options
+from ellzero.problem.coefficients import Coefficients
 from ellzero.problem.making import make_problem
-from ellzero.problem.model import Coefficients, make_model
+from ellzero.problem.model import make_model
 from ellzero.solvers.fields import core_object
 from ellzero.solvers.paths import core_problem
-from ellzero.solvers.scales import to_core_scale
 
 GAP = 1e-5
 
@@ -304,7 +304,7 @@ def start_search(case, neighbours, home, size):
 
     def pack(support):
         fit = neighbours.model.fit(support)
-        coef = problem.clip(np.arange(len(fit.coef)), fit.coef / case.spread)
+        coef = problem.penalty.clip(np.arange(len(fit.coef)), fit.coef / case.spread)
         coef[~np.isin(np.arange(len(coef)), sorted(support))] = 0.0
         intercept = fit.intercept - case.centre @ coef if case.settings["standardize"] else fit.intercept
         there = np.flatnonzero(coef).astype(np.int32)
@@ -312,7 +312,7 @@ def start_search(case, neighbours, home, size):
         objective = cost + lambda_0 * len(there)
         at = Coefficients(there, coef[there], intercept)
         model = make_model(problem, at, cost=cost, lambda_0=lambda_0, objective=objective)
-        return to_core_scale(problem, [model])[0], objective
+        return problem.units.core_models([model])[0], objective
 
     search = _core.Search(
         core_problem(problem, 1e-9),

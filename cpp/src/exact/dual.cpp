@@ -116,8 +116,17 @@ void project(const Problem& problem, const std::vector<double>& d, const std::ve
 void centre(const Problem& problem, int64_t output, std::vector<double>& alpha) {
     const int64_t n = problem.rows() / problem.X.blocks(), first = output * n, last = first + n;
     if (problem.loss.regression()) {
-        const double mean = kernels::dot(problem.w + first, alpha.data() + first, n);
-        for (int64_t i = first; i < last; ++i) alpha[i] -= mean;
+        // Where residuals have a limit, what leaves the domain is cut off, and moves the mean again.
+        bool inside = false;
+        for (int k = 0; k < projections && !inside; ++k) {
+            const double mean = kernels::dot(problem.w + first, alpha.data() + first, n);
+            inside = true;
+            for (int64_t i = first; i < last; ++i) {
+                const double moved = alpha[i] - mean;
+                alpha[i] = problem.loss.clip_dual(moved);
+                inside &= alpha[i] == moved;
+            }
+        }
         return;
     }
     double side[2] = {0.0, 0.0};

@@ -39,7 +39,8 @@ Loss::DualTerm parabola(double linear, double factor, double size, double w) {
 
 double Loss::dual_sign(double y) const {
     switch (kind) {
-        case LossKind::squared_error: return 1.0;
+        case LossKind::squared_error:
+        case LossKind::huber: return 1.0;
         case LossKind::softmax: return y == 0.0 ? -1.0 : 0.0;  // that of a row's own class follows from the others
         default: return y;
     }
@@ -51,6 +52,7 @@ double Loss::clip_dual(double alpha) const {
         case LossKind::softmax:
         case LossKind::logistic: return std::clamp(alpha, 0.0, 1.0);
         case LossKind::squared_hinge: return std::max(alpha, 0.0);
+        case LossKind::huber: return std::clamp(alpha, -delta, delta);
         case LossKind::squared_error: break;
     }
     return alpha;
@@ -63,7 +65,8 @@ Loss::DualTerm Loss::dual_term(double scale, const double* theta, const double* 
         case LossKind::squared_hinge: return parabola(size, 0.25, size, w);
         case LossKind::logistic: return entropy_of_two(size, w);
         case LossKind::softmax: return entropy_of_many(scale, theta, y, w, n, outputs);
-        case LossKind::squared_error: break;
+        case LossKind::squared_error:
+        case LossKind::huber: break;  // beyond delta there is no dual point
     }
     return parabola(scale * *theta * *y, 0.5, size, w);
 }

@@ -110,6 +110,15 @@ struct SquaredError {
     }
 };
 
+struct Huber {
+    double delta;
+    ELLZERO_INLINE Point at(double eta, double y) const {
+        const double e = eta - y;
+        const double c = e < -delta ? -delta : (e > delta ? delta : e);
+        return {c * (e - 0.5 * c), c, c == e ? 1.0 : 0.0};
+    }
+};
+
 enum class Want { value, residual, all, values, all_values };
 
 template <class L>
@@ -208,6 +217,7 @@ ELLZERO_SIMD double dispatch(Want want, const Loss& loss, int64_t n, const doubl
         case LossKind::logistic: return sweep(want, Logistic{}, n, eta, y, w, r, d, f);
         case LossKind::squared_hinge: return sweep(want, SquaredHinge{}, n, eta, y, w, r, d, f);
         case LossKind::squared_error: return sweep(want, SquaredError{}, n, eta, y, w, r, d, f);
+        case LossKind::huber: return sweep(want, Huber{loss.delta}, n, eta, y, w, r, d, f);
         case LossKind::softmax: return softmax(want, n / loss.outputs, loss.outputs, eta, y, w, r, d);
         case LossKind::hinge: break;
     }
@@ -246,7 +256,8 @@ double Loss::curvature_bound() const {
     switch (kind) {
         case LossKind::logistic: return 0.25;
         case LossKind::squared_hinge: return 2.0;
-        case LossKind::squared_error: return 1.0;
+        case LossKind::squared_error:
+        case LossKind::huber: return 1.0;
         case LossKind::softmax: return 0.5;  // diag(p) - p p' is at most half the identity
         case LossKind::hinge: break;
     }

@@ -15,10 +15,10 @@ from ellzero.paths.budgets import Budgets, compute_budgets
 from ellzero.paths.fitting import compute_path
 from ellzero.paths.path import Path
 from ellzero.paths.sizes import Sizes, compute_sizes
-from ellzero.problem.model import Coefficients, Model, evaluate
+from ellzero.problem.coefficients import Coefficients
+from ellzero.problem.model import Model, evaluate
 from ellzero.problem.problem import Problem, restricted
 from ellzero.solvers.paths import PathOptions, solve_path
-from ellzero.solvers.scales import to_user_scale
 
 __all__ = ["FoundModels", "ModelChoice", "fit_by_criterion", "fit_chosen_models", "held_out_decision", "mean_model", "refit"]
 
@@ -115,5 +115,5 @@ def refit(problem: Problem, columns: NDArray[np.int32], options: PathOptions) ->
     convex = PathOptions(lambda_0=np.zeros(1), algorithm="cd", tol=options.tol, threads=options.threads)
     inside = restricted(problem, columns)
     inside = replace(inside, penalty=replace(inside.penalty, lambda_0=0.0, price=np.zeros(len(columns))))
-    support, values, b = to_user_scale(inside, solve_path(inside, convex).models[0])
+    support, values, b = inside.units.coefficients(solve_path(inside, convex).models[0])
     return evaluate(problem, Coefficients(columns[support], values, b))

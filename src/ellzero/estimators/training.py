@@ -15,7 +15,8 @@ from ellzero.paths.budgets import Budgets
 from ellzero.paths.fitting import compute_path, log_spaced
 from ellzero.paths.path import Path
 from ellzero.paths.sizes import Sizes, compute_sizes
-from ellzero.problem.model import Model, coefficient_rows
+from ellzero.problem.coefficients import coefficient_rows
+from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem, reweighted
 from ellzero.solvers.paths import PathOptions
 

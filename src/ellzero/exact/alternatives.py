@@ -159,7 +159,7 @@ def level_of(problem: Problem, options: SearchOptions, model: Model, count: int)
     bound = options.bound if isinstance(options.bound, float) else None
     run = Run(problem, options, model, bound, None, None, 0.0)
     fits = _core.Relaxations(
-        run.core_problem(), run.core_options(), objective=model.objective / problem.response.cost, excluded=[]
+        run.core_problem(), run.core_options(), objective=model.objective / problem.units.cost, excluded=[]
     )
     objectives: dict[frozenset[int], float] = {}
     paying = problem.paying(np.arange(problem.design.shape[1], dtype=np.int32))
@@ -196,7 +196,7 @@ def level_of(problem: Problem, options: SearchOptions, model: Model, count: int)
 
 def finish(run: Run, search: _core.Search, status: Status | None) -> Alternatives:
     """Return the models that a search has listed, with their proof."""
-    cost, best = run.problem.response.cost, run.model(search.incumbent())
+    cost, best = run.problem.units.cost, run.model(search.incumbent())
     leaves = [(node, support // run.problem.outputs, run.model(model)) for node, support, model, _ in search.listed()]
     models, redundant, lost = without_redundant(run, leaves, best.objective)
     if models and models[0][1].objective < best.objective:

@@ -87,7 +87,7 @@ def held_by_loss(problem: Problem, options: SearchOptions) -> bool:
 
 def squares_are_numbers(problem: Problem) -> bool:
     """Return whether the curvatures of all columns are in the range of float64, with room for their inverses."""
-    sizes = np.sqrt(problem.square[problem.square > 0.0]) * problem.column_unit
+    sizes = np.sqrt(problem.square[problem.square > 0.0]) * problem.units.column
     return bool(((sizes >= SMALLEST_SIZE) & (sizes <= 1.0 / SMALLEST_SIZE)).all())
 
 
@@ -95,7 +95,7 @@ def assumed_bound(problem: Problem, options: SearchOptions, incumbent: Model) ->
     """Return the bound on |beta_j| that is assumed, None if nothing is assumed."""
     if isinstance(options.bound, str):
         beta = np.abs(problem.penalised(incumbent.support, incumbent.values))
-        return HEURISTIC_FACTOR * float(beta.max(initial=0.0)) or problem.coefficient_unit
+        return HEURISTIC_FACTOR * float(beta.max(initial=0.0)) or problem.units.coefficient
     return options.bound
 
 
@@ -128,7 +128,7 @@ def assumed_free_bound(problem: Problem, options: SearchOptions, incumbent: Mode
         return None
     beta = np.abs(problem.penalised(incumbent.support, incumbent.values))
     largest = float(beta[penalty.unpenalized[incumbent.support]].max(initial=0.0))
-    return FREE_FACTOR * max(largest, problem.coefficient_unit)
+    return FREE_FACTOR * max(largest, problem.units.coefficient)
 
 
 def with_bound(problem: Problem, bound: float | None) -> Problem:

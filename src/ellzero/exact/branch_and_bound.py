@@ -186,7 +186,7 @@ class TreeSearch:
             status = search.run(
                 seconds=self.run.left(),
                 node_limit=node_limit,
-                enough=options.enough / self.run.problem.response.cost,
+                enough=options.enough / self.run.problem.units.cost,
                 in_turn=options.in_turn,
                 report=self.report,
             )
@@ -264,7 +264,7 @@ def signature(problem: Problem, options: SearchOptions) -> dict[str, Any]:
         "bound": options.bound,
         "gap": options.gap,
         **problem.loss.settings,
-        "units": [problem.column_unit, np.asarray(problem.response.centre).tolist(), problem.response.unit],
+        "units": [problem.units.column, problem.units.centre.tolist(), problem.units.response],
         "lambda_1": penalty.lambda_1,
         "lambda_2": penalty.lambda_2,
         "fit_intercept": problem.fit_intercept,

@@ -150,7 +150,7 @@ class Certificate:
             "lower_bound": claim.lower_bound,
             "status": claim.status,
             "gap_asked": claim.gap_asked,
-            "unit": problem.dual_unit,
+            "unit": problem.units.dual,
             "prover": claim.prover,
             **({"threshold": claim.threshold, "within": claim.within} if several else {}),
         }

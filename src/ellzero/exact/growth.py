@@ -81,7 +81,7 @@ def prove_growth(problem: Problem, columns: Index, threads: int, most: float | N
     separable = NotProved("the columns separate the classes, or nearly do")
     if not len(alpha):
         raise separable
-    found = Growth(alpha, columns, entries * problem.column_unit**2, *np.zeros((2, 0)))
+    found = Growth(alpha, columns, entries * problem.units.column**2, *np.zeros((2, 0)))
     model, root = null_model(problem, 0.0), {name: np.full(1, -1) for name in ("parent", "branch", "row")}
     empty = np.zeros(0, dtype=np.int64)
     root |= {"side": np.zeros(1, np.int64), "block_members": empty, "block_ends": empty, "alpha": np.zeros(0, np.float32)}

@@ -14,10 +14,10 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.exact.limits import allows
 from ellzero.exact.options import SearchOptions
 from ellzero.exact.status import Status
-from ellzero.problem.model import Coefficients, Model, as_intercept, evaluate, parts_of
+from ellzero.problem.coefficients import Coefficients
+from ellzero.problem.model import Model, as_intercept, evaluate, parts_of
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions, solve_path
-from ellzero.solvers.scales import to_core_scale, to_user_scale
 
 __all__ = ["TOLERANCE", "Found", "as_solution", "as_start", "find_incumbent", "null_model"]
 
@@ -61,8 +61,8 @@ def find_incumbent(
         elif options.k is not None:
             wanted = wanted.for_sizes(tuple(range(1, most + 1)) if most else (0,), len(problem.y))
         try:
-            found = solve_path(problem, wanted, seeds=to_core_scale(problem, starts), sweep=sweep)
-            reached = [to_user_scale(problem, model) for model in [*found.models, *found.by_size]]
+            found = solve_path(problem, wanted, seeds=problem.units.core_models(starts), sweep=sweep)
+            reached = [problem.units.coefficients(model) for model in [*found.models, *found.by_size]]
             models += [model for at in reached if allows(options, model := evaluate(problem, at, options.lambda_0))]
             if found.stopped is not None:
                 raise found.stopped
@@ -76,7 +76,7 @@ def find_incumbent(
 def null_model(problem: Problem, lambda_0: float) -> Model:
     """Return the model whose coefficients are as near to zero as their bounds allow, with the best intercept for zeros."""
     every = np.arange(problem.design.shape[1], dtype=np.int32)
-    values = problem.clip(every, np.zeros((len(every), *problem.y.shape[1:])))
+    values = problem.penalty.clip(every, np.zeros((len(every), *problem.y.shape[1:])))
     support = np.flatnonzero(values if values.ndim == 1 else values.any(axis=1)).astype(np.int32)
     intercept = problem.loss.best_constant(problem.y, problem.w) if problem.fit_intercept else np.zeros(problem.y.shape[1:])
     return evaluate(problem, Coefficients(support, values[support], as_intercept(problem, intercept)), lambda_0)
@@ -95,7 +95,7 @@ def as_start(problem: Problem, start: Model | ArrayLike | Any, lambda_0: float, 
         coef, intercept, _ = parts_of(start)
         support, values = problem.split(coef, name)
     at = Coefficients(
-        support, problem.clip(support, values), as_intercept(problem, intercept if problem.fit_intercept else 0.0)
+        support, problem.penalty.clip(support, values), as_intercept(problem, intercept if problem.fit_intercept else 0.0)
     )
     return evaluate(problem, at, lambda_0)
 
@@ -105,10 +105,10 @@ def as_solution(problem: Problem, model: Model) -> _core.Model:
 
     One without features takes its place if that is better: from coefficients that nothing held, the way inside may be long.
     """
-    values = problem.clip(model.support, model.values)
+    values = problem.penalty.clip(model.support, model.values)
     intercept = model.intercept + problem.mean[model.support] @ (model.values - values)
     cost = problem.objective(model.support, values, intercept, 0.0)
     inside = replace(model, values=values, intercept=intercept, cost=cost)
     if not np.array_equal(values, model.values):
         inside = min(inside, null_model(problem, 0.0), key=lambda each: each.cost)
-    return to_core_scale(problem, [inside])[0]
+    return problem.units.core_models([inside])[0]

@@ -62,7 +62,7 @@ def resumed(run: Run, saved: _core.Snapshot, waiting: bool) -> _core.Snapshot:
 def calm_starts(run: Run, saved: _core.Snapshot) -> None:
     """Move the starts of relaxations, which may be anywhere, to where the core's steps are sure to lead back."""
     # A multiplier is what one more feature would gain: never more than there is to gain.
-    most = run.incumbent.objective / run.problem.response.cost * (1.0 if run.options.budget is None else MOST_PER_PRICE)
+    most = run.incumbent.objective / run.problem.units.cost * (1.0 if run.options.budget is None else MOST_PER_PRICE)
     for state in {id(node.state): node.state for node in saved.open}.values():
         state.mu = min(state.mu, most)
         state.charges = np.minimum(state.charges, most)
@@ -119,7 +119,7 @@ class Frontier:
         problem, outputs = self.run.problem, self.run.problem.outputs
         columns, square = problem.design.shape[1], np.repeat(problem.square, outputs)
         p, penalty = columns * outputs, problem.penalty.of_atoms(outputs)
-        self.unit, self.cost = problem.coefficient_unit, problem.response.cost
+        self.unit, self.cost = problem.units.coefficient, problem.units.cost
         size = size_of(self.top, problem.null)
         self.level = self.top - (self.run.options.gap + TOLERANCE) * size
         self.counted = ~penalty.unpenalized
@@ -157,7 +157,7 @@ class Frontier:
     def own_boxes(self) -> tuple[Array, Array]:
         """Return the boxes that the problem itself gives to the core."""
         problem, bound = self.run.boxed, self.run.free_bound
-        penalty = problem.inner_penalty().of_atoms(problem.outputs)
+        penalty = problem.units.core_penalty().of_atoms(problem.outputs)
         low, high = penalty.lower, penalty.upper
         if bound is not None:
             free = ~self.counted

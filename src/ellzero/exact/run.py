@@ -28,12 +28,12 @@ from ellzero.exact.search_log import SearchProgress
 from ellzero.exact.solution import ExactSolution, relative_gap, size_of
 from ellzero.exact.status import Status
 from ellzero.exact.verifier import verify
-from ellzero.problem.model import Coefficients, Model, evaluate
+from ellzero.problem.coefficients import Coefficients
+from ellzero.problem.model import Model, evaluate
 from ellzero.problem.problem import Problem
-from ellzero.problem.units import has_ordinary_sizes
+from ellzero.problem.sizes import has_ordinary_sizes
 from ellzero.solvers.fields import core_object
 from ellzero.solvers.paths import core_problem
-from ellzero.solvers.scales import to_user_scale
 
 __all__ = ["Run", "begin_run"]
 
@@ -71,13 +71,13 @@ class Run:
         options, swaps = self.options, self.options.swaps
         return core_object(
             _core.SearchOptions,
-            lambda_0=options.lambda_0 / self.problem.lambda_0_unit,
-            budget=None if options.budget is None else options.budget / self.problem.price_unit,
+            lambda_0=options.lambda_0 / self.problem.units.lambda_0,
+            budget=None if options.budget is None else options.budget / self.problem.units.price,
             k=self.problem.design.shape[1] if options.k is None else options.k,
             gap=options.gap,
             narrow=self.growth is not None and worth_narrowing(self.problem),
-            null=self.problem.null / self.problem.response.cost,
-            free_bound=None if self.free_bound is None else self.free_bound / self.problem.coefficient_unit,
+            null=self.problem.null / self.problem.units.cost,
+            free_bound=None if self.free_bound is None else self.free_bound / self.problem.units.coefficient,
             home=None if swaps is None else (swaps.home * self.problem.outputs).tolist(),
             swap_size=None if swaps is None else swaps.size,
             wanted=None if options.wanted is None else self.core_wanted(options.wanted),
@@ -89,7 +89,7 @@ class Run:
 
     def core_wanted(self, wanted: Wanted) -> _core.Wanted:
         """Return which models are wanted in the core's form."""
-        level = None if wanted.level is None else wanted.level / self.problem.response.cost
+        level = None if wanted.level is None else wanted.level / self.problem.units.cost
         return core_object(_core.Wanted, all=True, level=level, within=wanted.within, count=wanted.count, most=wanted.most)
 
     def threshold(self, objective: float) -> float | None:
@@ -107,7 +107,7 @@ class Run:
 
     def bounds(self, search: _core.Search) -> tuple[float, float]:
         """Return the objective of the search's incumbent and its lower bound, in the user's units."""
-        cost = self.problem.response.cost
+        cost = self.problem.units.cost
         return search.objective * cost, search.lower_bound * cost
 
     def gap(self, objective: float, lower_bound: float) -> float:
@@ -116,8 +116,8 @@ class Run:
 
     def model(self, found: _core.Model) -> Model:
         """Return a core model on the scale of X, moved inside the bounds and evaluated from the raw data."""
-        support, values, intercept = to_user_scale(self.boxed, found)
-        at = Coefficients(support, self.boxed.clip(support, values), intercept)
+        support, values, intercept = self.boxed.units.coefficients(found)
+        at = Coefficients(support, self.boxed.penalty.clip(support, values), intercept)
         return evaluate(self.boxed, at, self.options.lambda_0)
 
     def note(
@@ -138,7 +138,7 @@ class Run:
         now = SearchProgress(
             objective,
             lower_bound,
-            self.gap(objective if level is None else level * self.problem.response.cost, lower_bound),
+            self.gap(objective if level is None else level * self.problem.units.cost, lower_bound),
             nodes,
             still_open,
             time.monotonic() - self.begin,
@@ -200,8 +200,12 @@ class Run:
             within=None if options.wanted is None else options.wanted.within,
         )
         if "diagonal_values" in tree:  # powers of two: nothing is rounded
-            curvatures = tree["diagonal_values"] * self.problem.column_unit**2
-            tree = {**tree, "diagonal_values": curvatures, "model_values": tree["model_values"] * self.problem.coefficient_unit}
+            curvatures = tree["diagonal_values"] * self.problem.units.column**2
+            tree = {
+                **tree,
+                "diagonal_values": curvatures,
+                "model_values": tree["model_values"] * self.problem.units.coefficient,
+            }
         if self.growth is not None:
             tree = {**tree, **self.growth.arrays()}
         # A model chosen by its size alone has no lambda_0.

@@ -28,7 +28,6 @@ from ellzero.problem.making import make_problem
 from ellzero.problem.model import Model, evaluate
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions, solve_path
-from ellzero.solvers.scales import to_core_scale, to_user_scale
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -164,7 +163,7 @@ class SwapPath:
             at = found.index(None)
             new = self.improve_at(self.lambda_0[at])
             if new[1].size > self.most and at == 0:
-                new = first, evaluate(self.problem, to_user_scale(self.problem, first), self.lambda_0[0])
+                new = first, evaluate(self.problem, self.problem.units.coefficients(first), self.lambda_0[0])
             elif new[1].size > self.most:
                 del found[at:]
                 break
@@ -192,7 +191,7 @@ class SwapPath:
             if solution.status == "interrupted":
                 raise KeyboardInterrupt
             settled = self.settle(solution.model, lambda_0)
-            model = evaluate(self.problem, to_user_scale(self.problem, settled), lambda_0)
+            model = evaluate(self.problem, self.problem.units.coefficients(settled), lambda_0)
             # Descent may go on to another support by what is less than the gap: its swaps are searched in their turn.
             home = model.support.tobytes()
             if home == np.sort(solution.support).tobytes() or home in seen or model.size > self.most:
@@ -205,7 +204,7 @@ class SwapPath:
         descent = replace(
             self.options, lambda_0=np.array([lambda_0]), max_support=None, algorithm="cd", swaps="ranked", q=None, progress=None
         )
-        return solve_path(self.problem, descent, seeds=to_core_scale(self.problem, [model]), sweep=False).models[0]
+        return solve_path(self.problem, descent, seeds=self.problem.units.core_models([model]), sweep=False).models[0]
 
     @property
     def most(self) -> int:

@@ -22,7 +22,6 @@ from ellzero.problem.making import make_problem
 from ellzero.problem.model import Model, evaluate, feature_name
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions, solve_path
-from ellzero.solvers.scales import to_user_scale
 from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
@@ -166,9 +165,8 @@ def compute_budgets(problem: Problem, wanted: Array, options: PathOptions, lambd
     require_affordable(problem, float(wanted[0]))
     asked = options.for_budgets(tuple(wanted.tolist()), len(problem.y), paid=lambda_0)
     best = solve_path(problem, asked).models
-    if options.progress is not None:
-        options.progress(1.0, lambda_0, len(best[-1].support))
-    return Budgets(wanted, [evaluate(problem, to_user_scale(problem, model), lambda_0 or None) for model in best], problem)
+    options.report(1.0, lambda_0, len(best[-1].support))
+    return Budgets(wanted, [evaluate(problem, problem.units.coefficients(model), lambda_0 or None) for model in best], problem)
 
 
 def as_budgets(budgets: Iterable[float] | float) -> Array:

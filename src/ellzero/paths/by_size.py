@@ -16,7 +16,6 @@ from ellzero.design import is_stored
 from ellzero.problem.model import Model, evaluate
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions, solve_path
-from ellzero.solvers.scales import to_core_scale, to_user_scale
 
 __all__ = ["ModelsBySize", "best_by_size"]
 
@@ -69,7 +68,7 @@ class ModelsBySize:
         if k in self.searched or self.options.algorithm != "cd" or n * p * k > QUICK or is_stored(self.problem.design):
             return
         self.searched.add(k)
-        seeds = to_core_scale(self.problem, [model for size, model in self.models.items() if size <= k])
+        seeds = self.problem.units.core_models([model for size, model in self.models.items() if size <= k])
         wanted = replace(
             self.options, algorithm="local_search", sizes=(k,), lambda_0=np.zeros(0), max_support=None, progress=None
         )
@@ -79,7 +78,7 @@ class ModelsBySize:
 
     def _fit_from(self, k: int) -> None:
         """Fit models of size k, and of larger sizes met on the way, from the known models."""
-        seeds = to_core_scale(self.problem, self.models.values())
+        seeds = self.problem.units.core_models(self.models.values())
         wanted = replace(self.options, sizes=(k,), lambda_0=np.zeros(0), max_support=None, progress=None)
         more = best_by_size(self.problem, solve_path(self.problem, wanted, seeds=seeds, sweep=False).by_size)
         self.models.update({size: model for size, model in more.items() if size >= k})
@@ -89,7 +88,7 @@ def best_by_size(problem: Problem, models: Iterable[_core.Model]) -> dict[int, M
     """Return the best of some core models of each size, evaluated from the raw data."""
     out: dict[int, Model] = {}
     for found in models:
-        model = evaluate(problem, to_user_scale(problem, found))
+        model = evaluate(problem, problem.units.coefficients(found))
         if model.size not in out or model.cost < out[model.size].cost:
             out[model.size] = model
     return out

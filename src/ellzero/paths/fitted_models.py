@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ellzero.problem.model import Model, coefficient_rows
+from ellzero.problem.coefficients import coefficient_rows
+from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
 
 __all__ = ["FittedModels", "intercept_columns"]

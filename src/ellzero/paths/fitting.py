@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -158,25 +157,21 @@ def fit_path(
 
 def compute_path(problem: Problem, options: PathOptions) -> Path:
     """Compute the path of a validated problem."""
-    shown = options.progress
-    if shown is not None and options.swap_size > 1:
-        options = replace(options, progress=lambda done, at, size: shown(0.5 * done, at, size))
-    found = solve_path(problem, options)
-    if options.progress is not None:
-        models = found.models
-        last, size = (float(found.lambda_0[-1]), len(models[-1].support)) if models else (0.0, 0)
-        options.progress(1.0, last, size)
+    swapping = options.swap_size > 1
+    descent = options.for_part(0.0, 0.5) if swapping else options
+    found = solve_path(problem, descent)
+    models = found.models
+    descent.report(1.0, *((float(found.lambda_0[-1]), len(models[-1].support)) if models else ()))
     path = make_path(problem, options, found)
-    return path if options.swap_size == 1 else with_swaps(path, found, shown)
+    return with_swaps(path, found, options.for_part(0.5, 0.5).progress) if swapping else path
 
 
 def with_swaps(path: Path, found: _core.PathResult, progress: ProgressCallback | None) -> Path:
     """Improve the models of a path until no swap of the size asked for improves one."""
     if not len(path):
         return path
-    watch = None if progress is None else lambda done, at, size: progress(0.5 + 0.5 * done, at, size)
     pool = [evaluate(path.problem, model.coefficients) for model in (*path, *path.sized.values())]
-    swaps = SwapPath(path.problem, path.options, path.lambda_0.tolist(), pool, watch)
+    swaps = SwapPath(path.problem, path.options, path.lambda_0.tolist(), pool, progress)
     found.models = swaps.improve(found.models[0])
     found.lambda_0 = path.lambda_0[: len(found.models)]
     found.by_size = [*found.by_size, *found.models]

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.notebook import html_table
-from ellzero.base.progress import ProgressCallback
 from ellzero.base.signatures import arguments_of, passes_on
 from ellzero.base.validation import as_grid
 from ellzero.paths.options import SolverSettings, path_options
@@ -21,7 +20,6 @@ from ellzero.plots import plot_grid
 from ellzero.problem.making import DataSettings, make_problem
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions, solve_path
-from ellzero.solvers.scales import to_user_scale
 from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
@@ -145,8 +143,7 @@ def fit_grid(
     values = grid_values(problem, name, penalties[name], options)
     problems = [replace(problem, penalty=problem.penalty.with_shrinkage(name, float(value))) for value in values]
     found = solve_neighbours(problems, options)
-    if options.progress is not None:
-        options.progress(1.0, 0.0, 0)
+    options.report(1.0)
     return PathGrid(name, values, [make_path(at, options, core) for at, core in zip(problems, found, strict=True)])
 
 
@@ -164,7 +161,7 @@ def solve_neighbours(problems: list[Problem], options: PathOptions) -> list[_cor
     count = len(problems)
     found: list[_core.PathResult] = []
     for k, at in enumerate(problems):
-        part = replace(options, progress=partial_progress(options.progress, k, count))
+        part = options.for_part(k / count, 0.99 / count)
         found.append(solve_path(at, part, seeds=found[-1].by_size if found else ()))
     for k in range(count - 2, -1, -1):
         if len(found[k].lambda_0) == 0 or options.algorithm == "iht":
@@ -177,18 +174,10 @@ def solve_neighbours(problems: list[Problem], options: PathOptions) -> list[_cor
     return found
 
 
-def partial_progress(progress: ProgressCallback | None, part: int, parts: int) -> ProgressCallback | None:
-    """Return a callback that reports the progress of one of several equal parts as that of the whole."""
-    if progress is None:
-        return None
-    whole = progress
-    return lambda fraction, lambda_0, support: whole((part + 0.99 * fraction) / parts, lambda_0, support)
-
-
 def largest_curvature(problem: Problem) -> float:
     """Return the largest bound on the second derivative of the loss along a coordinate, as if the hinge's were 1."""
     bound = problem.loss.curvature_bound if np.isfinite(problem.loss.curvature_bound) else 1.0
-    return bound * float(problem.square.max(initial=0.0)) * problem.column_unit**2
+    return bound * float(problem.square.max(initial=0.0)) * problem.units.column**2
 
 
 def automatic_grid(problem: Problem, name: str, options: PathOptions, count: int = SHRINKAGE_POINTS) -> Array:
@@ -199,7 +188,7 @@ def automatic_grid(problem: Problem, name: str, options: PathOptions, count: int
         null_only = replace(options, algorithm="cd", swaps="ranked", lambda_0=np.zeros(0), n_lambda=1, progress=None)
         found = solve_path(problem, null_only)
         null = [*found.models, *found.by_size][0]  # a path is empty if even its first model has too many features
-        first = float(np.abs(problem.loss_slopes(to_user_scale(problem, null))).max(initial=0.0))
+        first = float(np.abs(problem.loss_slopes(problem.units.coefficients(null))).max(initial=0.0))
     if first * SHRINKAGE_RATIO <= 0.0:  # next to nothing is nothing but rounding
         raise InvalidInputError("X has no column that improves on the intercept, so there is no grid.")
     return np.geomspace(first, first * SHRINKAGE_RATIO, count)

@@ -8,11 +8,11 @@ import numpy as np
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.paths.by_size import best_by_size
-from ellzero.problem.model import Coefficients, Model, evaluate
+from ellzero.problem.coefficients import Coefficients
+from ellzero.problem.model import Model, evaluate
 from ellzero.problem.problem import Problem
-from ellzero.problem.units import unit_of
+from ellzero.problem.sizes import unit_of
 from ellzero.solvers.paths import PathOptions, solve_path
-from ellzero.solvers.scales import to_core_scale
 
 __all__ = ["UNBOUNDED_SHARE", "bound_norms"]
 
@@ -45,8 +45,7 @@ def bound_norms(
         if best.size not in out or best.cost < out[best.size].cost:
             out[best.size] = best
         smaller.append(best)
-        if options.progress is not None:
-            options.progress(UNBOUNDED_SHARE + (1.0 - UNBOUNDED_SHARE) * (count + 1) / len(wanted), 0.0, size)
+        options.report(UNBOUNDED_SHARE + (1.0 - UNBOUNDED_SHARE) * (count + 1) / len(wanted), 0.0, size)
     return out
 
 
@@ -90,14 +89,14 @@ class NormBound:
         """Return the best model of at most `size` features at a given multiplier."""
         there = self.at_multiplier(multiplier)
         wanted = replace(self.options, sizes=(size,), progress=None)
-        found = solve_path(there, wanted, seeds=to_core_scale(self.problem, starts), sweep=False)
+        found = solve_path(there, wanted, seeds=self.problem.units.core_models(starts), sweep=False)
         sized = best_by_size(there, found.by_size)
         return min((sized[k] for k in sized if k <= size), key=lambda model: model.cost)
 
     @property
     def multiplier_unit(self) -> float:
         """The square of the columns' unit, or the least number that is not denormal where that square would be less."""
-        return max(self.problem.column_unit**2, float(np.finfo(np.float64).tiny))
+        return max(self.problem.units.column**2, float(np.finfo(np.float64).tiny))
 
     def at_multiplier(self, multiplier: float) -> Problem:
         """Return the problem with lambda_2 + multiplier in the place of lambda_2."""
@@ -170,11 +169,11 @@ class Refits:
         """Return the minimum at a multiplier, and its norm; its cost is G, without the multiplier's term."""
         problem = self.bound.problem
         there = self.bound.at_multiplier(multiplier)
-        found = solve_path(there, self.options, seeds=to_core_scale(problem, [self.last]), sweep=False)
+        found = solve_path(there, self.options, seeds=problem.units.core_models([self.last]), sweep=False)
         fits = best_by_size(there, found.by_size).values()
         self.last = min((fit for fit in fits if set(fit.support.tolist()) <= self.allowed), key=lambda fit: fit.cost)
         out = evaluate(problem, self.last.coefficients)
-        unit = problem.coefficient_unit  # a power of two: in this unit squares are numbers
+        unit = problem.units.coefficient  # a power of two: in this unit squares are numbers
         return out, float(np.linalg.norm(problem.penalised(out.support, out.values) / unit)) * unit
 
 

@@ -17,11 +17,11 @@ from ellzero.base.validation import as_count
 from ellzero.paths.by_size import ModelsBySize
 from ellzero.paths.fitted_models import intercept_columns
 from ellzero.plots import plot_path
-from ellzero.problem.model import Coefficients, Model, coefficient_rows, make_model
+from ellzero.problem.coefficients import Coefficients, coefficient_rows
+from ellzero.problem.model import Model, make_model
 from ellzero.problem.problem import Problem
 from ellzero.problem.stationarity import SMALL
 from ellzero.solvers.paths import PathOptions
-from ellzero.solvers.scales import to_user_scale
 from ellzero.tables.optional import need
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ def largest_of_outputs(coef: sparse.csr_matrix, outputs: int) -> sparse.csr_matr
 def make_path(problem: Problem, options: PathOptions, found: _core.PathResult) -> Path:
     """Make a path on the user's scale from the core's result, with every cost recomputed from the raw data."""
     models = found.models
-    rows = [to_user_scale(problem, model) for model in models]
+    rows = [problem.units.coefficients(model) for model in models]
     # Neighbouring points often share a model, whose cost is computed once.
     known: dict[bytes, float] = {}
     cost = np.empty(len(rows))
@@ -222,7 +222,7 @@ def make_path(problem: Problem, options: PathOptions, found: _core.PathResult) -
     options = replace(options, progress=None)
     # A model that is next to a solution loses that where the change of scale loses its digits: where a column held away from
     # zero adds a huge constant, say, that the intercept cannot make up for.
-    core_cost = np.array([model.cost for model in models]) * problem.response.cost
+    core_cost = np.array([model.cost for model in models]) * problem.units.cost
     kept = cost <= core_cost + options.tol * np.maximum(core_cost, SMALL * problem.null)
     return Path(
         lambda_0=found.lambda_0,

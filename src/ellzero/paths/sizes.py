@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -173,12 +173,10 @@ def compute_sizes(problem: Problem, wanted: NDArray[np.int64], options: PathOpti
     """Fit models of these (increasing) sizes to a validated problem."""
     inside = tuple(int(size) for size in np.unique(np.minimum(wanted, problem.countable())))
     sweep = options.for_sizes(inside, len(problem.y))
-    if radius is not None and options.progress is not None:
-        whole = options.progress
-        sweep = replace(sweep, progress=lambda fraction, at, size: whole(UNBOUNDED_SHARE * fraction, at, size))
-    found = best_by_size(problem, solve_path(problem, sweep).by_size)
+    first = sweep if radius is None else sweep.for_part(0.0, UNBOUNDED_SHARE)
+    found = best_by_size(problem, solve_path(problem, first).by_size)
     if radius is not None:
-        found = bound_norms(problem, replace(sweep, progress=options.progress), found, inside, radius)
+        found = bound_norms(problem, sweep, found, inside, radius)
     models = []
     for size in wanted:
         best = min(found)
@@ -186,8 +184,7 @@ def compute_sizes(problem: Problem, wanted: NDArray[np.int64], options: PathOpti
             if found[k].cost < found[best].cost * (1.0 - WORTH_A_FEATURE):
                 best = k
         models.append(found[best])
-    if options.progress is not None:
-        options.progress(1.0, 0.0, int(inside[-1]))
+    options.report(1.0, 0.0, int(inside[-1]))
     return Sizes(wanted, models, problem, radius)
 
 

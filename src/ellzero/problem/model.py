@@ -6,11 +6,10 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from scipy.special import expit, softmax
 
 from ellzero.base.devices import at_hand
@@ -19,6 +18,7 @@ from ellzero.base.notebook import html_table
 from ellzero.base.quoting import quoted, shown
 from ellzero.base.validation import as_response, as_vector, as_weights
 from ellzero.design import Design, as_design
+from ellzero.problem.coefficients import Coefficients, coefficient_rows
 from ellzero.problem.losses import Logistic, Loss
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
 from ellzero.problem.problem import Problem
@@ -28,7 +28,7 @@ from ellzero.tables.optional import need
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Coefficients", "Model", "coefficient_rows", "evaluate", "feature_name", "make_model", "parts_of"]
+__all__ = ["Model", "evaluate", "feature_name", "make_model", "parts_of"]
 
 Array = NDArray[np.float64]
 
@@ -36,17 +36,6 @@ Array = NDArray[np.float64]
 def feature_name(names: Sequence[str] | None, j: int) -> str:
     """Return the name of feature `j`: its column's name, or x<j>."""
     return f"x{j}" if names is None else names[j]
-
-
-class Coefficients(NamedTuple):
-    """One solution on the scale of X: the features with a nonzero coefficient, their coefficients, the intercept.
-
-    Of several outputs, `values` has a column for each, and `intercept` is an array.
-    """
-
-    support: NDArray[np.int32]
-    values: Array
-    intercept: Any
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -385,16 +374,3 @@ def evaluate(problem: Problem, at: Coefficients, lambda_0: float | None = None) 
     cost = loss + problem.penalty_value(at.support, at.values, 0.0)
     objective = cost if lambda_0 is None else loss + problem.penalty_value(at.support, at.values, lambda_0)
     return make_model(problem, at, cost=cost, lambda_0=lambda_0, objective=objective)
-
-
-def coefficient_rows(rows: Sequence[Coefficients], p: int) -> sparse.csr_matrix:
-    """Return a sparse matrix with the coefficients of one solution in each row, over p features.
-
-    Of several outputs, a solution has a row for each.
-    """
-    if rows and rows[0].values.ndim == 2:
-        rows = [Coefficients(row.support[column != 0.0], column[column != 0.0], 0.0) for row in rows for column in row.values.T]
-    starts = np.cumsum([0] + [len(row.support) for row in rows])
-    columns = np.concatenate([np.zeros(0, np.int32)] + [row.support for row in rows])
-    values = np.concatenate([np.zeros(0)] + [row.values for row in rows])
-    return sparse.csr_matrix((values, columns, starts), shape=(len(rows), p))

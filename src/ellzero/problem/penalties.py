@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.problem.units import unit_of
+from ellzero.problem.sizes import unit_of
 
 __all__ = ["Penalty", "heads_among"]
 
@@ -85,11 +85,15 @@ class Penalty:
         """Return the sum of the prices of the features of these columns, correctly rounded."""
         return math.fsum(self.price[self.paying(columns)].tolist())
 
-    def value(self, beta: Array) -> float:
-        """Return the penalty of a coefficient vector, or of coefficients with a column for each output."""
+    def clip(self, columns: NDArray[np.int32], coef: Array) -> Array:
+        """Move coefficients of some columns back inside their bounds, which rounding in a change of scale may violate."""
+        return np.clip(coef.T, self.lower[columns], self.upper[columns]).T
+
+    def value(self, columns: NDArray[np.int32], beta: Array) -> float:
+        """Return the penalty of the coefficients of some columns; they may have a column for each output."""
         unit = unit_of(float(np.abs(beta).max(initial=0.0)))  # a power of two: in this unit squares are numbers
         ridge = self.lambda_2 * unit * unit * np.square(beta / unit).sum()
-        used = np.flatnonzero(beta if beta.ndim == 1 else beta.any(axis=1)).astype(np.int32)
+        used = columns[np.atleast_2d(beta.T).any(axis=0)]
         return float(self.lambda_0 * self.spent(used) + self.lambda_1 * np.abs(beta).sum() + ridge)
 
     def on(self, columns: NDArray[Any]) -> Penalty:

@@ -12,7 +12,6 @@ the coefficients that users see refer to X itself: coef_j = beta_j / spread_j.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NoReturn, TypedDict
@@ -29,7 +28,8 @@ from ellzero.design.faults import column_label
 from ellzero.problem.grouping import Grouping
 from ellzero.problem.losses import Loss, of_rows, weighted_mean
 from ellzero.problem.penalties import Penalty
-from ellzero.problem.units import Response, column_unit, heavy_class, response_of
+from ellzero.problem.sizes import column_unit
+from ellzero.problem.units import Units
 
 __all__ = ["Problem", "column_statistics", "restricted", "reweighted"]
 
@@ -39,8 +39,6 @@ CONSTANT = 1e-24  # a column whose variance is at most this part of its mean squ
 SMALLEST_SQUARE, SMALLEST_SIZE = 1e-300, 1e-135  # smaller squares have few digits; they are those of small columns
 TINY = float(np.finfo(np.float64).tiny)
 RAISED = 2.0**600  # times weights that have few digits in products
-# A penalty that is beyond these in the solvers' units is as good as infinite, or as zero.
-LARGEST_PENALTY, SMALLEST_PENALTY = 1e300, 5e-324
 
 
 class ColumnStatistics(TypedDict):
@@ -90,24 +88,14 @@ class Problem:
         return self.penalty.priced
 
     @cached_property
-    def response(self) -> Response:
-        """The centre and the unit of y as the solvers see it."""
-        return response_of(self.y, self.w, self.loss, self.fit_intercept)
+    def units(self) -> Units:
+        """The units in which the core works, and the way to them and back."""
+        return Units.of(self)
 
     @cached_property
     def null(self) -> float:
         """The loss of the best constant: where an objective is nothing beside it, it is nothing but rounding."""
         return self.loss.null_value(self.y, self.w, self.fit_intercept)
-
-    @cached_property
-    def heavy_class(self) -> float:
-        """The label of the class beside which the other one weighs next to nothing, 0.0 if none does."""
-        return heavy_class(self.y, self.w)[0] if self.loss.is_classification and self.fit_intercept else 0.0
-
-    @cached_property
-    def dual_unit(self) -> float:
-        """The unit of dual points: that of the response, or of the heavy class where the other weighs next to nothing."""
-        return heavy_class(self.y, self.w)[1] if self.heavy_class else self.response.unit
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -126,40 +114,13 @@ class Problem:
         """Whether the outputs are classes, of which each row has one."""
         return self.loss.couples_outputs
 
-    @property
-    def coefficient_unit(self) -> float:
-        """The unit of coefficients on the scale of the penalty, as the solvers see them."""
-        return self.response.unit / self.column_unit
+    def core_scale(self) -> Array:
+        """Return the factor of each column of X in the core, in its units.
 
-    @cached_property
-    def price_unit(self) -> float:
-        """The least power of two that no price exceeds: in this unit the solvers see prices, of at most one then."""
-        mantissa, exponent = math.frexp(float(self.penalty.price.max(initial=0.0)))
-        return math.ldexp(1.0, exponent - (mantissa == 0.5))
-
-    @property
-    def lambda_0_unit(self) -> float:
-        """The unit of lambda_0 as the solvers see it: that of losses for features of the price one."""
-        return self.response.cost / self.price_unit
-
-    def inner_penalty(self, lambda_0: float = 0.0) -> Penalty:
-        """Return the penalty as the solvers see it, in their units and with bounds of the standardised coefficients.
-
-        A lambda that is positive stays so, and finite, whatever its unit.
+        Constant columns beside an intercept get the factor zero: of what centring leaves of them nothing but rounding is not
+        zero.
         """
-        user, unit, t, u = self.penalty, self.coefficient_unit, self.response.unit, self.column_unit
-        lambda_1, lambda_2 = in_range(user.lambda_1, user.lambda_1 / t / u), in_range(user.lambda_2, user.lambda_2 / u / u)
-        with np.errstate(over="ignore"):
-            lower, upper = user.lower * self.spread / unit, user.upper * self.spread / unit
-        return Penalty(
-            lambda_0=lambda_0 / self.lambda_0_unit,
-            lambda_1=lambda_1,
-            lambda_2=lambda_2,
-            lower=lower,
-            upper=upper,
-            price=user.price / self.price_unit,
-            heads=user.heads,
-        )
+        return np.where(self.constant, 0.0, 1.0 / self.spread / self.column_unit)
 
     def split(self, coef: ArrayLike | sparse.spmatrix, name: str = "coef") -> tuple[NDArray[np.int32], Array]:
         """Return the indices and values of the nonzero coefficients of one model."""
@@ -231,15 +192,10 @@ class Problem:
 
     def penalty_value(self, support: NDArray[np.int32], coef: Array, lambda_0: float) -> float:
         """Return lambda_0 sum_G c_G [beta_G != 0] + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2 of the user's coefficients."""
-        on_support = replace(self.penalty, lambda_0=lambda_0).on(support)
         with np.errstate(over="ignore", under="ignore"):
             beta = self.penalised(support, coef)
             beta = np.where((beta == 0.0) & (coef != 0.0), TINY, beta)  # it counts, however small it is
-            return on_support.value(beta)
-
-    def clip(self, support: NDArray[np.int32], coef: Array) -> Array:
-        """Move coefficients back inside their bounds, which rounding in a change of scale may violate."""
-        return np.clip(coef.T, self.penalty.lower[support], self.penalty.upper[support]).T
+            return replace(self.penalty, lambda_0=lambda_0).value(support, beta)
 
     def held_away_from_zero(self) -> bool:
         """Return whether some bounds exclude zero."""
@@ -359,11 +315,6 @@ def column_size(column: Array, w: Array, fit_intercept: bool) -> float:
     if fit_intercept:
         square = 0.0 if variance <= CONSTANT * square else variance
     return unit * float(np.sqrt(square) / np.sqrt(RAISED))
-
-
-def in_range(given: float, scaled: float) -> float:
-    """Return a penalty in other units, and the nearest positive number to it if it is out of range."""
-    return min(max(scaled, SMALLEST_PENALTY), LARGEST_PENALTY) if given > 0.0 else 0.0
 
 
 def reweighted(problem: Problem, w: Array, threads: int = 1) -> Problem:

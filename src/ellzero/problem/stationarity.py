@@ -221,17 +221,17 @@ def stationarity(
 def _stationarity(
     problem: Problem, support: NDArray[np.int32], coef: Array, intercept: Any, lambda_0: float, tol: float
 ) -> StationarityReport:
-    loss = problem.loss.smoothed().in_unit(problem.response.unit)
-    penalty, unit, cost = problem.inner_penalty(lambda_0), problem.response.unit, problem.response.cost
+    loss, units = problem.units.loss.smoothed(), problem.units
+    penalty, unit, cost = units.core_penalty(lambda_0), units.response, units.cost
     outputs, p = problem.outputs, problem.design.shape[1]
     beta = np.zeros((p, *coef.shape[1:]))
-    beta[support] = problem.penalised(support, coef) / problem.coefficient_unit
+    beta[support] = problem.penalised(support, coef) / units.coefficient
     eta, y = (side / unit for side in problem.fitted(support, coef, intercept))
     r = (problem.w * loss.gradient(eta, y).T).T
     curvature = curvature_safety * loss.curvature_bound * problem.square * problem.coupling
     # Of several outputs, the conditions are those of atoms, of which each column has one for each output.
     square, curvature = np.repeat(problem.square, outputs), np.repeat(curvature, outputs)
-    slope = problem.slopes(r).ravel() / problem.column_unit
+    slope = problem.slopes(r).ravel() / units.column
     at = Coordinates(penalty.of_atoms(outputs), beta.ravel(), slope, square, curvature)
     decrease, gradient = at.decrease(), at.gradient()
     if problem.fit_intercept:
@@ -239,5 +239,5 @@ def _stationarity(
         gradient = max(gradient, float(total))
         decrease = max(decrease, float(np.square(total)) / (2.0 * curvature_safety * loss.curvature_bound))
     smallest, largest = at.extremes()
-    value = float(problem.w @ of_rows(loss.value(eta, y))) + penalty.value(beta)
+    value = float(problem.w @ of_rows(loss.value(eta, y))) + penalty.value(support, beta[support])
     return StationarityReport(decrease * cost, gradient * unit, smallest, largest, value * cost, problem.null, tol)

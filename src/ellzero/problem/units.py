@@ -3,108 +3,160 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero import _core
+from ellzero.problem.coefficients import Coefficients
 from ellzero.problem.losses import Loss
+from ellzero.problem.penalties import Penalty
+from ellzero.problem.sizes import heavy_class, unit_of
 
 if TYPE_CHECKING:
+    from ellzero.problem.model import Model
     from ellzero.problem.problem import Problem
 
-__all__ = [
-    "Response",
-    "column_unit",
-    "has_ordinary_sizes",
-    "heavy_class",
-    "response_of",
-    "unit_of",
-]
+__all__ = ["Units", "atoms_of"]
 
 Array = NDArray[np.float64]
-ORDINARY = 10
-"""Sizes between 2^-10 and 2^10 are ordinary: there the unit is one."""
-WIDEST = 480
-"""Columns are kept between 2^-480 and 2^480 of the unit, where possible: their squares are numbers then."""
-RARE = 2.0**-45
-"""A class with less than this share of the weight is next to nothing: what is left of the other's residuals is rounding."""
-FAR_APART = 2.0**20
-"""Columns, weights, penalties and bounds that differ by more than this factor from the usual size are far from it."""
-FAR_OFF = 2.0**12
-"""A mean beyond so many spreads costs the sums of a proof digits that a small gap would need."""
+# A penalty that is beyond these in the core's units is as good as infinite, or as zero.
+LARGEST_PENALTY, SMALLEST_PENALTY = 1e300, 5e-324
 
 
-@dataclass(frozen=True)
-class Response:
-    """The response y as the solvers see it: (y - centre) / unit; labels are left as they are.
+@dataclass(frozen=True, eq=False)
+class Units:
+    """How the core sees a problem, and how its numbers become the user's again.
 
-    Several outputs have a centre each, and one unit: what they weigh beside each other is the user's choice.
+    It sees the columns (x_j - mean_j) / (spread_j u), the response (y - centre) / t and the prices c_j / v. The units u, t and
+    v are powers of two that make data of any size look ordinary, and round nothing. A coefficient beta on the scale of the
+    penalty is beta u / t in the core, and a cost c is c / t^2. Labels are left as they are.
     """
 
-    centre: Any = 0.0
-    unit: float = 1.0
+    penalty: Penalty  # the user's
+    mean: Array
+    spread: Array
+    column: float  # u
+    centre: Array  # of each output
+    response: float  # t; all outputs have one: what they weigh beside each other is the user's choice
+    heavy: float  # the label of the class beside which the other one weighs next to nothing, 0.0 if none does
+    dual: float  # the unit of dual points: t, or that of the heavy class
+    loss: Loss  # in the unit of the response
+
+    @classmethod
+    def of(cls, problem: Problem) -> Units:
+        """Return the units of a problem; where there is an intercept, the centre of a response is the best constant."""
+        y, w, loss, outputs = problem.y, problem.w, problem.loss, problem.outputs
+        centre, response, heavy, dual = np.zeros(outputs), 1.0, 0.0, 1.0
+        if not loss.is_classification:
+            response = dual = unit_of(math.sqrt(2.0 * problem.null))
+            centre = np.atleast_1d(loss.best_constant(y, w)) if problem.fit_intercept else centre
+        elif problem.fit_intercept and outputs == 1:
+            heavy, dual = heavy_class(y, w)
+        return cls(
+            penalty=problem.penalty,
+            mean=problem.mean,
+            spread=problem.spread,
+            column=problem.column_unit,
+            centre=centre,
+            response=response,
+            heavy=heavy,
+            dual=dual,
+            loss=loss.in_unit(response),
+        )
 
     @property
     def cost(self) -> float:
         """The unit of losses, and so of all that is added to them."""
-        return self.unit**2
+        return self.response**2
+
+    @property
+    def coefficient(self) -> float:
+        """The unit of coefficients on the scale of the penalty."""
+        return self.response / self.column
+
+    @cached_property
+    def price(self) -> float:
+        """The least power of two that no price exceeds: in this unit prices are at most one."""
+        mantissa, exponent = math.frexp(float(self.penalty.price.max(initial=0.0)))
+        return math.ldexp(1.0, exponent - (mantissa == 0.5))
+
+    @property
+    def lambda_0(self) -> float:
+        """The unit of lambda_0: that of losses for features of the price one."""
+        return self.cost / self.price
+
+    def core_penalty(self, lambda_0: float = 0.0) -> Penalty:
+        """Return the penalty as the core sees it, with bounds of the standardised coefficients.
+
+        A lambda that is positive stays so, and finite, whatever its unit.
+        """
+        user, t, u = self.penalty, self.response, self.column
+        with np.errstate(over="ignore"):
+            lower, upper = user.lower * self.spread / self.coefficient, user.upper * self.spread / self.coefficient
+        return replace(
+            user,
+            lambda_0=lambda_0 / self.lambda_0,
+            lambda_1=in_range(user.lambda_1, user.lambda_1 / t / u),
+            lambda_2=in_range(user.lambda_2, user.lambda_2 / u / u),
+            lower=lower,
+            upper=upper,
+            price=user.price / self.price,
+        )
+
+    def core_response(self, y: Array) -> Array:
+        """Return y as the core sees it: of several outputs, one after another."""
+        return ((y - self.centre) / self.response).ravel(order="F")
+
+    def core_models(self, models: Iterable[Model]) -> list[_core.Model]:
+        """Return models in the core's form, so that it can start from them: the inverse of `coefficients`."""
+        out = []
+        for support, values, intercept, cost in ((*model.coefficients, model.cost) for model in models):
+            core = _core.Model()
+            core.support = atoms_of(support.astype(np.int32), len(self.centre))
+            core.beta = ((values.T * self.spread[support]).T / self.coefficient).ravel()
+            core.intercept = np.atleast_1d((intercept - self.centre + self.mean[support] @ values) / self.response)
+            core.cost = cost / self.cost
+            out.append(core)
+        return out
+
+    def coefficients(self, model: _core.Model) -> Coefficients:
+        """Return the coefficients of a core model on the scale of X, inside their bounds, without features that are zero."""
+        outputs = len(self.centre)
+        support, values = from_atoms(model.support, model.beta, outputs)
+        values = self.penalty.clip(support, values * self.coefficient / self.spread[support, None])
+        intercept = model.intercept if len(model.intercept) else np.zeros(outputs)
+        if self.loss.couples_outputs:  # nothing changes if all classes are raised alike
+            intercept = intercept - intercept.mean()
+        intercept = intercept * self.response - self.mean[support] @ values + self.centre
+        kept = values.any(axis=1)
+        if outputs == 1:
+            return Coefficients(support[kept], values[kept, 0], float(intercept[0]))
+        return Coefficients(support[kept], values[kept], intercept)
 
 
-def unit_of(size: float) -> float:
-    """Return the power of two next to a size, or one if the size is ordinary (or zero).
+def from_atoms(atoms: NDArray[np.int32], values: Array, outputs: int) -> tuple[NDArray[np.int32], Array]:
+    """Return the columns of some atoms (ascending), and their coefficients with a column for each output.
 
-    >>> unit_of(3.0), unit_of(3e-6) * 2.0**18, unit_of(0.0)
-    (1.0, 1.0, 1.0)
+    >>> from_atoms(np.array([2, 3, 7]), np.array([0.5, 1.0, 2.0]), 2)
+    (array([1, 3]), array([[0.5, 1. ],
+           [0. , 2. ]]))
     """
-    if not size > 0.0 or not math.isfinite(size):
-        return 1.0
-    exponent = round(math.log2(size))
-    return 1.0 if abs(exponent) <= ORDINARY else math.ldexp(1.0, exponent)
+    columns, places = np.unique(atoms // outputs, return_inverse=True)
+    table = np.zeros((len(columns), outputs))
+    table[places, atoms % outputs] = values
+    return columns.astype(atoms.dtype), table
 
 
-def column_unit(size: Array) -> float:
-    """Return the unit of columns of these sizes: that of the middle one, if it is not ordinary."""
-    if size.size and size.min() >= 2.0**-ORDINARY and size.max() <= 2.0**ORDINARY:
-        return 1.0  # and there is no need to look for the middle one
-    filled = size[size > 0.0]
-    if not len(filled):
-        return 1.0
-    exponents = np.log2(filled)
-    # If not all squares can be numbers, small ones become zero: large ones would be infinite.
-    middle = max(min(float(np.median(exponents)), float(exponents.min()) + WIDEST), float(exponents.max()) - WIDEST)
-    return unit_of(2.0**middle)
+def atoms_of(columns: NDArray[Any], outputs: int) -> NDArray[Any]:
+    """Return the atoms of some columns, of which each has one for each output."""
+    return (columns[:, None] * outputs + np.arange(outputs, dtype=columns.dtype)).ravel()
 
 
-def response_of(y: Array, w: Array, loss: Loss, fit_intercept: bool) -> Response:
-    """Return the centre and the unit of a response; where there is an intercept, the centre is the best constant."""
-    if loss.is_classification:
-        return Response()
-    centre = loss.best_constant(y, w) if fit_intercept else 0.0
-    return Response(centre, unit_of(math.sqrt(2.0 * loss.null_value(y, w, fit_intercept))))
-
-
-def heavy_class(y: Array, w: Array) -> tuple[float, float]:
-    """Return the label of a class beside which the other weighs next to nothing, and their ratio as a power of two.
-
-    >>> heavy_class(np.array([1.0, -1.0]), np.array([1.0, 2.0**-60])), heavy_class(np.array([1.0, -1.0]), np.array([1.0, 0.1]))
-    ((1.0, 8.673617379884035e-19), (0.0, 1.0))
-    """
-    if y.ndim == 2:  # there the unit is one
-        return 0.0, 1.0
-    p, q = float(w[y > 0.0].sum()), float(w[y <= 0.0].sum())
-    ratio = min(p, q) / max(p, q)
-    return (math.copysign(1.0, p - q), math.ldexp(1.0, round(math.log2(ratio)))) if 0.0 < ratio < RARE else (0.0, 1.0)
-
-
-def has_ordinary_sizes(problem: Problem) -> bool:
-    """Return whether all parts of a problem have sizes at which rounding is of no concern."""
-    if problem.response.unit != 1.0 or problem.column_unit != 1.0 or np.max(np.abs(problem.response.centre)) > FAR_APART:
-        return False
-    penalty, usual = problem.penalty, (1.0 / FAR_APART, FAR_APART)
-    sizes = [problem.w / problem.w.max(), np.sqrt(problem.square), np.array([penalty.lambda_1, penalty.lambda_2])]
-    if problem.standardize and (np.abs(problem.mean) > FAR_OFF * problem.spread).any():
-        return False
-    limits = [np.abs(bound[np.isfinite(bound)]) for bound in (penalty.lower, penalty.upper)]
-    return all(((each == 0.0) | ((each >= usual[0]) & (each <= usual[1]))).all() for each in (*sizes, *limits))
+def in_range(given: float, scaled: float) -> float:
+    """Return a penalty in other units, and the nearest positive number to it if it is out of range."""
+    return min(max(scaled, SMALLEST_PENALTY), LARGEST_PENALTY) if given > 0.0 else 0.0

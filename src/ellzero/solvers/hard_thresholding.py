@@ -7,7 +7,6 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.problem.model import Model, evaluate
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import core_problem
-from ellzero.solvers.scales import to_core_scale, to_user_scale
 
 __all__ = ["threshold"]
 
@@ -29,9 +28,9 @@ def threshold(
         raise InvalidInputError("either lambda_0 or size must be given.")
     found = _core.hard_thresholding(
         core_problem(problem, tol),
-        start=to_core_scale(problem, [start])[0],
-        lambda_0=0.0 if lambda_0 is None else lambda_0 / problem.lambda_0_unit,
+        start=problem.units.core_models([start])[0],
+        lambda_0=0.0 if lambda_0 is None else lambda_0 / problem.units.lambda_0,
         size=-1 if size is None else size,
         threads=threads,
     )
-    return evaluate(problem, to_user_scale(problem, found.model), lambda_0), found.step_curvature * problem.column_unit**2
+    return evaluate(problem, problem.units.coefficients(found.model), lambda_0), found.step_curvature * problem.units.column**2

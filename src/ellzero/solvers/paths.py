@@ -13,8 +13,8 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import ProgressCallback
 from ellzero.problem.losses import HINGE_SMOOTHING
 from ellzero.problem.problem import Problem, restricted
+from ellzero.problem.units import atoms_of
 from ellzero.solvers.fields import core_object
-from ellzero.solvers.scales import atoms_of, core_response, core_scale
 
 __all__ = ["PathOptions", "core_problem", "solve_path"]
 
@@ -50,6 +50,15 @@ class PathOptions:
     check: Callable[[], None] | None = None
     """Called about ten times a second. An exception that it raises stops the work; the result holds what was found so far."""
 
+    def for_part(self, begin: float, share: float) -> PathOptions:
+        """Return options that report the progress of a part of the work as that of the whole."""
+        return replace(self, progress=of_part(self.progress, begin, share))
+
+    def report(self, done: float, lambda_0: float = 0.0, features: int = 0) -> None:
+        """Report the progress, if someone listens."""
+        if self.progress is not None:
+            self.progress(done, lambda_0, features)
+
     def for_budgets(self, budgets: tuple[float, ...], rows: int, paid: float = 0.0, most: int | None = None) -> PathOptions:
         """Return options for models within these (increasing) budgets, at `paid` as lambda_0 and with `most` features."""
         return replace(self, budgets=budgets, paid=paid, max_support=most, n_lambda=rows, lambda_min_ratio=1e-12)
@@ -64,20 +73,20 @@ def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHIN
 
     Several outputs are stacked: to the core, their atoms are columns that come in groups.
     """
-    outputs = problem.outputs
-    penalty, design = problem.inner_penalty().of_atoms(outputs), problem.design.core
-    mean, scale = problem.mean if problem.fit_intercept else None, unless_all(1.0, core_scale(problem))
+    units, outputs = problem.units, problem.outputs
+    penalty, design = units.core_penalty().of_atoms(outputs), problem.design.core
+    mean, scale = problem.mean if problem.fit_intercept else None, unless_all(1.0, problem.core_scale())
     if outputs > 1:
         design = _core.stacked(design, mean, scale, outputs=outputs, coupled=problem.is_multinomial)
         mean = scale = None
     return core_object(
         _core.Problem,
         design=design,
-        y=core_response(problem),
+        y=units.core_response(problem.y),
         w=np.tile(problem.w, outputs),
         square=np.repeat(problem.square, outputs),
         loss=problem.loss.name,
-        delta=problem.loss.in_unit(problem.response.unit).settings.get("huber_delta"),
+        delta=problem.units.loss.settings.get("huber_delta"),
         smoothing=smoothing,
         mean=mean,
         scale=scale,
@@ -89,8 +98,8 @@ def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHIN
         groups=_core.Groups(penalty.heads, np.repeat(problem.coupling, outputs)) if penalty.grouped else None,
         intercept=problem.fit_intercept,
         tolerance=tol,
-        heavy=problem.heavy_class,
-        heavy_unit=problem.dual_unit if problem.loss.is_classification else 1.0,
+        heavy=units.heavy,
+        heavy_unit=units.dual if units.heavy else 1.0,
     )
 
 
@@ -114,18 +123,18 @@ def solve_path(
     inside = problem if columns is None else restricted(problem, columns)
     if options.sizes:  # models of one size are compared by G alone
         inside = replace(inside, penalty=inside.penalty.with_equal_prices())
-    unit = inside.lambda_0_unit
+    unit = inside.units.lambda_0
     atoms = None if columns is None else atoms_of(columns, problem.outputs)
     if atoms is not None:
         seeds = [on_columns(seed, atoms) for seed in seeds]
     known = {field.name: getattr(options, field.name) for field in fields(options) if hasattr(_core.PathOptions, field.name)}
-    known |= {"budgets": (1.0 + BUDGET_SLACK) * np.array(options.budgets) / inside.price_unit, "paid": options.paid / unit}
+    known |= {"budgets": (1.0 + BUDGET_SLACK) * np.array(options.budgets) / inside.units.price, "paid": options.paid / unit}
     known |= {"lambda_0": options.lambda_0 / unit, "q": q, "seeds": list(seeds), "sweep": sweep}
     found = _core.fit_path(
         core_problem(inside, options.tol),
         core_object(_core.PathOptions, **known),
         threads=options.threads,
-        progress=in_units(options.progress, unit),
+        progress=of_part(options.progress, 0.0, 1.0, unit),
         check=options.check,
     )
     found.lambda_0 = found.lambda_0 * unit
@@ -135,12 +144,12 @@ def solve_path(
     return found
 
 
-def in_units(progress: ProgressCallback | None, unit: float) -> ProgressCallback | None:
-    """Return a callback that takes lambda_0 in the core's units, and reports it in the user's."""
-    if progress is None or unit == 1.0:
-        return progress
-    shown = progress
-    return lambda fraction, lambda_0, support: shown(fraction, lambda_0 * unit, support)
+def of_part(progress: ProgressCallback | None, begin: float, share: float, unit: float = 1.0) -> ProgressCallback | None:
+    """Return a callback for a share of the work, which has another unit of lambda_0."""
+    if progress is None:
+        return None
+    whole = progress
+    return lambda done, lambda_0, features: whole(begin + share * done, lambda_0 * unit, features)
 
 
 def on_columns(model: _core.Model, columns: NDArray[np.int64]) -> _core.Model:

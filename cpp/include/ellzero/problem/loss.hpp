@@ -8,13 +8,14 @@
 
 namespace ellzero {
 
-enum class LossKind { logistic, squared_hinge, hinge, squared_error, softmax };
+enum class LossKind { logistic, squared_hinge, hinge, squared_error, huber, softmax };
 
 struct Loss {
     LossKind kind;
     // The width tau of Nesterov's smoothing of the hinge, f - tau/2 <= f_tau <= f; zero means the true hinge (value only).
     double smoothing = 0.0;
     int64_t outputs = 1;
+    double delta = 1.0;  // of Huber's loss: residuals beyond it cost by their size, not by their square
 
     double value(int64_t n, const double* eta, const double* y, const double* w) const;
     // r_i = w_i f'(eta_i, y_i)
@@ -32,7 +33,9 @@ struct Loss {
     bool constant_curvature() const { return kind == LossKind::squared_error; }
     bool bends_gradually() const { return kind == LossKind::logistic; }  // f'' hardly changes where eta hardly does
     bool log_odds() const { return kind == LossKind::logistic; }  // the best constant is the logarithm of the classes' odds
-    bool regression() const { return kind == LossKind::squared_error; }  // y is a number, not a label
+    bool regression() const {
+        return kind == LossKind::squared_error || kind == LossKind::huber;
+    }  // y is a number, not a label
     bool couples_outputs() const { return kind == LossKind::softmax; }
     int64_t coupled_outputs() const { return couples_outputs() ? outputs : 1; }  // that a row's loss is a function of
 
@@ -53,7 +56,7 @@ struct Loss {
     // The loss whose residuals are in the domain of every loss of labels.
     static Loss logistic() { return {LossKind::logistic}; }
     // This loss at another smoothing; only the hinge changes.
-    Loss smoothed(double tau) const { return has_kink() ? Loss{kind, tau, outputs} : *this; }
+    Loss smoothed(double tau) const { return has_kink() ? Loss{kind, tau, outputs, delta} : *this; }
 };
 
 }  // namespace ellzero

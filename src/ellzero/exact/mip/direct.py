@@ -10,7 +10,8 @@ from ellzero.exact.mip.outer_approximation import solve_program
 from ellzero.exact.options import SearchOptions
 from ellzero.exact.solution import ExactSolution
 from ellzero.exact.status import Status
-from ellzero.problem.model import Coefficients, Model, evaluate
+from ellzero.problem.coefficients import Coefficients
+from ellzero.problem.model import Model, evaluate
 from ellzero.problem.problem import Problem
 
 __all__ = ["solve_directly"]
@@ -37,7 +38,7 @@ def solve_formulation(run: MipRun) -> tuple[Status | None, str]:
     """Solve the formulation, give the run the solution and the bound, and return status and message."""
     options, boxed = run.common.options, run.common.boxed
     switched = ~boxed.penalty.unpenalized
-    unit, cost = boxed.coefficient_unit, boxed.response.cost
+    unit, cost = boxed.units.coefficient, boxed.units.cost
     check_tolerance(run.backend, run.low[switched] / unit, run.high[switched] / unit)
     formulation = formulate(
         boxed,
@@ -51,7 +52,7 @@ def solve_formulation(run: MipRun) -> tuple[Status | None, str]:
     if not run.common.left():
         return "time_limit", ""
     incumbent = run.common.incumbent
-    beta = boxed.penalised(incumbent.support, boxed.clip(incumbent.support, incumbent.values))
+    beta = boxed.penalised(incumbent.support, boxed.penalty.clip(incumbent.support, incumbent.values))
     rounds = 0
 
     def report(lower: float, upper: float) -> None:
@@ -76,6 +77,6 @@ def solve_formulation(run: MipRun) -> tuple[Status | None, str]:
     if found.x is not None:
         support, beta, intercept = formulation.solution(found.x)
         run.offer(support)
-        values = boxed.clip(support, beta / boxed.spread[support])
+        values = boxed.penalty.clip(support, beta / boxed.spread[support])
         run.keep(evaluate(boxed, Coefficients(support, values, intercept), options.lambda_0))
     return run.status_of(found), found.message

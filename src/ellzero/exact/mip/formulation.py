@@ -19,7 +19,6 @@ from ellzero.exact.limits import BUDGET_SLACK
 from ellzero.exact.mip.program import Builder, Program
 from ellzero.exact.options import SwapNeighbourhood
 from ellzero.problem.problem import Problem
-from ellzero.solvers.scales import core_response, core_scale
 
 __all__ = ["Formulation", "check_size", "formulate"]
 
@@ -41,7 +40,7 @@ class Margins:
     def of(cls, problem: Problem) -> Margins:
         """Return 1 - y eta for the hinges, -y eta for the logistic loss, and y - eta for losses of numbers."""
         kept = np.flatnonzero(problem.w > 0.0)
-        y, one = core_response(problem)[kept], np.ones(len(kept))
+        y, one = problem.units.core_response(problem.y)[kept], np.ones(len(kept))
         return cls(kept, problem.loss.slack.offset * one, -y) if problem.loss.is_classification else cls(kept, y, -one)
 
 
@@ -90,13 +89,13 @@ class Formulation:
         """Return the point of the program that a model corresponds to, for the solver to start from."""
         x = np.zeros(self.program.size)
         dense = np.zeros(self.beta.stop - self.beta.start)
-        dense[support] = beta / self.problem.coefficient_unit
+        dense[support] = beta / self.problem.units.coefficient
         coef = beta / self.problem.spread[support]
-        response = self.problem.response
+        units = self.problem.units
         x[self.beta] = dense
         x[self.z] = np.isin(self.switches.features, self.problem.paying(support))
-        x[self.intercept] = (intercept - response.centre) / response.unit
-        eta = self.problem.eta(support, coef, intercept - response.centre)[self.margins.kept] / response.unit
+        x[self.intercept] = (intercept - units.centre) / units.response
+        eta = self.problem.eta(support, coef, intercept - units.centre)[self.margins.kept] / units.response
         slack = self.margins.offset + self.margins.sign * eta
         x[self.slack] = inside = np.clip(slack, self.program.lower[self.slack], self.program.upper[self.slack])
         for sign, block in zip((1.0, -1.0), self.beyond, strict=True):
@@ -110,9 +109,9 @@ class Formulation:
         inside = np.ones(self.beta.stop - self.beta.start, dtype=bool)
         inside[self.switches.columns] = x[self.z][self.switches.of_column] > 0.5
         support = np.flatnonzero(inside).astype(np.int32)
-        response = self.problem.response
-        intercept = float(x[self.intercept].sum()) * response.unit + response.centre
-        return support, x[self.beta][support] * self.problem.coefficient_unit, intercept
+        units = self.problem.units
+        intercept = float(x[self.intercept].sum()) * units.response + float(units.centre[0])
+        return support, x[self.beta][support] * units.coefficient, intercept
 
 
 def formulate(
@@ -136,18 +135,18 @@ def formulate(
     switches = Switches.of(problem)
     features, switched = switches.features, switches.columns
     builder = Builder()
-    low, high = low / problem.coefficient_unit, high / problem.coefficient_unit
+    low, high = low / problem.units.coefficient, high / problem.units.coefficient
     beta = builder.add(
         len(low), lower=np.where(pays, np.minimum(low, 0.0), low), upper=np.where(pays, np.maximum(high, 0.0), high)
     )
     price = problem.penalty.price[features]
-    z = builder.add(len(features), cost=lambda_0 * price / problem.response.cost, lower=0.0, upper=1.0, integer=True)
+    z = builder.add(len(features), cost=lambda_0 * price / problem.units.cost, lower=0.0, upper=1.0, integer=True)
     pick = sparse.identity(len(low), format="csr")[switched]
     builder.require([(beta, pick), (z, switches.scaled(-high[switched]))], upper=0.0)
     builder.require([(beta, pick), (z, switches.scaled(-low[switched]))], lower=0.0)
     require_limits(builder, z, features, k, swaps)
     if budget is not None:  # in a unit in which costs are ordinary: the tolerances of MIP solvers are absolute
-        builder.require([(z, price[None] / problem.price_unit)], upper=budget * (1.0 + BUDGET_SLACK) / problem.price_unit)
+        builder.require([(z, price[None] / problem.units.price)], upper=budget * (1.0 + BUDGET_SLACK) / problem.units.price)
     switch = np.full(len(low), NO_SWITCH)
     if perspective:
         switch[switched] = indices(z)[switches.of_column]
@@ -175,7 +174,7 @@ def add_shrinkage(
     builder: Builder, problem: Problem, beta: slice, switch: NDArray[np.int64]
 ) -> tuple[slice, NDArray[np.int64]]:
     """Add the terms of lambda_1 and lambda_2; return the variables |beta_j| (none without lambda_1) and the squares."""
-    inner, p = problem.inner_penalty(), len(switch)
+    inner, p = problem.units.core_penalty(), len(switch)
     magnitude = builder.add(p if inner.lambda_1 > 0.0 else 0, cost=inner.lambda_1, lower=0.0)
     if inner.lambda_1 > 0.0:
         for sign in (-1.0, 1.0):
@@ -190,7 +189,7 @@ def add_loss(
     builder: Builder, problem: Problem, margins: Margins, beta: slice, intercept: slice
 ) -> tuple[slice, tuple[slice, slice], NDArray[np.int64], NDArray[np.int64]]:
     """Add a slack for each sample, and its loss; return the slacks, what is beyond them, the squares and the softplus terms."""
-    form, n, w = problem.loss.in_unit(problem.response.unit).slack, len(margins.kept), problem.w[margins.kept]
+    form, n, w = problem.units.loss.slack, len(margins.kept), problem.w[margins.kept]
     # The slack of the hinges is max(0, offset + sign * eta), an inequality; that of others is equal to it.
     slack = builder.add(n, cost=form.linear * w, lower=0.0 if form.positive else -form.bend, upper=form.bend)
     # A line that goes on from the square of the bend costs as much as the square there, and bend times what is beyond.
@@ -237,5 +236,5 @@ def scaled_rows(problem: Problem, margins: Margins) -> Any:
     """Return -sign_i x_ij of the samples of `margins`, in the core's units, as a sparse matrix in double precision."""
     rows = sparse.csr_matrix(in_memory(problem.design).stored()[margins.kept], dtype=np.float64)
     rows.data *= np.repeat(-margins.sign, np.diff(rows.indptr))
-    rows.data *= core_scale(problem)[rows.indices]
+    rows.data *= problem.core_scale()[rows.indices]
     return rows

@@ -214,11 +214,11 @@ class Duals:
             self.limited[self.swaps.home] = False
         unlimited = self.swaps is None and options.k is None and options.budget is None
         self.most = None if unlimited else run.most if self.swaps is None else self.swaps.size
-        self.mu_unit = problem.response.cost / (1.0 if options.budget is None else problem.price_unit)
+        self.mu_unit = problem.units.cost / (1.0 if options.budget is None else problem.units.price)
 
     def relax(self, decisions: Decisions, enough: float) -> Relaxed:
         """Solve the problem with some features in, some out, and the others relaxed; it may stop at a bound of `enough`."""
-        unit, cost = self.problem.response.unit, self.problem.response.cost
+        unit, cost = self.problem.units.response, self.problem.units.cost
         inside, outside = sorted(decisions.inside), sorted(decisions.outside)
         found = self.run.relaxations.solve(inside=inside, outside=outside, enough=enough / cost)
         if not len(found.theta):
@@ -239,7 +239,7 @@ class Duals:
         """Return a cut's value where all z of the set are zero: the terms of the loss and of all features outside the set."""
         w, most = self.problem.w, self.run.most if self.most is None else self.most
         u = np.divide(-dual.theta, w, out=np.zeros_like(w), where=w > 0.0)
-        y = self.problem.y - self.problem.response.centre  # with an intercept, theta sums to zero
+        y = self.problem.y - self.problem.units.centre  # with an intercept, theta sums to zero
         losses = w * np.where(w > 0.0, self.problem.loss.conjugate(u, y), 0.0)
         s = self.gains(self.problem.design.rmatvec(dual.theta) / self.problem.spread, slice(None))
         outside = self.limited.copy()
@@ -277,7 +277,7 @@ class Master:
 
     def __init__(self, generation: Generation, level: float) -> None:
         self.generation = generation
-        self.cost = generation.run.common.problem.response.cost
+        self.cost = generation.run.common.problem.units.cost
         self.features = np.array(generation.set, dtype=np.int64)
         builder = Builder()
         self.t = builder.add(1, cost=1.0, lower=0.0)

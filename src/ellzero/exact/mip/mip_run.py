@@ -64,7 +64,7 @@ class MipRun:
         relaxations = _core.Relaxations(
             common.core_problem(),
             common.core_options(),
-            objective=common.incumbent.objective / problem.response.cost,
+            objective=common.incumbent.objective / problem.units.cost,
             excluded=excluded.tolist(),
         )
         run = cls(common, backend, root, relaxations, excluded, low, high, max(common.bounds(root)[1], 0.0))
