@@ -60,8 +60,6 @@ def test_core_agrees_with_numpy(loss, n):
     w = rng.uniform(0, 1, n)
     smoothing, delta = getattr(loss, "smoothing", 0.0), getattr(loss, "delta", 1.0)
     value, r, d = _core.evaluate_loss(_core.LossKind[loss.name], smoothing, eta, y, w, delta=delta)
-        _core.LossKind[loss.name], getattr(loss, "smoothing", 0.0), eta, y, w, delta=getattr(loss, "delta", 1.0)
-    )
     np.testing.assert_allclose(value, w @ loss.value(eta, y), rtol=1e-13, atol=1e-120)
     np.testing.assert_allclose(r, w * loss.gradient(eta, y), rtol=1e-13, atol=1e-120)
     if np.isfinite(loss.curvature_bound):
