@@ -15,9 +15,8 @@ from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.design import Design, is_stored
-from ellzero.exact.limits import BUDGET_SLACK
 from ellzero.exact.mip.program import Builder, Program
-from ellzero.exact.options import SwapNeighbourhood
+from ellzero.exact.options import BUDGET_SLACK, SwapNeighbourhood
 from ellzero.problem.problem import Problem
 
 __all__ = ["Formulation", "check_size", "formulate"]
