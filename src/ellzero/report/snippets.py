@@ -102,7 +102,7 @@ def multi_class_of(summary: dict[str, Any]) -> str | None:
     """Return how more than two classes were learnt; None for two, or a regression."""
     if summary["kind"] != "multiclass":
         return None
-    return LOSSES[summary["loss"]].shared_classes if summary["shared"] else "ovr"
+    return "ovr" if not summary["shared"] else "multinomial" if LOSSES[summary["loss"]].couples_outputs else "ovr_shared"
 
 
 def problem_options(given: dict[str, Any], shrinkage: dict[str, float]) -> list[str]:
