@@ -109,7 +109,7 @@ def grouping_of(data: dict[str, Any], p: int) -> Grouping | None:
 def models_of(models: list[Any], data: dict[str, Any], about: dict[str, Any]) -> list[Model]:
     """Return the models; `about` are the entries of the file that were read before."""
     loss, classes = entry(data, "loss", str), entry(data, "classes", dict, type(None))
-    known = as_valid(get_loss, loss, data.get("huber_delta", math.nan))
+    known = as_valid(get_loss, loss, entry({"huber_delta": math.nan} | data, "huber_delta", int, float))
     if (classes is None) == known.is_classification:
         raise Malformed("loss does not fit to classes")
     labels = None if classes is None else labels_from_json(classes)

@@ -204,7 +204,8 @@ def from_json(content: dict[str, Any]) -> ModelContent:
     kind = entry(content, "estimator", str)
     if kind not in ("L0Classifier", "L0Regressor"):
         raise Malformed(f"estimator {quoted(kind)} is not known")
-    loss: Loss = as_valid(get_loss, entry(content, "loss", str), content.get("huber_delta", math.nan))
+    delta = entry({"huber_delta": math.nan} | content, "huber_delta", int, float)
+    loss: Loss = as_valid(get_loss, entry(content, "loss", str), delta)
     for_classes = any(content.get(name) is not None for name in ("classes", "calibration"))
     if kind == "L0Regressor" and (loss.is_classification or for_classes):
         raise Malformed("a regression has a loss of numbers, no classes and no calibration")
