@@ -13,9 +13,8 @@ from ellzero.base.reading import Malformed
 from ellzero.base.validation import as_count
 from ellzero.exact.status import ENDINGS
 from ellzero.problem.grouping import Grouping
-from ellzero.problem.losses import LOSSES
 from ellzero.problem.model import Model
-from ellzero.problem.model_file import labels_of, labels_to_json
+from ellzero.problem.model_file import labels_of, labels_to_json, loss_of
 
 if TYPE_CHECKING:
     from ellzero.exact.alternative_models import Alternatives
@@ -33,7 +32,7 @@ def write_alternatives(path: str | os.PathLike[str], found: Alternatives) -> Non
         "format": FORMAT,
         "version": VERSION,
         **{name: getattr(found, name) for name in CLAIMS},
-        "loss": None if first is None else first.loss.name,
+        **({"loss": None} if first is None else first.loss.settings),
         "lambda_0": None if first is None else first.lambda_0,
         "n_features": found.n_features,
         "feature_names": None if found.names is None else [str(name) for name in found.names],
@@ -90,15 +89,15 @@ def grouping_of(entries: Entries, p: int) -> Grouping:
 
 def models_of(models: list[Entries], entries: Entries, about: dict[str, Any]) -> list[Model]:
     """Return the models; `about` are the entries of the file that were read before."""
-    known = LOSSES.get(entries.take("loss", str))
-    if known is None or entries.has("classes") != known.is_classification:
-        raise Malformed("loss is not known, or does not fit to classes")
-    labels = labels_of(entries.part("classes")) if known.is_classification else None
+    loss = loss_of(entries)
+    if entries.has("classes") != loss.is_classification:
+        raise Malformed("loss does not fit to classes")
+    labels = labels_of(entries.part("classes")) if loss.is_classification else None
     outputs = len(models[0].take("intercept", list))
-    if labels is not None and len(labels) != (outputs if known.couples_outputs else 2):
+    if labels is not None and len(labels) != (outputs if loss.couples_outputs else 2):
         raise Malformed("classes must have two labels or, with a multinomial loss, one for each output")
     common = {
-        "loss": known,
+        "loss": loss,
         "classes": labels,
         "groups": None if about["grouping"] is None else about["grouping"].names,
         "lambda_0": entries.number("lambda_0") if entries.has("lambda_0") else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from dataclasses import dataclass, fields
@@ -19,7 +20,7 @@ from ellzero.base.reading import Malformed, text_array
 from ellzero.base.validation import as_count, as_feature_costs, as_nonnegative
 from ellzero.problem.losses import Loss, Multinomial, get_loss
 
-__all__ = ["FitSettings", "ModelContent", "labels_of", "labels_to_json", "read_model_file", "write_model_file"]
+__all__ = ["FitSettings", "ModelContent", "labels_of", "labels_to_json", "loss_of", "read_model_file", "write_model_file"]
 
 Array = NDArray[np.float64]
 FORMAT = "ellzero model"
@@ -106,7 +107,7 @@ def to_json(model: ModelContent) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION if several_targets or model.loss.couples_outputs else 1,
         "estimator": "L0Regressor" if model.classes is None else "L0Classifier",
-        "loss": model.loss.name,
+        **model.loss.settings,
         "penalties": {
             "k": plain(int, settings.k),
             **{name: plain(float, getattr(settings, name)) for name in PENALTIES[1:]},
@@ -171,10 +172,10 @@ def content_of(entries: Entries) -> ModelContent:
     kind = entries.take("estimator", str)
     if kind not in ("L0Classifier", "L0Regressor"):
         raise Malformed(f"estimator {quoted(kind)} is not known")
-    loss: Loss = valid(get_loss, entries.take("loss", str))
+    loss = loss_of(entries)
     for_classes = any(entries.has(name, optional=True) for name in ("classes", "calibration"))
     if kind == "L0Regressor" and (loss.is_classification or for_classes):
-        raise Malformed("a regression has squared errors, no classes and no calibration")
+        raise Malformed("a regression has a loss of numbers, no classes and no calibration")
     p: int = valid(as_count, "n_features", entries.take("n_features", int), 1)
     names = entries.texts("feature_names", p) if entries.has("feature_names") else None
     outputs = [(sparse_row(part, p), part.number("intercept")) for part in entries.parts("outputs")]
@@ -201,6 +202,13 @@ def content_of(entries: Entries) -> ModelContent:
         preparation=entries.take("preparation", dict) if entries.has("preparation", optional=True) else None,
         names_given=entries.take("names_given", bool) if entries.has("names_given", optional=True) else False,
     )
+
+
+def loss_of(entries: Entries) -> Loss:
+    """Return the loss of a file, and its parameter."""
+    delta = entries.number("huber_delta") if entries.has("huber_delta", optional=True) else math.nan
+    loss: Loss = valid(get_loss, entries.take("loss", str), delta)
+    return loss
 
 
 def settings_of(entries: Entries, p: int) -> FitSettings:
