@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ellzero.base.quoting import ANY_CODE
-from ellzero.problem.losses import LOSSES, Logistic
+from ellzero.problem.losses import LOSSES, Logistic, Loss, SquaredError, get_loss
 from ellzero.report.words import Words
 
 __all__ = ["code_blocks"]
@@ -67,12 +67,8 @@ def shell_blocks(
     given: dict[str, Any], shrinkage: dict[str, float], summary: dict[str, Any], labels: list[Any], words: Words
 ) -> list[dict[str, Any]]:
     """Return commands that fit, predict, prove and verify; none for settings that the command line does not have."""
-    if (
-        given["unpenalized"] is not None
-        or given["feature_cost"] is not None
-        or np.ndim(given["lower"])
-        or np.ndim(given["upper"])
-    ):
+    by_column = [given[name] is not None for name in ("unpenalized", "feature_cost")]
+    if any(by_column) or np.ndim(given["lower"]) or np.ndim(given["upper"]):
         return []
     data = shell_words([words.source, "--target", words.target, *words.arguments])
     kind = ["--regression"] if summary["kind"] == "regression" else []
@@ -106,12 +102,16 @@ def multi_class_of(summary: dict[str, Any]) -> str | None:
     """Return how more than two classes were learnt; None for two, or a regression."""
     if summary["kind"] != "multiclass":
         return None
-    return LOSSES[summary["loss"]].shared_classes if summary["shared"] else "ovr"
+    return "ovr" if not summary["shared"] else "multinomial" if LOSSES[summary["loss"]].couples_outputs else "ovr_shared"
 
 
 def problem_options(given: dict[str, Any], shrinkage: dict[str, float]) -> list[str]:
     """Return the arguments of a command that define the problem."""
-    out = ["--loss", given["loss"]] if given.get("loss", Logistic.name) != Logistic.name else []
+    loss = get_loss(given["loss"], given.get("huber_delta"))
+    usual: Loss = Logistic() if loss.is_classification else SquaredError()
+    out = list[str]()
+    for name, value in ({} if loss == usual else loss.settings).items():
+        out += [f"--{name.replace('_', '-')}", str(value)]
     for name, value in shrinkage.items():
         out += [f"--{name.replace('_', '-')}", f"{value:.12g}"]
     out += [
