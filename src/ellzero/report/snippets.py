@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ellzero.base.quoting import ANY_CODE
-from ellzero.problem.losses import LOSSES, Logistic
+from ellzero.problem.losses import LOSSES, Logistic, Loss, SquaredError, get_loss
 from ellzero.report.words import Words
 
 __all__ = ["code_blocks"]
@@ -104,7 +104,11 @@ def shell_blocks(
 
 def problem_options(given: dict[str, Any], shrinkage: dict[str, float]) -> list[str]:
     """Return the arguments of a command that define the problem."""
-    out = ["--loss", given["loss"]] if given.get("loss", Logistic.name) != Logistic.name else []
+    loss = get_loss(given["loss"], given.get("huber_delta"))
+    usual: Loss = Logistic() if loss.is_classification else SquaredError()
+    out = list[str]()
+    for name, value in ({} if loss == usual else loss.settings).items():
+        out += [f"--{name.replace('_', '-')}", str(value)]
     for name, value in shrinkage.items():
         out += [f"--{name.replace('_', '-')}", f"{value:.12g}"]
     out += [
