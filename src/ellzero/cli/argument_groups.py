@@ -78,6 +78,7 @@ def add_problem(parser: argparse.ArgumentParser, shrinkage: bool = True) -> None
     kind.add_argument("--classes", action="store_true", help="the target's values are classes, however many numbers they are")
     losses = f"{', '.join(LOSSES)} (default: logistic; multinomial for more than two classes)"
     group.add_argument("--loss", type=underscored, choices=tuple(LOSSES), metavar="NAME", help=losses)
+    group.add_argument("--huber-delta", type=float, metavar="V", help="beyond it residuals count by their size (default: 1.35)")
     if shrinkage:
         group.add_argument("--lambda-1", type=float, default=0.0, metavar="V", help="weight of the l1 norm (default: 0)")
         group.add_argument(

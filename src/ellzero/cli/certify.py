@@ -89,7 +89,7 @@ def certified_json(args: argparse.Namespace, solution: ellzero.ExactSolution, da
         "message": solution.message,
         "nodes": solution.nodes,
         "seconds": solution.seconds,
-        "loss": model.loss.name,
+        **model.loss.settings,
         "k": args.k,
         "lambda_0": args.lambda_0,
         "lambda_1": args.lambda_1,

@@ -50,7 +50,7 @@ def fitted_json(args: argparse.Namespace, estimator: Any, data: Data, chosen: di
     return {
         "command": args.command,
         "estimator": type(estimator).__name__,
-        "loss": estimator._loss.name,
+        **estimator._loss.settings,
         "target": data.target,
         "rows": len(data.y),
         "n_features": estimator.n_features_in_,

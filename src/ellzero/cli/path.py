@@ -60,7 +60,7 @@ def path_json(args: argparse.Namespace, path: ellzero.Path, names: list[str], da
     n, p = path.problem.design.shape
     return {
         "command": "path",
-        "loss": path.problem.loss.name,
+        **path.problem.loss.settings,
         "rows": n,
         "n_features": p,
         "target": data.target,

@@ -32,7 +32,7 @@ __all__ = [
 def check_loss(args: argparse.Namespace) -> None:
     """Refuse --regression together with the loss of a classifier."""
     if args.regression and LOSSES[chosen_loss(args)].is_classification:
-        raise InvalidInputError(f"--regression has the loss squared_error, got --loss {args.loss}.")
+        raise InvalidInputError(f"--regression has the loss squared_error or huber, got --loss {args.loss}.")
 
 
 def chosen_loss(args: argparse.Namespace) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from ellzero.base.reading import Malformed, read_json
 from ellzero.base.validation import as_count, as_path
 from ellzero.exact.status import ENDINGS
 from ellzero.problem.grouping import Grouping
-from ellzero.problem.losses import LOSSES
+from ellzero.problem.losses import get_loss
 from ellzero.problem.model import Model
 from ellzero.problem.model_file import as_valid, entry, finite, labels_from_json, labels_to_json
 
@@ -36,7 +37,7 @@ def write_alternatives(path: str | os.PathLike[str], found: Alternatives) -> Non
         "format": FORMAT,
         "version": VERSION,
         **{name: getattr(found, name) for name in CLAIMS},
-        "loss": None if first is None else first.loss.name,
+        **({"loss": None} if first is None else first.loss.settings),
         "lambda_0": None if first is None else first.lambda_0,
         "n_features": found.n_features,
         "feature_names": None if found.names is None else [str(name) for name in found.names],
@@ -108,9 +109,9 @@ def grouping_of(data: dict[str, Any], p: int) -> Grouping | None:
 def models_of(models: list[Any], data: dict[str, Any], about: dict[str, Any]) -> list[Model]:
     """Return the models; `about` are the entries of the file that were read before."""
     loss, classes = entry(data, "loss", str), entry(data, "classes", dict, type(None))
-    known = LOSSES.get(loss)
-    if known is None or (classes is None) == known.is_classification:
-        raise Malformed("loss is not known, or does not fit to classes")
+    known = as_valid(get_loss, loss, data.get("huber_delta", math.nan))
+    if (classes is None) == known.is_classification:
+        raise Malformed("loss does not fit to classes")
     labels = None if classes is None else labels_from_json(classes)
     outputs = len(entry(models[0], "intercept", list)) if isinstance(models[0], dict) else 1
     if labels is not None and len(labels) != (outputs if known.couples_outputs else 2):

@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.signatures import arguments_of, passes_on
 from ellzero.exact.incumbent import as_start
-from ellzero.exact.limits import check_budget
-from ellzero.exact.methods import run_method
 from ellzero.exact.options import ExactSettings, search_options
+from ellzero.exact.search import search_for
 from ellzero.exact.solution import ExactSolution
 from ellzero.problem.making import make_problem
 from ellzero.problem.model import Model
@@ -112,6 +111,5 @@ def solve(
         lambda_0=lambda_0, k=k, budget=budget, checkpoint=checkpoint, **arguments_of(search_options, settings)
     )
     problem = make_problem(X, y, **arguments_of(make_problem, settings))
-    options = check_budget(problem, options)
     starts = [] if warm_start is None else [as_start(problem, warm_start, options.lambda_0)]
-    return run_method(problem, options, starts)
+    return search_for(problem, options, starts).solve()

@@ -13,7 +13,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.notebook import html_table
 from ellzero.base.signatures import arguments_of, passes_on
 from ellzero.base.validation import as_nonnegative
-from ellzero.exact.limits import BUDGET_SLACK, require_affordable
+from ellzero.exact.options import BUDGET_SLACK, require_affordable
 from ellzero.paths.fitted_models import FittedModels, intercept_columns
 from ellzero.paths.options import PathSettings, path_options
 from ellzero.paths.sizes import compute_sizes

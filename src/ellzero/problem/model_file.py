@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import sys
@@ -110,7 +111,7 @@ def to_json(model: ModelContent) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION if several_targets or model.loss.couples_outputs else 1,
         "estimator": "L0Regressor" if model.classes is None else "L0Classifier",
-        "loss": model.loss.name,
+        **model.loss.settings,
         "penalties": {
             "k": None if settings.k is None else int(settings.k),
             **{name: as_float(getattr(settings, name)) for name in PENALTIES[1:]},
@@ -203,10 +204,10 @@ def from_json(content: dict[str, Any]) -> ModelContent:
     kind = entry(content, "estimator", str)
     if kind not in ("L0Classifier", "L0Regressor"):
         raise Malformed(f"estimator {quoted(kind)} is not known")
-    loss: Loss = as_valid(get_loss, entry(content, "loss", str))
+    loss: Loss = as_valid(get_loss, entry(content, "loss", str), content.get("huber_delta", math.nan))
     for_classes = any(content.get(name) is not None for name in ("classes", "calibration"))
     if kind == "L0Regressor" and (loss.is_classification or for_classes):
-        raise Malformed("a regression has squared errors, no classes and no calibration")
+        raise Malformed("a regression has a loss of numbers, no classes and no calibration")
     p = as_valid(as_count, "n_features", entry(content, "n_features", int), 1)
     settings = settings_from_json(content)
     names = entry(content, "feature_names", list, type(None))

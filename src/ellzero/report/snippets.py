@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ellzero.base.quoting import ANY_CODE
-from ellzero.problem.losses import LOSSES, Logistic
+from ellzero.problem.losses import LOSSES, Logistic, Loss, SquaredError, get_loss
 from ellzero.report.words import Words
 
 __all__ = ["code_blocks"]
@@ -102,12 +102,16 @@ def multi_class_of(summary: dict[str, Any]) -> str | None:
     """Return how more than two classes were learnt; None for two, or a regression."""
     if summary["kind"] != "multiclass":
         return None
-    return LOSSES[summary["loss"]].shared_classes if summary["shared"] else "ovr"
+    return "ovr" if not summary["shared"] else "multinomial" if LOSSES[summary["loss"]].couples_outputs else "ovr_shared"
 
 
 def problem_options(given: dict[str, Any], shrinkage: dict[str, float]) -> list[str]:
     """Return the arguments of a command that define the problem."""
-    out = ["--loss", given["loss"]] if given.get("loss", Logistic.name) != Logistic.name else []
+    loss = get_loss(given["loss"], given.get("huber_delta"))
+    usual: Loss = Logistic() if loss.is_classification else SquaredError()
+    out = list[str]()
+    for name, value in ({} if loss == usual else loss.settings).items():
+        out += [f"--{name.replace('_', '-')}", str(value)]
     for name, value in shrinkage.items():
         out += [f"--{name.replace('_', '-')}", f"{value:.12g}"]
     out += [
