@@ -1,7 +1,7 @@
 """Plant faults, one at a time, and see which test finds each: `python -m benchmarks.faults`.
 
-Results are kept in build/faults/results.jsonl, and a run that was stopped goes on. What the tests of a fault do not find is looked
-for by all tests with --rest. `--check` only says which faults the source has outgrown.
+Results are kept in build/faults/results.jsonl, and a run that was stopped goes on. What the tests of a fault do not find is
+looked for by all tests with --rest. `--check` only says which faults the source has outgrown.
 """
 
 from __future__ import annotations
