@@ -221,8 +221,8 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase, FitArguments, ClassArg
     ----------
     cv_results_ : CrossValidation: scores of all models; it plots itself
     choice_ : Choice: the chosen model or models, and in ``choice_.why`` the reason in a sentence
-    lambda_0_, lambda_1_, lambda_2_ : what was chosen (``lambda_0_`` is None with ``select="size"``); those of the best model,
-        if the estimator is the mean of several
+    lambda_0_, lambda_1_, lambda_2_ : what was chosen, of the best model if the estimator is the mean of several;
+        ``lambda_0_`` stays None with ``select="size"``
     k_ : number of features that the model uses and pays for, of all classes (and of all models of a mean) together
     best_score_ : mean held-out score of the chosen model
     classes_, multi_class_, coef_, intercept_, support_, path_, objective_, solution_, certificate_, n_iter_, n_features_in_,

@@ -13,8 +13,7 @@ from ellzero.base.validation import as_choice, as_count, as_nonnegative, if_give
 from ellzero.estimators.arguments import ClassArguments, FitArguments, NumberArguments, SingleFitArguments
 from ellzero.estimators.base import L0Estimator
 from ellzero.estimators.choice_rules import largest_by_size
-from ellzero.estimators.criteria import CRITERIA
-from ellzero.estimators.model_choice import FoundModels, ModelChoice, fit_by_criterion, fit_chosen_models
+from ellzero.estimators.model_choice import CRITERIA, FoundModels, ModelChoice, fit_by_criterion, fit_chosen_models
 from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
 from ellzero.estimators.training import warn_at_limit
 
