@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
-from support.problems import GROUPED, LOSSES, PENALTIES, STORAGES, random_problem, store, target
+from support.problems import ALL_LOSSES, GROUPED, LOSSES, PENALTIES, STORAGES, random_problem, store, target
 
 import ellzero as ez
 
 PENALTIES = PENALTIES | GROUPED
 # Loss, storage, penalty: all pairs of them, every case with numbers of its own.
-CASES = [(loss, "f64", penalty) for loss in LOSSES for penalty in PENALTIES]
+CASES = [(loss, "f64", penalty) for loss in ALL_LOSSES for penalty in PENALTIES]
 CASES += [
-    (LOSSES[(row + column) % len(LOSSES)], storage, penalty)
+    (ALL_LOSSES[(row + column) % len(ALL_LOSSES)], storage, penalty)
     for row, storage in enumerate(STORAGES[1:])
     for column, penalty in enumerate(PENALTIES)
 ]

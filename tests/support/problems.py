@@ -14,6 +14,7 @@ from scipy import sparse
 import ellzero as ez
 
 LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error")
+ALL_LOSSES = (*LOSSES, "huber")
 STORAGES = ("f64", "f32", "csc64", "csc32", "csc_int64", "file", "file_csc", "device", "device32")
 
 PENALTIES: dict[str, dict[str, Any]] = {
@@ -54,7 +55,7 @@ def random_problem(seed: int, n: int = 60, p: int = 30, density: float = 0.4) ->
 
 def target(y: np.ndarray, loss: str) -> np.ndarray:
     """y as the loss wants it."""
-    return y if loss == "squared_error" else np.where(y > np.median(y), 1, -1)
+    return y if loss in ("squared_error", "huber") else np.where(y > np.median(y), 1, -1)
 
 
 FOLDER = tempfile.TemporaryDirectory()
