@@ -126,5 +126,5 @@ def test_an_error_in_one_thread_ends_the_others():
         except KeyError as error:
             print(error)
     """)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=250)
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "'own error'", "")
