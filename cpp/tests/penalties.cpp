@@ -90,7 +90,8 @@ TEST(threshold_leaves_unpenalized_features_alone) {
         CHECK(it.penalty.threshold(c, curvature, 1e9, 1) == it.penalty.proximal(c, curvature, 1));
         CHECK(it.penalty.threshold(c, curvature, 1e9, 0) == 0.0);
     }
-    Penalty plain;
+    const double low = -Penalty::infinity, high = Penalty::infinity, price = 1.0;
+    const Penalty plain{0.0, 0.0, &low, &high, &price};
     CHECK(plain.counted(0));
     CHECK(plain.threshold(2.0, 1.0, 1.9, 0) == 2.0);
     CHECK(plain.threshold(2.0, 1.0, 2.1, 0) == 0.0);

@@ -67,7 +67,7 @@ def signature(search: Search) -> dict[str, Any]:
         "method": options.method,
         "bound": options.bound,
         "gap": options.gap,
-        "loss": problem.loss.name,
+        **problem.loss.settings,
         "units": [problem.units.column, problem.units.centre.tolist(), problem.units.response],
         "lambda_1": penalty.lambda_1,
         "lambda_2": penalty.lambda_2,

@@ -57,8 +57,8 @@ def improve(
 
     Parameters
     ----------
-    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost,
-    groups, feature_names :
+    X, y, loss, huber_delta, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized,
+    feature_cost, groups, feature_names :
         The problem, as in :func:`fit_path`.
     start : Model, ExactSolution, fitted estimator or array of p coefficients, optional
         The model to improve; None begins with local search.
@@ -81,7 +81,7 @@ def improve(
     >>> X, y, truth = ez.datasets.make_classification(60, 100, 5, correlation="constant", rho=0.9, s=3.0, random_state=2)
     >>> path = ez.fit_path(X, y, lambda_0=[0.02], lambda_2=0.001, algorithm="local_search")
     >>> best = ez.improve(X, y, path[0], swap_size=2, lambda_2=0.001)
-    >>> best.status, best.objective <= path[0].objective
+    >>> best.status, best.objective <= path[0].objective + 1e-12
     ('optimal', True)
     >>> ez.verify(best.certificate, X, y).valid
     True
