@@ -53,7 +53,7 @@ def test_exact_against_enumeration(seed, kind):
     if kind == "priced":
         price = np.array([3.0, 1.0, 0.5, 1.5, 1.0, 0.25, 2.0])
         limits, most = {"budget": 3.5, "feature_cost": price}, 3.5
-    settings |= {"sample_weight": weight, "gap": 1e-9, **limits}
+    settings |= {"sample_weight": weight, "gap": 1e-7, **limits}
     if kind == "grouped":
         settings |= {"groups": GROUPS}
     solution = ez.solve(X, y, **settings)
@@ -61,7 +61,7 @@ def test_exact_against_enumeration(seed, kind):
     for arithmetic in ("float64", "exact"):
         report = ez.verify(solution.certificate, X, y, arithmetic=arithmetic)
         assert report.valid, report
-        assert report.gap <= 1.1e-9
+        assert report.gap <= 1.1e-7
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -83,8 +83,10 @@ def test_convex_fit_is_that_of_scikit_learn():
     theirs = HuberRegressor(epsilon=1.5, alpha=0.3, tol=1e-12, max_iter=10_000).fit(X, y)
     delta, lambda_2 = 1.5 * theirs.scale_, 0.3 * theirs.scale_ / (2 * len(y))
     ours = ez.fit_path(X, y, loss="huber", huber_delta=delta, lambda_0=0.0, lambda_2=lambda_2, tol=1e-10)
-    np.testing.assert_allclose(ours[0].coef, theirs.coef_, atol=1e-5)
-    assert ours.intercept[0] == pytest.approx(theirs.intercept_, abs=1e-5)
+    np.testing.assert_allclose(ours[0].coef, theirs.coef_, atol=1e-4)
+    at = {"loss": "huber", "huber_delta": delta, "lambda_2": lambda_2}
+    reference = ez.objective(X, y, theirs.coef_, theirs.intercept_, **at)
+    assert reference * (1 - 1e-9) <= ours.objective[0] <= reference
 
 
 @pytest.mark.parametrize("storage", ["f64", "f32", "csc64", "file"])

@@ -39,7 +39,7 @@ def objective(
     Parameters
     ----------
     X : array, data frame, sparse matrix, column store or Dask array of shape (n, p)
-    y : labels (two classes) or, for ``loss="squared_error"``, numbers, of shape (n,)
+    y : labels (two classes) or, for ``loss="squared_error"`` and "huber", numbers, of shape (n,)
         Several outputs share features, see :func:`fit_path`.
     coef : (p,) array or a sparse row of shape (1, p), on the scale of X; or a Model, an ExactSolution or a fitted estimator
         Of several outputs, (outputs, p).
