@@ -15,7 +15,7 @@ from ellzero.exact.limits import allows
 from ellzero.exact.options import SearchOptions
 from ellzero.exact.status import Status
 from ellzero.problem.coefficients import Coefficients
-from ellzero.problem.model import Model, as_intercept, evaluate, parts_of
+from ellzero.problem.model import Model, as_intercept, evaluate, fitted_parts
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import PathOptions, solve_path
 
@@ -92,7 +92,7 @@ def as_start(problem: Problem, start: Model | ArrayLike | Any, lambda_0: float, 
             raise InvalidInputError(f"{name} must have {problem.outputs} outputs, got {start.outputs}.")
         support, values, intercept = start.coefficients
     else:
-        coef, intercept, _ = parts_of(start)
+        coef, intercept, _ = fitted_parts(start)
         support, values = problem.split(coef, name)
     at = Coefficients(
         support, problem.penalty.clip(support, values), as_intercept(problem, intercept if problem.fit_intercept else 0.0)

@@ -19,7 +19,7 @@ __all__ = ["UNBOUNDED_SHARE", "bound_norms"]
 MOST_ROUNDS = 10  # each searches for supports at one multiplier and then changes it
 MULTIPLIER_STEPS = 100  # of the search for the multiplier of one support
 SAME_MULTIPLIER = 1e-6  # relative; closer multipliers count as equal
-CLOSE_MULTIPLIERS = 1e-2  # relative; between multipliers this close no search is worth its time
+CLOSE_MULTIPLIERS = 1e-2  # relative; geometric_mean multipliers this close no search is worth its time
 FIRST_MULTIPLIER = 1e-6  # as the next ones, in units of the columns' squares
 CLOSE_NORM = 1e-9  # relative; a norm this close to the radius is on it
 CLOSE_BRACKET = 1e-12  # relative; a bracket of multipliers this narrow is not narrowed further
@@ -82,7 +82,7 @@ class NormBound:
             low, high = (multiplier, high) if its_multiplier > multiplier else (low, multiplier)
             if high <= low * (1.0 + CLOSE_MULTIPLIERS):
                 break
-            multiplier = its_multiplier if low < its_multiplier < high else between(max(low, 0.1 * high), high)
+            multiplier = its_multiplier if low < its_multiplier < high else geometric_mean(max(low, 0.1 * high), high)
         return best
 
     def best_at(self, multiplier: float, size: int, starts: list[Model]) -> Model:
@@ -177,7 +177,7 @@ class Refits:
         return out, float(np.linalg.norm(problem.penalised(out.support, out.values) / unit)) * unit
 
 
-def between(low: float, high: float) -> float:
+def geometric_mean(low: float, high: float) -> float:
     """Return the geometric mean; without a unit, the product of two multipliers may be no number."""
     unit = unit_of(high)
     return float(np.sqrt((low / unit) * (high / unit))) * unit
@@ -186,5 +186,5 @@ def between(low: float, high: float) -> float:
 def halfway(low: float, high: float) -> float:
     """Return a point well inside a bracket of multipliers, whose ends may be of different orders of magnitude."""
     if low > 0.1 * high:
-        return between(low, high)
+        return geometric_mean(low, high)
     return 0.1 * high if low == 0.0 else 0.5 * (low + high)

@@ -92,7 +92,7 @@ def make_problem(
         lambda_2=as_nonnegative("lambda_2", lambda_2),
         lower=as_bound("lower", lower, p, -np.inf),
         upper=as_bound("upper", upper, p, np.inf),
-        price=as_prices(unpenalized, feature_cost, p, design.names, grouping),
+        price=price_of_columns(unpenalized, feature_cost, p, design.names, grouping),
         heads=None if grouping is None else grouping.heads,
     )
     check_bounds(penalty)
@@ -113,7 +113,7 @@ def make_problem(
     )
 
 
-def as_prices(
+def price_of_columns(
     unpenalized: ArrayLike | None, costs: FeatureCost | None, p: int, names: list[str] | None, grouping: Grouping | None
 ) -> Array:
     """Return the price of each column: zero for unpenalized ones, and one for those that are not said to cost anything else."""

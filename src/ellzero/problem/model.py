@@ -28,7 +28,7 @@ from ellzero.tables.optional import need
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Model", "evaluate", "feature_name", "make_model", "parts_of"]
+__all__ = ["Model", "evaluate", "feature_name", "fitted_parts", "make_model"]
 
 Array = NDArray[np.float64]
 
@@ -115,7 +115,7 @@ class Model:
         eta = np.column_stack([design.matvec(self.support, np.ascontiguousarray(column)) for column in columns])
         eta = (eta[:, 0] if self.outputs == 1 else eta) + self.intercept
         if not np.isfinite(eta).all():
-            refuse_columns(self, design)
+            refuse_infinite_columns(self, design)
         return eta
 
     def predict(self, X: object) -> NDArray[Any]:
@@ -336,7 +336,7 @@ def as_intercept(problem: Problem, intercept: Any) -> Any:
     return as_vector("intercept", found, problem.outputs)
 
 
-def parts_of(fitted: Any, intercept: Any = 0.0) -> tuple[Any, Any, Loss | None]:
+def fitted_parts(fitted: Any, intercept: Any = 0.0) -> tuple[Any, Any, Loss | None]:
     """Return coefficients, intercept and loss of what users have fitted: a model, an exact solution or an estimator.
 
     Coefficients alone come back with the given intercept, and no loss.
@@ -352,7 +352,7 @@ def parts_of(fitted: Any, intercept: Any = 0.0) -> tuple[Any, Any, Loss | None]:
     return fitted.coef_, found if len(found) > 1 else float(found[0]), getattr(fitted, "_loss", None)
 
 
-def refuse_columns(model: Model, design: Design) -> None:
+def refuse_infinite_columns(model: Model, design: Design) -> None:
     """Raise an error if a column that the model uses holds NaN or infinity; huge numbers alone may lead to these, too."""
     for j in model.support:
         if not np.isfinite(design.matvec(np.array([j], dtype=np.int32), np.ones(1))).all():

@@ -10,7 +10,7 @@ from scipy import sparse
 from ellzero.base.validation import as_nonnegative
 from ellzero.problem.grouping import GroupLabels
 from ellzero.problem.making import FeatureCost, make_problem
-from ellzero.problem.model import Model, as_intercept, parts_of
+from ellzero.problem.model import Model, as_intercept, fitted_parts
 
 __all__ = ["objective"]
 
@@ -75,7 +75,7 @@ def objective(
     True
 
     """
-    coef, intercept, own_loss = parts_of(coef, intercept)
+    coef, intercept, own_loss = fitted_parts(coef, intercept)
     problem = make_problem(
         X,
         y,

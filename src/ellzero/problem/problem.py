@@ -218,7 +218,7 @@ class Problem:
         return self.penalty.paying(support)
 
 
-def refuse_columns(design: Design, bad: NDArray[np.int64]) -> NoReturn:
+def refuse_unsquarable(design: Design, bad: NDArray[np.int64]) -> NoReturn:
     """Raise an error that names the columns whose squares have no finite sum."""
     gaps, huge = list[str](), list[str]()
     for j in bad[:MOST_NAMED]:
@@ -286,7 +286,7 @@ def in_parts(
             np.sqrt(own, out=size[part])
         constant[part] = (second == 0.0) & (first != 0.0) & (own == 0.0)
     if (columns := np.concatenate(unsound)).size:
-        refuse_columns(design, columns)
+        refuse_unsquarable(design, columns)
     return square, size, constant, np.concatenate(small).astype(np.int32)
 
 

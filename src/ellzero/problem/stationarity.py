@@ -15,7 +15,7 @@ from ellzero.base.signatures import passes_on
 from ellzero.base.validation import as_nonnegative
 from ellzero.problem.losses import of_rows
 from ellzero.problem.making import ProblemSettings, make_problem
-from ellzero.problem.model import Model, as_intercept, parts_of
+from ellzero.problem.model import Model, as_intercept, fitted_parts
 from ellzero.problem.penalties import Penalty
 from ellzero.problem.problem import Problem
 
@@ -117,7 +117,7 @@ def check_stationarity(
 
     """
     own_price = coef.lambda_0 if isinstance(coef, Model) else None
-    coef, intercept, own_loss = parts_of(coef, intercept)
+    coef, intercept, own_loss = fitted_parts(coef, intercept)
     if own_loss is not None:
         settings = {"loss": own_loss, **settings}
     price = lambda_0 if lambda_0 is not None else own_price or 0.0
