@@ -1,4 +1,4 @@
-"""One seed: a true certificate of a small problem, and many mutations of it."""
+"""One seed: a true certificate of a small problem, many mutations of it, and a share of the catalogue of tampering."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from fuzz.certificates.forgeries import forgeries
 from fuzz.certificates.judging import Court
 from fuzz.certificates.mutations import mutate
 from fuzz.certificates.sealed import Draft
+from fuzz.certificates.tampering.shares import tampered
 from fuzz.problems.drawing import draw_problem
 from fuzz.problems.problem import Problem
 from fuzz.problems.structure import PARTS
@@ -62,6 +63,8 @@ def run_mutations(task: Task) -> Record:
             changed, words = mutate(rng, original)
             reads = rng.random() < 0.3
             court.judge(changed, f"{number}: {'; '.join(words)}", expected if reads else None, original if reads else None)
+        for name, changed in tampered(original, task.seed):
+            court.judge(changed, name)
     record.seconds = time.perf_counter() - begin
     return record
 

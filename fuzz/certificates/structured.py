@@ -52,7 +52,6 @@ def tricks_with_prices(null: Draft) -> Iterator[tuple[str, Draft]]:
             f"a budget of {budget}, prices far apart",
             changed(null, {"price": 10.0 ** np.linspace(-100, 100, p)}, budget=budget),
         )
-    yield "a budget and k", changed(null, budget=1.0, k=1)
     yield "a budget and swaps", changed(null, {"home": np.zeros(0, np.int64)}, budget=1.0, swap_size=1)
     for lambda_0 in (5e-324, 1e-250, 1e250):
         yield f"lambda_0 = {lambda_0:g} with prices", changed(null, {"price": np.full(p, 1e100)}, lambda_0=lambda_0)
@@ -72,9 +71,6 @@ def tricks_with_groups(null: Draft) -> Iterator[tuple[str, Draft]]:
     yield "another part of a group is unpenalized", changed(null, {"unpenalized": np.array([2])})
     yield "swaps of what is no head", changed(null, {"home": np.array([2])}, k=None, swap_size=1)
     yield "swaps of a head", changed(null, {"home": np.array([0])}, k=None, swap_size=1)
-    bare = null.copy()
-    bare.arrays.pop("group")
-    yield "groups that are not named", bare
     for size in (0.0, 1e-300, 1e300):
         box = {"lower": np.array([-size, -np.inf, -np.inf, -np.inf]), "upper": np.array([size, np.inf, np.inf, np.inf])}
         yield f"one column of a group within {size:g}", changed(null, box)

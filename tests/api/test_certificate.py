@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-from support.certificates import BASES, PLAIN, VALUE, X, Y, base, check, leaves_of
-from support.tampering.problem import bound_by_scip
+from support.certificates import BASES, PLAIN, X, Y, base, check
 
 import ellzero as ez
+from fuzz.certificates.tampering.changes import VALUE
+from fuzz.certificates.tampering.claims import bound_by_scip
+from fuzz.certificates.tampering.tree import leaves_of
 
 
 @pytest.mark.parametrize("name", BASES)

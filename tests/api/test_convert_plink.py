@@ -68,7 +68,7 @@ def test_plink_with_missing_genotypes(genotypes, memory):
 
 def test_plink_phenotypes(genotypes):
     file = genotypes(pheno=["1", "2", "-9", "0"] * 6)
-    assert refused(file).startswith("12 of 24 samples of g.bed have no phenotype; leave such rows out")
+    assert refused(file).startswith("target 'phenotype' of g.bed is missing in row 3; leave such rows out")
     X, y, *_ = converted(file, drop_unlabelled=True, memory=1)
     np.testing.assert_array_equal(X, genotypes.G[np.arange(24) % 4 < 2])
     assert y.tolist() == [1, 2] * 6
@@ -91,7 +91,7 @@ def test_plink_with_a_table_of_samples(genotypes):
         assert about["target"] == "height"
     shuffled.iloc[:20].to_csv(file.parent / "samples.csv", index=False)
     options = {"target": "height", "target_file": file.parent / "samples.csv"}
-    assert refused(file, **options).startswith("4 of 24 samples of g.bed have no height")
+    assert refused(file, **options).startswith("target 'height' of g.bed is missing in row ")
     X, y, *_ = converted(file, drop_unlabelled=True, **options)
     rows = sorted(shuffled.index[:20])
     np.testing.assert_array_equal(X, genotypes.G[rows])

@@ -14,7 +14,7 @@ import pytest
 import ellzero
 
 GROUPS = {"hostile_proofs": 285, "hostile_stores": 140, "hostile_tables": 440}  # and how many kinds there are at least
-ROOTS = [str(Path(ellzero.__file__).parents[1]), str(Path(__file__).parents[1])]
+ROOTS = [str(Path(ellzero.__file__).parents[1]), str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
 
 
 @pytest.mark.parametrize("group", GROUPS)

@@ -8,11 +8,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy import sparse
-from support.certificates import PROVES, VALUE, leaves_of
 from support.outputs import drawn, saved
 
 import ellzero as ez
 from ellzero.exact.verifier import digest
+from fuzz.certificates.tampering import CATALOGUE
+from fuzz.certificates.tampering.outputs import FOREIGN, SHAPE
 
 KINDS = [
     ("multinomial", False),
@@ -31,8 +32,8 @@ BASES = {
     "targets": ("squared_error", 3, False, PLAIN),
     "labels": ("logistic", 3, False, PLAIN),
     "one against the others": ("squared_hinge", 3, True, PLAIN),
-    "priced groups": ("multinomial", 3, False, {**PLAIN, "group": GROUP, "price": PRICE, "k": None, "budget": 3.0}),
-    "no intercept": ("multinomial", 3, False, {**PLAIN, "fit_intercept": False}),
+    "priced outputs": ("multinomial", 3, False, {**PLAIN, "group": GROUP, "price": PRICE, "k": None, "budget": 3.0}),
+    "outputs without intercept": ("multinomial", 3, False, {**PLAIN, "fit_intercept": False}),
 }
 
 
@@ -134,276 +135,19 @@ def test_swaps():
     assert report.lower_bound > 0.0
 
 
-# Tampering
+OWN = [tampering for tampering in CATALOGUE if tampering.base in BASES]
 
 
-def outputs_fewer(header, arrays):
-    header["outputs"] -= 1
-
-
-def outputs_fewer_and_consistent(header, arrays):
-    header["outputs"] -= 1
-    arrays["coef"], arrays["intercept"] = arrays["coef"][:, :-1], arrays["intercept"][:-1]
-    arrays["classes"] = arrays["classes"][:-1]
-    for name in ("alpha", "alpha_rest"):
-        arrays[name] = arrays[name][:, : header["n"] * header["outputs"]]
-
-
-def outputs_missing(header, arrays):
-    del header["outputs"]
-
-
-def version_of_groups(header, arrays):
-    header["version"] = 6
-
-
-def version_of_one_output(header, arrays):
-    header["version"] = 4
-    del header["outputs"], header["budget"]
-
-
-def classes_exchanged(header, arrays):
-    arrays["classes"] = arrays["classes"][::-1].copy()
-
-
-def classes_exchanged_with_all_else(header, arrays):
-    arrays["classes"] = arrays["classes"][::-1].copy()
-    arrays["coef"], arrays["intercept"] = arrays["coef"][:, ::-1].copy(), arrays["intercept"][::-1].copy()
-
-
-def class_missing(header, arrays):
-    arrays["classes"] = arrays["classes"][:-1]
-
-
-def class_twice(header, arrays):
-    arrays["classes"][1] = arrays["classes"][0]
-
-
-def class_of_no_row(header, arrays):
-    arrays["classes"][1] = "nobody"
-
-
-def no_classes(header, arrays):
-    del arrays["classes"]
-
-
-def two_classes_of_targets(header, arrays):
-    arrays["classes"] = np.array(["no", "yes", "maybe"])
-
-
-def other_loss(header, arrays):
-    header["loss"] = "logistic"
-
-
-def multinomial(header, arrays):
-    header["loss"] = "multinomial"
-
-
-def points_scaled(header, arrays):
-    arrays["alpha"] *= np.float32(0.7)
-    arrays["alpha_rest"] *= np.float32(0.7)
-
-
-def points_of_exchanged_outputs(header, arrays):
-    shape = len(arrays["alpha"]), header["outputs"], header["n"]
-    arrays["alpha"] = arrays["alpha"].reshape(shape)[:, ::-1].reshape(shape[0], -1).copy()
-    del arrays["alpha_rest"]
-
-
-def points_row_by_row(header, arrays):
-    shape = len(arrays["alpha"]), header["outputs"], header["n"]
-    arrays["alpha"] = arrays["alpha"].reshape(shape).swapaxes(1, 2).reshape(shape[0], -1).copy()
-    del arrays["alpha_rest"]
-
-
-def points_of_one_output(header, arrays):
-    arrays["alpha"] = arrays["alpha"][:, : header["n"]].copy()
-    del arrays["alpha_rest"]
-
-
-def points_in_three_dimensions(header, arrays):
-    arrays["alpha"] = arrays["alpha"].reshape(len(arrays["alpha"]), header["outputs"], header["n"])
-
-
-def no_points_at_leaves(header, arrays):
-    arrays["row"][leaves_of(arrays)] = -1
-
-
-def point_not_finite(header, arrays):
-    arrays["alpha"][0, -1] = np.nan
-
-
-def coefficients_exchanged(header, arrays):
-    arrays["coef"] = arrays["coef"][:, ::-1].copy()
-
-
-def one_coefficient_changed(header, arrays):
-    arrays["coef"][0, -1] += 1e-3
-
-
-def coefficients_of_one_output(header, arrays):
-    arrays["coef"] = arrays["coef"][:, 0].copy()
-
-
-def coefficient_not_finite(header, arrays):
-    arrays["coef"][0, 0] = np.inf
-
-
-def intercepts_exchanged(header, arrays):
-    arrays["intercept"] = arrays["intercept"][::-1].copy()
-
-
-def one_intercept(header, arrays):
-    arrays["intercept"] = arrays["intercept"][0].copy()
-
-
-def an_intercept_where_there_is_none(header, arrays):
-    arrays["intercept"] = np.array([0.0, 0.0, 0.1])
-
-
-def no_intercepts(header, arrays):
-    header["fit_intercept"] = False
-
-
-def groups_merged(header, arrays):
-    arrays["group"] = np.array([0, 1, 0, 0, 1])
-
-
-def group_split(header, arrays):
-    arrays["group"] = np.array([0, 1, 2, 3, 1])
-
-
-def no_groups(header, arrays):
-    del arrays["group"]
-
-
-def prices_lower(header, arrays):
-    arrays["price"] = arrays["price"] * 0.9
-
-
-def prices_of_outputs(header, arrays):
-    arrays["price"] = np.repeat(arrays["price"], header["outputs"])
-
-
-def no_prices(header, arrays):
-    del arrays["price"]
-
-
-def budget_higher(header, arrays):
-    header["budget"] = 4.5
-
-
-def budget_lower(header, arrays):
-    header["budget"] = 0.5
-
-
-def k_higher(header, arrays):
-    header["k"] += 2
-
-
-def lambda_2_lower(header, arrays):
-    header["lambda_2"] *= 0.5
-
-
-def lower_bound_raised(header, arrays):
-    header["lower_bound"] = header["objective"] * (1.0 + 1e-8)
-
-
-def objective_lowered(header, arrays):
-    header["objective"] *= 1.0 - 1e-7
-
-
-def unit_of_labels(header, arrays):
-    header["unit"] = 0.5
-
-
-def block_of_an_output(header, arrays):
-    arrays["block_members"] = arrays["block_members"] * header["outputs"] + 1
-
-
-def bounds_of_outputs(header, arrays):
-    arrays["lower"] = np.full(header["p"] * header["outputs"], -1.0)
-
-
-def diagonals(header, arrays):
-    arrays |= {"point_diagonal": np.full(len(arrays["alpha"]), -1), "model_ends": np.zeros(len(arrays["alpha"]), int)}
-    arrays |= {"model_columns": np.zeros(0, int), "model_values": np.zeros(0)}
-    arrays |= {"diagonal_ends": np.array([1]), "diagonal_members": np.array([0]), "diagonal_values": np.array([1e-9])}
-
-
-def growth(header, arrays):
-    arrays |= {"growth_alpha": np.full(header["n"], 0.5), "growth_columns": np.array([0]), "growth_values": np.array([1e-9])}
-
-
-FOREIGN, SHAPE, USELESS = "y is not the target", "has the wrong shape", "an array has no use in this certificate"
-TAMPERINGS = [
-    ("classes", outputs_fewer, f"alpha {SHAPE}"),
-    ("classes", outputs_fewer_and_consistent, FOREIGN),
-    ("classes", outputs_missing, "the header lacks outputs"),
-    ("classes", version_of_groups, "an entry that is not part of the format: 'outputs'"),
-    ("targets", version_of_one_output, f"alpha {SHAPE}"),
-    ("classes", version_of_one_output, "loss is unknown: 'multinomial'"),
-    ("classes", classes_exchanged, FOREIGN),
-    ("classes", classes_exchanged_with_all_else, FOREIGN),
-    ("labels", classes_exchanged, FOREIGN),
-    ("one against the others", classes_exchanged, FOREIGN),
-    ("classes", class_missing, f"classes {SHAPE}"),
-    ("classes", class_twice, "classes lists a label twice"),
-    ("classes", class_of_no_row, "classes lists a label that y does not have (at 1)"),
-    ("classes", no_classes, "arrays are missing: classes"),
-    ("labels", two_classes_of_targets, "y has shape (24, 3), the certificate is for 24 rows."),
-    ("one against the others", class_missing, "y has shape (24,), the certificate is for 24 rows and 3 targets."),
-    ("classes", other_loss, FOREIGN),
-    ("one against the others", multinomial, FOREIGN),
-    ("labels", multinomial, f"classes {SHAPE}"),
-    ("targets", multinomial, "arrays are missing: classes"),
-    ("classes", points_scaled, PROVES),
-    ("classes", points_of_exchanged_outputs, PROVES),
-    ("targets", points_of_exchanged_outputs, PROVES),
-    ("classes", points_row_by_row, PROVES),
-    ("classes", points_of_one_output, f"alpha {SHAPE}"),
-    ("classes", points_in_three_dimensions, f"alpha {SHAPE}"),
-    ("classes", no_points_at_leaves, PROVES),
-    ("classes", point_not_finite, "alpha contains numbers that are not finite"),
-    ("classes", coefficients_exchanged, VALUE),
-    ("targets", one_coefficient_changed, VALUE),
-    ("targets", coefficients_of_one_output, f"coef {SHAPE}"),
-    ("classes", coefficient_not_finite, "coef contains numbers that are not finite"),
-    ("classes", intercepts_exchanged, VALUE),
-    ("classes", one_intercept, f"intercept {SHAPE}"),
-    ("no intercept", an_intercept_where_there_is_none, "the solution has an intercept, the problem has none"),
-    ("classes", no_intercepts, "the solution has an intercept, the problem has none"),
-    ("priced groups", groups_merged, "price differs inside a group"),
-    ("priced groups", group_split, "the solution's features cost"),
-    ("priced groups", no_groups, "the solution's features cost"),
-    ("priced groups", prices_lower, VALUE),
-    ("priced groups", prices_of_outputs, f"price {SHAPE}"),
-    ("priced groups", no_prices, "arrays are missing: price"),
-    ("priced groups", budget_higher, PROVES),
-    ("priced groups", budget_lower, "the solution's features cost"),
-    ("classes", k_higher, PROVES),
-    ("classes", lambda_2_lower, VALUE),
-    ("targets", lower_bound_raised, PROVES),
-    ("targets", objective_lowered, VALUE),
-    ("classes", unit_of_labels, "unit is not a power of two, or not one for this loss"),
-    ("classes", block_of_an_output, "block_members contains numbers out of range"),
-    ("classes", bounds_of_outputs, f"lower {SHAPE}"),
-    ("targets", diagonals, USELESS),
-    ("classes", growth, USELESS),
-    ("labels", growth, USELESS),
-]
-
-
-@pytest.mark.parametrize(("name", "tamper", "reason"), TAMPERINGS, ids=[f"{name}: {t.__name__}" for name, t, _ in TAMPERINGS])
-def test_tampering_is_told(name, tamper, reason):
-    problem, header, arrays = made(name)
+@pytest.mark.parametrize("tampering", OWN, ids=[tampering.name for tampering in OWN])
+def test_tampering_is_told(tampering):
+    problem, header, arrays = made(tampering.base)
     assert check(problem, header, arrays).valid
-    tamper(header, arrays)
+    tampering.change(header, arrays)
     unsigned = ez.verify(SimpleNamespace(header=header, arrays=arrays), problem.X, problem.y)
     assert "the digest does not match" in unsigned.reasons[0]
     report = check(problem, header, arrays)
     assert not report.valid
-    assert reason in " ".join(report.reasons), report.reasons
+    assert tampering.reason in " ".join(report.reasons), report.reasons
 
 
 def test_other_data_is_told():
@@ -458,10 +202,10 @@ def test_the_problem_in_words():
     assert first["one against the others"].startswith(
         "squared hinge loss of 3 classes, each against the others, with an intercept"
     )
-    assert first["priced groups"].startswith(
+    assert first["priced outputs"].startswith(
         "multinomial loss of 3 classes, with an intercept for each class; 24 rows, 5 columns in"
     )
-    assert first["no intercept"].startswith("multinomial loss of 3 classes, without an intercept; 24 rows")
+    assert first["outputs without intercept"].startswith("multinomial loss of 3 classes, without an intercept; 24 rows")
 
 
 def test_the_problem_that_a_reader_expects():
@@ -474,7 +218,7 @@ def test_the_problem_that_a_reader_expects():
     problem, header, arrays = made("targets")
     assert check(problem, header, arrays, loss="squared_error", **meant).valid
     assert not check(problem, header, arrays, loss="squared_error", **meant, groups=["a", "a", None, None, None]).valid
-    problem, header, arrays = made("priced groups")
+    problem, header, arrays = made("priced outputs")
     settings = {"loss": "multinomial", "lambda_0": 0.02, "lambda_2": 0.05, "budget": 3.0, "feature_cost": PRICE}
     assert check(problem, header, arrays, **settings, groups=["a", "b", "a", None, "b"]).valid
     assert not check(problem, header, arrays, **settings, groups=["a", "b", "a", "b", None]).valid

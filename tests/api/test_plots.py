@@ -23,7 +23,7 @@ from ellzero.plots import (
     plot_stability,
     plot_supports,
 )
-from ellzero.plots.budgets import USED
+from ellzero.plots.axes import USED
 
 
 def cross_validation(columns=3, select="lambda_0", rule="best", names=None, points=15, folds=5, p=60, seed=0):

@@ -1,5 +1,6 @@
 """What the report says: its figures against scikit-learn's, all kinds of problems, and nothing of the user's taken for HTML."""
 
+import copy
 import json
 import re
 import shlex
@@ -25,13 +26,13 @@ from ellzero.report.held_out import (
     calibration,
     confusion,
     error_quantiles,
+    evenly_spread,
     rates_above,
     roc,
-    spread_out,
 )
 from ellzero.report.models import SCATTER_POINTS
 from ellzero.report.page import default_algorithm, render_report, write_report
-from ellzero.report.proof import Proof, compare, describe_proofs, percent_above
+from ellzero.report.proof import Proof, compare, describe_proofs, percent_above, prove
 from ellzero.report.summary import summarise
 from ellzero.report.words import Words, in_hundred, named
 
@@ -279,7 +280,7 @@ def test_thinned_roc_follows_the_whole_curve(seed):
 def test_parts_of_held_out_figures():
     ones = np.ones(4)
     assert roc(np.ones(4, bool), np.arange(4.0), ones) is None
-    assert spread_out(np.arange(10.0), 4).tolist() == [0, 3, 6, 9]
+    assert evenly_spread(np.arange(10.0), 4).tolist() == [0, 3, 6, 9]
     assert confusion(np.array([0, 1, 1, 0]), np.array([[-1.0], [0.0], [2.0], [3.0]]), ones) == [[1.0, 1.0], [1.0, 1.0]]
     same = calibration(np.array([True, False, False, False]), np.full(4, 0.25), ones)
     assert same["bins"] == [[0.25, 0.25, 4.0]]
@@ -578,6 +579,23 @@ def test_the_page_shows_the_best_model_known(shrinkage, pos_label, tmp_path):
     assert "algorithm='exact'" in summary["code"]["blocks"][0]["parts"][1]
     local = write_report(tmp_path / "page.html", data.data, data.target, time_limit=0, **settings)
     assert "algorithm" not in local["code"]["blocks"][0]["parts"][1]  # local search is the default, of the page's code, too
+
+
+def test_a_proof_changes_nothing_of_the_estimator():
+    """The page shows the better model of the exact search; what cross-validation found stays."""
+    X, y = load_breast_cancer(return_X_y=True)
+    settings = {"select": "size", "max_support": 7, "shrinkage": [0.1, 1e-3], "keep_predictions": True}
+    estimator = ez.L0ClassifierCV(algorithm="cd", **settings).fit(X, y)
+    before = copy.deepcopy(estimator)
+    proofs = prove(estimator, X, y, sample_weight=None, seconds=30.0, progress=False)
+    assert proofs[0].gained > 1e-3
+    shown = summarise(estimator, X, y, proofs=proofs)["models"][7]["coef"][0]
+    assert [value for _, value in shown] != pytest.approx(estimator.coef_[0][estimator.support_].tolist())
+    np.testing.assert_array_equal(estimator.coef_, before.coef_)
+    for mine, theirs in zip(estimator.cv_results_.columns, before.cv_results_.columns, strict=True):
+        for name in ("size", "scores", "intercept", "decision"):
+            np.testing.assert_array_equal(getattr(mine, name), getattr(theirs, name))
+        assert all((one != other).nnz == 0 for one, other in zip(mine.coef, theirs.coef, strict=True))
 
 
 def test_the_positive_label_turns_the_page_around():

@@ -17,7 +17,7 @@ LABELS = target(Y, "logistic")
 def halves_of(y, seed, pairs, loss, w=None):
     """The halves that the seed gives."""
     problem = make_problem(X, y, loss=loss, sample_weight=w)
-    training = Training(problem, [problem.y], problem.classes)
+    training = Training.of(problem)
     rng = np.random.default_rng(seed)
     return [half for _ in range(pairs) for half in complementary_halves(training, rng)]
 

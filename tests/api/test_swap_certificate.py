@@ -13,6 +13,8 @@ from support.problems import target
 
 import ellzero as ez
 from ellzero.exact.certificate import Certificate
+from fuzz.certificates.tampering import CATALOGUE, Tampering
+from fuzz.certificates.tampering.changes import PROVES
 
 X = DATA[:, :7]
 FEATURES, FREE = frozenset(range(6)), [6]  # counted, and unpenalized
@@ -148,77 +150,6 @@ def other_home(header, arrays):
     arrays["home"] = np.array(sorted(min(values, key=values.get)))
 
 
-def home_with_one_more(header, arrays):
-    outside = sorted(FEATURES - set(arrays["home"].tolist()))
-    arrays["home"] = np.union1d(arrays["home"], outside[:1])
-
-
-def home_with_one_less(header, arrays):
-    arrays["home"] = arrays["home"][1:]
-
-
-def no_home(header, arrays):
-    del arrays["home"]
-
-
-def home_reversed(header, arrays):
-    arrays["home"] = arrays["home"][::-1]
-
-
-def home_twice(header, arrays):
-    arrays["home"] = np.repeat(arrays["home"], 2)
-
-
-def home_out_of_range(header, arrays):
-    arrays["home"] = np.append(arrays["home"], 7)
-
-
-def home_unpenalized(header, arrays):
-    arrays["home"] = np.append(arrays["home"], 6)
-
-
-def home_of_floats(header, arrays):
-    arrays["home"] = arrays["home"].astype(float)
-
-
-def size_raised(header, arrays):
-    header["swap_size"] = 2
-
-
-def size_beyond_all(header, arrays):
-    header["swap_size"] = 10**200
-
-
-def size_zero(header, arrays):
-    header["swap_size"] = 0
-
-
-def size_true(header, arrays):
-    header["swap_size"] = True
-
-
-def size_missing(header, arrays):
-    del header["swap_size"]
-
-
-def size_hidden(header, arrays):
-    header["swap_size"] = None
-
-
-def swaps_hidden(header, arrays):
-    header["swap_size"] = None
-    del arrays["home"]
-
-
-def k_given(header, arrays):
-    header["k"] = 6
-
-
-def called_optimal_for_all(header, arrays):
-    swaps_hidden(header, arrays)
-    header["status"], header["lower_bound"] = "optimal", 0.0
-
-
 def a_point_removed(header, arrays):
     """That of the leaf with the best swap."""
     values = solved("logistic")[2]
@@ -231,40 +162,20 @@ def sorted_bits(T):
     return [j in T for j in sorted(FEATURES)]
 
 
-PROVES, NUMBER = "the tree proves the lower bound", "swap_size is no usable number"
-TAMPERINGS = [
-    (other_home, PROVES),
-    (home_with_one_more, PROVES),
-    (home_with_one_less, PROVES),
-    (no_home, "arrays are missing: home"),
-    (home_reversed, "home is not in ascending order"),
-    (home_twice, "home is not in ascending order"),
-    (home_out_of_range, "home contains numbers out of range"),
-    (home_unpenalized, "home lists unpenalized features"),
-    (home_of_floats, "home has the wrong shape"),
-    (size_raised, PROVES),
-    (size_beyond_all, PROVES),
-    (size_zero, NUMBER),
-    (size_true, NUMBER),
-    (size_missing, "the header lacks swap_size"),
-    (size_hidden, "an array has no use in this certificate: 'home'"),
-    (swaps_hidden, PROVES),
-    (k_given, "k and swap_size cannot both be given"),
-    (called_optimal_for_all, "the status is 'optimal' but the proved gap"),
-    (a_point_removed, PROVES),
-]
+OWN = [tampering for tampering in CATALOGUE if tampering.base == "swaps"]
+OWN += [Tampering("swaps", "other home", other_home, PROVES), Tampering("swaps", "a point removed", a_point_removed, PROVES)]
 
 
-@pytest.mark.parametrize(("tamper", "reason"), TAMPERINGS, ids=[tamper.__name__ for tamper, _ in TAMPERINGS])
-def test_tampering_is_told(tamper, reason):
+@pytest.mark.parametrize("tampering", OWN, ids=[tampering.name for tampering in OWN])
+def test_tampering_is_told(tampering):
     header, arrays = parts()
     assert len(arrays["home"]) >= 2
     report = check(header, arrays, X)
     assert report.valid, report.reasons
-    tamper(header, arrays)
+    tampering.change(header, arrays)
     report = check(header, arrays, X)
     assert not report.valid
-    assert reason in " ".join(report.reasons), report.reasons
+    assert tampering.reason in " ".join(report.reasons), report.reasons
 
 
 def test_larger_swaps_prove_smaller_ones():

@@ -28,8 +28,6 @@ BASES = {
     "truncated": {**PLAIN, "k": None, "lambda_0": 0.005, "node_limit": 5},
 }
 SOLVED = {}
-# Of the verifier's reasons.
-PROVES, VALUE, COVER = "the tree proves the lower bound", "the solution's objective is", "children that do not cover it"
 
 
 def base(name):
@@ -45,12 +43,3 @@ def check(header, arrays, X=X, y=Y, sign=True):
     if sign:
         header["digest"] = digest(header, arrays)
     return ez.verify(types.SimpleNamespace(header=header, arrays=arrays), X, y)
-
-
-def leaves_of(arrays):
-    return np.setdiff1d(np.arange(len(arrays["parent"])), arrays["parent"])
-
-
-def points_of_leaves(arrays):
-    rows = arrays["row"][leaves_of(arrays)]
-    return rows[rows >= 0]

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import io
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 import ellzero as ez
 from ellzero.exact.verifier import digest
+from fuzz.certificates.tampering import CATALOGUE, Tampering
+from support.certificates import BASES, base
+from support.certificates import X as certificate_X
+from support.certificates import Y as certificate_Y
 from support.hostile_bytes import (
     BOMB,
     Kind,
@@ -34,7 +39,7 @@ CURVED_SEARCH = {"loss": "squared_error", "k": 6, "gap": 1e-7}
 
 def verified(path: Path) -> str:
     """Verify a certificate: its report must not be valid, and says why."""
-    report = ez.verify(path, X[:, :6], Y)
+    report = ez.verify(path, certificate_X, certificate_Y)
     assert not report.valid
     assert "\x1b" not in str(report)
     return report.reasons[0]
@@ -66,171 +71,39 @@ def with_header(members: dict[str, bytes], text: bytes) -> bytes:
     return archive({**members, "header": npy_of(np.frombuffer(text, dtype=np.uint8))})
 
 
-def sealed(good: bytes, change) -> bytes:
-    """Return a certificate whose header and arrays were changed, with the digest that belongs to them."""
-    members = members_of(good)
-    header = json.loads(array_of(members.pop("header")).tobytes())
-    arrays = {name: array_of(content) for name, content in members.items()}
-    change(header, arrays)
-    header["digest"] = digest(header, arrays)
-    return with_header({name: npy_of(array) for name, array in arrays.items()}, json.dumps(header).encode())
-
-
 def array_of(content: bytes) -> np.ndarray:
     return np.load(io.BytesIO(content)).copy()
 
 
-def entry(**changes):
-    return lambda header, arrays: header.update(changes)
-
-
-def array(name, make):
-    """Replace an array by what a function makes of it."""
-
-    def change(header, arrays):
-        arrays[name] = make(arrays.get(name))
-
-    return change
-
-
-def put(name, place, value):
-    def change(header, arrays):
-        arrays[name][place] = value
-
-    return change
-
-
-SEALED = {
-    "status of codes": entry(status="none).\x1b[2J\nCertificate: valid"),
-    "prover of codes": entry(prover="\x1b]0;owned\x07"),
-    "long prover": entry(prover="x" * 1_000_000),
-    "version": entry(version=10**30),
-    "format": entry(format=["ellzero certificate"]),
-    "negative size": entry(n=-40),
-    "size far too large": entry(p=2**62),
-    "size of text": entry(n="40"),
-    "negative k": entry(k=-1),
-    "k and swaps": entry(swap_size=1),
-    "negative penalty": entry(lambda_2=-1.0),
-    "penalty of truth": entry(lambda_2=True),
-    "unit": entry(unit=3.0),
-    "loss": entry(loss="none"),
-    "storage": entry(storage={"a": 1}),
-    "entry that nobody asked for": entry(more=1),
-    "array that nobody asked for": array("spread", lambda _: np.ones(6)),
-    "weights below zero": array("weights", lambda _: np.full(40, -1.0)),
-    "weights of nothing": array("weights", lambda _: np.full(40, np.nan)),
-    "cycle": put("parent", 0, 0),
-    "parent out of range": put("parent", -1, 2**40),
-    "no nodes": lambda header, arrays: arrays.update({name: arrays[name][:0] for name in ("parent", "branch", "side", "row")}),
-    "branch out of range": put("branch", -1, 77),
-    "member out of range": put("block_members", -1, 77),
-    "a block that never ends": put("block_ends", -1, 10**15),
-    "a block without members": put("block_ends", 0, 0),
-    "side": put("side", -1, 7),
-    "row out of range": put("row", 0, 10**7),
-    "negative row": put("row", 0, -9),
-    "points of nothing": array("alpha", lambda alpha: np.full_like(alpha, np.nan)),
-    "points of another size": array("alpha", lambda alpha: alpha[:, :-1]),
-    "points too large": array("alpha", lambda alpha: alpha * np.float32(1e38)),
-    "feature twice": array("support", lambda support: np.full_like(support, 1)),
-    "feature out of range": array("support", lambda support: support + 2**30),
-    "coefficients of nothing": array("coef", lambda coef: coef * np.nan),
-    "coefficients too large": array("coef", lambda coef: coef * 1e300),
-    "intercept of many": array("intercept", lambda intercept: np.zeros(7)),
-    "box upside down": lambda header, arrays: arrays.update(lower=np.ones(6), upper=-np.ones(6)),
-    "one class": array("classes", lambda classes: classes[:1]),
-    "same classes": array("classes", lambda classes: classes[[0, 0]]),
-    "long classes": array("classes", lambda classes: np.array(["a" * 5000, "b"])),
-    "unpenalized feature twice": array("unpenalized", lambda _: np.array([1, 1])),
-    "bound above the objective": entry(lower_bound=1e6),
-    "objective": entry(objective=1e-9),
-}
-# Of a certificate with diagonals.
-CURVED = {
-    "diagonals below zero": array("diagonal_values", lambda values: -values),
-    "diagonals of nothing": array("diagonal_values", lambda values: values * np.nan),
-    "diagonals too large": array("diagonal_values", lambda values: values * 1e300),
-    "diagonals a little too large": array("diagonal_values", lambda values: values * 1.2),
-    "diagonals of another size": array("diagonal_values", lambda values: values[:-1]),
-    "a diagonal of columns out of range": array("diagonal_members", lambda members: members + 2**24),
-    "a diagonal of negative columns": put("diagonal_members", 0, -1),
-    "a diagonal of one column many times": array("diagonal_members", np.zeros_like),
-    "a diagonal that never ends": put("diagonal_ends", -1, 10**15),
-    "a diagonal that ends below zero": put("diagonal_ends", 0, -(10**15)),
-    "no diagonals": lambda header, arrays: arrays.update(
-        {name: arrays[name][:0] for name in ("diagonal_ends", "diagonal_members", "diagonal_values")}
-    ),
-    "the diagonal of a point out of range": put("point_diagonal", 0, 10**7),
-    "the diagonal of a point far below zero": put("point_diagonal", 0, -(2**40)),
-    "diagonals of more points": array("point_diagonal", lambda numbers: np.append(numbers, 0)),
-    "models of columns out of range": array("model_columns", lambda columns: columns + 2**24),
-    "models of one column": array("model_columns", np.zeros_like),
-    "models of nothing": array("model_values", lambda values: values * np.inf),
-    "models too large": array("model_values", lambda values: np.full_like(values, 1e308)),
-    "models that end below zero": put("model_ends", 0, -7),
-    "models that end too late": array("model_ends", lambda ends: ends + 10**9),
-    "models of fewer points": array("model_ends", lambda ends: ends[:-1]),
-    "ends of text": array("model_ends", lambda ends: ends.astype("U8")),
-    "ends of floats": array("diagonal_ends", lambda ends: ends.astype(float)),
-    "diagonals of another loss": entry(loss="logistic"),
-}
-CURVED |= {
-    f"curved, without {name}": lambda header, arrays, name=name: arrays.pop(name)
-    for name in ("point_diagonal", "model_columns", "model_values", "model_ends", "diagonal_members", "diagonal_ends")
-}
-# Of a certificate whose proof rests on the growth of the loss.
-GROWN = {
-    "growth below zero": array("growth_values", lambda values: -values),
-    "growth of nothing": array("growth_values", lambda values: values * np.nan),
-    "growth of zero": array("growth_values", np.zeros_like),
-    "growth too large": array("growth_values", lambda values: values * 1e6),
-    "growth beyond float64": array("growth_values", lambda values: np.full_like(values, 1e308)),
-    "growth too small": array("growth_values", lambda values: np.full_like(values, 5e-324)),
-    "growth of another size": array("growth_values", lambda values: values[:-1]),
-    "growth of columns out of range": array("growth_columns", lambda columns: columns + 2**24),
-    "growth of negative columns": put("growth_columns", 0, -1),
-    "growth of one column many times": array("growth_columns", np.zeros_like),
-    "growth at no point": array("growth_alpha", lambda alpha: alpha * np.inf),
-    "growth at a point far away": array("growth_alpha", lambda alpha: alpha * 1e300),
-    "growth at other rows": array("growth_alpha", lambda alpha: np.append(alpha, 0.5)),
-    "growth at text": array("growth_alpha", lambda alpha: alpha.astype("U8")),
-    "growth at a table": array("growth_alpha", lambda alpha: alpha[None]),
-    "growth of another loss": entry(loss="squared_error"),
-}
-GROWN |= {
-    f"without {name}": lambda header, arrays, name=name: arrays.pop(name)
-    for name in ("growth_alpha", "growth_columns", "growth_values")
-}
+def written_sealed(path: Path, tampering: Tampering) -> None:
+    """Write a certificate that was tampered with, with the digest that belongs to it."""
+    _, header, arrays = base(tampering.base)
+    tampering.change(header, arrays)
+    header["digest"] = digest(header, arrays)
+    members = {name: npy_of(array) for name, array in arrays.items()}
+    path.write_bytes(with_header(members, json.dumps(header).encode()))
 
 
 def certificates(folder: Path) -> dict[str, Kind]:
-    """Hostile certificates."""
+    """Hostile certificates; `sealed` are those of the catalogue of tampering."""
     path = folder / "good.npz"
-    ez.solve(X[:, :6], Y, k=2, lambda_2=0.01).certificate.save(path)
-    assert ez.verify(path, X[:, :6], Y).valid
+    base("weighted box")[0].certificate.save(path)
+    assert ez.verify(path, certificate_X, certificate_Y).valid
     good = path.read_bytes()
-    ez.solve(X[:, :6], Y, loss="squared_error", k=2).certificate.save(path)
-    assert ez.verify(path, X[:, :6], Y).valid
-    curved = path.read_bytes()
-    ez.solve(X[:, :6], Y, k=2).certificate.save(path)
-    assert ez.verify(path, X[:, :6], Y).valid
-    grown = path.read_bytes()
     members = members_of(good)
     text = array_of(members["header"]).tobytes()
     contents = {
         **bytes_kinds(good),
         **archive_kinds(good, "alpha"),
         **{f"header: {what}": with_header(members, content) for what, content in json_kinds(text).items()},
-        **{f"sealed: {what}": sealed(good, change) for what, change in SEALED.items()},
-        **{f"sealed: {what}": sealed(curved, change) for what, change in CURVED.items()},
-        **{f"sealed: {what}": sealed(grown, change) for what, change in GROWN.items()},
         "bomb beside the rest": with_bomb(members, "more", (BOMB // 8,)),
         "no header": archive({name: content for name, content in members.items() if name != "header"}),
         "no points": archive({name: content for name, content in members.items() if name != "alpha"}),
     }
+    sealed = [tampering for tampering in CATALOGUE if tampering.base in BASES]
     return {
         **{what: Kind(written(content), verified) for what, content in contents.items()},
+        **{f"sealed: {each.name}": Kind(partial(written_sealed, tampering=each), verified) for each in sealed},
         **place_kinds(verified),
     }
 

@@ -1,4 +1,4 @@
-"""Reads hostile files of a group of formats in a process of its own, and tells what came of each: text, seconds, memory."""
+"""Reads hostile files of a group of formats in a process of its own, and tells what came of each: text, CPU seconds, memory."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def complaint(text: str) -> str | None:
 
 def examine(kind, path: Path) -> dict[str, object]:
     """Read one file, and judge."""
-    size, before, begin = size_of(path), peak(reset=True), time.perf_counter()
+    size, before, begin = size_of(path), peak(reset=True), time.process_time()
     try:
         text = kind.read(path)
         wrong = complaint(text)
@@ -61,7 +61,7 @@ def examine(kind, path: Path) -> dict[str, object]:
         text, wrong = str(error), None if error.filename and not os.path.exists(error.filename) else "another error"
     except BaseException as error:  # also of the command line, which must not exit
         text, wrong = f"{type(error).__name__}: {str(error)[:300]}", "another error"
-    seconds, memory = time.perf_counter() - begin, peak() - before
+    seconds, memory = time.process_time() - begin, peak() - before
     if os.path.exists(RAN):
         wrong = "it ran code"
     elif memory > max(MOST_MEMORY, MOST_TIMES * size):

@@ -1,4 +1,4 @@
-"""Tables of results as HTML, for notebooks."""
+"""Tables of results as text and, for notebooks, as HTML."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from html import escape
 
 from ellzero.base.quoting import safe_line
 
-__all__ = ["MOST_ROWS", "html_table", "some_rows"]
+__all__ = ["MOST_ROWS", "html_table", "some_rows", "text_table"]
 
 MOST_ROWS = 60  # of a longer table, the first and the last are shown
 LEFT, RIGHT = "text-align:left", "text-align:right"
@@ -18,6 +18,17 @@ def some_rows(count: int, most: int = MOST_ROWS) -> list[int | None]:
     if count <= most:
         return list(range(count))
     return [*range(most - most // 3), None, *range(count - most // 3, count)]
+
+
+def text_table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the rows as lines, the first column aligned to the left, all others to the right.
+
+    >>> text_table([["name", "value"], ["a", "1"]])
+    ['name  value', 'a         1']
+    """
+    first, *widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    rests = ["".join(f"  {text:>{width}}" for text, width in zip(row[1:], widths, strict=True)) for row in rows]
+    return [f"{row[0]:<{first}}{rest}".rstrip() for row, rest in zip(rows, rests, strict=True)]
 
 
 def html_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], notes: Sequence[str] = ()) -> str:

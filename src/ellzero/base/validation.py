@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,13 +27,20 @@ __all__ = [
     "as_threads",
     "as_vector",
     "as_weights",
+    "if_given",
     "refuse_masked",
 ]
 
 Array = NDArray[np.float64]
+Result = TypeVar("Result")
 LARGEST_COUNT = 2**31 - 1
 LEAST_COST = 1e-6  # of a feature, as a share of the largest: ratios of gains to costs would lose their meaning
 LARGEST_COST = 1e100
+
+
+def if_given(check: Callable[..., Result], name: str, value: Any, *more: Any) -> Result | None:
+    """Return what a check of an argument returns; None stands for an argument that is not given."""
+    return None if value is None else check(name, value, *more)
 
 
 def as_nonnegative(name: str, value: Any) -> float:

@@ -15,7 +15,8 @@ from scipy import sparse
 from ellzero.base.errors import InvalidInputError
 from ellzero.cli.output import note
 from ellzero.cli.preparation import Gap, MatrixPreparation, TablePreparation, learn_matrix, learn_table
-from ellzero.cli.tables import Columns, Matrix, Reading, Table, load_array, read_data
+from ellzero.cli.tables import Columns, Matrix, Reading, Table, format_to_read, read_data
+from ellzero.tables.arrays import named_vector
 from ellzero.tables.columns import as_numbers, check_presence, first_names, is_plain, worded
 from ellzero.tables.optional import need
 from ellzero.tables.target import as_labels, column_labels, column_response, finite_response, is_label
@@ -63,7 +64,7 @@ def load_data(args: argparse.Namespace, *, classes: int | None = None, keep_labe
     positive = getattr(args, "positive", None)
     if args.regression and positive is not None:
         raise InvalidInputError("--positive is for classes, not for --regression.")
-    source = read_data(args.data, make_reading(args))
+    source = read_data(make_reading(args))
     data = from_source(source, args)
     if args.regression:
         return data
@@ -94,7 +95,8 @@ def make_reading(args: argparse.Namespace, **known: Any) -> Reading:
     text = {getattr(args, "target", None), *getattr(args, "categorical", ())} - {None}
     return Reading(
         **{
-            "format": args.format,
+            "source": args.data,
+            "format": args.format or format_to_read(args.data),
             "separator": args.separator,
             "decimal": args.decimal,
             "encoding": args.encoding,
@@ -248,21 +250,10 @@ def from_columns(columns: Columns, args: argparse.Namespace) -> Data:
 
 def row_values(matrix: Matrix, name: str, option: str) -> NDArray[Any]:
     """Return a vector with an entry for each row: an array of the file, or a .npy file."""
-    if name in matrix.arrays:
-        values = matrix.arrays[name]
-    elif name.endswith(".npy"):
-        values = load_array(name)
-    else:
-        has = f"has {', '.join(sorted(matrix.arrays))}" if matrix.arrays else "has nothing"
-        raise InvalidInputError(
-            f"{option}: {matrix.source} {has} beside its matrix, no {name!r}; name an array or a .npy file."
-        )
-    values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
-    if values.shape != (matrix.X.shape[0],):
+    values = named_vector(name, matrix.arrays, matrix.arrays.__getitem__, matrix.source, option)
+    if len(values) != matrix.X.shape[0]:
         raise InvalidInputError(f"{option}: {name!r} has shape {values.shape}, the matrix has {matrix.X.shape[0]} rows.")
-    if values.dtype.kind not in "fiubUS":
-        raise InvalidInputError(f"{option}: {name!r} must hold numbers or strings, got type {values.dtype}.")
-    return values.astype(str) if values.dtype.kind == "S" else values
+    return values
 
 
 def load_new_data(
@@ -274,7 +265,7 @@ def load_new_data(
         known = {"text": frozenset({*preparation.categories, *args.keep} - {*preparation.numbers})}
     elif isinstance(preparation, MatrixPreparation):
         known = {"first": preparation.first, "n_features": n_features}
-    source = read_data(args.data, make_reading(args, **known))
+    source = read_data(make_reading(args, **known))
     if isinstance(source, Columns):
         return new_columns(source, preparation, n_features, used), None
     if isinstance(source, Matrix):

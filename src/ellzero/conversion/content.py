@@ -21,7 +21,7 @@ __all__ = [
     "SparseContent",
     "narrowest",
     "part_report",
-    "refuse_missing",
+    "refuse_gap",
     "store_dense",
     "store_sparse",
 ]
@@ -133,7 +133,7 @@ def with_missing_filled(
     columns = np.flatnonzero(absent.any(axis=0))
     if impute is None:
         j = int(columns[0])
-        refuse_missing(content.source, contents.label(first + j), int(np.argmax(absent[:, j])))
+        refuse_gap(content.source, contents.label(first + j), int(np.argmax(absent[:, j])))
     block = block.copy(order="F")
     for j in columns.tolist():
         known = block[~absent[:, j], j]
@@ -149,7 +149,7 @@ def with_missing_filled(
     return block
 
 
-def refuse_missing(source: str, column: str, row: int) -> NoReturn:
+def refuse_gap(source: str, column: str, row: int) -> NoReturn:
     """Raise an error that names a column with missing values, and the first row that has one."""
     raise InvalidInputError(
         f"{column} of {source} has missing values, the first in row {row + 1}; fill them with impute (median, mean or mode), "

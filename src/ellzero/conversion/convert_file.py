@@ -18,20 +18,20 @@ from ellzero.conversion.checking import SPARSE_TYPES, checked_contents
 from ellzero.conversion.content import DenseContent, part_report, store_dense, store_sparse
 from ellzero.conversion.folder import NewFolder
 from ellzero.conversion.plan import IMPUTE, Plan, as_bytes, format_of
-from ellzero.conversion.streams import whole
 from ellzero.design.column_files import TYPES
 from ellzero.tables.formats import STANDARD_INPUT
+from ellzero.tables.streams import whole
 
 __all__ = ["convert"]
 
 READERS = {
-    "csv": ("csv_file", "read_csv"),
-    "tsv": ("csv_file", "read_csv"),
-    "parquet": ("parquet", "read_parquet"),
-    "svmlight": ("svmlight", "read_svmlight"),
-    "plink": ("plink", "read_plink"),
-    "npy": ("arrays", "read_npy"),
-    "npz": ("arrays", "read_npz"),
+    "csv": ("csv_file", "rows_of_csv"),
+    "tsv": ("csv_file", "rows_of_csv"),
+    "parquet": ("parquet", "columns_of_parquet"),
+    "svmlight": ("svmlight", "sparse_rows"),
+    "plink": ("plink", "genotypes"),
+    "npy": ("arrays", "array_of_npy"),
+    "npz": ("arrays", "array_of_npz"),
 }
 
 

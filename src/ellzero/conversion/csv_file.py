@@ -7,41 +7,32 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import LONGEST_PATH, shown
 from ellzero.conversion.checking import Contents, in_stored_type
-from ellzero.conversion.content import DenseContent, Report, refuse_missing
-from ellzero.conversion.csv_parts import Layout, Part, narrow_parts, wide_parts
+from ellzero.conversion.content import DenseContent, Report, refuse_gap
+from ellzero.conversion.csv_parts import Part, narrow_parts, wide_parts
 from ellzero.conversion.labels import Labels
-from ellzero.conversion.plan import UNLABELLED, Plan
-from ellzero.conversion.streams import Replayed, Stream
+from ellzero.conversion.plan import Plan
 from ellzero.conversion.transposing import DenseTiles
-from ellzero.tables.columns import check_names
-from ellzero.tables.target import column_labels, column_response
-from ellzero.tables.text import check_column_names, first_row, reading_options
+from ellzero.tables.streams import Stream
+from ellzero.tables.text import TextTable
 
-__all__ = ["read_csv"]
+__all__ = ["rows_of_csv"]
 
 WIDE = 2000
 """Beyond this many columns, pandas' overhead for each column of a part exceeds the time for the numbers themselves."""
 
 
-def read_csv(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> DenseContent:
+def rows_of_csv(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> DenseContent:
     """Read all rows into tiles, from which the columns are then read."""
     plan.refuse("target_file")
-    options = reading_options(plan.format, plan.separator, plan.encoding, plan.decimal)
     stream = Stream(plan.source, stack)
-    text = Replayed(stream.content)
-    header = first_row(plan.shown, text, options, plan.encoding)
-    check_column_names(plan.shown, header, options["sep"])
-    text.rewind()
-    names = [name or f"Unnamed: {j}" for j, name in enumerate(header)]
-    rows = Rows(plan, names, folder, stack)
-    wide = len(names) > WIDE and len(options["sep"]) == 1
-    layout = Layout(names, rows.names, options)
-    for part in (wide_parts if wide else narrow_parts)(plan, layout, text, stack):
+    table = TextTable(plan, stream.content)
+    rows = Rows(plan, table.header, folder, stack)
+    wide = len(table.header) > WIDE and len(table.options["sep"]) == 1
+    for part in (wide_parts if wide else narrow_parts)(plan, table, rows.names, stack):
         rows.append(part)
         report(stream.fraction)
     return rows.content()
@@ -52,18 +43,12 @@ class Rows:
 
     def __init__(self, plan: Plan, header: list[str], folder: Path, stack: ExitStack) -> None:
         self.plan = plan
-        asked = [] if plan.target is None else [plan.target]
-        check_names(header, asked, plan.shown, "target: ")
-        check_names(header, list(plan.drop), plan.shown, "drop: ")
-        left_out = {*asked, *plan.drop}
-        self.names = [name for name in header if name not in left_out]
-        if not self.names:
-            raise InvalidInputError(f"{plan.shown} has no columns beside the target.")
+        self.names = plan.features_in(header)
         self.truth = np.zeros(len(self.names), dtype=bool)  # columns that have held truth values
         self.number = np.zeros(len(self.names), dtype=bool)  # columns that have held numbers
         # The numbers from which an unnamed first column may count the rows; a row that does not fit removes them.
         self.bases = {0, 1} if self.names[0].startswith("Unnamed: ") else set()
-        self.labels = Labels()
+        self.labels = Labels(plan)
         self.seen = 0  # rows of the file so far
         # With `impute`, missing values are filled once the whole column is at hand; until then its numbers stay float64.
         self.contents = Contents(0, len(self.names), np.dtype(plan.dtype or "float64"), self.names)
@@ -78,8 +63,8 @@ class Rows:
         self.check_kinds(part)
         rows = np.arange(start, self.seen)
         self.bases = {base for base in self.bases if (values[:, 0] == rows + base).all()}
-        if part.target is not None:
-            known = self.labelled(part.target, start)
+        for target in part.targets:
+            known = self.labels.append(target)
             values = values if known.all() else values[known]
             rows = rows[known]
         if not len(values):
@@ -87,22 +72,9 @@ class Rows:
         if plan.impute is None:
             for j in np.flatnonzero(np.isnan(values).any(axis=0))[:1].tolist():
                 first = int(rows[np.argmax(np.isnan(values[:, j]))])
-                refuse_missing(plan.shown, self.contents.label(j), first)
+                refuse_gap(plan.shown, self.contents.label(j), first)
             values = in_stored_type(values, self.contents, row=start)
         self.tiles.append(values)
-
-    def labelled(self, column: object, start: int) -> NDArray[np.bool_]:
-        """Keep the targets of these rows; return which rows have one."""
-        plan = self.plan
-        known: NDArray[np.bool_] = column.notna().to_numpy()  # type: ignore[attr-defined]
-        if not known.all() and not plan.drop_unlabelled:
-            row = start + int(np.argmin(known)) + 1
-            raise InvalidInputError(f"target {plan.target!r} of {plan.shown} is missing in row {row}; {UNLABELLED}")
-        if known.any():
-            there = column[known]  # type: ignore[index]
-            response = plan.regression
-            self.labels.append(column_response(there, plan.shown, plan.decimal) if response else column_labels(there))
-        return known
 
     def check_kinds(self, part: Part) -> None:
         """Raise an error about a column that holds truth values in some rows and numbers in others."""
@@ -115,8 +87,9 @@ class Rows:
     def content(self) -> DenseContent:
         """Return the columns; an unnamed first one that only counts the rows is left out."""
         plan, tiles = self.plan, self.tiles
+        y = self.labels.joined() if plan.targets else None
         if not tiles.n:
-            raise InvalidInputError(f"{plan.shown} has no rows{' with a target' if self.seen else ''}.")
+            raise InvalidInputError(f"{plan.shown} has no rows.")
         skip = int(bool(self.bases) and len(self.names) > 1)
         if skip:
             source = shown(plan.shown, LONGEST_PATH)
@@ -126,7 +99,7 @@ class Rows:
             n=tiles.n,
             p=tiles.p - skip,
             names=self.names[skip:],
-            y=None if plan.target is None else self.labels.joined(),
+            y=y,
             target=plan.target,
             scratch_bytes=tiles.size,
             dtype=np.dtype(np.float64),

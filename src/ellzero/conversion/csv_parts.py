@@ -19,15 +19,14 @@ from numpy.typing import NDArray
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
 from ellzero.conversion.plan import Plan
-from ellzero.conversion.streams import Replayed
 from ellzero.tables.columns import is_plain, kind_of, number_matrix, refuse_infinite
 from ellzero.tables.optional import need
-from ellzero.tables.text import exact_numbers, explained
+from ellzero.tables.text import TextTable, exact_numbers, explained
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Layout", "Part", "narrow_parts", "wide_parts"]
+__all__ = ["Part", "narrow_parts", "wide_parts"]
 
 NARROW_BYTES = 64
 """Bytes of a field while pandas reads it: its text, its place in the text, its number and two copies of that."""
@@ -38,67 +37,39 @@ NO_SEPARATOR = "\x1f"
 
 
 @dataclass(frozen=True)
-class Layout:
-    """The columns of a table, and the way in which its text is written."""
-
-    header: list[str]
-    features: list[str]
-    options: dict[str, Any]  # arguments of pandas' `read_csv`: separator, encoding
-
-
-@dataclass(frozen=True)
 class Part:
     """Some rows: numbers (NaN: missing), which columns hold truth values or numbers in them, and the target as text."""
 
     values: NDArray[np.float64]
     truth: NDArray[np.bool_]
     number: NDArray[np.bool_]
-    target: pd.Series | None
+    targets: list[pd.Series]  # one, or none
 
 
-def narrow_parts(plan: Plan, layout: Layout, text: Replayed, stack: ExitStack) -> Iterator[Part]:
+def narrow_parts(plan: Plan, table: TextTable, names: list[str], stack: ExitStack) -> Iterator[Part]:
     """Yield parts of a table with few columns, each of as many rows as memory allows."""
-    pandas = need("pandas")
-    with explained(plan.shown, plan.encoding):
-        reader = stack.enter_context(
-            pandas.read_csv(
-                text,
-                chunksize=max(1, plan.memory // (NARROW_BYTES * len(layout.header))),
-                decimal=plan.decimal,
-                na_values=list(plan.missing),
-                dtype={} if plan.target is None else {plan.target: str},
-                low_memory=False,
-                **layout.options,
-            )
-        )
     seen = 0
-    while True:
-        with explained(plan.shown, plan.encoding):
-            frame = next(reader, None)
-        if frame is None:
-            return
-        if type(frame.index).__name__ != "RangeIndex" or (len(frame) and frame.index[0] != seen):
-            raise InvalidInputError(f"{plan.shown} has rows with more fields than its header has names.")
+    for frame in table.batches(max(1, plan.memory // (NARROW_BYTES * len(table.header))), plan.targets, stack):
         if len(frame):
-            frame.columns = layout.header
-            yield narrow_part(frame, plan, layout, seen)
+            frame.columns = table.header
+            yield narrow_part(frame, plan, names, seen)
         seen += len(frame)
         del frame
 
 
-def narrow_part(frame: pd.DataFrame, plan: Plan, layout: Layout, seen: int) -> Part:
+def narrow_part(frame: pd.DataFrame, plan: Plan, names: list[str], seen: int) -> Part:
     """Return the numbers of a data frame; a column of text is an error."""
     types = dict(zip(frame.columns, frame.dtypes, strict=True))
-    for name in layout.features:
+    for name in names:
         if not is_plain(types[name]) and kind_of(frame[name]) != "number":
-            refuse_text(frame[name], name, plan, seen)
-    values = number_matrix(frame, layout.features, plan.shown)
-    truth = np.array([types[name].kind in "bO" for name in layout.features])
+            refuse_words(frame[name], name, plan, seen)
+    values = number_matrix(frame, names, plan.shown)
+    truth = np.array([types[name].kind in "bO" for name in names])
     valued = ~np.isnan(values).all(axis=0)
-    return Part(values, valued & truth, valued & ~truth, None if plan.target is None else frame[plan.target])
+    return Part(values, valued & truth, valued & ~truth, [frame[name] for name in plan.targets])
 
 
-def refuse_text(column: pd.Series, name: str, plan: Plan, seen: int) -> None:
+def refuse_words(column: pd.Series, name: str, plan: Plan, seen: int) -> None:
     """Raise an error that names a column of text and the first entry that is no number."""
     numbers = need("pandas").to_numeric(column, errors="coerce")
     odd = np.flatnonzero((numbers.isna() & column.notna()).to_numpy())
@@ -109,14 +80,13 @@ def refuse_text(column: pd.Series, name: str, plan: Plan, seen: int) -> None:
     )
 
 
-def wide_parts(plan: Plan, layout: Layout, text: Replayed, stack: ExitStack) -> Iterator[Part]:
+def wide_parts(plan: Plan, table: TextTable, names: list[str], stack: ExitStack) -> Iterator[Part]:
     """Yield parts of a table with very many columns: rows are split here, and pandas parses all fields as one column."""
-    options = layout.options
-    lines = io.TextIOWrapper(io.BufferedReader(text), encoding=options["encoding"], newline="")
-    place = {name: j for j, name in enumerate(layout.header)}
-    chosen = itemgetter(*(place[name] for name in layout.features))  # returns a tuple, since there is more than one name
-    most = max(1, plan.memory // (WIDE_BYTES * len(layout.header)))
-    width, seen = len(layout.header), 0
+    options, width, seen = table.options, len(table.header), 0
+    lines = io.TextIOWrapper(io.BufferedReader(table.text), encoding=options["encoding"], newline="")
+    place = {name: j for j, name in enumerate(table.header)}
+    chosen = itemgetter(*(place[name] for name in names))  # returns a tuple, since there is more than one name
+    most = max(1, plan.memory // (WIDE_BYTES * width))
     fields: list[str] = []
     targets: list[str] = []
     with explained(plan.shown, plan.encoding):
@@ -132,19 +102,19 @@ def wide_parts(plan: Plan, layout: Layout, text: Replayed, stack: ExitStack) -> 
         if row:
             row += [""] * (width - len(row))
             fields += chosen(row)
-            targets += [] if plan.target is None else [row[place[plan.target]]]
-        count = len(fields) // len(layout.features)
+            targets += [row[place[name]] for name in plan.targets]
+        count = len(fields) // len(names)
         if count == most or (row is None and count):
-            yield wide_part(fields, targets, plan, layout, seen)
+            yield wide_part(fields, targets, plan, names, seen)
             seen += count
             fields, targets = [], []
         if row is None:
             return
 
 
-def wide_part(fields: list[str], targets: list[str], plan: Plan, layout: Layout, seen: int) -> Part:
+def wide_part(fields: list[str], targets: list[str], plan: Plan, names: list[str], seen: int) -> Part:
     """Return the numbers of some rows of a wide table."""
-    p = len(layout.features)
+    p = len(names)
     shape = (len(fields) // p, p)
     column = as_column(fields, plan)
     truth: NDArray[np.bool_] = np.zeros(shape, dtype=bool)
@@ -154,13 +124,13 @@ def wide_part(fields: list[str], targets: list[str], plan: Plan, layout: Layout,
     if column.dtype.kind not in "iuf":
         numbers = need("pandas").to_numeric(column, errors="coerce")
         j = int(np.argmax((numbers.isna() & column.notna()).to_numpy())) % p
-        refuse_text(column.iloc[j::p], layout.features[j], plan, seen)
+        refuse_words(column.iloc[j::p], names[j], plan, seen)
     values = np.asfortranarray(column.to_numpy(dtype=np.float64).reshape(shape))
     for j in np.flatnonzero(np.isinf(values).any(axis=0))[:1].tolist():
-        refuse_infinite(values[:, j], layout.features[j], plan.shown)
+        refuse_infinite(values[:, j], names[j], plan.shown)
     number = (~np.isnan(values) & ~truth).any(axis=0)
-    target = None if plan.target is None else as_column(targets, plan, dtype=str).rename(plan.target)
-    return Part(values, np.asarray(truth.any(axis=0)), number, target)
+    labels = [as_column(targets, plan, dtype=str).rename(name) for name in plan.targets]
+    return Part(values, np.asarray(truth.any(axis=0)), number, labels)
 
 
 def as_column(fields: list[str], plan: Plan, dtype: Any = None) -> pd.Series:

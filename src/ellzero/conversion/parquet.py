@@ -11,50 +11,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.quoting import one_line
 from ellzero.conversion.content import DenseContent, Report, narrowest
-from ellzero.conversion.plan import UNLABELLED, Plan
-from ellzero.tables.columns import check_names, worded
+from ellzero.conversion.labels import Labels
+from ellzero.conversion.plan import Plan
+from ellzero.tables.columns import worded
 from ellzero.tables.optional import need
-from ellzero.tables.target import column_labels, column_response
-from ellzero.tables.text import refuse_twice
+from ellzero.tables.parquet import open_parquet
+from ellzero.tables.streams import readable
 
-__all__ = ["read_parquet"]
+__all__ = ["columns_of_parquet"]
 
 
-def read_parquet(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> DenseContent:
+def columns_of_parquet(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> DenseContent:
     """Read the columns of a file, row group by row group."""
     plan.refuse("target_file", "separator", "missing")
-    pyarrow = need("pyarrow")
-    try:
-        file = stack.enter_context(need("pyarrow.parquet").ParquetFile(plan.source, pre_buffer=False))
-    except (pyarrow.ArrowException, ValueError, OSError) as error:
-        if isinstance(error, FileNotFoundError):
-            raise
-        raise InvalidInputError(f"{plan.shown} cannot be read as Parquet: {one_line(error)}.") from None
+    file = open_parquet(plan.source, plan.shown, stack)
     fields = {field.name: field.type for field in file.schema_arrow}
-    refuse_twice(plan.shown, file.schema_arrow.names)
-    check_names(list(fields), [] if plan.target is None else [plan.target], plan.shown, "target: ")
-    check_names(list(fields), list(plan.drop), plan.shown, "drop: ")
+    index = index_columns(file.schema_arrow)
+    names = [name for name in plan.features_in(list(fields)) if name not in index]
     n = file.metadata.num_rows
     if not n:
         raise InvalidInputError(f"{plan.shown} has no rows.")
-    left_out = {*index_columns(file.schema_arrow), *plan.drop, *([] if plan.target is None else [plan.target])}
-    names = [name for name in fields if name not in left_out]
-    if not names:
-        raise InvalidInputError(f"{plan.shown} has no columns beside the target.")
     refuse_other_kinds(plan, {name: fields[name] for name in names})
-    y, keep = (None, None) if plan.target is None else read_target(plan, file)
+    labels, keep = Labels(plan), np.ones(n, dtype=bool)
+    for name in plan.targets:
+        need("pandas")
+        keep = labels.append(file.read(columns=[name], use_threads=False).column(name).to_pandas().rename(name))
     dtype = narrowest([numpy_type(fields[name]) for name in names])
     return DenseContent(
         source=plan.shown,
-        n=n if keep is None else int(keep.sum()),
+        n=int(keep.sum()),
         p=len(names),
         names=names,
-        y=y,
+        y=labels.joined() if plan.targets else None,
         target=plan.target,
         dtype=dtype,
-        pieces=lambda first, last: pieces(plan, file, names[first:last], dtype, keep),
+        pieces=lambda first, last: row_groups(plan, file, names[first:last], dtype, keep),
     )
 
 
@@ -82,43 +74,23 @@ def numpy_type(kind: Any) -> np.dtype[Any]:
     return np.dtype(np.float64) if need("pyarrow").types.is_decimal(kind) else np.dtype(kind.to_pandas_dtype())
 
 
-def read_target(plan: Plan, file: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-    """Read the target, and which rows have one (None: all)."""
-    need("pandas")
-    column = file.read(columns=[plan.target], use_threads=False).column(plan.target).to_pandas()
-    column.name = plan.target
-    absent = column.isna().to_numpy()
-    if absent.all():
-        raise InvalidInputError(f"target {plan.target!r} of {plan.shown} has no values at all.")
-    keep = None
-    if absent.any() and plan.drop_unlabelled:
-        keep = ~absent
-        column = column[keep]
-    elif absent.any():
-        raise InvalidInputError(
-            f"target {plan.target!r} of {plan.shown} is missing in row {int(np.argmax(absent)) + 1}; {UNLABELLED}"
-        )
-    return column_response(column, plan.shown, plan.decimal) if plan.regression else column_labels(column), keep
-
-
-def pieces(
-    plan: Plan, file: Any, names: list[str], dtype: np.dtype[Any], keep: NDArray[np.bool_] | None
+def row_groups(
+    plan: Plan, file: Any, names: list[str], dtype: np.dtype[Any], keep: NDArray[np.bool_]
 ) -> Iterator[NDArray[Any]]:
     """Yield some columns, a row group at a time; NaN where a value is missing."""
     row = 0
     for group in range(file.num_row_groups):
-        try:
+        with readable(plan.shown, "Parquet"):
             table = file.read_row_group(group, columns=names, use_threads=False)
-        except (need("pyarrow").ArrowException, OSError) as error:
-            raise InvalidInputError(f"{plan.shown} cannot be read as Parquet: {one_line(error)}.") from None
         block = np.empty((len(table), len(names)), dtype=np.float64 if dtype == np.float64 else np.float32, order="F")
         for j, name in enumerate(names):
-            block[:, j] = numbers(table.column(name))
-        yield block if keep is None else block[keep[row : row + len(table)]]
+            block[:, j] = column_numbers(table.column(name))
+        kept = keep[row : row + len(table)]
+        yield block if kept.all() else block[kept]
         row += len(table)
 
 
-def numbers(column: Any) -> NDArray[Any]:
+def column_numbers(column: Any) -> NDArray[Any]:
     """Return a column as numbers, NaN where one is missing."""
     pyarrow = need("pyarrow")
     if pyarrow.types.is_boolean(column.type):

@@ -8,24 +8,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.conversion.streams import text_format
+from ellzero.tables.columns import check_names
 from ellzero.tables.formats import FORMATS as TABLES
-from ellzero.tables.formats import STANDARD_INPUT, format_by_name, inner_suffix
+from ellzero.tables.source import Source, format_by_name
 
-__all__ = ["FORMATS", "IMPUTE", "UNLABELLED", "Plan", "as_bytes", "by_content", "format_of"]
+__all__ = ["FORMATS", "IMPUTE", "Plan", "as_bytes", "format_of"]
 
 FORMATS = {**TABLES, "plink": (".bed",), "npy": (".npy",)}
-UNLABELLED = "leave such rows out, by drop_unlabelled for example."
 IMPUTE = ("median", "mean", "mode")
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class Plan(Source):
     """The arguments of `convert`, checked."""
 
-    source: str  # a file's name, "-" for standard input
-    format: str
     target: str | None
     target_file: str | None
     drop: tuple[str, ...]
@@ -33,16 +30,22 @@ class Plan:
     regression: bool
     impute: str | None
     dtype: str | None
-    separator: str | None
-    decimal: str
-    encoding: str
-    missing: tuple[str, ...]
     memory: int
 
     @property
-    def shown(self) -> str:
-        """Return the name of the source for an error message."""
-        return "standard input" if self.source == STANDARD_INPUT else self.source
+    def targets(self) -> list[str]:
+        """Return the name of the target, or nothing."""
+        return [] if self.target is None else [self.target]
+
+    def features_in(self, columns: list[str]) -> list[str]:
+        """Return the columns that are neither the target nor dropped; both must be there."""
+        check_names(columns, self.targets, self.shown, "target: ")
+        check_names(columns, list(self.drop), self.shown, "drop: ")
+        left_out = {*self.targets, *self.drop}
+        names = [name for name in columns if name not in left_out]
+        if not names:
+            raise InvalidInputError(f"{self.shown} has no columns beside the target.")
+        return names
 
     def refuse(self, *names: str) -> None:
         """Raise an error about arguments that mean nothing for this format."""
@@ -59,12 +62,7 @@ def format_of(name: str, given: str | None) -> str:
         return given
     if os.path.isdir(name):
         raise InvalidInputError(f"{name} is a folder, not a data file.")
-    return by_content(name, format_by_name(name, FORMATS, "give the format"))
-
-
-def by_content(name: str, format: str) -> str:
-    """Return the format that a file's name suggests, but of a .txt file that of its first line: people call anything so."""
-    return text_format(name) if inner_suffix(name) == ".txt" and os.path.isfile(name) else format
+    return format_by_name(name, FORMATS, "give the format")
 
 
 def as_bytes(name: str, value: Any) -> int:

@@ -12,17 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.quoting import one_line
 from ellzero.base.reading import open_file
 from ellzero.conversion.content import DenseContent, Report
-from ellzero.conversion.plan import UNLABELLED, Plan
+from ellzero.conversion.labels import Labels
+from ellzero.conversion.plan import Plan
 from ellzero.tables.columns import check_presence
 from ellzero.tables.formats import inner_suffix
 from ellzero.tables.optional import need
-from ellzero.tables.target import column_labels, column_response
+from ellzero.tables.streams import readable
 from ellzero.tables.text import explained, reading_options
 
-__all__ = ["read_plink"]
+__all__ = ["genotypes"]
 
 MISSING = -127  # the int8 that bed-reader returns for a missing genotype
 UNKNOWN = ("-9", "NA", "NaN", "nan", "")  # words of the .fam file for a missing phenotype
@@ -30,11 +30,11 @@ BESIDE = (".bim", ".fam")  # endings of the files beside the genotypes
 PHENOTYPE = "phenotype"
 
 
-def read_plink(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> DenseContent:
+def genotypes(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> DenseContent:
     """Read the counts of each variant's first allele (A1 of the .bim file): 0, 1 or 2."""
     plan.refuse("drop", "separator")
     reader = need("bed_reader", "plink")
-    with readable(plan):
+    with readable(plan.shown, "PLINK genotypes"):
         for file in (Path(plan.source), *map(Path(plan.source).with_suffix, BESIDE)):
             open_file(file).close()  # bed-reader never returns from a folder
         bed = stack.enter_context(reader.open_bed(plan.source, num_threads=1))
@@ -42,16 +42,17 @@ def read_plink(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> De
         names = variant_names(bed)
     if not n or not p:
         raise InvalidInputError(f"{plan.shown} has no {'variants' if n else 'samples'}.")
-    y = phenotypes(plan, bed) if plan.target_file is None else from_file(plan, bed)
-    keep = np.arange(n)
-    if y is not None:
-        y, keep = labelled(plan, y)
+    labels, keep = Labels(plan), np.arange(n)
+    column = phenotypes(plan, bed) if plan.target_file is None else from_file(plan, bed)
+    labelled = bool(column.notna().any())
+    if labelled:
+        keep = np.flatnonzero(labels.append(column))
     whole = plan.dtype in (None, "int8")
     dtype = np.dtype(plan.dtype or "int8")
 
     def pieces(first: int, last: int) -> Iterator[NDArray[Any]]:
         rows = slice(None) if len(keep) == n else keep
-        with readable(plan):
+        with readable(plan.shown, "PLINK genotypes"):
             block = bed.read(index=(rows, slice(first, last)), dtype=dtype.name, order="F")
         yield block
 
@@ -60,26 +61,12 @@ def read_plink(plan: Plan, folder: Path, stack: ExitStack, report: Report) -> De
         n=len(keep),
         p=p,
         names=names,
-        y=y,
-        target=None if y is None else plan.target or PHENOTYPE,
+        y=labels.joined() if labelled else None,
+        target=plan.target or PHENOTYPE if labelled else None,
         dtype=dtype,
         pieces=pieces,
         missing=MISSING if whole else None,
     )
-
-
-class readable:
-    """A `with` block in which errors of bed-reader become one sentence."""
-
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-
-    def __enter__(self) -> None:
-        """Begin the block."""
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, Exception) and not isinstance(error, (InvalidInputError, MemoryError, FileNotFoundError)):
-            raise InvalidInputError(f"{self.plan.shown} cannot be read as PLINK genotypes: {one_line(error)}.") from None
 
 
 def variant_names(bed: Any) -> list[str]:
@@ -96,20 +83,18 @@ def variant_names(bed: Any) -> list[str]:
 
 
 def phenotypes(plan: Plan, bed: Any) -> Any:
-    """Return the last column of the .fam file, None where it says missing; None alone if no sample has a phenotype.
+    """Return the last column of the .fam file, None where it says missing.
 
     If all values are 0, 1 and 2, then 1 means control, 2 case and 0 missing. With other values, 0 is a number like any other.
     """
     if plan.target not in (None, PHENOTYPE):
         raise InvalidInputError("target names a column of target_file; without one it is the phenotype of the .fam file.")
     pandas = need("pandas", "plink")
-    with readable(plan):
+    with readable(plan.shown, "PLINK genotypes"):
         column = pandas.Series([str(value) for value in bed.pheno], name=PHENOTYPE, dtype=object)
     absent = column.isin(UNKNOWN)
     if not plan.regression and set(column[~absent]) <= {"0", "1", "2"}:
         absent |= column == "0"
-    if absent.all():
-        return None
     return column.mask(absent, None)
 
 
@@ -130,20 +115,9 @@ def from_file(plan: Plan, bed: Any) -> Any:
     twice = frame.loc[frame.duplicated(keys), "IID"].tolist()
     if twice:
         raise InvalidInputError(f"{name} has more than one row for sample {twice[0]!r}.")
-    with readable(plan):
+    with readable(plan.shown, "PLINK genotypes"):
         samples = pandas.DataFrame({"FID": [str(v) for v in bed.fid], "IID": [str(v) for v in bed.iid]})
-    return samples[keys].merge(frame[list(dict.fromkeys([*keys, plan.target]))], on=keys, how="left")[plan.target]
-
-
-def labelled(plan: Plan, column: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the target of the samples that have one, and the indices of these samples."""
-    absent = column.isna().to_numpy()
-    if absent.all():
+    column = samples[keys].merge(frame[list(dict.fromkeys([*keys, plan.target]))], on=keys, how="left")[plan.target]
+    if column.isna().all():
         raise InvalidInputError(f"no sample of {plan.shown} is in {plan.target_file}, or has a value there.")
-    if absent.any() and not plan.drop_unlabelled:
-        raise InvalidInputError(
-            f"{int(absent.sum())} of {len(absent)} samples of {plan.shown} have no {column.name}; {UNLABELLED}"
-        )
-    keep = np.flatnonzero(~absent)
-    column = column[~absent]
-    return column_response(column, plan.shown, ".") if plan.regression else column_labels(column), keep
+    return column

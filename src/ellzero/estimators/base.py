@@ -16,13 +16,13 @@ from ellzero.base.devices import at_hand
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import check_progress
 from ellzero.base.quoting import shown
-from ellzero.base.validation import as_choice, as_flag, as_nonnegative, as_vector, as_weights, refuse_masked
+from ellzero.base.validation import as_choice, as_flag, as_nonnegative, as_vector, as_weights, if_given, refuse_masked
 from ellzero.design import Design, as_design, is_stored
 from ellzero.estimators.cautions import warn_of_cautions
 from ellzero.estimators.model_choice import FoundModels, ModelChoice, held_out_decision, mean_model, refit
 from ellzero.estimators.model_content import write_model
 from ellzero.estimators.resampling import Split, make_splits, run_tasks
-from ellzero.estimators.showing import as_html, as_text, heading, linear_functions
+from ellzero.estimators.showing import estimator_html, estimator_text, heading, linear_functions
 from ellzero.estimators.stored_input import check_features, check_training_data, quoting_safely, read_columns
 from ellzero.estimators.training import Training
 from ellzero.exact.alternative_models import Alternatives
@@ -55,6 +55,8 @@ class L0Estimator(BaseEstimator):
 
     coef_: Any  # an array or, after `sparsify`, a sparse matrix
     intercept_: Any
+    probability: bool = False  # settings that not all estimators have
+    within: float | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -92,25 +94,26 @@ class L0Estimator(BaseEstimator):
     @property
     def _reversed(self) -> bool:
         """Whether the positive label is the first of two classes: what is printed speaks for it, `coef_` for the second."""
-        label = self._as_fitted("pos_label")
-        return label is not None and bool(label == self.classes_[0])
+        return hasattr(self, "classes_") and bool(self._as_fitted("pos_label") == self.classes_[0])
 
     def _shown_classes(self) -> list[Any]:
         """Return the labels, the positive one of two as the second; none for a regression."""
         classes = self.classes_.tolist() if hasattr(self, "classes_") else []
         return classes[::-1] if self._reversed else classes
 
+    def _given(self) -> set[str]:
+        """Return the names of the settings that have a value."""
+        return {name for name, value in self.get_params(deep=False).items() if value is not None}
+
     def _prepare(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Training:
         """Return the validated data as problems, and set `n_features_in_` and the like."""
         as_choice("algorithm", self.algorithm, ALGORITHMS)
-        as_flag("probability", getattr(self, "probability", False))
+        as_flag("probability", self.probability)
         refuse_masked("y", y)
         if self.algorithm == "exact":
             self._search_options()  # so that bad ones are refused before any work
-        if (within := getattr(self, "within", None)) is not None:
-            as_nonnegative("within", within)
-            if self.algorithm != "exact":
-                raise InvalidInputError(f"within belongs to algorithm='exact', got algorithm={self.algorithm!r}.")
+        if if_given(as_nonnegative, "within", self.within) is not None and self.algorithm != "exact":
+            raise InvalidInputError(f"within belongs to algorithm='exact', got algorithm={self.algorithm!r}.")
         design, target = self._data(X, y)
         n = design.shape[0]
         weight = np.ones(n) if sample_weight is None else as_vector("sample_weight", sample_weight, n)
@@ -188,7 +191,7 @@ class L0Estimator(BaseEstimator):
             self.n_iter_ = max(1, sum(solution.nodes for solution in solutions))
             self.solution_ = one_or_list(solutions)
             self.certificate_ = one_or_list([solution.certificate for solution in solutions])
-            if getattr(self, "within", None) is not None:
+            if self.within is not None:
                 self.alternatives_ = one_or_list(self._find_alternatives(best.training, best.choice, models))
         else:
             precise = [
@@ -197,7 +200,7 @@ class L0Estimator(BaseEstimator):
             ]
             pairs = zip(problems, zip(*precise, strict=True), strict=True)
             models = [mean_model(problem, list(several)) for problem, several in pairs]
-        price = best.choice.lambda_0 or 0.0
+        price = best.choice.lambda_0
         models = [
             replace(model, objective=problem.objective(model.support, model.values, model.intercept, price))
             for problem, model in zip(problems, models, strict=True)
@@ -209,7 +212,7 @@ class L0Estimator(BaseEstimator):
         # Level 6 is the user's code that calls `fit`.
         self.cautions_ = warn_of_cautions(problems, models, best.training.classes, 6)
         self.path_ = one_or_list(best.searched)
-        if getattr(self, "probability", False) and not self._loss.has_probabilities:
+        if self.probability and not self._loss.has_probabilities:
             held_out = np.mean([self._held_out_decisions(each.training, each.choice, y) for each in found], axis=0)
             self._calibrate(best.training, held_out)
 
@@ -244,9 +247,10 @@ class L0Estimator(BaseEstimator):
     def _decision_values(self, X: Any) -> Array:
         """Return X coef + intercept, of shape (n, outputs); only the columns that the model uses are read."""
         check_is_fitted(self)
-        stored = as_design(X) if is_stored(X) else None
-        if stored is not None:
-            check_features(self, stored)
+        stored = is_stored(X)
+        if stored:
+            X = as_design(X)
+            check_features(self, X)
         else:
             with quoting_safely(X):
                 X = validate_data(self, X, accept_sparse=["csr", "csc"], dtype="numeric", reset=False)
@@ -257,7 +261,7 @@ class L0Estimator(BaseEstimator):
             coef = np.atleast_2d(self.coef_)
             used = np.flatnonzero((coef != 0.0).any(axis=0))
             values = np.ascontiguousarray(coef[:, used]).T
-        part = X[:, used] if stored is None else read_columns(stored, used)
+        part = read_columns(X, used) if stored else X[:, used]
         product = part @ values if sparse.issparse(part) else part.astype(np.float64) @ values
         return np.asarray(product) + np.atleast_1d(self.intercept_)
 
@@ -347,15 +351,15 @@ class L0Estimator(BaseEstimator):
         return Summary(heading(self, about), parts, self._loss, "class" if classes else "target")
 
     def __str__(self) -> str:
-        return as_text(self) if hasattr(self, "coef_") else repr(self)
+        return estimator_text(self) if hasattr(self, "coef_") else repr(self)
 
     def _repr_html_inner(self) -> str:
-        return super()._repr_html_inner() + (as_html(self) if hasattr(self, "coef_") else "")
+        return super()._repr_html_inner() + (estimator_html(self) if hasattr(self, "coef_") else "")
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
         if hasattr(self, "coef_") and "text/html" in bundle:
-            bundle["text/html"] += as_html(self)
+            bundle["text/html"] += estimator_html(self)
         return bundle
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -379,7 +383,7 @@ def searches(
     """Return an exact search for each problem: the problem, its options, and the model that was found."""
     sizes = choice.k or (choice.largest,) * len(models)
     return [
-        (problem, check_budget(problem, replace(options, lambda_0=choice.lambda_0 or 0.0, k=k, budget=choice.budget)), [model])
+        (problem, check_budget(problem, replace(options, lambda_0=choice.lambda_0, k=k, budget=choice.budget)), [model])
         for problem, k, model in zip(training.problems, sizes, models, strict=True)
     ]
 

@@ -80,11 +80,9 @@ def class_pairs(classes: Sequence[object]) -> list[tuple[str, str]]:
     return [(names[0], names[1])] if len(names) == 2 else [("the rest", name) for name in names]
 
 
-def warn_of_cautions(
-    problems: list[Problem], models: list[Model], classes: NDArray[np.generic] | None, stacklevel: int
-) -> list[str]:
+def warn_of_cautions(problems: list[Problem], models: list[Model], classes: NDArray[np.generic], stacklevel: int) -> list[str]:
     """Warn of all cautions on the models of a classifier, one for each problem, and return them."""
-    if classes is None:
+    if not len(classes):
         return []
     found, pairs = list[str](), iter(class_pairs(classes.tolist()))
     for problem, model in zip(problems, models, strict=True):

@@ -12,7 +12,7 @@ from scipy import sparse
 from ellzero.estimators.choice_rules import CLOSE, WORTH_AVERAGING
 from ellzero.estimators.scoring import is_loss, name_score
 
-__all__ = ["Choice", "ChosenModel", "Column", "Place", "choose_mean", "choose_point", "explain"]
+__all__ = ["Choice", "ChosenModel", "Column", "Place", "choose_mean", "choose_point", "count_features", "explain"]
 
 Array = NDArray[np.float64]
 Place = tuple[int, int]  # a column, and a point of it
@@ -91,7 +91,7 @@ class ChosenModel:
     def __str__(self) -> str:
         values = {"lambda_0": self.lambda_0, "lambda_1": self.lambda_1, "lambda_2": self.lambda_2}
         penalties = ", ".join(f"{name} = {value:.3g}" for name, value in values.items() if value)
-        return features(self.size) + (f" ({penalties})" if penalties else "")
+        return count_features(self.size) + (f" ({penalties})" if penalties else "")
 
 
 @dataclass(frozen=True)
@@ -171,19 +171,19 @@ def explain(
     value = f"{sign * score:.4g} +- {error:.2g}"
     if len(models) > 1:
         better = f"{100.0 * abs(score - best) / abs(best):.2g} % better than" if best else "better than"
-        what = f"the mean of {len(models)} models, of {joined(models)}, which has {features(size)}"
+        what = f"the mean of {len(models)} models, of {list_models(models)}, which has {count_features(size)}"
         why = f"{what}: its {name}, {value}, is {better} {sign * best:.4g}, the {extreme} {among}"
     elif places[0] != first:
         limit = float(columns[first[0]].standard_error[first[1]])
         close = f"one standard error ({limit:.2g})" if rule == "one_se" else f"{100.0 * CLOSE:g} %"
-        of_best = f"of the {extreme}, {sign * best:.4g} with {features(int(columns[first[0]].size[first[1]]))}"
+        of_best = f"of the {extreme}, {sign * best:.4g} with {count_features(int(columns[first[0]].size[first[1]]))}"
         why = f"{models[0]}: the smallest {among} whose {name}, {value}, is within {close} {of_best}"
     else:
         why = f"{models[0]}: its {name}, {value}, is the {extreme} {among}"
     smaller = choose_point(columns, "one_se", scoring)
     fewer = int(columns[smaller[0]].size[smaller[1]])
     if rule != "one_se" and fewer < size:
-        why += f'; {features(fewer)} would be within one standard error of that (rule="one_se")'
+        why += f'; {count_features(fewer)} would be within one standard error of that (rule="one_se")'
     return Choice(models, size, score, error, why[0].upper() + why[1:] + ".")
 
 
@@ -193,12 +193,12 @@ def model_at(column: Column, point: int) -> ChosenModel:
     return ChosenModel(lambda_0, column.lambda_1, column.lambda_2, int(column.size[point]))
 
 
-def features(number: int) -> str:
+def count_features(number: int) -> str:
     """Return a number of features in words."""
-    return f"{number} feature{'' if number == 1 else 's'}"
+    return f"{number:,} feature{'' if number == 1 else 's'}"
 
 
-def joined(models: Sequence[ChosenModel]) -> str:
+def list_models(models: Sequence[ChosenModel]) -> str:
     """Return a list in words."""
     words = [str(model) for model in models]
     return f"{', '.join(words[:-1])} and {words[-1]}"

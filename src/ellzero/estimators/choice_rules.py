@@ -69,21 +69,22 @@ AVERAGED_ROWS = 1000
 """With more rows a single model is as good as a mean, which has more features and needs the predictions of all models."""
 
 
-def shrinkage_values(problems: list[Problem], name: str, options: PathOptions, count: int | None = None) -> Array:
+def shrinkage_values(problems: list[Problem], name: str, options: PathOptions, count: int = 0) -> Array:
     """Return the values of lambda_1 or lambda_2, decreasing; `count` asks for so many, log-spaced over four decades.
 
     Of all outputs' grids it is the largest. Zero alone is returned if no column improves on the intercept. Without `count`,
     they are those of the ladder: which of them are tried is up to `next_step`.
     """
-    if count is None and name == "lambda_2":
+    if not count and name == "lambda_2":
         values = max(largest_curvature(problem) for problem in problems) * np.array(LADDER)
         return values if values[-1] > 0.0 else np.zeros(1)
     try:
-        grids = [automatic_grid(problem, name, options, count or 1) for problem in problems]
+        grid = max(
+            (automatic_grid(problem, name, options, count or 1) for problem in problems), key=lambda grid: float(grid[0])
+        )
     except InvalidInputError:
         return np.zeros(1)
-    grid = max(grids, key=lambda grid: float(grid[0]))
-    return grid[0] * np.array(LASSO_LADDER) if count is None else grid
+    return grid if count else grid[0] * np.array(LASSO_LADDER)
 
 
 def next_step(tried: Sequence[int], best: int) -> int | None:

@@ -26,21 +26,21 @@ LARGE = 1 << 14  # bytes: a smaller array costs less inside of its task than as 
 
 
 def run_on_cluster(parallel: Parallel, calls: Sequence[Call]) -> Iterator[Any]:
-    """Run the calls on the cluster; yield their results in the order in which they come."""
+    """Run the calls on the cluster; yield their results in the order of the calls."""
     arrays, parcels = [], []
-    for number, call in enumerate(calls):
+    for call in calls:
         packer = Packer()
         packed = packer.pack(call)
         arrays.append(packer.arrays)
-        parcels.append(delayed(run_packed)(number, packed, *packer.arrays))
-    for number, packed in parallel(parcels):
-        yield Unpacker(packed, arrays[number]).load()
+        parcels.append(delayed(run_packed)(packed, *packer.arrays))
+    for packed, own in zip(parallel(parcels), arrays, strict=True):
+        yield Unpacker(packed, own).load()
 
 
-def run_packed(number: int, packed: bytes, *arrays: NDArray[Any]) -> tuple[int, bytes]:
-    """Run a call on a worker; return its number and its result, packed without the arrays that came with it."""
+def run_packed(packed: bytes, *arrays: NDArray[Any]) -> bytes:
+    """Run a call on a worker; return its result, packed without the arrays that came with it."""
     function, arguments, options = Unpacker(packed, arrays).load()
-    return number, Packer(arrays).pack(function(*arguments, **options))
+    return Packer(arrays).pack(function(*arguments, **options))
 
 
 class Packer(cloudpickle.Pickler):

@@ -21,13 +21,13 @@ from ellzero.estimators.training import FittedPoints, Training, fit_lambda_grid,
 from ellzero.problem.model import Model
 from ellzero.solvers.paths import PathOptions
 
-__all__ = ["Comparison", "FittedColumn", "Plan", "Steps"]
+__all__ = ["Comparison", "ComparisonPlan", "FittedColumn", "Steps"]
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class ComparisonPlan:
     """The models that are compared, and the rule that chooses among them."""
 
     shrinkage: list[tuple[float, float]]  # (lambda_1, lambda_2) of each column
@@ -90,7 +90,7 @@ class Comparison:
     """
 
     training: Training
-    plan: Plan
+    plan: ComparisonPlan
     splits: list[Split]
     score: HeldOutScore
     options: PathOptions
@@ -197,7 +197,7 @@ class Comparison:
         return max(self.training.problem.counted(support.astype(np.int32)) for support in supports)
 
 
-def fit_points(training: Training, plan: Plan, grid: Array, options: PathOptions) -> FittedPoints:
+def fit_points(training: Training, plan: ComparisonPlan, grid: Array, options: PathOptions) -> FittedPoints:
     """Fit models at all points of one column."""
     if plan.select == "size":
         return fit_size_grid(training, np.arange(plan.largest + 1), options)
@@ -205,7 +205,7 @@ def fit_points(training: Training, plan: Plan, grid: Array, options: PathOptions
 
 
 def rate_fold(
-    fold: Training, plan: Plan, grid: Array, options: PathOptions, test: NDArray[np.int64], score: HeldOutScore
+    fold: Training, plan: ComparisonPlan, grid: Array, options: PathOptions, test: NDArray[np.int64], score: HeldOutScore
 ) -> RatedFold:
     """Fit models on a fold's training rows, and rate them on its test rows."""
     fits = fit_points(fold, plan, grid, options)

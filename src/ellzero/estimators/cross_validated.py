@@ -13,11 +13,11 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import as_progress
-from ellzero.base.validation import as_choice, as_count, as_flag, as_grid
+from ellzero.base.validation import as_choice, as_count, as_flag, as_grid, if_given
 from ellzero.estimators.arguments import ClassArguments, ComparisonArguments, FitArguments
 from ellzero.estimators.base import L0Estimator
 from ellzero.estimators.choice_rules import largest_by_rows, largest_by_size, most_averaged, points_of_paths, shrinkage_values
-from ellzero.estimators.comparison import Comparison, Plan, Steps
+from ellzero.estimators.comparison import Comparison, ComparisonPlan, Steps
 from ellzero.estimators.model_choice import FoundModels, ModelChoice
 from ellzero.estimators.resampling import make_splits
 from ellzero.estimators.scoring import HeldOutScore, accepts_weights, as_scorer, scorer_name
@@ -60,13 +60,15 @@ class CrossValidatedFit(L0Estimator):
         routed = self._routed(scorer, sample_weight, params)
         training = self._prepare(X, y, sample_weight)
         labels = np.asarray(y)
-        labels = labels if training.classes is None and training.outputs > 1 else labels.reshape(len(labels))
+        labels = labels.ravel() if labels.size == len(labels) else labels
         splits = make_splits(self.cv, training, labels, self.random_state, **routed.splitter.split)
         name = self.scoring if isinstance(self.scoring, str) else ""
         score = HeldOutScore(training, scorer, labels, routed.scorer.score, name, getattr(self, "pos_label", None))
-        largest = self._largest(training)
-        n_lambda = points_of_paths(largest) if self.n_lambda is None else self.n_lambda
-        options = self._path_options(n_lambda=n_lambda, lambda_min_ratio=self.lambda_min_ratio)
+        rows = int(np.count_nonzero(training.problem.w))
+        largest = largest_by_size() if self.select == "size" else largest_by_rows(rows)
+        largest = min(largest if self.max_support is None else self.max_support, training.problem.countable())
+        n_lambda = if_given(as_count, "n_lambda", self.n_lambda, 1)
+        options = self._path_options(n_lambda=n_lambda or points_of_paths(largest), lambda_min_ratio=self.lambda_min_ratio)
         steps = Steps(as_progress(self.progress, "cross-validation"))
         plan = self._plan(training, options, largest)
         comparison = Comparison(training, plan, splits, score, options, self.n_jobs, steps)
@@ -84,57 +86,43 @@ class CrossValidatedFit(L0Estimator):
     def _found(self, fits: FittedPoints, point: int, largest: int) -> FoundModels:
         """Return the models of all rows at a point, with what is needed to fit them again."""
         if self.select == "size":
-            choice = ModelChoice((point,) * len(fits.training.targets), None)
+            choice = ModelChoice((point,) * len(fits.training.targets))
         else:
-            choice = ModelChoice(None, float(fits.lambda_0[point]), largest)
+            choice = ModelChoice(lambda_0=float(fits.lambda_0[point]), largest=largest)
         return FoundModels(fits.training, choice, fits.models[point], fits.searched)
 
     def _check_settings(self) -> None:
         """Refuse settings that are not known or contradict each other, before any work is done."""
         for name, choices in (("penalty", PENALTIES), ("select", ("lambda_0", "size")), ("rule", ("auto", "best", "one_se"))):
             as_choice(name, getattr(self, name), choices)
-        if self.max_support is not None:
-            as_count("max_support", self.max_support, 0)
-        if self.average is not None and as_count("average", self.average, 1) > 1:
+        if_given(as_count, "max_support", self.max_support, 0)
+        if (if_given(as_count, "average", self.average, 1) or 1) > 1:
             for name, value in (("select", "size"), ("rule", "one_se"), ("algorithm", "exact")):
                 if getattr(self, name) == value:
                     raise InvalidInputError(f"average must be 1 with {name}={value!r}, got {self.average}.")
-        if self.lambda_0 is not None:
-            as_grid("lambda_0", self.lambda_0)
-            if self.select == "size":
-                raise InvalidInputError("lambda_0 is a grid for select='lambda_0', got select='size'.")
+        if if_given(as_grid, "lambda_0", self.lambda_0) is not None and self.select == "size":
+            raise InvalidInputError("lambda_0 is a grid for select='lambda_0', got select='size'.")
 
-    def _largest(self, training: Training) -> int:
-        """Return the size of the largest model that is looked at."""
-        rows = int(np.count_nonzero(training.problem.w))
-        by_rule = largest_by_size() if self.select == "size" else largest_by_rows(rows)
-        return min(by_rule if self.max_support is None else self.max_support, training.problem.countable())
-
-    def _plan(self, training: Training, options: PathOptions, largest: int) -> Plan:
+    def _plan(self, training: Training, options: PathOptions, largest: int) -> ComparisonPlan:
         """Return the models to compare, and the rule that chooses among them; the user's settings come before ours."""
-        own_shrinkage = self.shrinkage is not None or self.n_shrinkage is not None
-        own_grid = self.lambda_0 is not None
-        shrinkage = self._shrinkage(training, options)
-        return Plan(
+        own_shrinkage, own_grid = self._given() & {"shrinkage", "n_shrinkage"}, self._given() & {"lambda_0", "n_lambda"}
+        shrinkage, by_price = self._shrinkage(training, options), self.select == "lambda_0"
+        average, usual = 1, by_price and self.rule == "auto" and self.penalty == "l0l2" and self.algorithm != "exact"
+        if usual and not own_shrinkage and "lambda_0" not in own_grid:  # who gives a grid gets one of its models
+            average = most_averaged(len(training.problem.y))
+        return ComparisonPlan(
             shrinkage=shrinkage,
-            lambda_0=as_grid("lambda_0", self.lambda_0) if own_grid else np.empty(0),
+            lambda_0=as_grid("lambda_0", self.lambda_0) if "lambda_0" in own_grid else np.empty(0),
             largest=largest,
             limit=training.problem.countable() if self.max_support is None else self.max_support,
             select=self.select,
             rule=self.rule,
             scoring=scorer_name(self.scoring),
             keep=as_flag("keep_predictions", self.keep_predictions),
-            thin=not own_grid and self.n_lambda is None and self.select == "lambda_0",
+            thin=by_price and not own_grid,
             climb=not own_shrinkage and len(shrinkage) > 1,
-            average=self._most_averaged(own_shrinkage or own_grid, len(training.problem.y)),
+            average=self.average or average,
         )
-
-    def _most_averaged(self, own_grid: bool, rows: int) -> int:
-        """Return how many models the chosen one may be the mean of; who gives a grid gets one of its models."""
-        if self.average is not None:
-            return int(self.average)
-        usual = self.select == "lambda_0" and self.rule == "auto" and self.penalty == "l0l2" and self.algorithm != "exact"
-        return most_averaged(rows) if usual and not own_grid else 1
 
     def _shrinkage(self, training: Training, options: PathOptions) -> list[tuple[float, float]]:
         """Return (lambda_1, lambda_2) of each column of the comparison."""
@@ -144,8 +132,8 @@ class CrossValidatedFit(L0Estimator):
             return [(0.0, 0.0)]
         name = "lambda_1" if self.penalty == "l0l1" else "lambda_2"
         if self.shrinkage is None:
-            count = None if self.n_shrinkage is None else as_count("n_shrinkage", self.n_shrinkage, 1)
-            values = shrinkage_values(training.problems, name, options, count)
+            count = if_given(as_count, "n_shrinkage", self.n_shrinkage, 1)
+            values = shrinkage_values(training.problems, name, options, count or 0)
         else:
             values = as_grid("shrinkage", self.shrinkage)
         return [(float(value), 0.0) if name == "lambda_1" else (0.0, float(value)) for value in values]
@@ -158,9 +146,7 @@ class CrossValidatedFit(L0Estimator):
         unknown = [name for name in params if name != "groups"]
         if unknown:
             raise TypeError(f"fit got an unexpected argument {unknown[0]!r}; scikit-learn's metadata routing is not enabled.")
-        weights = (
-            {} if sample_weight is None or scorer is None or not accepts_weights(scorer) else {"sample_weight": sample_weight}
-        )
+        weights = {"sample_weight": sample_weight} if sample_weight is not None and accepts_weights(scorer) else {}
         return Bunch(splitter=Bunch(split=params), scorer=Bunch(score=weights))
 
     def get_metadata_routing(self) -> MetadataRouter:

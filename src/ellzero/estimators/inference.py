@@ -22,7 +22,7 @@ from sklearn.model_selection import train_test_split
 
 from ellzero.base.devices import at_hand
 from ellzero.base.errors import FragileModelWarning, InvalidInputError
-from ellzero.base.notebook import html_table
+from ellzero.base.notebook import html_table, text_table
 from ellzero.base.quoting import quoted, shown
 from ellzero.base.validation import as_choice, as_nonnegative, as_vector
 from ellzero.design import Design, as_design
@@ -77,10 +77,15 @@ class Inference:
         """Of the coefficients."""
         return np.sqrt(np.diag(self.covariance)[:-1])
 
+    @property
+    def _odds(self) -> bool:
+        """Whether coefficients are logarithms of odds ratios."""
+        return self.classes is not None
+
     @cached_property
     def _distribution(self) -> Any:
         """The distribution of an estimate's error over its standard error."""
-        return norm if self.classes is not None else student(len(self.measuring) - len(self.coef) - 1)
+        return norm if self._odds else student(len(self.measuring) - len(self.coef) - 1)
 
     @property
     def interval(self) -> Array:
@@ -115,7 +120,7 @@ class Inference:
             "p_value": self.p_value,
             "p_adjusted": self.p_adjusted,
         }
-        if self.classes is not None:
+        if self._odds:
             with np.errstate(over="ignore"):
                 columns |= {"odds_ratio": np.exp(self.coef), "odds_lower": np.exp(lower), "odds_upper": np.exp(upper)}
         return need("pandas", "frame").DataFrame(columns)
@@ -144,7 +149,7 @@ class Inference:
             [shown(feature_name(self.names, int(j))), *(f"{value:.4g}" for value in figures), p_words(p), p_words(adjusted)]
             for j, *figures, p, adjusted in parts
         ]
-        if self.classes is not None:
+        if self._odds:
             header.append("odds ratio")
             with np.errstate(over="ignore"):
                 rows = [[*row, f"{ratio:.4g}"] for row, ratio in zip(rows, np.exp(self.coef), strict=True)]
@@ -152,12 +157,7 @@ class Inference:
 
     def __repr__(self) -> str:
         header, rows = self._table()
-        widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-        lines = [
-            "  ".join([row[0].ljust(widths[0]), *(text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True))])
-            for row in [header, *rows]
-        ]
-        return "\n".join([self._heading(), *lines, *self._notes()])
+        return "\n".join([self._heading(), *text_table([header, *rows]), *self._notes()])
 
     def _repr_html_(self) -> str:
         return html_table(self._heading(), *self._table(), self._notes())
@@ -220,14 +220,15 @@ def inference(
 
     """
     as_choice("loss", loss, MEASURED)
-    share, confidence = between("split", split), between("level", level)
+    share, confidence = open_share("split", split), open_share("level", level)
     names = None if feature_names is None else as_names(feature_names, X)
     design = as_design(X, names)
     n = design.shape[0]
     classes: NDArray[Any] | None = None
     if np.ndim(y) == 2 and np.shape(y)[1] > 1:
         raise InvalidInputError(f"inference measures one output: take a column of y, which has {np.shape(y)[1]}.")
-    if get_loss(loss).is_classification:
+    of_labels = get_loss(loss).is_classification
+    if of_labels:
         labels = {*np.asarray(at_hand(y)).ravel().tolist()}
         if len(labels) > 2:
             raise InvalidInputError(
@@ -236,14 +237,14 @@ def inference(
         target, classes = get_loss(loss).encode(y, n, np.full(n, 1.0 / n))
     else:
         target = as_vector("y", y, n)
-    strata = None if classes is None else target
+    strata = target if of_labels else None
     try:
         choosing, measuring = train_test_split(np.arange(n), train_size=share, random_state=random_state, stratify=strata)
     except ValueError:
         raise InvalidInputError(f"split={share:g} leaves too few rows, or too few of a class, of the {n} rows of X.") from None
     chosen = np.zeros(n)
     chosen[choosing] = 1.0
-    kind: Any = L0Regressor if classes is None else L0Classifier
+    kind: Any = L0Classifier if of_labels else L0Regressor
     settings = {"k": k, "lambda_2": lambda_2, "algorithm": algorithm, "unpenalized": unpenalized, "n_jobs": n_jobs}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FragileModelWarning)  # of the choice: its coefficients are not used
@@ -252,7 +253,7 @@ def inference(
     coef, intercept, covariance = unpenalised_fit(
         rows_of(design, support, measuring),
         target[measuring],
-        classes is not None,
+        of_labels,
         [feature_name(design.names, int(j)) for j in support],
     )
     return Inference(
@@ -269,7 +270,7 @@ def inference(
     )
 
 
-def between(name: str, value: Any) -> float:
+def open_share(name: str, value: Any) -> float:
     """Return a number above zero and below one."""
     number = as_nonnegative(name, value)
     if not 0.0 < number < 1.0:

@@ -27,11 +27,11 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """The wanted models: of at most `k` features for each problem, or within a budget; with a price `lambda_0`, or without."""
+    """The wanted models: of at most `k` features for each problem, or within a budget; each feature costs `lambda_0`."""
 
-    k: tuple[int, ...] | None
-    lambda_0: float | None
-    largest: int | None = None  # if k is None, size of the largest model that is looked at; None for any size
+    k: tuple[int, ...] = ()  # empty: of any size, up to `largest`
+    lambda_0: float = 0.0
+    largest: int | None = None  # size of the largest model that is looked at; None for any size
     budget: float | None = None  # of the costs of each model's features
 
 
@@ -60,16 +60,15 @@ def fit_chosen_models(
     training: Training, choice: ModelChoice, options: PathOptions
 ) -> tuple[list[Model], list[Path | Sizes | Budgets]]:
     """Fit the wanted model of each problem; return the models, and the paths or sizes that they were found on."""
-    price = choice.lambda_0 or 0.0
     if choice.budget is not None:
-        return fit_within_budget(training, choice.budget, options, price)
-    if choice.k is None:
+        return fit_within_budget(training, choice.budget, options, choice.lambda_0)
+    if not choice.k:
         largest = training.problem.countable() if choice.largest is None else choice.largest
-        fits = fit_lambda_grid(training, np.array([price]), options, largest)
+        fits = fit_lambda_grid(training, np.array([choice.lambda_0]), options, largest)
         return fits.models[0], fits.searched
     limits = [min(k, training.problem.countable()) for k in choice.k]
     by_size = [compute_sizes(problem, np.arange(k + 1), options) for problem, k in zip(training.problems, limits, strict=True)]
-    return [min(sizes, key=lambda model: model.objective_at(price)) for sizes in by_size], list(by_size)
+    return [min(sizes, key=lambda model: model.objective_at(choice.lambda_0)) for sizes in by_size], list(by_size)
 
 
 def fit_within_budget(

@@ -53,11 +53,11 @@ def make_splits(cv: Any, training: Training, y: NDArray[Any], seed: Any, **param
         if cv < 2:
             raise InvalidInputError(f"cv must be at least 2 folds, got {cv}.")
         splitter = KFold(int(cv), shuffle=True, random_state=seed)
-        if training.classes is not None:
+        if len(training.classes):
             splitter = StratifiedKFold(folds_for(int(cv), y), shuffle=True, random_state=seed)
     else:
         try:
-            splitter = check_cv(cv, y, classifier=training.classes is not None)
+            splitter = check_cv(cv, y, classifier=len(training.classes) > 0)
         except ValueError as error:
             reason = str(error).rstrip(".")
             raise InvalidInputError(f"cv must be a number of folds, a splitter or an iterable of splits: {reason}.") from None
@@ -99,7 +99,7 @@ def run_tasks(
     function: Callable[..., Result],
     tasks: Sequence[Iterable[Any]],
     n_jobs: int | None,
-    progress: Callable[[int, Result], None] | None = None,
+    progress: Callable[[int, Result], object] = lambda done, result: None,
 ) -> list[Result]:
     """Call the function with each task's arguments, in parallel by joblib; return the results in the order of the tasks.
 
@@ -109,43 +109,36 @@ def run_tasks(
     workers that they wait for.
     """
     crew = Crew()
-    calls = [delayed(run_numbered)(number, function, with_crew(task, crew), crew) for number, task in enumerate(tasks)]
+    calls = [delayed(run_with)(crew, function, with_crew(task, crew)) for task in tasks]
     stored = [item for task in tasks for item in task if isinstance(item, Training) and is_stored(item.problem.design)]
     on_dask = type(get_active_backend(prefer="threads")[0]).__name__ == "DaskDistributedBackend"
-    here = any(map(is_dask, stored))
+    here = any(isinstance(item.problem.design.stored(), DaskStore) for item in stored)
     if n_jobs is None and stored and (here or effective_n_jobs(None) == 1):  # settings of joblib are the user's word, too
         n_jobs = min(len(tasks), fits_at_once(stored[0]))
-    parallel = Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem" if here else None, return_as="generator_unordered")
+    parallel = Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem" if here else None, return_as="generator")
     run = parallel
     if on_dask and not here:
         with whole_imports():
             from ellzero.estimators.cluster_tasks import run_on_cluster  # needs cloudpickle, which is optional
 
         run = partial(run_on_cluster, parallel)
-    out: dict[int, Result] = {}
-    results = run(calls)
+    out, results = list[Result](), run(calls)
     try:
-        for number, result in results:
-            out[number] = result
-            if progress is not None:
-                progress(len(out), result)
+        for result in results:
+            out.append(result)
+            progress(len(out), result)
     except BaseException:  # Ctrl-C, or an error of one task
         crew.dismiss()
         with warnings.catch_warnings():  # joblib warns of tasks that it could not cancel: the crew ends them
             warnings.simplefilter("ignore")
             results.close()
         raise
-    return [out[number] for number in range(len(tasks))]
+    return out
 
 
 def fits_at_once(training: Training) -> int:
     """Return how many fits may share the passes over an X that is not in memory."""
     return int(np.clip(MOST_BYTES // (COLUMN_BYTES * training.problem.design.shape[1]), 1, MOST_AT_ONCE))
-
-
-def is_dask(training: Training) -> bool:
-    """Return whether X is a Dask array."""
-    return isinstance(training.problem.design.stored(), DaskStore)
 
 
 def fold_trainings(training: Training, splits: list[Split]) -> list[Training]:
@@ -160,10 +153,10 @@ def fold_trainings(training: Training, splits: list[Split]) -> list[Training]:
         return list(pool.map(part, range(len(splits))))
 
 
-def run_numbered(number: int, function: Callable[..., Result], task: tuple[Any, ...], crew: Crew) -> tuple[int, Result]:
-    """Run a task; return its number with the result, since tasks end in any order."""
+def run_with(crew: Crew, function: Callable[..., Result], task: tuple[Any, ...]) -> Result:
+    """Run a task in a thread of the crew."""
     with crew:
-        return number, function(*task)
+        return function(*task)
 
 
 def with_crew(task: Iterable[Any], crew: Crew) -> tuple[Any, ...]:

@@ -68,8 +68,6 @@ def name_score(scoring: str, loss: str) -> str:
 class HeldOutClassifier(L0ClassifierBase):
     """A fitted classifier whose decision values are known, for a scorer to look at."""
 
-    probability = False
-
     def __init__(self, decision: Array, classes: NDArray[Any], loss: str) -> None:
         self.decision = decision
         self.classes = self.classes_ = classes
@@ -117,7 +115,7 @@ class HeldOutScore:
         training = self.training
         if self.scorer is None:
             return -held_out_loss(training, decision, test)
-        if self.name in FAST_SCORES and training.outputs == 1 and training.classes is not None and not self.params:
+        if self.name in FAST_SCORES and len(training.classes) == 2 and not self.params:
             return FAST_SCORES[self.name](decision[:, :, 0], training.targets[0][test] > 0.0)
         design, y = training.problem.design, self.y[test]
         if self.by_position:
@@ -157,7 +155,7 @@ class HeldOutScore:
     def view(self, decision: Array) -> Any:
         """Return an estimator with these decision values."""
         classes, loss = self.training.classes, self.training.problem.loss.name
-        if classes is None:
+        if not len(classes):
             return HeldOutRegressor(decision)
         if not self.by_position:
             return HeldOutClassifier(decision, classes, loss)
@@ -200,7 +198,7 @@ def on_rows(value: Any, rows: int, test: NDArray[np.int64]) -> Any:
     return np.asarray(value)[test] if np.ndim(value) > 0 and len(value) == rows else value
 
 
-def accepts_weights(scorer: Scorer) -> bool:
+def accepts_weights(scorer: Any) -> bool:
     """Return whether a scorer takes sample weights: those of scikit-learn do, a user's own function may not."""
     try:
         parameters = inspect.signature(scorer).parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from ellzero.base.notebook import html_table, some_rows
 from ellzero.base.quoting import shown
 from ellzero.problem.model import feature_name
 
-__all__ = ["LinearFunction", "as_html", "as_text", "heading", "linear_functions"]
+__all__ = ["LinearFunction", "estimator_html", "estimator_text", "heading", "linear_functions"]
 
 Array = NDArray[np.float64]
 MOST_LINES = 40
@@ -72,41 +72,53 @@ def about(estimator: Any, function: LinearFunction) -> str:
     return f"{shown(function.label)} against {other} (positive coefficients speak for {shown(function.label)})"
 
 
-def table(estimator: Any) -> tuple[list[str], list[list[str]]]:
-    """Return outputs that share their features as one table: its header and its rows, the largest coefficients first."""
+class Table(NamedTuple):
+    """Coefficients of one output, or of several that share their features."""
+
+    title: str  # what it speaks for; empty if there is nothing else to tell it from
+    heads: list[str]  # of the columns of numbers; none for a single one
+    rows: list[list[str]]  # name and numbers of each feature, the largest ones first, and of the intercept
+
+
+def tables(estimator: Any) -> list[Table]:
+    """Return the tables of an estimator."""
+    if len(np.atleast_1d(estimator.intercept_)) > 1 and getattr(estimator, "multi_class_", "") != "ovr":
+        return [shared_table(estimator)]
+    return [
+        Table(
+            about(estimator, function) if estimator._shown_classes() else "",
+            [],
+            [
+                *([shown(name), f" {value: .6g}"] for name, value in zip(function.names, function.values, strict=True)),
+                ["(intercept)", f" {function.intercept: .6g}"],
+            ],
+        )
+        for function in linear_functions(estimator)
+    ]
+
+
+def shared_table(estimator: Any) -> Table:
+    """Return outputs that share their features as one table."""
     coef = sparse.csr_matrix(estimator.coef_)
     columns = np.unique(coef.indices[coef.data != 0.0])
     values = coef[:, columns].toarray()
     known, order = estimator._feature_names(), np.argsort(-np.abs(values).max(axis=0, initial=0.0), kind="stable")
     names = [shown(feature_name(known, int(columns[j]))) for j in order]
-    labels = getattr(estimator, "classes_", None)
-    heads = [f"target {j}" for j in range(len(values))] if labels is None else [shown(label) for label in labels.tolist()]
+    labels = estimator._shown_classes() or [f"target {j}" for j in range(len(values))]
     rows = [[name, *(f"{value:.6g}" for value in values[:, j])] for name, j in zip(names, order, strict=True)]
-    return heads, [*rows, ["(intercept)", *(f"{value:.6g}" for value in estimator.intercept_)]]
+    return Table("", list(map(shown, labels)), [*rows, ["(intercept)", *(f"{value:.6g}" for value in estimator.intercept_)]])
 
 
-def is_shared(estimator: Any) -> bool:
-    """Return whether several outputs share their features."""
-    return len(np.atleast_1d(estimator.intercept_)) > 1 and getattr(estimator, "multi_class_", None) != "ovr"
-
-
-def as_text(estimator: Any) -> str:
-    """Return the table as lines of text."""
+def estimator_text(estimator: Any) -> str:
+    """Return the tables as lines of text."""
     lines = [heading(estimator)]
-    if is_shared(estimator):
-        heads, rows = table(estimator)
-        width, wide = max(len(row[0]) for row in rows), max(12, *map(len, heads))
-        lines.append(" ".join([" " * (width + 2), *(f"{head:>{wide}}" for head in heads)]))
+    for title, heads, rows in tables(estimator):
+        width, wide = max(len(row[0]) for row in rows), max([12, *map(len, heads)]) if heads else 0
+        lines += [title] if title else []
+        lines += [text_row(["", *heads], width, wide)] if heads else []
         for place in some_rows(len(rows) - 1, MOST_LINES):
             lines.append("  ..." if place is None else text_row(rows[place], width, wide))
-        return "\n".join([*lines, text_row(rows[-1], width, wide)])
-    for function in linear_functions(estimator):
-        lines += [about(estimator, function)] if function.label is not None else []
-        names = [shown(name) for name in function.names]
-        width = max(map(len, [*names, "(intercept)"]))
-        for place in some_rows(len(names), MOST_LINES):
-            lines.append("  ..." if place is None else f"  {names[place]:<{width}}  {function.values[place]: .6g}")
-        lines.append(f"  {'(intercept)':<{width}}  {function.intercept: .6g}")
+        lines.append(text_row(rows[-1], width, wide))
     return "\n".join(lines)
 
 
@@ -115,14 +127,13 @@ def text_row(row: list[str], width: int, wide: int) -> str:
     return " ".join([f"  {row[0]:<{width}}", *(f"{cell:>{wide}}" for cell in row[1:])])
 
 
-def as_html(estimator: Any) -> str:
-    """Return the table as HTML."""
-    if is_shared(estimator):
-        heads, rows = table(estimator)
-        return html_table(heading(estimator), ["feature", *heads], rows)
-    parts = []
-    for function in linear_functions(estimator):
-        title = heading(estimator) if function.label is None else f"{heading(estimator)}: {about(estimator, function)}"
-        rows = [[shown(name), f"{value:.6g}"] for name, value in zip(function.names, function.values, strict=True)]
-        parts.append(html_table(title, ["feature", "coefficient"], [*rows, ["(intercept)", f"{function.intercept:.6g}"]]))
-    return "".join(parts)
+def estimator_html(estimator: Any) -> str:
+    """Return the tables as HTML."""
+    return "".join(
+        html_table(
+            ": ".join(filter(None, [heading(estimator), title])),
+            ["feature", *(heads or ["coefficient"])],
+            [[text.strip() for text in row] for row in rows],
+        )
+        for title, heads, rows in tables(estimator)
+    )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.validation import as_choice, as_count, as_nonnegative
+from ellzero.base.validation import as_choice, as_count, as_nonnegative, if_given
 from ellzero.estimators.arguments import ClassArguments, FitArguments, SingleFitArguments
 from ellzero.estimators.base import L0Estimator
 from ellzero.estimators.choice_rules import largest_by_size
@@ -43,27 +43,28 @@ class SingleFit(L0Estimator):
 
     def _learn(self, X: object, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
         """Set the results of a fit."""
-        lambda_0 = None if self.lambda_0 is None else as_nonnegative("lambda_0", self.lambda_0)
-        k = None if self.k is None else as_count("k", self.k, 0)
-        budget = None if self.budget is None else as_nonnegative("budget", self.budget)
-        if k is not None and budget is not None:
+        lambda_0 = if_given(as_nonnegative, "lambda_0", self.lambda_0)
+        k = if_given(as_count, "k", self.k, 0)
+        budget = if_given(as_nonnegative, "budget", self.budget)
+        wanted = self._given() & {"k", "budget", "lambda_0"}
+        if {"k", "budget"} <= wanted:
             raise InvalidInputError("k and budget cannot both be given.")
-        largest = None if self.max_support is None else as_count("max_support", self.max_support, 0)
+        largest = if_given(as_count, "max_support", self.max_support, 0)
         as_choice("criterion", self.criterion, CRITERIA)
         training = self._prepare(X, y, sample_weight)
         training = training.with_penalties(as_nonnegative("lambda_1", self.lambda_1), as_nonnegative("lambda_2", self.lambda_2))
         options = self._path_options(n_jobs=self.n_jobs, progress=self.progress)
-        if k is None and budget is None and lambda_0 is None:
+        if not wanted:
             largest = min(largest_by_size() if largest is None else largest, training.problem.countable())
             models, searched, values = fit_by_criterion(training, self.criterion, self._rows, largest, options)
             self.criterion_ = sum(values)
             sizes = [training.problem.counted(model.support) for model in models]
             warn_at_limit(models, largest, training.problem)
-            choice = ModelChoice(tuple(sizes), None)
+            choice = ModelChoice(tuple(sizes))
             if training.problem.priced:  # the best model for its costs, not for its size
-                choice = ModelChoice(None, models[0].lambda_0, largest)
+                choice = ModelChoice(lambda_0=models[0].lambda_0 or 0.0, largest=largest)
         else:
-            choice = ModelChoice(None if k is None else (k,) * len(training.targets), lambda_0, budget=budget)
+            choice = ModelChoice(() if k is None else (k,) * len(training.targets), lambda_0 or 0.0, budget=budget)
             models, searched = fit_chosen_models(training, choice, options)
         self._set_results([FoundModels(training, choice, models, searched)], np.asarray(y))
 

@@ -12,7 +12,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.notebook import html_table
 from ellzero.base.progress import ProgressCallback, as_progress
 from ellzero.base.quoting import shown
-from ellzero.base.validation import as_count, as_generator, as_nonnegative
+from ellzero.base.validation import as_count, as_generator, as_nonnegative, if_given
 from ellzero.estimators.model_choice import ModelChoice, fit_chosen_models
 from ellzero.estimators.resampling import run_tasks
 from ellzero.estimators.training import Training
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Stability", "stability_selection"]
 
 Array = NDArray[np.float64]
+SHOWN = 12  # features that the text lists
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,13 +67,18 @@ class Stability:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the features that were ever chosen, the most frequent first, as a pandas data frame."""
-        pandas = need("pandas", "frame")
+        order = self._ever_chosen()
+        columns = {"feature": order, "name": [self.name(int(j)) for j in order], "frequency": self.frequency[order]}
+        return need("pandas", "frame").DataFrame(columns)
 
+    def _ever_chosen(self) -> NDArray[np.int64]:
+        """Return the features that any subsample chose, the most frequent first."""
         order = np.argsort(-self.frequency, kind="stable")
-        order = order[self.frequency[order] > 0.0]
-        return pandas.DataFrame(
-            {"feature": order, "name": [self.name(int(j)) for j in order], "frequency": self.frequency[order]}
-        )
+        return order[self.frequency[order] > 0.0]
+
+    def _rows(self) -> list[list[str]]:
+        """Return name and share of the features that were ever chosen."""
+        return [[shown(self.name(int(j))), f"{100.0 * self.frequency[j]:.1f} %"] for j in self._ever_chosen()]
 
     def plot(self, ax: Axes | None = None, *, threshold: float = 0.6, top: int = 30) -> Axes:
         """Draw the `top` most frequent features as bars, into `ax` if it is given (needs matplotlib).
@@ -86,17 +92,13 @@ class Stability:
         return feature_name(self.names, j)
 
     def __repr__(self) -> str:
-        order = [int(j) for j in np.argsort(-self.frequency, kind="stable")[:12] if self.frequency[j] > 0.0]
-        names = [shown(self.name(j)) for j in order]
-        width = max(map(len, names), default=0)
         lines = [f"stability over {self.n_subsamples} subsamples, models of {self.mean_size:.1f} features on average"]
-        shares = [f"{100.0 * self.frequency[j]:5.1f} %" for j in order]
-        return "\n".join(lines + [f"  {name:<{width}}  {share}" for name, share in zip(names, shares, strict=True)])
+        rows = self._rows()[:SHOWN]
+        width = max((len(name) for name, _ in rows), default=0)
+        return "\n".join(lines + [f"  {name:<{width}}  {share:>7}" for name, share in rows])
 
     def _repr_html_(self) -> str:
-        order = [int(j) for j in np.argsort(-self.frequency, kind="stable") if self.frequency[j] > 0.0]
-        rows = [[shown(self.name(j)), f"{100.0 * self.frequency[j]:.1f} %"] for j in order]
-        return html_table(repr(self).splitlines()[0], ["feature", "chosen by"], rows)
+        return html_table(repr(self).splitlines()[0], ["feature", "chosen by"], self._rows())
 
 
 def as_threshold(threshold: float) -> float:
@@ -158,15 +160,14 @@ def stability_selection(
     True
 
     """
-    if k is None and lambda_0 is None:
+    size, price = if_given(as_count, "k", k, 0), if_given(as_nonnegative, "lambda_0", lambda_0)
+    if size is None and price is None:
         raise InvalidInputError("k or lambda_0 must be given.")
-    choice = ModelChoice(
-        None if k is None else (as_count("k", k, 0),), None if lambda_0 is None else as_nonnegative("lambda_0", lambda_0)
-    )
+    choice = ModelChoice(() if size is None else (size,), price or 0.0)
     pairs = (as_count("n_subsamples", n_subsamples, 1) + 1) // 2
     options = path_options(algorithm=algorithm, tol=tol)
     problem = make_problem(X, y, loss=loss, lambda_1=lambda_1, lambda_2=lambda_2, standardize=standardize, **settings)
-    training = Training(problem, [problem.y], problem.classes)
+    training = Training.of(problem)
     rng = as_generator("random_state", random_state)
     halves = [half for _ in range(pairs) for half in complementary_halves(training, rng)]
     shown = as_progress(progress, "models of half the rows")
@@ -188,7 +189,7 @@ def complementary_halves(training: Training, rng: np.random.Generator) -> list[N
     problem = training.problem
     counted = np.flatnonzero(problem.w)
     strata = [counted]
-    if training.classes is not None:  # rows with the same labels
+    if len(training.classes):  # rows with the same labels
         _, kind = np.unique(problem.y[counted], axis=0, return_inverse=True)
         strata = [counted[kind.ravel() == k] for k in range(kind.max() + 1)]
     halves: tuple[list[NDArray[np.int64]], list[NDArray[np.int64]]] = ([], [])

@@ -17,8 +17,8 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
 from ellzero.base.validation import as_choice, as_flag, as_response, as_vector
 from ellzero.estimators.base import L0Estimator
-from ellzero.estimators.calibration import platt_scaling
 from ellzero.estimators.training import Training
+from ellzero.paths.fitting import fit_path
 from ellzero.problem.losses import LOSSES, Loss, Multinomial, SquaredError, get_loss
 from ellzero.problem.model import Model
 from ellzero.tables.target import MANY_WHOLE
@@ -52,7 +52,25 @@ def class_probabilities(log_odds: Array, multinomial: bool = False) -> Array:
     return np.where(total > 0.0, share / np.where(total > 0.0, total, 1.0), 1.0 / share.shape[1])
 
 
-def classes_of(y: NDArray[Any]) -> NDArray[Any]:
+def platt_scaling(decision: Array, y: Array, w: Array, rows: float) -> tuple[float, float]:
+    """Return slope and intercept of the log-odds as a linear function of held-out decision values.
+
+    The targets are Platt's: a little inside 0 and 1, so that values that separate the classes do not give an infinite slope.
+    """
+    positive = w[y > 0.0].sum() / w.sum() * rows
+    target = np.where(y > 0.0, (positive + 1.0) / (positive + 2.0), 1.0 / (rows - positive + 2.0))
+    path = fit_path(
+        np.concatenate([decision, decision])[:, None],
+        np.repeat([1, 0], len(y)),
+        sample_weight=np.concatenate([w * target, w * (1.0 - target)]),
+        lambda_0=[0.0],
+        unpenalized=[0],
+        standardize=True,
+    )
+    return float(path.coef[0, 0]), float(path.intercept[0])
+
+
+def ordered_labels(y: NDArray[Any]) -> NDArray[Any]:
     """Return the different labels in order; refuse a target that cannot be classes, or looks like that of a regression."""
     continuous = type_of_target(y).startswith("continuous")
     if not continuous:
@@ -107,7 +125,7 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
         try:
             if y.dtype == object and any(label is None for label in y):
                 raise TypeError("a row has no label")
-            self.classes_ = classes_of(y[counted])
+            self.classes_ = ordered_labels(y[counted])
         except TypeError as error:  # also labels that have no order
             if "bytes" in str(error):
                 raise
@@ -240,10 +258,10 @@ class L0RegressorBase(RegressorMixin, L0Estimator):
     def _loss(self) -> Loss:
         return SquaredError()
 
-    def _encode(self, y: NDArray[Any], weight: Array) -> tuple[list[Array], None, Array]:
+    def _encode(self, y: NDArray[Any], weight: Array) -> tuple[list[Array], NDArray[Any], Array]:
         if y.ndim == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
-        return [as_response(y, len(y))], None, weight
+        return [as_response(y, len(y))], np.empty(0), weight
 
     def _set_coefficients(self, models: list[Model]) -> None:
         super()._set_coefficients(models)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -43,28 +43,33 @@ class Training:
 
     problem: Problem  # the first one
     targets: list[Array]  # y of each problem: -1 / +1, or numbers; of several outputs, a column for each
-    classes: NDArray[Any] | None  # the user's labels, None for numbers
-    known: NDArray[np.intp] | None = None  # of the rows of a fold: the classes that they have; None for all
+    classes: NDArray[Any]  # the user's labels; none for numbers
+    lost: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))  # classes that a fold's rows lack
+
+    @classmethod
+    def of(cls, problem: Problem) -> Training:
+        """Return the training set of a single problem."""
+        return cls(problem, [problem.y], np.empty(0) if problem.classes is None else problem.classes)
 
     @property
     def problems(self) -> list[Problem]:
         """All problems."""
-        labels = self.classes
+        if not len(self.classes):
+            return [replace(self.problem, y=y) for y in self.targets]
+        labels = np.delete(self.classes, self.lost)
         if self.several_classes and not self.problem.is_multinomial:
             labels = np.array([False, True])  # each output says whether a row is of its class
-        elif labels is not None and self.known is not None:
-            labels = labels[self.known]
         return [replace(self.problem, y=y, classes=labels) for y in self.targets]
 
     @property
     def several_classes(self) -> bool:
         """Whether there are more than two classes, so that each has an output."""
-        return self.classes is not None and len(self.classes) > 2
+        return len(self.classes) > 2
 
     @property
     def outputs(self) -> int:
         """The number of outputs, of all problems together; those of classes that the rows do not have included."""
-        return len(self.classes) if self.classes is not None and self.several_classes else self.problem.outputs
+        return len(self.classes) if self.several_classes else self.problem.outputs
 
     @property
     def output_targets(self) -> Array:
@@ -85,7 +90,7 @@ class Training:
         if w.sum() <= 0.0:
             raise InvalidInputError(f"{name} has no training row of positive weight.")
         part = replace(self, problem=reweighted(self.problem, w / w.sum()))
-        if self.classes is None:
+        if not len(self.classes):
             return part
         members = self.output_targets > 0.0
         members = members if self.several_classes else np.column_stack([~members, members])
@@ -97,23 +102,21 @@ class Training:
                 f"{name} has no training row of class {self.classes[~weighs][0]!s}: use fewer folds, or a splitter that "
                 "stratifies."
             )
-        return part.of_classes(np.flatnonzero(weighs))
+        return part.without(np.flatnonzero(~weighs))
 
-    def of_classes(self, known: NDArray[np.intp]) -> Training:
-        """Return the training set of some of several classes: the others have no output, and their probability is zero."""
-        if len(self.targets) > 1:
-            targets = [self.targets[c] for c in known]
-        else:
-            targets = [np.ascontiguousarray(self.targets[0][:, known])]
-        return replace(self, problem=replace(self.problem, y=targets[0]), targets=targets, known=known)
+    def without(self, lost: NDArray[np.intp]) -> Training:
+        """Return the training set of the other of several classes: these have no output, and their probability is zero."""
+        kept = np.delete(np.arange(len(self.classes)), lost)
+        targets = [self.targets[c] for c in kept] if len(self.targets) > 1 else [np.ascontiguousarray(self.targets[0][:, kept])]
+        return replace(self, problem=replace(self.problem, y=targets[0]), targets=targets, lost=lost)
 
     def decision(self, models: list[Model], rows: NDArray[np.int64]) -> Array:
-        """Return the decision values of some rows, of shape (rows, outputs); minus infinity for classes that are not known."""
+        """Return the decision values of some rows, of shape (rows, outputs); minus infinity for lost classes."""
         eta = np.column_stack([self.problem.eta(*model.coefficients)[rows] for model in models])
-        if self.known is None:
+        if not len(self.lost):
             return eta
         out = np.full((len(rows), self.outputs), -np.inf)
-        out[:, self.known] = eta
+        out[:, np.delete(np.arange(self.outputs), self.lost)] = eta
         return out
 
 

@@ -1,12 +1,9 @@
 """Pictures of results, drawn from plain numbers: the functions know no result class, and results pass their own numbers."""
 
-from ellzero.plots.alternatives import plot_alternatives
 from ellzero.plots.bounds import SearchState, plot_bounds, plot_certified
-from ellzero.plots.budgets import plot_budgets
-from ellzero.plots.path import plot_grid, plot_path, plot_sizes
+from ellzero.plots.path import plot_budgets, plot_grid, plot_path, plot_sizes
 from ellzero.plots.scores import ScoreLine, plot_scores
-from ellzero.plots.stability import plot_stability
-from ellzero.plots.supports import FoldSupports, plot_supports
+from ellzero.plots.supports import FoldSupports, plot_alternatives, plot_stability, plot_supports
 
 __all__ = [
     "FoldSupports",

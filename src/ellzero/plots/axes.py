@@ -1,4 +1,7 @@
-"""Axes to draw on, and labels that do not overlap; matplotlib is imported when something is drawn."""
+"""What pictures have in common: axes of sizes and of lambda_0, matrices of squares, labels that do not overlap.
+
+matplotlib is imported when something is drawn.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ellzero.base.imports import whole_imports
 from ellzero.base.quoting import shown
@@ -15,10 +19,26 @@ from ellzero.tables.optional import need
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["LONGEST_LABEL", "axes_for", "far_apart", "feature_label", "legend_beside", "log_axis", "shades"]
+__all__ = [
+    "LONGEST_LABEL",
+    "UNUSED",
+    "USED",
+    "axes_for",
+    "far_apart",
+    "feature_label",
+    "lambda_axis",
+    "legend_beside",
+    "shades",
+    "size_axis",
+    "sizes_above",
+    "squares",
+    "without_frame",
+]
 
 LONGEST_LABEL = 40
 """A name with more characters would leave little room for the picture."""
+
+USED, UNUSED = "#2a6f97", "#eef2f5"  # features in a matrix of squares
 
 
 def axes_for(ax: Axes | None, width: float = 8.0, height: float = 4.5) -> Axes:
@@ -46,15 +66,60 @@ def shades(ax: Axes, count: int) -> list[Any]:
     return [colormaps["viridis"](share) for share in np.linspace(low, high, count)]
 
 
-def log_axis(ax: Axes) -> None:
-    """Make the x axis logarithmic, with plain numbers at 1, 2 and 5."""
+def size_axis(ax: Axes) -> None:
+    """Write whole numbers of features below the picture."""
+    with whole_imports():
+        from matplotlib.ticker import MaxNLocator  # optional, and slow to import
+
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_xlabel("features in the model")
+
+
+def lambda_axis(ax: Axes, smallest: float) -> None:
+    """Write lambda_0 below the picture, decreasing; on a logarithmic axis with plain numbers if all are positive."""
     with whole_imports():
         from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter  # optional, and slow to import
 
-    ax.set_xscale("log")
-    ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    ax.xaxis.set_major_formatter(FormatStrFormatter("%g"))
-    ax.xaxis.set_minor_formatter(NullFormatter())
+    if smallest > 0.0:
+        ax.set_xscale("log")
+        ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        ax.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+        ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.invert_xaxis()
+    ax.set_xlabel(r"$\lambda_0$ (decreasing)")
+
+
+def sizes_above(ax: Axes, lambda_0: NDArray[np.float64], size: NDArray[np.int64], spacing: float) -> None:
+    """Write the sizes of a path's models above the picture where they change, and where there is room; the last one always."""
+    changes = np.flatnonzero(np.diff(size, prepend=-1))
+    place = -np.log(np.maximum(lambda_0, 1e-300)) if lambda_0[-1] > 0.0 else -lambda_0
+    width = max(float(place[-1] - place[0]), 1e-300)
+    kept = changes[far_apart(place[changes] / width, spacing)]
+    top = ax.secondary_xaxis("top")
+    top.set_xticks(lambda_0[kept], [str(number) for number in size[kept]])
+    top.minorticks_off()
+    top.set_xlabel("features in the model")
+
+
+def squares(
+    ax: Axes, values: NDArray[Any], colours: Sequence[str], *, lowest: float = 0.0, edge: float = 0.0, smooth: bool = False
+) -> Any:
+    """Draw a matrix as squares, the first row on top; values from `lowest` to one have these colours, or `smooth` shades."""
+    with whole_imports():
+        from matplotlib.colors import LinearSegmentedColormap, ListedColormap  # optional, and slow to import
+
+    rows, columns = values.shape
+    shade = LinearSegmentedColormap.from_list("share", colours) if smooth else ListedColormap(colours)
+    style: dict[str, Any] = {"edgecolors": "white", "linewidth": edge} if edge else {}
+    places = np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5
+    mesh = ax.pcolormesh(*places, values, cmap=shade, vmin=lowest, vmax=1.0, **style)
+    ax.invert_yaxis()
+    return mesh
+
+
+def without_frame(ax: Axes, sides: Sequence[str] = ("top", "right", "left", "bottom")) -> None:
+    """Leave out the frame, or some of its sides."""
+    ax.spines[list(sides)].set_visible(False)
 
 
 def feature_label(names: Sequence[str] | None, j: int) -> str:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.base.imports import whole_imports
-from ellzero.plots.axes import axes_for, far_apart, legend_beside, log_axis
+from ellzero.plots.axes import axes_for, far_apart, lambda_axis, legend_beside, size_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -107,9 +106,6 @@ def plot_certified(
     by_size : whether `places` are sizes
 
     """
-    with whole_imports():
-        from matplotlib.ticker import MaxNLocator  # optional, and slow to import
-
     ax = axes_for(ax)
     order = np.argsort(places)
     ax.fill_between(places[order], lower_bound[order], objective[order], color="C0", alpha=0.15, linewidth=0.0)
@@ -120,13 +116,9 @@ def plot_certified(
         open_points = {"color": "C3", "markerfacecolor": ax.get_facecolor(), "linestyle": "none", "marker": "o"}
         ax.plot(places[~proved], objective[~proved], label="the search ended early", **open_points)
     if by_size:
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        ax.set_xlabel("features in the model")
+        size_axis(ax)
     else:
-        if places.min() > 0.0:
-            log_axis(ax)
-        ax.invert_xaxis()
-        ax.set_xlabel(r"$\lambda_0$ (decreasing)")
+        lambda_axis(ax, places.min())
     ax.set_ylabel("objective")
     legend_beside(ax)
     return ax

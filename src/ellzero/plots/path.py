@@ -1,4 +1,4 @@
-"""Coefficients along a path; objectives by size."""
+"""Coefficients along a path; objectives by size; what each budget buys."""
 
 from __future__ import annotations
 
@@ -9,13 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ellzero.base.imports import whole_imports
-from ellzero.plots.axes import axes_for, far_apart, feature_label, legend_beside, log_axis, shades
+from ellzero.plots.axes import (
+    UNUSED,
+    USED,
+    axes_for,
+    feature_label,
+    lambda_axis,
+    legend_beside,
+    shades,
+    size_axis,
+    sizes_above,
+    without_frame,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_grid", "plot_path", "plot_sizes"]
+__all__ = ["plot_budgets", "plot_grid", "plot_path", "plot_sizes"]
 
 Array = NDArray[np.float64]
 
@@ -64,18 +74,11 @@ def plot_path(
         else:
             ax.step(places, values, where="post", linewidth=0.7, color="0.75", zorder=1)
     ax.axhline(0.0, color="0.5", linewidth=0.8, zorder=0)
-    if lambda_0[-1] > 0.0:
-        log_axis(ax)
-    ax.invert_xaxis()
-    ax.set_xlabel(r"$\lambda_0$ (decreasing)")
+    lambda_axis(ax, lambda_0[-1])
     ax.set_ylabel(quantity)
     if named:
         legend_beside(ax, title="feature")
-    top = ax.secondary_xaxis("top")
-    shown = labelled_changes(lambda_0, support_size)
-    top.set_xticks(lambda_0[shown], [str(size) for size in support_size[shown]])
-    top.minorticks_off()
-    top.set_xlabel("features in the model")
+    sizes_above(ax, lambda_0, support_size, TICK_SPACING)
     return ax
 
 
@@ -90,9 +93,6 @@ def plot_sizes(sizes: NDArray[np.int64], objective: Array, reached: NDArray[np.b
     ax : where to draw; None makes a figure
 
     """
-    with whole_imports():
-        from matplotlib.ticker import MaxNLocator  # optional, and slow to import
-
     ax = axes_for(ax)
     ax.plot(sizes, objective, color="C0", linewidth=1.2, zorder=1)
     ax.plot(sizes[reached], objective[reached], "o", color="C0", markersize=5.0)
@@ -100,8 +100,7 @@ def plot_sizes(sizes: NDArray[np.int64], objective: Array, reached: NDArray[np.b
         label = "not better than a smaller model"
         ax.plot(sizes[~reached], objective[~reached], "o", color="C0", markerfacecolor=ax.get_facecolor(), label=label)
         legend_beside(ax)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set_xlabel("features in the model")
+    size_axis(ax)
     ax.set_ylabel("objective")
     return ax
 
@@ -120,22 +119,44 @@ def plot_grid(
     ax : where to draw; None makes a figure
 
     """
-    with whole_imports():
-        from matplotlib.ticker import MaxNLocator  # optional, and slow to import
-
     ax = axes_for(ax)
     for value, size, cost, shade in zip(values, sizes, costs, shades(ax, len(values)), strict=True):
         ax.plot(size, cost, "o-", markersize=3.5, linewidth=1.2, color=shade, label=f"{value:.3g}")
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set_xlabel("features in the model")
+    size_axis(ax)
     ax.set_ylabel("loss and shrinkage")
     legend_beside(ax, title=f"$\\lambda_{name[-1]}$")
     return ax
 
 
-def labelled_changes(lambda_0: Array, support_size: NDArray[np.int64]) -> list[int]:
-    """Return the points where the size changes, as many as can be labelled side by side; the last one is always there."""
-    changes = np.flatnonzero(np.diff(support_size, prepend=-1)).tolist()
-    place = -np.log(np.maximum(lambda_0, 1e-300)) if lambda_0[-1] > 0.0 else -lambda_0
-    width = max(float(place[-1] - place[0]), 1e-300)
-    return [changes[k] for k in far_apart(place[changes] / width, TICK_SPACING)]
+def plot_budgets(
+    budgets: Array, used: NDArray[np.bool_], names: Sequence[str], costs: Array, objective: Array, ax: Axes | None = None
+) -> Axes:
+    """Draw which features the model of each budget uses, and its objective above it.
+
+    Parameters
+    ----------
+    budgets : (m,) increasing
+    used : (m, f) whether the model of a budget uses a feature
+    names : of the f features
+    costs : (f,) of the features
+    objective : (m,) of the models
+    ax : where to draw; None makes a figure
+
+    """
+    ax = axes_for(ax)
+    order = np.lexsort((np.arange(len(costs)), costs))[::-1]
+    for row, j in enumerate(order):
+        for column in range(len(budgets)):
+            color = USED if used[column, j] else UNUSED
+            ax.barh(row, 0.92, left=column - 0.46, height=0.86, color=color)
+    ax.set_yticks(range(len(order)), [f"{names[j]}  ({costs[j]:g})" for j in order])
+    ax.set_xticks(range(len(budgets)), [f"{budget:g}" for budget in budgets])
+    for column, value in enumerate(objective):
+        ax.text(column, len(order) - 0.35, f"{value:.3g}", ha="center", va="bottom", fontsize="small")
+    ax.text(-0.55, len(order) - 0.35, "objective ", ha="right", va="bottom", fontsize="small")
+    ax.set_xlim(-0.5, len(budgets) - 0.5)
+    ax.set_ylim(-0.5, len(order) + 0.15)
+    ax.set_xlabel("budget")
+    ax.tick_params(length=0)
+    without_frame(ax)
+    return ax

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.base.imports import whole_imports
 from ellzero.base.validation import as_choice
-from ellzero.plots.axes import axes_for, far_apart, legend_beside, log_axis, shades
+from ellzero.plots.axes import axes_for, lambda_axis, legend_beside, shades, size_axis, sizes_above
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,9 +88,10 @@ def plot_scores(
     if one_se:
         draw_threshold(ax, lines)
     if against == "size":
-        label_sizes(ax)
+        size_axis(ax)
     else:
-        label_lambdas(ax, lines, best)
+        lambda_axis(ax, min(line.lambda_0[-1] for line in lines))
+        sizes_above(ax, best.lambda_0, best.size, SIZE_SPACING)
     ax.set_ylabel(f"held-out score ({scoring})")
     ax.grid(axis="y", color="0.5", alpha=0.2, linewidth=0.8)
     ax.set_axisbelow(True)
@@ -112,31 +112,6 @@ def draw_lines(ax: Axes, lines: Sequence[ScoreLine], places: Sequence[NDArray[An
             ax.errorbar(x, mean, yerr=error, elinewidth=1.0, capsize=2.5, **style, **emphasis)
         else:
             ax.plot(x, mean, linewidth=1.0, alpha=0.8, zorder=2, **style)
-
-
-def label_sizes(ax: Axes) -> None:
-    """Write whole numbers of features below the plot."""
-    with whole_imports():
-        from matplotlib.ticker import MaxNLocator  # optional, and slow to import
-
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set_xlabel("features in the model")
-
-
-def label_lambdas(ax: Axes, lines: Sequence[ScoreLine], chosen: ScoreLine) -> None:
-    """Write lambda_0 below the plot, decreasing, and the sizes of the chosen line's models above it."""
-    if all(line.lambda_0[-1] > 0.0 for line in lines):
-        log_axis(ax)
-    ax.invert_xaxis()
-    ax.set_xlabel(r"$\lambda_0$ (decreasing)")
-    changes = np.flatnonzero(np.diff(chosen.size, prepend=-1))
-    place = -np.log(chosen.lambda_0) if chosen.lambda_0[-1] > 0.0 else -chosen.lambda_0
-    width = max(float(place[-1] - place[0]), 1e-300)
-    shown = changes[far_apart(place[changes] / width, SIZE_SPACING)]
-    top = ax.secondary_xaxis("top")
-    top.set_xticks(chosen.lambda_0[shown], [str(size) for size in chosen.size[shown]])
-    top.minorticks_off()
-    top.set_xlabel("features in the model")
 
 
 def draw_legend(ax: Axes, wanted: list[str]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.base.notebook import html_table
+from ellzero.base.notebook import html_table, text_table
 from ellzero.base.quoting import shown
 from ellzero.problem.losses import Loss
 from ellzero.tables.optional import need
@@ -128,11 +128,7 @@ class Summary:
         for part in self.parts:
             if len(self.parts) > 1:
                 lines.append(self._title(part))
-            rows = [self._header(), *self._rows(part)]
-            widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-            for row in rows:
-                rest = (text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True))
-                lines.append("  ".join([row[0].ljust(widths[0]), *rest]).rstrip())
+            lines += text_table([self._header(), *self._rows(part)])
         return "\n".join([*lines, *self._notes()])
 
     def _repr_html_(self) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ellzero.base.imports import whole_imports
 
-__all__ = ["THRESHOLDS", "agreement", "calibration", "confusion", "error_quantiles", "rates_above", "roc", "spread_out"]
+__all__ = ["THRESHOLDS", "agreement", "calibration", "confusion", "error_quantiles", "evenly_spread", "rates_above", "roc"]
 
 Array = NDArray[np.float64]
 
@@ -50,12 +50,12 @@ def roc(positive: NDArray[np.bool_], decision: Array, weight: Array, points: int
         return None
     false_rate, true_rate, _ = roc_curve(positive, decision, sample_weight=weight)
     # The sum of both rates grows all along the curve: equal steps of it leave no part without points.
-    kept = spread_out(false_rate + true_rate, points)
+    kept = evenly_spread(false_rate + true_rate, points)
     pairs = np.column_stack([false_rate, true_rate])[kept]
     return {"auc": float(auc(false_rate, true_rate)), "points": np.round(pairs, DIGITS).tolist()}
 
 
-def spread_out(place: Array, most: int) -> NDArray[np.int64]:
+def evenly_spread(place: Array, most: int) -> NDArray[np.int64]:
     """Return indices of at most `most` places, which increase: evenly spread, with both ends."""
     if len(place) <= most:
         return np.arange(len(place))

@@ -13,7 +13,7 @@ from ellzero.estimators.choice import Column
 from ellzero.estimators.resampling import Split
 from ellzero.estimators.targets import class_probabilities
 from ellzero.problem.losses import LOSSES
-from ellzero.report.held_out import ROC_POINTS, agreement, calibration, confusion, rates_above, roc, spread_out
+from ellzero.report.held_out import ROC_POINTS, agreement, calibration, confusion, evenly_spread, rates_above, roc
 
 __all__ = ["HeldOut", "brief", "brief_list", "describe_fit", "describe_models", "shown_rows", "tested_rows"]
 
@@ -127,5 +127,5 @@ def ranking_decisions(held_out: HeldOut, decision: Array) -> Array:
 def shown_rows(held_out: HeldOut) -> NDArray[np.int64]:
     """Return the rows of the scatter plot: all, or some that are spread evenly over the responses, with both extremes."""
     order = np.argsort(held_out.y, kind="stable")
-    kept = spread_out(np.arange(len(order), dtype=np.float64), SCATTER_POINTS)
+    kept = evenly_spread(np.arange(len(order), dtype=np.float64), SCATTER_POINTS)
     return np.sort(order[kept])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,9 +20,7 @@ SHOWN_MODELS, SHOWN_FEATURES = 15, 20
 NAMED = 6  # features that a sentence names
 
 
-def find_others(
-    proofs: Sequence[Proof], time_limit: float | None, threads: int = 1, progress: bool = False
-) -> Alternatives | None:
+def find_others(proofs: Sequence[Proof], seconds: float, threads: int = 1, progress: bool = False) -> Alternatives | None:
     """Return the models that are nearly as good as the one that was proved to be the best, None if there is no time for that.
 
     Models with several outputs are left alone.
@@ -32,17 +29,16 @@ def find_others(
         return None
     solution = proofs[0].solution
     claim = solution.certificate.claim
-    left = None if time_limit is None else time_limit - solution.seconds
-    if left is not None and left <= 0.0:
+    left = seconds - solution.seconds
+    if left <= 0.0:
         return None
-    limit = math.inf if left is None else left
     options = SearchOptions(
         lambda_0=claim.lambda_0,
         k=claim.k,
         bound=claim.bound,
         gap=0.0,
-        time_limit=limit,
-        progress=as_search_log(progress, limit),
+        time_limit=left,
+        progress=as_search_log(progress, left),
         threads=threads,
         wanted=Wanted(within=WITHIN, most=MOST_MODELS),
     )
@@ -58,7 +54,7 @@ def describe_others(found: Alternatives | None, sign: float = 1.0) -> dict[str, 
         return None
     signs = sign * found.coefficients[:SHOWN_MODELS, :SHOWN_FEATURES]
     return {
-        "sentence": sentence(found),
+        "sentence": how_many(found),
         "words": exchanges(found),
         "features": [
             {"name": named(use.name), "share": use.share, "signs": [int((b > 0.0) - int(b < 0.0)) for b in signs[:, at]]}
@@ -70,7 +66,7 @@ def describe_others(found: Alternatives | None, sign: float = 1.0) -> dict[str, 
     }
 
 
-def sentence(found: Alternatives) -> str:
+def how_many(found: Alternatives) -> str:
     """Return how many models there are, and whether that is proved."""
     count, share = len(found), f"{100.0 * WITHIN:g} %"
     if found.complete and count == 1:
@@ -82,23 +78,23 @@ def sentence(found: Alternatives) -> str:
 
 def exchanges(found: Alternatives) -> list[str]:
     """Return which features can be exchanged, in sentences."""
+
+    def names_of(features: Sequence[int]) -> list[str]:
+        return [named(found.name_of(j)) for j in features]
+
     out = []
     if found.indispensable:
-        out.append(f"All of them use {listed(found, found.indispensable)}.")
+        out.append(f"All of them use {in_a_row(names_of(found.indispensable))}.")
     if found.exchangeable:
         ordered = [j for j in found.used if j in set(found.exchangeable)]
-        out.append(f"Some do without {listed(found, ordered)}.")
+        out.append(f"Some do without {in_a_row(names_of(ordered))}.")
     if found.stand_ins:
         pairs = [f"{named(found.name_of(pair.feature))} for {named(found.name_of(pair.other))}" for pair in found.stand_ins]
-        more = f" and {len(pairs) - NAMED} more" if len(pairs) > NAMED else ""
-        out.append(
-            f"Features that stand in for others, and are never used together with them: {', '.join(pairs[:NAMED])}{more}."
-        )
+        out.append(f"Features that stand in for others, and are never used together with them: {in_a_row(pairs)}.")
     return out
 
 
-def listed(found: Alternatives, features: Sequence[int]) -> str:
-    """Return the names of features, shortened if there are many."""
-    names = [named(found.name_of(j)) for j in features]
+def in_a_row(names: Sequence[str]) -> str:
+    """Return names in one line, shortened if there are many."""
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return ", ".join(names[:NAMED]) + more

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -22,7 +23,7 @@ from ellzero.design import as_design
 from ellzero.estimators.choice_rules import largest_by_size
 from ellzero.estimators.cross_validated import L0ClassifierCV, L0RegressorCV
 from ellzero.report.others import find_others
-from ellzero.report.proof import prove
+from ellzero.report.proof import Proof, prove
 from ellzero.report.summary import summarise
 from ellzero.report.variables import Categories
 from ellzero.report.words import Words
@@ -51,8 +52,8 @@ def render_report(summary: Mapping[str, Any]) -> str:
         "sentence": escape(
             safe_lines(" ".join([summary["plain"], summary["lead"], *cautions, summary["certificate"]["sentence"]]))
         ),
-        "style": joined(STYLES),
-        "script": f'(() => {{\n"use strict";\n{joined(SCRIPTS)}}})();',
+        "style": template_text(STYLES),
+        "script": f'(() => {{\n"use strict";\n{template_text(SCRIPTS)}}})();',
         "data": data,
     }
     page = (TEMPLATE / "page.html").read_text("utf-8")
@@ -61,7 +62,7 @@ def render_report(summary: Mapping[str, Any]) -> str:
     return first + "".join(parts[name] + text for name, text in (piece.split("}}", 1) for piece in rest))
 
 
-def joined(names: Sequence[str]) -> str:
+def template_text(names: Sequence[str]) -> str:
     """Return files of the template, one after the other."""
     return "".join((TEMPLATE / name).read_text("utf-8") for name in names)
 
@@ -133,15 +134,16 @@ def write_report(
     kind = L0RegressorCV if regression else L0ClassifierCV
     settings = {"algorithm": default_algorithm(X, settings.get("max_support")), **settings}
     estimator = kind(**{**settings, "select": "size", "keep_predictions": True, "progress": progress})
-    tell(progress, "step 1 of 3: how many features it takes, by cross-validation")
+    say_step(progress, "step 1 of 3: how many features it takes, by cross-validation")
     estimator.fit(X, y, sample_weight=sample_weight)
-    proofs = others = None
-    if time_limit is None or time_limit > 0.0:
-        limit = "" if time_limit is None else f", for at most {time_in_words(time_limit)}"
-        tell(progress, f"step 2 of 3: proof that no better model of that size is missed{limit}")
-        proofs = prove(estimator, X, y, sample_weight=sample_weight, time_limit=time_limit, progress=progress)
-        tell(progress, "step 3 of 3: other models that are as good, in the time that is left")
-        others = find_others(proofs, time_limit, as_threads(settings.get("n_jobs")), progress)
+    seconds = math.inf if time_limit is None else time_limit
+    proofs, others = list[Proof](), None
+    if seconds > 0.0:
+        limit = "" if math.isinf(seconds) else f", for at most {time_in_words(seconds)}"
+        say_step(progress, f"step 2 of 3: proof that no better model of that size is missed{limit}")
+        proofs = prove(estimator, X, y, sample_weight=sample_weight, seconds=seconds, progress=progress)
+        say_step(progress, "step 3 of 3: other models that are as good, in the time that is left")
+        others = find_others(proofs, seconds, as_threads(settings.get("n_jobs")), progress)
     words = Words(
         target=target,
         subject=subject,
@@ -159,7 +161,7 @@ def write_report(
     return summary
 
 
-def tell(progress: bool, text: str) -> None:
+def say_step(progress: bool, text: str) -> None:
     """Say on standard error what is done next, if progress is wanted."""
     if progress and sys.stderr is not None:
         sys.stderr.write(f"ellzero: {text}\n")

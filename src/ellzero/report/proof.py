@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ellzero.base.errors import FragileModelWarning
-from ellzero.estimators.choice import Column
+from ellzero.estimators.choice import Column, count_features
 from ellzero.estimators.cross_validation import CrossValidation
 from ellzero.estimators.single_fit import L0Classifier, L0Regressor
 from ellzero.exact.solution import ExactSolution, relative_gap
@@ -48,7 +48,7 @@ class Proof:
 
 
 def prove(
-    estimator: Any, X: object, y: ArrayLike, *, sample_weight: ArrayLike | None, time_limit: float | None, progress: bool
+    estimator: Any, X: object, y: ArrayLike, *, sample_weight: ArrayLike | None, seconds: float, progress: bool
 ) -> list[Proof]:
     """Search for better models than those that cross-validation chose, with proofs.
 
@@ -63,15 +63,15 @@ def prove(
     settings = {name: given[name] for name in kind().get_params() if name in given}
     searches = len(np.atleast_1d(estimator.objective_))
     # Without shrinkage and without bounds nothing limits the coefficients, and the search needs a bound to assume.
-    unlimited = estimator.lambda_1_ == estimator.lambda_2_ == 0.0 and given["lower"] is None and given["upper"] is None
+    unlimited = estimator.lambda_1_ == estimator.lambda_2_ == 0.0 and not estimator._given() & {"lower", "upper", "bound"}
     settings.update(
         k=k,
         lambda_0=None,
         lambda_1=estimator.lambda_1_,
         lambda_2=estimator.lambda_2_,
         algorithm="exact",
-        bound="heuristic" if unlimited and given.get("bound") is None else given.get("bound"),
-        time_limit=None if time_limit is None else time_limit / searches,
+        bound="heuristic" if unlimited else given["bound"],
+        time_limit=None if math.isinf(seconds) else seconds / searches,
         progress=progress,
     )
     if "probability" in settings:
@@ -154,11 +154,9 @@ def describe_proofs(
 
 def claim(proofs: Sequence[Proof], k: int, worst: float, subjects: str) -> str:
     """Return the sentence on what is proved."""
-    size = f"{k} feature{'' if k == 1 else 's'}"
     each = "" if len(proofs) == 1 else " for each class against the rest"
-    better = (
-        f"no model with at most {size} fits these {subjects} better by more than {percent_above(worst)} (of the objective)."
-    )
+    size, above = count_features(k), percent_above(worst)
+    better = f"no model with at most {size} fits these {subjects} better by more than {above} (of the objective)."
     if all(proof.complete for proof in proofs):
         return f"Proved about the search{each}, not about new {subjects}: {better}"
     seconds = sum(proof.solution.seconds for proof in proofs)

@@ -67,12 +67,8 @@ def shell_blocks(
     given: dict[str, Any], shrinkage: dict[str, float], summary: dict[str, Any], labels: list[Any], words: Words
 ) -> list[dict[str, Any]]:
     """Return commands that fit, predict, prove and verify; none for settings that the command line does not have."""
-    if (
-        given["unpenalized"] is not None
-        or given["feature_cost"] is not None
-        or np.ndim(given["lower"])
-        or np.ndim(given["upper"])
-    ):
+    by_column = [given[name] is not None for name in ("unpenalized", "feature_cost")]
+    if any(by_column) or np.ndim(given["lower"]) or np.ndim(given["upper"]):
         return []
     data = shell_words([words.source, "--target", words.target, *words.arguments])
     kind = ["--regression"] if summary["kind"] == "regression" else []

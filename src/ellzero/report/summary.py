@@ -52,7 +52,7 @@ def summarise(
     y: ArrayLike,
     *,
     sample_weight: ArrayLike | None = None,
-    proofs: Sequence[Proof] | None = None,
+    proofs: Sequence[Proof] = (),
     others: Alternatives | None = None,
     words: Words | None = None,
 ) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def summarise(
     ----------
     estimator : fitted with ``select="size", keep_predictions=True``
     X, y, sample_weight : what it was fitted on
-    proofs : results of exact searches, one for each output of the chosen model (see `prove`); None if there was no search
+    proofs : results of exact searches, one for each output of the chosen model (see `prove`); none if there was no search
     others : models that are nearly as good as the best one (see `find_others`); None if they were not looked for
     words : names and remarks of the user
 
@@ -84,7 +84,7 @@ def summarise(
     """
     words = words or Words()
     results: CrossValidation = estimator.cv_results_
-    column = shown_models(results, proofs or [])
+    column = shown_models(results, proofs)
     if results.select != "size" or column.decision is None:
         raise InvalidInputError('estimator must be fitted with select="size" and keep_predictions=True.')
     loss = estimator._loss.name
@@ -118,7 +118,7 @@ def summarise(
         "features": [describe_feature(results.names, j, float(spread[j])) for j in used],
         "models": models,
         "variables": describe_variables(design, results.names, used, models, weight, words.categories),
-        "balanced": getattr(estimator, "class_weight", None) is not None,
+        "balanced": "class_weight" in estimator._given(),
         "version": version("ellzero"),
         "date": words.date,
     }
@@ -132,9 +132,8 @@ def summarise(
         for point, model in enumerate(models):
             model["cautions"] = model_cautions(column, point, design, class_numbers(y, labels)[counted], counted, summary)
     k = models[chosen]["k"]
-    none = why_no_proof(k, proofs is not None)
     proved = [summary["target"]] if summary["shared"] or not labels else summary["positive"]
-    summary["certificate"] = describe_proofs(proofs or [], k, proved, none, summary["subjects"])
+    summary["certificate"] = describe_proofs(proofs, k, proved, why_no_proof(k), summary["subjects"])
     summary["others"] = describe_others(others, sign)
     mask = as_feature_mask("unpenalized", estimator.unpenalized, design.shape[1], results.names)
     summary["plain"] = plain_headline(summary)
@@ -222,7 +221,7 @@ def describe_tested(summary: dict[str, Any], held_out: HeldOut) -> None:
         return
     mass = np.bincount(held_out.y, held_out.weight)
     summary["baseline"] = float(mass.max() / mass.sum())
-    if summary["models"][0].get("above") is not None:
+    if summary["models"][0].get("above"):
         summary["thresholds"] = THRESHOLDS
         summary["prevalence"] = float(mass[1] / mass.sum())
         summary["tested_rows"] = [effective_rows(held_out.weight[held_out.y == c]) for c in (1, 0)]

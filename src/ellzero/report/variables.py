@@ -45,13 +45,13 @@ def describe_variables(
     """
     place = sorted({f for model in models for coef in model["coef"] for f, _ in coef})
     facts = column_facts(design, [used[f] for f in place], weight)
-    own_names = {} if names is None else {names[used[f]]: f for f in place}
+    own_names: dict[str | None, int] = {names[used[f]]: f for f in place} if names else {}
     known = dict(zip(place, facts, strict=True))
     found: list[tuple[int, dict[str, Any]]] = []
     for column, options in categories.items():
-        own = {name: own_names[name] for name in options.values() if name is not None and name in own_names}
+        own = {name: own_names[name] for name in options.values() if name in own_names}
         if own:
-            found.append((min(own.values()), choice(column, options, own, {f: known.pop(f).mean for f in own.values()})))
+            found.append((min(own.values()), as_choices(column, options, own, {f: known.pop(f).mean for f in own.values()})))
     found += [(f, single(feature_name(names, used[f]), f, fact)) for f, fact in known.items()]
     return [variable for _, variable in sorted(found, key=lambda pair: pair[0])]
 
@@ -83,22 +83,20 @@ def column_facts(design: Design, columns: Sequence[int], weight: Array) -> list[
     return out
 
 
-def choice(
-    column: str, options: Mapping[str, str | None], place: Mapping[str, int], means: Mapping[int, float]
+def as_choices(
+    column: str, options: Mapping[str, str | None], place: Mapping[str | None, int], means: Mapping[int, float]
 ) -> dict[str, Any]:
     """Return a column of text as a choice among its values; the most frequent one is what the page begins with."""
-    listed = [(label, None if feature is None else place.get(feature)) for label, feature in options.items()]
-    if len(listed) > MOST_OPTIONS:
-        listed = [pair for pair in listed if pair[1] is not None]
-        listed.append(("(another value)", None))
-    rest = 1.0 - sum(means.values())
-    others = max(1, sum(f is None for _, f in listed))
-    frequency = [means[f] if f is not None else rest / others for _, f in listed]
+    sets = [(label, [place[feature]] if feature in place else []) for label, feature in options.items()]
+    if len(sets) > MOST_OPTIONS:
+        sets = [*(pair for pair in sets if pair[1]), ("(another value)", [])]
+    rest = (1.0 - sum(means.values())) / max(1, sum(not own for _, own in sets))
+    frequency = [means[own[0]] if own else rest for _, own in sets]
     return {
         "name": named(column),
         "kind": "choice",
         "features": sorted(place.values()),
-        "options": [{"label": named(label), "sets": [] if f is None else [[f, 1.0]]} for label, f in listed],
+        "options": [{"label": named(label), "sets": [[f, 1.0] for f in own]} for label, own in sets],
         "typical": int(np.argmax(frequency)),
     }
 

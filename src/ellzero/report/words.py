@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ellzero.base.quoting import shown
+from ellzero.estimators.choice import count_features
 from ellzero.problem.losses import LOSSES
 
 __all__ = [
@@ -153,11 +154,6 @@ def filling_words(filling: float | str | None) -> str:
     return f"category {named(filling)}" if isinstance(filling, str) else f"median {filling:.6g}"
 
 
-def features(n: int) -> str:
-    """Return a number of features in words."""
-    return f"{n:,} feature{'' if n == 1 else 's'}"
-
-
 def selection_notes(folds: int, why: str, at_limit: bool) -> dict[str, str]:
     """Return the notes on how and why the size was chosen, and on how to read the chart of the folds' features."""
     limit = " It is the largest that was looked at: larger ones might do better (max_support)." if at_limit else ""
@@ -179,7 +175,7 @@ def headline(summary: dict[str, Any]) -> str:
     data, selection = summary["data"], summary["selection"]
     model = summary["models"][selection["chosen"]]
     chosen = "chosen" if selection["rule"] == "best" else "chosen, as the smallest that does about as well as the best,"
-    start = f"Of {features(data['features'])} in {data['rows']:,} {summary['subjects']}, "
+    start = f"Of {count_features(data['features'])} in {data['rows']:,} {summary['subjects']}, "
     names = used_names(summary)
     which = f" ({names})" if names else ""
     uses = f"the model of {summary['target']} uses {'none' if model['size'] == 0 else format(model['size'], ',')}{which}, "
@@ -201,13 +197,11 @@ def used_names(summary: dict[str, Any], most: int = 6, longest: int = 90) -> str
     return text if summary["data"]["named"] and len(names) <= most and len(text) <= longest else ""
 
 
-def why_no_proof(k: int, asked: bool) -> str:
+def why_no_proof(k: int) -> str:
     """Return the sentence on why there is no certificate."""
     if k == 0:
         return "There is only one model without features, its intercept: nothing to prove."
-    if not asked:
-        return "No certificate was asked for."
-    return "No certificate was made."
+    return "No certificate was asked for."
 
 
 def class_words(summary: dict[str, Any]) -> str:
@@ -241,7 +235,7 @@ def method_notes(
     if standardize:
         remarks.append(" Coefficients are penalised as those of standardised features, and shown on the scale of the data.")
     if always:
-        remarks.append(f" {features(always)} {'is' if always == 1 else 'are'} always in the model, and not counted.")
+        remarks.append(f" {count_features(always)} {'is' if always == 1 else 'are'} always in the model, and not counted.")
     if spent is not None:
         remarks.append(
             f" The features of the chosen model cost {spent:.6g} together; the number of features was chosen without that."

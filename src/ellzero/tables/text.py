@@ -6,15 +6,20 @@ import codecs
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import one_line, quoted
 from ellzero.tables.optional import need
+from ellzero.tables.source import Source
+from ellzero.tables.streams import Replayed
 
-__all__ = ["check_column_names", "exact_numbers", "explained", "first_row", "reading_options", "refuse_twice"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["TextTable", "exact_numbers", "explained", "reading_options", "refuse_twice"]
 
 SEPARATORS = {"tab": "\t", r"\t": "\t", "space": r"\s+", " ": r"\s+"}
 UNUSABLE = '"\n\r\0'  # as separators: they have another meaning
@@ -64,6 +69,46 @@ def explained(source: str, encoding: str) -> Iterator[None]:
             raise KeyboardInterrupt from None
         reason = one_line(error).removeprefix("Error tokenizing data. C error: ")
         raise InvalidInputError(f"{source} cannot be read as a table: {reason}.") from None
+
+
+class TextTable:
+    """A table of text whose header has been read, and whose rows come in batches."""
+
+    def __init__(self, source: Source, content: Any) -> None:
+        self.source = source
+        self.options = reading_options(source.format, source.separator, source.encoding, source.decimal)
+        self.text = Replayed(content)
+        header = first_row(source.shown, self.text, self.options, source.encoding)
+        check_column_names(source.shown, header, self.options["sep"])
+        self.text.rewind()
+        self.header = [name or f"Unnamed: {j}" for j, name in enumerate(header)]
+
+    def batches(self, rows: int | None, text: Iterable[str], stack: ExitStack) -> Iterator[pd.DataFrame]:
+        """Yield data frames of so many rows (None: one with all of them); the columns `text` stay as they are written."""
+        source = self.source
+        with explained(source.shown, source.encoding):
+            reader = stack.enter_context(
+                need("pandas").read_csv(
+                    self.text,
+                    iterator=True,
+                    decimal=source.decimal,
+                    na_values=list(source.missing),
+                    dtype=dict.fromkeys(text, str),
+                    low_memory=False,
+                    **self.options,
+                )
+            )
+        seen = 0
+        while True:
+            with explained(source.shown, source.encoding):
+                try:
+                    frame = reader.get_chunk(rows)
+                except StopIteration:
+                    return
+            if type(frame.index).__name__ != "RangeIndex" or (len(frame) and frame.index[0] != seen):
+                raise InvalidInputError(f"{source.shown} has rows with more fields than its header has names.")
+            seen += len(frame)
+            yield frame
 
 
 def first_row(source: str, text: Any, options: dict[str, Any], encoding: str) -> list[str]:

@@ -17,11 +17,11 @@ from typing import IO, Any
 
 from ellzero.base.errors import EllzeroError, InvalidInputError
 from ellzero.base.quoting import in_bytes, one_line
-from ellzero.base.reading import Malformed, open_file
-from ellzero.tables.formats import COMPRESSIONS, GZIP_MAGIC, STANDARD_INPUT
+from ellzero.base.reading import open_file
+from ellzero.tables.formats import GZIP_MAGIC, STANDARD_INPUT
 from ellzero.tables.optional import need
 
-__all__ = ["Limited", "Replayed", "Stream", "is_compressed", "text_format", "whole"]
+__all__ = ["Replayed", "Stream", "readable", "text_format", "whole"]
 
 DAMAGED = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
 """The errors of compressed files that are damaged or cut off; bz2 and zstd raise an OSError without a number instead."""
@@ -47,33 +47,55 @@ def whole(source: str) -> Iterator[None]:
         raise InvalidInputError(f"{source} is damaged or not whole: {one_line(error)}.") from None
 
 
-class Stream:
-    """The bytes of a file, decompressed if its name says so (standard input: if it begins like gzip)."""
+@contextmanager
+def readable(source: str, kind: str = "") -> Iterator[None]:
+    """Replace whatever a library says about a damaged file inside a `with` block by a sentence: libraries fail in many ways.
 
-    def __init__(self, name: str, stack: ExitStack) -> None:
+    Errors of the system, which name a file or a full disk, stay as they are.
+    """
+    try:
+        yield
+    except (EllzeroError, MemoryError):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise InvalidInputError(f"{source} cannot be read{kind and f' as {kind}'}: {one_line(error)}.") from None
+
+
+class Stream:
+    """The bytes of a file, decompressed if its name says so (a pipe: if it begins like gzip).
+
+    With `in_memory`, all of it is going to be in memory: the text of a compressed file is limited, and of a pipe, which could
+    not be read twice, all bytes are read at once.
+    """
+
+    def __init__(self, name: str, stack: ExitStack, in_memory: bool = False) -> None:
         if os.path.isdir(name):
             raise InvalidInputError(f"{name} is a folder, not a data file.")
         self.raw: Any = sys.stdin.buffer
         if name != STANDARD_INPUT:
-            try:
+            with readable(name):
                 self.raw = open_file(name)
-            except Malformed as error:
-                raise InvalidInputError(f"{name} cannot be read: {error}.") from None
             stack.callback(self.raw.close)
-        self.size = os.path.getsize(name) if os.path.isfile(name) else 0
-        self.content: Any = decompressed(self.raw, name)
-        if self.content is not self.raw:
-            stack.callback(self.content.close)
+        regular = os.path.isfile(name)
+        self.size = os.path.getsize(name) if regular else 0
+        if in_memory and not regular:
+            content = self.raw.read()
+            self.raw, self.size = io.BufferedReader(io.BytesIO(content)), len(content)
+        self.content: Any = decompressed(self.raw, name, regular)
+        if self.content is self.raw:
+            return
+        stack.callback(self.content.close)
+        if in_memory:
+            self.content = Limited(self.content, "standard input" if name == STANDARD_INPUT else name, self.size)
+            if not regular:
+                self.raw = self.content = io.BytesIO(self.content.readall())
 
     @property
     def fraction(self) -> float:
         """Return the fraction that has been read, 0 where it cannot be known."""
         return min(1.0, self.raw.tell() / self.size) if self.size else 0.0
-
-
-def is_compressed(name: str) -> bool:
-    """Return whether a file's name says that it is compressed."""
-    return os.path.splitext(name.lower())[1] in COMPRESSIONS
 
 
 def text_format(name: str) -> str:
@@ -86,10 +108,10 @@ def text_format(name: str) -> str:
     return "tsv" if b"\t" in first else "csv"
 
 
-def decompressed(raw: Any, name: str) -> Any:
+def decompressed(raw: Any, name: str, regular: bool) -> Any:
     """Return the decompressed content of a file, or the file itself if it is not compressed."""
     suffix = os.path.splitext(name.lower())[1]
-    if suffix == ".gz" or (name == STANDARD_INPUT and raw.peek(2)[:2] == GZIP_MAGIC):
+    if suffix == ".gz" or (not regular and raw.peek(2)[:2] == GZIP_MAGIC):
         return gzip.GzipFile(fileobj=raw)
     if suffix == ".bz2":
         return bz2.BZ2File(raw)
@@ -132,7 +154,8 @@ class Replayed(io.RawIOBase):
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.stream = stream
-        self.kept: bytearray | None = bytearray()
+        self.kept = bytearray()
+        self.keeping = True
         self.again = memoryview(b"")
 
     def readable(self) -> bool:
@@ -146,12 +169,11 @@ class Replayed(io.RawIOBase):
             self.again = self.again[len(buffer) :]
         else:
             data = self.stream.read(len(buffer))
-            if self.kept is not None:
+            if self.keeping:
                 self.kept += data
         buffer[: len(data)] = data
         return len(data)
 
     def rewind(self) -> None:
         """Begin again; this works once."""
-        self.again = memoryview(bytes(self.kept or b""))
-        self.kept = None
+        self.again, self.keeping = memoryview(bytes(self.kept)), False

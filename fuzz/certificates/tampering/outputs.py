@@ -1,0 +1,164 @@
+"""Ways to tamper with certificates of several outputs."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fuzz.certificates.sealed import Arrays, Header
+from fuzz.certificates.tampering.changes import PROVES, VALUE, Change, array, both, entry, less, put, scaled
+from fuzz.certificates.tampering.problem import k_changed
+from fuzz.certificates.tampering.tree import leaves_opened
+
+__all__ = ["CATALOGUE"]
+
+FOREIGN, SHAPE, USELESS = "y is not the target", "has the wrong shape", "an array has no use in this certificate"
+COST, INTERCEPT = "the solution's features cost", "the solution has an intercept, the problem has none"
+
+
+def outputs_fewer(header: Header, arrays: Arrays) -> None:
+    header["outputs"] -= 1
+
+
+def outputs_fewer_and_consistent(header: Header, arrays: Arrays) -> None:
+    header["outputs"] -= 1
+    arrays["coef"], arrays["intercept"] = arrays["coef"][:, :-1], arrays["intercept"][:-1]
+    arrays["classes"] = arrays["classes"][:-1]
+    for name in ("alpha", "alpha_rest"):
+        arrays[name] = arrays[name][:, : header["n"] * header["outputs"]]
+
+
+def points(make: Callable[[Any], Any]) -> Change:
+    """Return the change of the dual points, as a table of points, outputs and rows, without their second digits."""
+
+    def change(header: Header, arrays: Arrays) -> None:
+        table = arrays["alpha"].reshape(len(arrays["alpha"]), header["outputs"], header["n"])
+        arrays["alpha"] = make(table).reshape(len(table), -1).copy()
+        del arrays["alpha_rest"]
+
+    return change
+
+
+def points_in_three_dimensions(header: Header, arrays: Arrays) -> None:
+    arrays["alpha"] = arrays["alpha"].reshape(len(arrays["alpha"]), header["outputs"], header["n"])
+
+
+def one_coefficient_changed(header: Header, arrays: Arrays) -> None:
+    arrays["coef"][0, -1] += 1e-3
+
+
+def lower_bound_above_the_objective(header: Header, arrays: Arrays) -> None:
+    header["lower_bound"] = header["objective"] * (1.0 + 1e-8)
+
+
+def prices_of_outputs(header: Header, arrays: Arrays) -> None:
+    arrays["price"] = np.repeat(arrays["price"], header["outputs"])
+
+
+def block_of_an_output(header: Header, arrays: Arrays) -> None:
+    arrays["block_members"] = arrays["block_members"] * header["outputs"] + 1
+
+
+def bounds_of_outputs(header: Header, arrays: Arrays) -> None:
+    arrays["lower"] = np.full(header["p"] * header["outputs"], -1.0)
+
+
+def diagonals_of_outputs(header: Header, arrays: Arrays) -> None:
+    arrays |= {"point_diagonal": np.full(len(arrays["alpha"]), -1), "model_ends": np.zeros(len(arrays["alpha"]), int)}
+    arrays |= {"model_columns": np.zeros(0, int), "model_values": np.zeros(0)}
+    arrays |= {"diagonal_ends": np.array([1]), "diagonal_members": np.array([0]), "diagonal_values": np.array([1e-9])}
+
+
+def growth_of_outputs(header: Header, arrays: Arrays) -> None:
+    arrays |= {"growth_alpha": np.full(header["n"], 0.5), "growth_columns": np.array([0]), "growth_values": np.array([1e-9])}
+
+
+def reverse(old: Any) -> Any:
+    """Return an array's last axis the other way round."""
+    return old[..., ::-1].copy()
+
+
+def replaced(name: str, values: list[Any]) -> Change:
+    """Return the change that puts other values in an array's place."""
+    return array(name, lambda old: np.array(values))
+
+
+CLASSES: list[tuple[str, Change, str]] = [
+    ("fewer outputs", outputs_fewer, f"alpha {SHAPE}"),
+    ("fewer outputs and consistent", outputs_fewer_and_consistent, FOREIGN),
+    ("outputs missing", less("outputs"), "the header lacks outputs"),
+    ("outputs in a version of groups", entry(version=6), "an entry that is not part of the format: 'outputs'"),
+    ("classes in a version of one output", both(entry(version=4), less("outputs", "budget")), "loss is unknown: 'multinomial'"),
+    ("classes in another order", array("classes", reverse), FOREIGN),
+    (
+        "classes in another order with all else",
+        both(*(array(name, reverse) for name in ("classes", "coef", "intercept"))),
+        FOREIGN,
+    ),
+    ("class missing", array("classes", lambda old: old[:-1]), f"classes {SHAPE}"),
+    ("class twice", array("classes", lambda old: np.append(old[0], np.delete(old, 1))), "classes lists a label twice"),
+    ("class of no row", put("classes", 1, "nobody"), "classes lists a label that y does not have (at 1)"),
+    ("no classes", less("classes"), "arrays are missing: classes"),
+    ("each class against the others", entry(loss="logistic"), FOREIGN),
+    ("points of classes scaled", both(scaled("alpha", 0.7), scaled("alpha_rest", 0.7)), PROVES),
+    ("points of exchanged classes", points(lambda old: old[:, ::-1]), PROVES),
+    ("points row by row", points(lambda old: old.swapaxes(1, 2)), PROVES),
+    ("points of one class", points(lambda old: old[:, 0]), f"alpha {SHAPE}"),
+    ("points in three dimensions", points_in_three_dimensions, f"alpha {SHAPE}"),
+    ("no points at leaves of classes", leaves_opened, PROVES),
+    ("point of a class not finite", put("alpha", (0, -1), np.nan), "alpha contains numbers that are not finite"),
+    ("coefficients exchanged", array("coef", reverse), VALUE),
+    ("coefficient not finite", put("coef", (0, 0), np.inf), "coef contains numbers that are not finite"),
+    ("intercepts exchanged", array("intercept", reverse), VALUE),
+    ("one intercept", array("intercept", lambda old: old[0]), f"intercept {SHAPE}"),
+    ("no intercepts", entry(fit_intercept=False), INTERCEPT),
+    ("classes, k higher", k_changed(2), PROVES),
+    ("classes, lambda_2 lower", scaled("lambda_2", 0.5), VALUE),
+    ("unit of classes", entry(unit=0.5), "unit is not a power of two, or not one for this loss"),
+    ("block of an output", block_of_an_output, "block_members contains numbers out of range"),
+    ("bounds of outputs", bounds_of_outputs, f"lower {SHAPE}"),
+    ("growth of classes", growth_of_outputs, USELESS),
+]
+TARGETS: list[tuple[str, Change, str]] = [
+    ("targets in a version of one output", both(entry(version=4), less("outputs", "budget")), f"alpha {SHAPE}"),
+    ("targets as classes", entry(loss="multinomial"), "arrays are missing: classes"),
+    ("points of exchanged targets", points(lambda old: old[:, ::-1]), PROVES),
+    ("one coefficient changed", one_coefficient_changed, VALUE),
+    ("coefficients of one output", array("coef", lambda old: old[:, 0]), f"coef {SHAPE}"),
+    ("lower bound above the objective of targets", lower_bound_above_the_objective, PROVES),
+    ("objective of targets lowered", scaled("objective", 1.0 - 1e-7), VALUE),
+    ("diagonals of targets", diagonals_of_outputs, USELESS),
+]
+LABELS: list[tuple[str, Change, str]] = [
+    ("labels exchanged", array("classes", reverse), FOREIGN),
+    ("three labels", replaced("classes", ["no", "yes", "maybe"]), "y has shape (24, 3), the certificate is for 24 rows."),
+    ("labels as classes", entry(loss="multinomial"), f"classes {SHAPE}"),
+    ("growth of labels", growth_of_outputs, USELESS),
+]
+ONE_VERSUS_REST: list[tuple[str, Change, str]] = [
+    ("others exchanged", array("classes", reverse), FOREIGN),
+    (
+        "one of the others missing",
+        array("classes", lambda old: old[:-1]),
+        "y has shape (24,), the certificate is for 24 rows and 3 targets.",
+    ),
+    ("others as classes", entry(loss="multinomial"), FOREIGN),
+]
+PRICED: list[tuple[str, Change, str]] = [
+    ("groups of outputs merged", replaced("group", [0, 1, 0, 0, 1]), "price differs inside a group"),
+    ("group of outputs split", replaced("group", [0, 1, 2, 3, 1]), COST),
+    ("no groups of outputs", less("group"), COST),
+    ("prices of outputs lower", scaled("price", 0.9), VALUE),
+    ("a price for each output", prices_of_outputs, f"price {SHAPE}"),
+    ("no prices of outputs", less("price"), "arrays are missing: price"),
+    ("budget of outputs higher", entry(budget=4.5), PROVES),
+    ("budget of outputs lower", entry(budget=0.5), COST),
+]
+CATALOGUE: list[tuple[str, str, Change, str]] = [
+    *(("classes", *change) for change in CLASSES),
+    *(("targets", *change) for change in TARGETS),
+    *(("labels", *change) for change in LABELS),
+    *(("one against the others", *change) for change in ONE_VERSUS_REST),
+    *(("priced outputs", *change) for change in PRICED),
+    ("outputs without intercept", "an intercept where there is none", replaced("intercept", [0.0, 0.0, 0.1]), INTERCEPT),
+]
