@@ -42,5 +42,5 @@ def information_criterion(name: str, problem: Problem, model: Model, rows: float
 def deviance_of_numbers(problem: Problem, model: Model) -> float:
     """Return the sum over targets of the logarithm of twice the mean loss: the residual variance, for the squared error."""
     residual = 2.0 * problem.w @ problem.loss.value(*problem.fitted(*model.coefficients))
-    variance = [2.0 * problem.loss.null_value(each, problem.w, fit_intercept=True) for each in np.atleast_2d(problem.y.T)]
+    variance = [2.0 * problem.loss.null_value(each, problem.w, fit_intercept=True) for each in problem.y.T]
     return float(np.log(np.maximum(residual, np.maximum(SMALLEST_SHARE * np.array(variance), np.finfo(float).tiny))).sum())

@@ -50,10 +50,10 @@ def mean_model(problem: Problem, models: list[Model]) -> Model:
     if len(models) == 1:
         return models[0]
     support = np.unique(np.concatenate([model.support for model in models])).astype(np.int32)
-    values = np.mean([model.coef[..., support].T for model in models], axis=0)
-    intercept = np.mean([model.intercept for model in models], axis=0)
-    kept = values != 0.0 if values.ndim == 1 else values.any(axis=1)
-    return evaluate(problem, Coefficients(support[kept], values[kept], intercept if problem.outputs > 1 else float(intercept)))
+    values = np.mean([np.atleast_2d(model.coef)[:, support].T for model in models], axis=0)
+    intercept = np.mean([model.coefficients.intercept for model in models], axis=0)
+    kept = values.any(axis=1)
+    return evaluate(problem, Coefficients(support[kept], values[kept], intercept))
 
 
 def fit_chosen_models(

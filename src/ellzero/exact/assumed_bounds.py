@@ -94,7 +94,7 @@ def squares_are_numbers(problem: Problem) -> bool:
 def assumed_bound(problem: Problem, options: SearchOptions, incumbent: Model) -> float | None:
     """Return the bound on |beta_j| that is assumed, None if nothing is assumed."""
     if isinstance(options.bound, str):
-        beta = np.abs(problem.penalised(incumbent.support, incumbent.values))
+        beta = np.abs(problem.penalised(incumbent.support, incumbent.coefficients.values))
         return HEURISTIC_FACTOR * float(beta.max(initial=0.0)) or problem.units.coefficient
     return options.bound
 
@@ -126,7 +126,7 @@ def assumed_free_bound(problem: Problem, options: SearchOptions, incumbent: Mode
         return None
     if bounded(problem, penalty.unpenalized) or (options.bound is None and held_by_loss(problem, options)):
         return None
-    beta = np.abs(problem.penalised(incumbent.support, incumbent.values))
+    beta = np.abs(problem.penalised(incumbent.support, incumbent.coefficients.values))
     largest = float(beta[penalty.unpenalized[incumbent.support]].max(initial=0.0))
     return FREE_FACTOR * max(largest, problem.units.coefficient)
 

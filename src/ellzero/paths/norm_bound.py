@@ -149,8 +149,8 @@ class NormBound:
         """Return the model whose coefficients are all zero: an intercept alone."""
         alone = replace(options, sizes=(0,), max_support=0)
         empty = solve_path(self.at_multiplier(ALL_BUT_ZERO * self.multiplier_unit), alone, sweep=False)
-        intercept = best_by_size(self.problem, empty.by_size)[0].intercept
-        values = np.zeros((0, *self.problem.y.shape[1:]))
+        intercept = best_by_size(self.problem, empty.by_size)[0].coefficients.intercept
+        values = np.zeros((0, self.problem.outputs))
         return evaluate(self.problem, Coefficients(np.zeros(0, dtype=np.int32), values, intercept))
 
 
@@ -174,7 +174,7 @@ class Refits:
         self.last = min((fit for fit in fits if set(fit.support.tolist()) <= self.allowed), key=lambda fit: fit.cost)
         out = evaluate(problem, self.last.coefficients)
         unit = problem.units.coefficient  # a power of two: in this unit squares are numbers
-        return out, float(np.linalg.norm(problem.penalised(out.support, out.values) / unit)) * unit
+        return out, float(np.linalg.norm(problem.penalised(out.support, out.coefficients.values) / unit)) * unit
 
 
 def geometric_mean(low: float, high: float) -> float:

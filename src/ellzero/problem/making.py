@@ -101,7 +101,7 @@ def make_problem(
     )
     return Problem(
         design=design,
-        y=target,
+        y=target.reshape(n, -1),
         w=w,
         loss=the_loss,
         penalty=penalty,

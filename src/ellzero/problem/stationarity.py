@@ -224,10 +224,10 @@ def _stationarity(
     loss, units = problem.loss.smoothed(), problem.units
     penalty, unit, cost = units.core_penalty(lambda_0), units.response, units.cost
     outputs, p = problem.outputs, problem.design.shape[1]
-    beta = np.zeros((p, *coef.shape[1:]))
+    beta = np.zeros((p, outputs))
     beta[support] = problem.penalised(support, coef) / units.coefficient
     eta, y = (side / unit for side in problem.fitted(support, coef, intercept))
-    r = (problem.w * loss.gradient(eta, y).T).T
+    r = problem.w[:, None] * loss.gradient(eta, y)
     curvature = curvature_safety * loss.curvature_bound * problem.square * problem.coupling
     # Of several outputs, the conditions are those of atoms, of which each column has one for each output.
     square, curvature = np.repeat(problem.square, outputs), np.repeat(curvature, outputs)

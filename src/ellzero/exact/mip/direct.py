@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from ellzero.exact.mip.formulation import check_size, formulate
 from ellzero.exact.mip.mip_run import MipRun, check_tolerance
 from ellzero.exact.mip.outer_approximation import solve_program
@@ -52,7 +54,7 @@ def solve_formulation(run: MipRun) -> tuple[Status | None, str]:
     if not run.common.left():
         return "time_limit", ""
     incumbent = run.common.incumbent
-    beta = boxed.penalised(incumbent.support, boxed.penalty.clip(incumbent.support, incumbent.values))
+    beta = boxed.penalised(incumbent.support, boxed.penalty.clip(incumbent.support, incumbent.coefficients.values))
     rounds = 0
 
     def report(lower: float, upper: float) -> None:
@@ -64,7 +66,7 @@ def solve_formulation(run: MipRun) -> tuple[Status | None, str]:
     found = solve_program(
         run.backend,
         formulation.program,
-        start=formulation.point(incumbent.support, beta, incumbent.intercept),
+        start=formulation.point(incumbent.support, beta[:, 0], incumbent.intercept),
         gap=options.gap,
         seconds=run.common.left(),
         threads=options.threads,
@@ -77,6 +79,6 @@ def solve_formulation(run: MipRun) -> tuple[Status | None, str]:
     if found.x is not None:
         support, beta, intercept = formulation.solution(found.x)
         run.offer(support)
-        values = boxed.penalty.clip(support, beta / boxed.spread[support])
-        run.keep(evaluate(boxed, Coefficients(support, values, intercept), options.lambda_0))
+        values = boxed.penalty.clip(support, (beta / boxed.spread[support])[:, None])
+        run.keep(evaluate(boxed, Coefficients(support, values, np.array([intercept])), options.lambda_0))
     return run.status_of(found), found.message
