@@ -26,8 +26,8 @@ from benchmarks.exact_data import load
 from benchmarks.processes import THREAD_VARIABLES
 from benchmarks.tools import resident
 from ellzero.base.signatures import arguments_of
-from ellzero.exact.methods import run_method
 from ellzero.exact.options import search_options
+from ellzero.exact.search import search_for
 from ellzero.problem.making import make_problem
 
 ROOT = Path(__file__).parent.parent
@@ -110,7 +110,7 @@ def timed_solve(
 def solve_with(X: Any, y: NDArray[np.float64], options: dict[str, Any], internal: dict[str, Any]) -> Any:
     """Solve as ez.solve does, with options of the search that only its own code and its tests set."""
     search = replace(search_options(**arguments_of(search_options, options)), **internal)
-    return run_method(make_problem(X, y, **arguments_of(make_problem, options)), search)
+    return search_for(make_problem(X, y, **arguments_of(make_problem, options)), search).solve()
 
 
 def outcome_of(solution: Any, seconds: float, X: Any, y: NDArray[np.float64], options: dict[str, Any]) -> Outcome:

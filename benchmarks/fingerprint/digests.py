@@ -148,6 +148,8 @@ def parts(place: str, value: Any) -> Iterator[Part]:
         yield from certificate_parts(place, value)
     elif isinstance(value, BaseEstimator):
         yield from attributes(place, value, tuple(name for name in FITTED if hasattr(value, name)))
+    elif type(value).__module__ == "ellzero.problem.losses":
+        yield place, value.name
     elif type(value) in PUBLIC:
         yield from attributes(place, value, PUBLIC[type(value)])
         yield from more_parts(place, value)

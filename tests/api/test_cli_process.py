@@ -18,7 +18,7 @@ HEAVY = ("pandas", "pyarrow", "sklearn", "matplotlib", "tqdm", "highspy")
 
 
 def program(*argv, **how):
-    return subprocess.run([*PROGRAM, *map(str, argv)], capture_output=True, text=True, timeout=120, **how)
+    return subprocess.run([*PROGRAM, *map(str, argv)], capture_output=True, text=True, timeout=250, **how)
 
 
 def test_help_imports_nothing_heavy():
@@ -68,7 +68,7 @@ def test_streams_that_are_closed_or_full(data, tmp_path, redirection, code, said
         ["bash", "-c", f'"$@" {redirection}', "bash", *map(str, words)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=250,
         check=False,
     )
     assert done.returncode == code, done.stderr
@@ -79,7 +79,7 @@ def test_streams_that_are_closed_or_full(data, tmp_path, redirection, code, said
 
 def test_standard_input_that_is_closed(data):
     words = [*PROGRAM, "fit", "-", "--target", "label"]
-    done = subprocess.run(["bash", "-c", '"$@" <&-', "bash", *words], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(["bash", "-c", '"$@" <&-', "bash", *words], capture_output=True, text=True, timeout=250, check=False)
     assert (done.returncode, done.stderr) == (2, "ellzero: error: standard input is empty.\n")
 
 
@@ -123,7 +123,7 @@ def test_a_reader_that_leaves_early(data):
         assert child.stderr is not None
         child.stdout.close()
         assert child.stderr.read() == ""
-        assert child.wait(timeout=60) == 0
+        assert child.wait(timeout=250) == 0
 
 
 def hard_problem(folder):
@@ -178,7 +178,7 @@ def interrupted(argv, sign=""):
         assert first.startswith("ellzero: ")
         time.sleep(0.5)
         child.send_signal(signal.SIGINT)
-        out, err = child.communicate(timeout=60)
+        out, err = child.communicate(timeout=250)
     return out, err, child.returncode
 
 
@@ -193,7 +193,7 @@ def test_a_terminal_gets_a_bar(data, quiet):
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 120, 0, 0))
     argv = ["path", str(data), "--target", "label", *(["--quiet"] if quiet else [])]
-    done = subprocess.run([*PROGRAM, *argv], stdout=subprocess.PIPE, stderr=follower, timeout=120)
+    done = subprocess.run([*PROGRAM, *argv], stdout=subprocess.PIPE, stderr=follower, timeout=250)
     os.close(follower)
     shown = b""
     try:

@@ -76,7 +76,7 @@ def test_interrupt_leaves_nothing(tmp_path):
                 break
         time.sleep(0.3)
         child.send_signal(signal.SIGINT)
-        _, err = child.communicate(timeout=30)
+        _, err = child.communicate(timeout=250)
     assert child.returncode == 130
     assert "interrupted" in err
     assert os.listdir(tmp_path) == ["data.csv"]

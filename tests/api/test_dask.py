@@ -66,7 +66,7 @@ def odd_worker(empty_client, tmp_path):
         environment = os.environ | {"PYTHONPATH": str(tmp_path)}
         log = subprocess.DEVNULL
         processes.append(subprocess.Popen([*command, "--nthreads", "1"], env=environment, stdout=log, stderr=log, cwd=tmp_path))
-        empty_client.wait_for_workers(1, timeout=30)
+        empty_client.wait_for_workers(1, timeout=250)
 
     yield start
     for process in processes:
@@ -212,7 +212,7 @@ class TestCluster:
             except Exception as error:
                 print(type(error).__name__, error)
         """
-        run = subprocess.run([sys.executable, "-c", elsewhere], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        run = subprocess.run([sys.executable, "-c", elsewhere], cwd=tmp_path, capture_output=True, text=True, timeout=250)
         assert run.stdout.splitlines() == [
             " ".join(map(str, model.predict(X))),
             "ClusterError X is kept by the workers of a Dask cluster that this process is not connected to.",
@@ -310,7 +310,7 @@ class TestCluster:
 
     def test_example(self, client, capsys):
         script = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "dask_cluster.py"))
-        client.wait_for_workers(1, timeout=30)
+        client.wait_for_workers(1, timeout=250)
         script["main"](client, kill=True)
         out = capsys.readouterr().out
         assert out.count("the same path: True") == 2

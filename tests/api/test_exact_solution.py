@@ -178,7 +178,7 @@ def test_a_missing_bound_is_told_before_any_search(settings, monkeypatch):
     def search(*_, **__):
         raise AssertionError("the heuristic ran")
 
-    monkeypatch.setattr("ellzero.exact.run.find_incumbent", search)
+    monkeypatch.setattr("ellzero.exact.search.find_incumbent", search)
     monkeypatch.setattr("ellzero.exact.swaps.find_incumbent", search)
     with pytest.raises(ez.InvalidInputError, match="lambda_2=1e-3"):
         ez.solve(X, Y, **settings)

@@ -43,7 +43,7 @@ def end_after(seconds, program, **what):
     """Run the program, and end it so long after its thread entered the core; return its exit code and output."""
     filled = program.format(**{"storage": "f64", "pause": 0} | what)
     command = [sys.executable, "-c", textwrap.dedent(filled), str(seconds)]
-    ended = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[1], timeout=60, check=False)
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[1], timeout=250, check=False)
     return ended.returncode, ended.stdout
 
 

@@ -78,7 +78,7 @@ def test_conversions_to_one_place(tmp_path):
     np.save(tmp_path / "X.npy", np.arange(12.0).reshape(4, 3))
     code = "import ellzero as ez\nfor _ in range(60): ez.convert('X.npy', 'out', overwrite=True)"
     running = [subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stderr=subprocess.PIPE) for _ in range(3)]
-    ended = [(process.communicate(timeout=120)[1].decode(), process.returncode) for process in running]
+    ended = [(process.communicate(timeout=250)[1].decode(), process.returncode) for process in running]
     assert ended == [("", 0)] * 3
     np.testing.assert_array_equal(ez.open_columns(tmp_path / "out").take(np.arange(3)), np.arange(12.0).reshape(4, 3))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["X.npy", "out"]

@@ -20,8 +20,9 @@ from sklearn.metrics import accuracy_score, brier_score_loss, confusion_matrix, 
 import ellzero as ez
 from ellzero.base.errors import InvalidInputError
 from ellzero.cli import main
-from ellzero.report.held_out import (
+from ellzero.report.models import (
     ROC_POINTS,
+    SCATTER_POINTS,
     THRESHOLDS,
     calibration,
     confusion,
@@ -30,7 +31,6 @@ from ellzero.report.held_out import (
     rates_above,
     roc,
 )
-from ellzero.report.models import SCATTER_POINTS
 from ellzero.report.page import default_algorithm, render_report, write_report
 from ellzero.report.proof import Proof, compare, describe_proofs, percent_above, prove
 from ellzero.report.summary import summarise

@@ -131,7 +131,7 @@ def test_interrupted_runs_end(tmp_path):
         while not list(tmp_path.rglob("*.json")) and time.monotonic() < limit:
             time.sleep(0.05)
         child.send_signal(signal.SIGINT)
-        _, err = child.communicate(timeout=30)
+        _, err = child.communicate(timeout=250)
     assert child.returncode == 130
     assert err.endswith("interrupted\n")
 

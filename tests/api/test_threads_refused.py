@@ -39,7 +39,7 @@ def test_a_search_goes_on_with_the_threads_that_start(threads, answer):
         preexec_fn=stacks_of_a_gibibyte,  # a thread's stack has the size that its process started with
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=250,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -293,10 +293,10 @@ def test_an_unpenalized_constant_column_leaves_its_work_to_the_intercept(loss, h
 
 def test_the_verifiers_null_loss_has_no_part_of_the_mean():
     """Weights that sum to one up to 1e-9, and a mean of 1e10: their product must not pass for a loss."""
-    from ellzero.exact.verifier.bounds import null_loss as verifiers
+    from ellzero.exact.verifier.losses import KNOWN
 
     rng = np.random.default_rng(0)
     y, w = np.round(rng.standard_normal(50), 3), rng.uniform(size=50)
     w /= w.sum()
     expected = 0.5 * w @ (y - w @ y) ** 2
-    assert verifiers("squared_error", y + 2.0**34, (1.0 + 1e-9) * w, True) == pytest.approx(expected, rel=1e-4)
+    assert KNOWN["squared_error"].least(y + 2.0**34, (1.0 + 1e-9) * w, True) == pytest.approx(expected, rel=1e-4)

@@ -8,11 +8,12 @@ import pytest
 from support.problems import LOSSES
 from support.regions import Region
 
-from ellzero.exact.verifier.arithmetic import Float64, Point, dual_terms
+from ellzero.exact.verifier.arithmetic import Float64, Point
 from ellzero.exact.verifier.bounds import Problem
 from ellzero.exact.verifier.data import Refused
 from ellzero.exact.verifier.diagonals import SLACK, Diagonals, Model
-from ellzero.exact.verifier.exact_arithmetic import BITS, Exact, dual_below, loss_above, rational, rational_gram, root
+from ellzero.exact.verifier.exact_arithmetic import BITS, Exact, rational, rational_gram, root
+from ellzero.exact.verifier.losses import KNOWN
 from fuzz.margins.comparing import CERTIFICATES, run
 from fuzz.running.pool import Task
 
@@ -46,7 +47,7 @@ def draw(rng, loss, extreme):
     largest = np.abs(X).max(axis=0)
     unit = np.where(largest > 0.0, largest, 1.0)
     problem = Problem(
-        loss=loss,
+        loss=KNOWN[loss],
         lambda_0=magnitude(rng, extreme) * (rng.random() < 0.7),
         lambda_1=lambda_1,
         lambda_2=lambda_2,
@@ -203,8 +204,10 @@ def test_float64_moves_no_more_curvature_than_exact_arithmetic(extreme):
 def test_squares_of_dual_points_are_not_lost_to_underflow(loss):
     # A row of the least weight: the square of its theta is no float64 number, but the square over the weight is.
     theta, w = np.array([1.5e-162, 5e-324, 3e-200]), np.array([5e-324, 5e-324, 1e-300])
-    terms, _ = dual_terms(loss, theta, np.ones(3), w)
-    truth = [dual_below(loss, *each) for each in zip(rational(theta), rational(np.ones(3)), rational(w), strict=True)]
+    terms, _ = KNOWN[loss].dual_terms(theta, np.ones(3), w)
+    truth = [
+        KNOWN[loss].exact_term(*each, Exact()) for each in zip(rational(theta), rational(np.ones(3)), rational(w), strict=True)
+    ]
     assert terms == pytest.approx([float(each) for each in truth], rel=1e-12, abs=1e-322)
     assert terms[0] < 0.0
 
@@ -251,6 +254,6 @@ def test_numbers_of_exact_arithmetic_keep_few_digits():
             digits = bound.numerator // (bound.numerator & -bound.numerator)  # without zeros at the end
             assert digits.bit_length() <= BITS + 2
     assert root(Fraction(0)) == (0, 0)
-    tiny = loss_above("logistic", Fraction(10**9), Fraction(1))
+    tiny = KNOWN["logistic"].exact_value(Fraction(10**9), Fraction(1), Exact())
     assert 0 < tiny < Fraction(5e-324)
     assert tiny.denominator.bit_length() < 2000

@@ -69,7 +69,7 @@ def features_in(arrays, node):
     return out
 
 
-@pytest.mark.parametrize("group", range(30))
+@pytest.mark.parametrize("group", range(12))
 def test_the_models_are_those_of_enumeration(group):
     for seed in range(10 * group, 10 * group + 10):
         case = draw(seed)
@@ -148,4 +148,4 @@ def check_tampering(seed, case, found):
             {name: array.copy() for name, array in found.certificate.arrays.items()},
         )
         if change(header, arrays) is not False:
-            assert not check(header, arrays, case.X, case.y).valid, (seed, number)
+            assert not check(header, arrays, case.X, case.y, arithmetic="float64").valid, (seed, number)

@@ -7,7 +7,7 @@ from scipy.optimize import linprog, minimize
 from sklearn import __version__ as sklearn_version
 from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
-from support.problems import LOSSES, random_problem, target
+from support.problems import ALL_LOSSES, LOSSES, random_problem, target
 
 import ellzero as ez
 from ellzero.problem.losses import get_loss
@@ -140,7 +140,7 @@ def test_nearly_dependent_columns(loss, storage, intercept, own):
     np.testing.assert_allclose(ours, reference, rtol=1e-5)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", ALL_LOSSES)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_box_constrained(loss, seed):
     """Bounds and unpenalized features against L-BFGS-B (the hinge at a small smoothing)."""
@@ -168,7 +168,7 @@ def test_box_constrained(loss, seed):
     np.testing.assert_allclose(ours.objective[0], reference.fun, rtol=slack, atol=slack)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", ALL_LOSSES)
 @pytest.mark.parametrize("storage", [np.asfortranarray, sparse.csc_matrix])
 def test_weights_are_repeated_rows(loss, storage):
     X, y, _ = random_problem(7)
@@ -181,7 +181,7 @@ def test_weights_are_repeated_rows(loss, storage):
     np.testing.assert_allclose(weighted.coef.toarray(), repeated.coef.toarray(), atol=1e-4)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", ALL_LOSSES)
 def test_lazy_standardisation_is_explicit_standardisation(loss):
     X, y, w = random_problem(8)
     y = target(y, loss)

@@ -313,7 +313,7 @@ def test_narrow_boxes_make_short_proofs(loss, monkeypatch):
     X, y = noisy(13, 150, 40, 0.4)
     narrowed = ez.solve(X, y, k=3, loss=loss)
     assert ez.verify(narrowed.certificate, X, y).valid
-    monkeypatch.setattr("ellzero.exact.run.worth_narrowing", lambda problem: False)
+    monkeypatch.setattr("ellzero.exact.search.worth_narrowing", lambda problem: False)
     wide = ez.solve(X, y, k=3, loss=loss)
     assert narrowed.objective == pytest.approx(wide.objective, rel=2e-4)
     assert narrowed.nodes < wide.nodes / 3

@@ -10,11 +10,10 @@ from support.oracle import best_subset
 from support.problems import LOSSES
 
 import ellzero as ez
-from ellzero import _core
 from ellzero.exact.incumbent import null_model
-from ellzero.exact.mip.generation import Decisions, Generation, Master
-from ellzero.exact.mip.mip_run import MipRun, coefficient_boxes
+from ellzero.exact.mip.generation import Decisions, Master
 from ellzero.exact.options import SearchOptions
+from ellzero.exact.search import search_for
 from ellzero.problem.making import make_problem
 
 METHODS = [
@@ -96,10 +95,12 @@ def test_truth(seed):
         case = draw(seed)
     truth = case.solve_oracle()[0]
     p = len(case.counted)
-    for method, backend in METHODS:
+    for number, (method, backend) in enumerate(METHODS):
+        if backend != "builtin" and (number + seed) % 3:  # other solvers take turns
+            continue
         if method != "mip" or (p <= 8 and backend != "scip"):
             check(case, method, backend, truth)
-        elif p <= 6 and seed % 3 == 0:  # SCIP takes seconds for a formulation that others solve at once
+        elif p <= 6:  # SCIP takes seconds for a formulation that others solve at once
             check(case, method, backend, truth, gap=1e-4)
 
 
@@ -168,9 +169,11 @@ def test_boxes_that_just_hold_the_best(method, backend):
     assert solution.lower_bound <= truth * (1.0 + 1e-7)
     if backend != "builtin":
         options = SearchOptions(lambda_0=settings.pop("lambda_0"), k=None, method=method, backend=backend)
-        run = MipRun.make(make_problem(X, X[:, 0], **settings), options, [], heuristic=True)
-        assert solution.coef[0] <= run.high[0] <= 1.01 * solution.coef[0]
-        assert run.low[0] == -run.high[0]
+        search = search_for(make_problem(X, X[:, 0], **settings), options)
+        search.call_solver = lambda: None
+        search.explore()
+        assert solution.coef[0] <= search.high[0] <= 1.01 * solution.coef[0]
+        assert search.low[0] == -search.high[0]
 
 
 # IGA's masters --------------------------------------------------------------------------------------------------------
@@ -194,27 +197,28 @@ def check_cuts(seed):
     options = SearchOptions(
         lambda_0=case.settings["lambda_0"], k=case.settings["k"], bound=case.settings["bound"], method="iga", backend="highs"
     )
-    run = MipRun.make(problem, options, [], heuristic=True)
+    search = search_for(problem, options)
+    search.call_solver = lambda: None
+    search.explore()
     # As if nothing was known: boxes and exclusions are about models that are better than the incumbent.
-    run.common.incumbent, run.excluded = null_model(problem, options.lambda_0), np.zeros(0, dtype=np.int32)
-    objective, rng, told = run.objective, np.random.default_rng(seed), 0
-    run.low, run.high = coefficient_boxes(run.common)
-    run.relaxations = _core.Relaxations(run.common.core_problem(), run.common.core_options(), objective=objective, excluded=[])
-    generation = Generation(run)
+    search.incumbent = null_model(problem, options.lambda_0)
+    search.know(excluded=np.zeros(0, dtype=np.int32))
+    objective, rng, told = search.objective, np.random.default_rng(seed), 0
+    search.begin()
     for _ in range(8):
-        generation.set = sorted(rng.permutation(sorted(oracle.counted))[: rng.integers(1, len(oracle.counted) + 1)].tolist())
-        inside = frozenset(rng.permutation(generation.set)[: rng.integers(0, min(3, case.settings["k"] or 6) + 1)].tolist())
-        outside = frozenset(rng.permutation(sorted(set(generation.set) - inside))[: rng.integers(0, 3)].tolist())
-        relaxed = generation.duals.relax(Decisions(inside, outside), np.inf)
+        search.set = sorted(rng.permutation(sorted(oracle.counted))[: rng.integers(1, len(oracle.counted) + 1)].tolist())
+        inside = frozenset(rng.permutation(search.set)[: rng.integers(0, min(3, case.settings["k"] or 6) + 1)].tolist())
+        outside = frozenset(rng.permutation(sorted(set(search.set) - inside))[: rng.integers(0, 3)].tolist())
+        relaxed = search.duals.relax(Decisions(inside, outside), np.inf)
         if relaxed.dual is None:
             assert all(value >= objective * (1.0 - 1e-9) for T, value in models.items() if inside <= T and not outside & T), (
                 case.words
             )
             continue
-        generation.root, generation.values = relaxed, {relaxed.decisions: min(relaxed.bound, objective)}
-        master = Master(generation, np.inf)
+        search.root, search.values = relaxed, {relaxed.decisions: min(relaxed.bound, objective)}
+        master = Master(search, np.inf)
         for T, value in models.items():
-            z = np.isin(generation.set, sorted(T)).astype(float)
+            z = np.isin(search.set, sorted(T)).astype(float)
             least = (master.program.row_lower - master.program.rows[:, 1:] @ z)[
                 master.program.rows[:, [0]].toarray()[:, 0] == 1.0
             ]
@@ -232,7 +236,7 @@ def test_cuts_and_values_hold(first):
 
 # Too large to enumerate -----------------------------------------------------------------------------------------------
 
-LARGE = [(seed, LOSSES[seed % 4]) for seed in range(16)]
+LARGE = [(seed, LOSSES[seed % 4]) for seed in (0, 1, 6, 7, 10, 11, 12, 13)]  # every pair of loss, correlation and form
 
 
 def large(seed, loss):

@@ -13,8 +13,8 @@ from support.problems import LOSSES, PENALTIES, STORAGES, random_problem, store,
 import ellzero as ez
 from ellzero import _core
 from ellzero.exact.incumbent import as_start
-from ellzero.exact.methods import run_method
 from ellzero.exact.options import SwapNeighbourhood, search_options
+from ellzero.exact.search import search_for
 from ellzero.problem.coefficients import Coefficients
 from ellzero.problem.making import make_problem
 from ellzero.problem.model import make_model
@@ -154,7 +154,7 @@ def test_one_search_finds_the_best_swap(seed, method, backend):
             search_options(lambda_0=0.01, method=method, backend=backend, gap=GAP),
             swaps=SwapNeighbourhood(home=home, size=size),
         )
-        solution = run_method(problem, options, [as_start(problem, coef, 0.01)], heuristic=False)
+        solution = search_for(problem, options, [as_start(problem, coef, 0.01)], heuristic=False).solve()
         where = f"{case.words}, {method} by {backend}, swaps of {size} from {home}"
         best = neighbours.best(home.tolist(), size)
         assert solution.status == "optimal", where

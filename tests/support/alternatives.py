@@ -17,6 +17,7 @@ UNSURE = 3e-8  # the oracle is not precise enough to tell what is so close to a 
 class Case(NamedTuple):
     """A problem, its settings, and what is asked for."""
 
+    seed: int
     X: np.ndarray
     y: np.ndarray
     settings: dict[str, Any]  # with lambda_0 or k
@@ -62,7 +63,7 @@ def draw(seed: int) -> Case:
         settings["feature_cost"] = rng.choice([0.5, 1.0, 1.7, 3.0], p)
         if "k" in settings:
             settings["budget"] = max(1.5 * settings.pop("k"), float(settings["feature_cost"].max()))
-    return Case(X, y, settings, within)
+    return Case(seed, X, y, settings, within)
 
 
 def enumerated(case: Case) -> tuple[set[frozenset[int]], set[frozenset[int]]]:
@@ -91,8 +92,17 @@ def price_of(case: Case, feature: int) -> float:
     return float(case.settings["feature_cost"][feature]) if "feature_cost" in case.settings else 1.0
 
 
+ORACLES: dict[int, Oracle] = {}  # which remember their fits
+
+
 def oracle_of(case: Case) -> Oracle:
     """The problem as the oracle sees it."""
+    if case.seed not in ORACLES:
+        ORACLES[case.seed] = make_oracle(case)
+    return ORACLES[case.seed]
+
+
+def make_oracle(case: Case) -> Oracle:
     settings, p = case.settings, case.X.shape[1]
     sides = {side: np.full(p, settings[side]) for side in ("lower", "upper") if side in settings}
     names = ("loss", "lambda_1", "lambda_2", "fit_intercept")

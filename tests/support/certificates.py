@@ -38,8 +38,8 @@ def base(name):
     return sol, dict(sol.certificate.header), {key: np.array(value) for key, value in sol.certificate.arrays.items()}
 
 
-def check(header, arrays, X=X, y=Y, sign=True):
+def check(header, arrays, X=X, y=Y, sign=True, **options):
     """What the verifier says of these parts, with a checksum made anew or the one that is there."""
     if sign:
         header["digest"] = digest(header, arrays)
-    return ez.verify(types.SimpleNamespace(header=header, arrays=arrays), X, y)
+    return ez.verify(types.SimpleNamespace(header=header, arrays=arrays), X, y, **options)

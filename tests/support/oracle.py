@@ -24,11 +24,13 @@ SETTINGS = clarabel.DefaultSettings()
 SETTINGS.verbose, SETTINGS.max_threads, SETTINGS.presolve_enable = False, 1, False
 SETTINGS.tol_gap_abs = SETTINGS.tol_gap_rel = SETTINGS.tol_feas = 1e-12
 SETTINGS.tol_ktratio, SETTINGS.min_terminate_step_length = 1e-10, 1e-8
+DELTA = 1.35  # of Huber's loss
 LOSSES: dict[str, Callable[[Array, Array], Array]] = {
     "logistic": lambda eta, y: np.logaddexp(0.0, -y * eta),
     "squared_hinge": lambda eta, y: np.maximum(0.0, 1.0 - y * eta) ** 2,
     "hinge": lambda eta, y: np.maximum(0.0, 1.0 - y * eta),
     "squared_error": lambda eta, y: (y - eta) ** 2 / 2.0,
+    "huber": lambda eta, y: np.where(np.abs(y - eta) < DELTA, (y - eta) ** 2 / 2.0, DELTA * np.abs(y - eta) - DELTA**2 / 2.0),
 }
 
 
@@ -69,11 +71,18 @@ class Model:
         self.fit = cache(self.solve)
 
     def data_cone(self, design: Array) -> tuple[Array, Array, list[Any], Array, Array]:
-        """A, h and the cones of h - A x for x = (b, intercept, t[, u]), and P and q of t: the loss is P t^2 / 2 + q t."""
+        """A, h and the cones of h - A x for x = (b, intercept, t[, u]), and P and q of t: the loss is P t^2 / 2 + q t.
+
+        Of Huber's loss, t are the residuals up to delta, and what they are above and below it.
+        """
         n, w, E = len(self.y), self.w, np.eye(len(self.y))
         margins, O, no_b = self.y[:, None] * design, np.zeros((n, n)), 0.0 * design
         if self.loss == "squared_error":  # t = y - eta
             return np.block([design, E]), self.y, [clarabel.ZeroConeT(n)], w, 0.0 * w
+        if self.loss == "huber":
+            A = np.block([[design, E, E, -E], [no_b, O, -E, O], [no_b, O, O, -E]])
+            cones = [clarabel.ZeroConeT(n), clarabel.NonnegativeConeT(2 * n)]
+            return A, np.r_[self.y, np.zeros(2 * n)], cones, np.r_[w, 0.0 * w, 0.0 * w], DELTA * np.r_[0.0 * w, w, w]
         if self.loss == "logistic":  # (-margin - t, 1, u) and (-t, 1, 1 - u) in the exponential cone
             A = np.block([[margins, E, O], [no_b, O, O], [no_b, O, -E], [no_b, E, O], [no_b, O, O], [no_b, O, E]])
             A = A.reshape(6, n, -1).swapaxes(0, 1).reshape(6 * n, -1)  # sample by sample
@@ -92,7 +101,7 @@ class Model:
         extra = np.r_[-b[np.isfinite(low)], b[np.isfinite(high)], b[:shrunk] - magnitude, -b[:shrunk] - magnitude]
         A, cones = np.r_[np.pad(A, ((0, 0), (0, shrunk))), extra], [*cones, clarabel.NonnegativeConeT(len(extra))]
         h = np.r_[h, -low[np.isfinite(low)], high[np.isfinite(high)], np.zeros(2 * shrunk)]
-        P, q, t = np.zeros(width + shrunk), np.zeros(width + shrunk), slice(design.shape[1], design.shape[1] + len(self.y))
+        P, q, t = np.zeros(width + shrunk), np.zeros(width + shrunk), slice(design.shape[1], design.shape[1] + len(linear))
         P[:size], P[t], q[t], q[width:] = 2.0 * self.lambda_2, quadratic, linear, self.lambda_1
         program, fits = (sparse.diags(P, format="csc"), q, sparse.csc_matrix(A), h, cones), []
         for SETTINGS.max_step_fraction in (0.9, 0.8, 0.95):  # now and then Clarabel gets stuck before it is accurate

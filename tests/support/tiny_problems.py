@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 
 from ellzero.exact.verifier.bounds import Problem
+from ellzero.exact.verifier.losses import KNOWN
 from support.oracle import Model
 from support.problems import LOSSES
 
@@ -29,7 +30,7 @@ def tiny(seed, loss, swaps=False, priced=False):
         low = np.zeros(p)
     counted[0] = seed % 3 != 0
     problem = Problem(
-        loss=loss,
+        loss=KNOWN[loss],
         lambda_0=float(rng.choice([0.0, 0.02, 0.05, 0.1])),
         lambda_1=lambda_1,
         lambda_2=lambda_2,
@@ -81,7 +82,7 @@ def residual(problem, fit):
         "logistic": 1.0 / (1.0 + np.exp(margin)),
         "squared_hinge": 2.0 * np.maximum(0.0, 1.0 - margin),
         "hinge": (margin < 1.0) + 0.0,
-    }[problem.loss]
+    }[problem.loss.name]
 
 
 def draw_points(rng, problem, fits):

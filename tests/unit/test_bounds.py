@@ -8,9 +8,10 @@ from support.problems import LOSSES
 from support.regions import ANY, Region, nodes_of
 from support.tiny_problems import draw_points, residual, spent, tiny
 
-from ellzero.exact.verifier.arithmetic import dual_terms, exact_sum, loss_values
+from ellzero.exact.verifier.arithmetic import exact_sum
 from ellzero.exact.verifier.balancing import balance
 from ellzero.exact.verifier.bounds import Problem
+from ellzero.exact.verifier.losses import KNOWN
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +35,7 @@ def formula(problem, state, theta, models):
             "logistic": -sum(u * np.log(u) for u in (a, 1.0 - a) if u > 0.0),
             "squared_error": t * problem.y[i] - t * t / 2.0,
         }
-        total += problem.w[i] * terms[problem.loss]
+        total += problem.w[i] * terms[problem.loss.name]
     gains = {}
     for place, j in enumerate(state.index):
         v = float(problem.X[:, j] @ theta)
@@ -214,8 +215,8 @@ def test_conjugates(seed, loss):
         wide = {"squared_error": 3.0 * rng.standard_normal(), "squared_hinge": 3.0 * rng.random()}
         alpha = float(wide.get(loss, rng.random()))
         theta = w * alpha if loss == "squared_error" else w * y * alpha
-        term, size = dual_terms(loss, np.array([theta]), np.array([y]), np.array([w]))
-        least = float((w * loss_values(loss, eta, np.full_like(eta, y)) + theta * eta).min())
+        term, size = KNOWN[loss].dual_terms(np.array([theta]), np.array([y]), np.array([w]))
+        least = float((w * KNOWN[loss].values(eta, np.full_like(eta, y)) + theta * eta).min())
         assert term[0] == pytest.approx(least, abs=1e-6), (seed, w, y, alpha)
         assert term[0] <= least + 1e-12, (seed, w, y, alpha)
         assert size[0] >= abs(term[0]), (seed, w, y, alpha)
@@ -223,11 +224,11 @@ def test_conjugates(seed, loss):
 
 def test_conjugates_at_the_ends():
     one = np.ones(1)
-    assert dual_terms("logistic", np.array([0.0]), one, one)[0][0] == 0.0
-    assert dual_terms("logistic", np.array([1.0]), one, one)[0][0] == 0.0
-    assert dual_terms("hinge", np.array([1.0]), one, one)[0][0] == 1.0
+    assert KNOWN["logistic"].dual_terms(np.array([0.0]), one, one)[0][0] == 0.0
+    assert KNOWN["logistic"].dual_terms(np.array([1.0]), one, one)[0][0] == 0.0
+    assert KNOWN["hinge"].dual_terms(np.array([1.0]), one, one)[0][0] == 1.0
     for loss in LOSSES:
-        assert dual_terms(loss, np.array([0.0]), one, np.array([0.0]))[0][0] == 0.0  # a row without weight
+        assert KNOWN[loss].dual_terms(np.array([0.0]), one, np.array([0.0]))[0][0] == 0.0  # a row without weight
 
 
 @pytest.mark.parametrize("seed", range(40))

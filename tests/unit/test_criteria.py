@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from support.problems import LOSSES, random_problem, target
 
 import ellzero as ez
-from ellzero.estimators.criteria import CRITERIA, information_criterion
+from ellzero.estimators.model_choice import CRITERIA, information_criterion
 from ellzero.problem.making import make_problem
 
 X, Y, W = random_problem(31, n=120, p=10)

@@ -14,6 +14,7 @@ from ellzero.exact.verifier.arithmetic import Float64
 from ellzero.exact.verifier.bounds import Problem
 from ellzero.exact.verifier.data import Refused
 from ellzero.exact.verifier.diagonals import SLACK, Diagonals, Model
+from ellzero.exact.verifier.losses import KNOWN
 
 SEEDS = range(25)
 
@@ -51,7 +52,7 @@ def draw(seed):
     counted[0] = seed % 3 != 0
     spread = rng.uniform(0.3, 3.0, p) if seed % 2 else np.ones(p)
     problem = Problem(
-        loss="squared_error",
+        loss=KNOWN["squared_error"],
         lambda_0=float(rng.choice([0.0, 0.05])),
         lambda_1=0.0,
         lambda_2=float(rng.choice([0.0, 0.02])),

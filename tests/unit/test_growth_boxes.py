@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ellzero.exact.verifier.arithmetic import Float64, loss_values
+from ellzero.exact.verifier.arithmetic import Float64
 from ellzero.exact.verifier.bounds import Problem
 from ellzero.exact.verifier.data import Refused
 from ellzero.exact.verifier.exact_arithmetic import Exact
 from ellzero.exact.verifier.growth import Growth
+from ellzero.exact.verifier.losses import KNOWN
 
 LOSSES = ["logistic", "hinge", "squared_hinge"]
 SEEDS = range(360)
@@ -40,7 +41,7 @@ def draw(rng):
         low[-1] = -high[-1]
     norm = np.sqrt(w @ X**2) / spread
     problem = Problem(
-        loss=str(rng.choice(LOSSES)),
+        loss=KNOWN[rng.choice(LOSSES)],
         lambda_0=0.0,
         lambda_1=0.0,
         lambda_2=0.0,
@@ -85,7 +86,7 @@ def farthest(problem, direction, intercept, upper):
         beta = t * direction
         if (beta < problem.low).any() or (beta > problem.high).any():
             return False
-        return problem.w @ loss_values(problem.loss, problem.X @ (beta / problem.spread) + t * intercept, problem.y) <= upper
+        return problem.w @ problem.loss.values(problem.X @ (beta / problem.spread) + t * intercept, problem.y) <= upper
 
     inside, outside = 0.0, FAR
     if good(FAR):
@@ -145,7 +146,7 @@ def level(fit_intercept=True):
     X = np.repeat(np.column_stack([x, x**2]), 2, axis=0)
     w, ones = np.full(6, 1.0 / 6.0), np.ones(2)
     problem = Problem(
-        loss="logistic",
+        loss=KNOWN["logistic"],
         lambda_0=0.0,
         lambda_1=0.0,
         lambda_2=0.0,

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from ellzero import _core
-from ellzero.problem.losses import LOSSES, Hinge, get_loss
+from ellzero.problem.losses import LOSSES, Hinge, Huber, get_loss
 
 ETA = np.linspace(-6.0, 6.0, 97) + 0.0137  # off the kinks
-CASES = [*(loss for loss in LOSSES.values() if not loss.couples_outputs), Hinge(0.3)]
-IDS = [f"{loss.name}{getattr(loss, 'smoothing', '')}" for loss in CASES]
+CASES = [*(loss for loss in LOSSES.values() if not loss.couples_outputs), Hinge(0.3), Huber(0.4)]
+IDS = [f"{loss.name}{getattr(loss, 'smoothing', getattr(loss, 'delta', ''))}" for loss in CASES]
 
 
 def targets(loss):
@@ -58,7 +58,8 @@ def test_core_agrees_with_numpy(loss, n):
     eta = np.concatenate([rng.normal(0, 3, max(n - 2, 0)), [800.0, -800.0]])[-n:]
     y = rng.choice(targets(loss), n)
     w = rng.uniform(0, 1, n)
-    value, r, d = _core.evaluate_loss(_core.LossKind[loss.name], getattr(loss, "smoothing", 0.0), eta, y, w)
+    smoothing, delta = getattr(loss, "smoothing", 0.0), getattr(loss, "delta", 1.0)
+    value, r, d = _core.evaluate_loss(_core.LossKind[loss.name], smoothing, eta, y, w, delta=delta)
     np.testing.assert_allclose(value, w @ loss.value(eta, y), rtol=1e-13, atol=1e-120)
     np.testing.assert_allclose(r, w * loss.gradient(eta, y), rtol=1e-13, atol=1e-120)
     if np.isfinite(loss.curvature_bound):

@@ -10,9 +10,10 @@ from support.oracle import Model
 from support.outputs import drawn
 from support.regions import ANY, Region, nodes_of
 
-from ellzero.exact.verifier.arithmetic import Float64, dual_terms, loss_values
+from ellzero.exact.verifier.arithmetic import Float64
 from ellzero.exact.verifier.balancing import balance, circulation, class_point
-from ellzero.exact.verifier.bounds import Problem, null_loss
+from ellzero.exact.verifier.bounds import Problem
+from ellzero.exact.verifier.losses import KNOWN
 
 CLASSES = [2, 3, 4, 12]
 KINDS = [("multinomial", False), ("squared_error", False), ("logistic", False), ("squared_hinge", True), ("hinge", False)]
@@ -162,10 +163,10 @@ def objective_of(problem, coef, intercept):
     """The objective of a model, in plain NumPy."""
     K, w = problem.outputs, problem.w[: len(problem.X)]
     eta, y = problem.X @ coef.reshape(-1, K) + intercept, problem.y.reshape(K, -1).T
-    if problem.loss == "multinomial":
+    if problem.loss.coupled:
         values = np.logaddexp.reduce(eta, axis=1) - (eta * y).sum(axis=1)
     else:
-        values = loss_values(problem.loss, eta, y).sum(axis=1)
+        values = problem.loss.values(eta, y).sum(axis=1)
     used = np.unique(problem.group[np.flatnonzero(coef)])
     price = problem.counted[used] * (1.0 if problem.price is None else problem.price[used])
     penalties = problem.lambda_1 * np.abs(coef).sum() + problem.lambda_2 * coef @ coef
@@ -298,7 +299,7 @@ def test_two_classes_are_the_logistic_loss_with_half_the_ridge(seed):
     rest |= {name: getattr(problem, name)[::2] for name in ("spread", "norm", "low", "high")}
     sign, w = np.where(S.target[1] > 0.0, 1.0, -1.0), problem.w[: S.n]
     half = {"lambda_2": problem.lambda_2 / 2.0, "outputs": 1, "group": None}
-    logistic = replace(problem, loss="logistic", y=sign, w=w, **half, **rest)
+    logistic = replace(problem, loss=KNOWN["logistic"], y=sign, w=w, **half, **rest)
     oracle = Model(S.X, sign, "logistic", 0.0, S.lambda_2 / 2.0, S.fit_intercept, w)
     for chosen, fit in S.fits.items():
         assert fit.value == pytest.approx(oracle.fit(chosen).value, rel=1e-7)
@@ -324,7 +325,7 @@ def test_entropy_of_extreme_shares():
     y = one_hot(np.zeros(1, dtype=int), 3).ravel()
     for moved in ([0.0, 0.0], [tiny, 0.0], [0.25 - 2.0**-50, 0.0], [0.125, 0.125], [0.1, 2.0**-40], [0.25, 0.0]):
         theta = np.array([sum(moved), -moved[0], -moved[1]])
-        terms, parts = dual_terms("multinomial", theta[None], y, w)
+        terms, parts = KNOWN["multinomial"].dual_terms(theta[None], y, w)
         shares = [Fraction(each) / Fraction(0.25) for each in moved]
         shares = [1 - sum(shares), *shares]
         expected = [
@@ -338,7 +339,7 @@ def test_entropy_of_extreme_shares():
 def test_the_loss_of_classes_where_exponentials_end():
     y = one_hot(np.array([0, 0, 0, 2, 1]), 3)
     eta = np.array([[0.0, 0.0, 800.0], [800.0, 0.0, 0.0], [-50.0, -90.0, -90.0], [1.0, 2.0, 3.0], [-1e4, 1e4, 0.0]]).T
-    values = loss_values("multinomial", eta.ravel(), y.ravel(), 3).reshape(3, -1)
+    values = KNOWN["multinomial"].values(eta.ravel(), y.ravel(), 3).reshape(3, -1)
     assert (values[y == 0.0] == 0.0).all()
     expected = [800.0, 0.0, np.log1p(2.0 * np.exp(-40.0)), np.log1p(np.exp(-1.0) + np.exp(-2.0)), 0.0]
     np.testing.assert_allclose(values.sum(axis=0), expected, rtol=1e-15, atol=1e-300)
@@ -348,7 +349,7 @@ def test_null_losses():
     for loss, one_vs_rest in KINDS:
         for fit_intercept in (True, False):
             S = drawn(2, loss, 3, one_vs_rest, fit_intercept=fit_intercept, unpenalized=[], price=None, budget=None)
-            found = null_loss(loss, S.target.ravel(), np.tile(S.w, 3), fit_intercept, 3)
+            found = KNOWN[loss].least(S.target.ravel(), np.tile(S.w, 3), fit_intercept, 3)
             assert found == pytest.approx(S.fits[frozenset()].value, rel=1e-8), (loss, fit_intercept)
 
 
@@ -397,8 +398,8 @@ def test_the_objective_of_classes_is_rounded_up_where_columns_cancel():
         coef, intercept = rng.standard_normal((1, K)) * np.ones((2, 1)), rng.standard_normal(K) * 5.0
         y, w = one_hot(rng.integers(K, size=n), K).ravel(), np.full(n * K, 1.0 / n)
         arguments = columns, coef, intercept, y, w
-        found = Float64().objective("multinomial", *arguments, np.zeros(0))
-        truth = exact_arithmetic.Exact().objective("multinomial", *arguments, np.zeros(0, dtype=object)).value
+        found = Float64().objective(KNOWN["multinomial"], *arguments, np.zeros(0))
+        truth = exact_arithmetic.Exact().objective(KNOWN["multinomial"], *arguments, np.zeros(0, dtype=object)).value
         assert found.upper >= truth
         assert found.upper - float(truth) < 1e-4
 
@@ -409,9 +410,9 @@ def test_two_classes_have_the_rounding_error_of_the_logistic_loss():
     columns[:, 1] = -columns[:, 0]
     coef, sign, w = np.full(2, 0.7), np.where(rng.random(30) < 0.5, 1.0, -1.0), np.full(30, 1.0 / 30.0)
     arithmetic, penalties = Float64(), np.zeros(0)
-    expected = arithmetic.objective("logistic", columns, coef[:, None], np.zeros(1), sign, w, penalties)
+    expected = arithmetic.objective(KNOWN["logistic"], columns, coef[:, None], np.zeros(1), sign, w, penalties)
     y, both = one_hot((sign > 0.0).astype(int), 2).ravel(), np.stack([-coef / 2.0, coef / 2.0], axis=1)
-    found = arithmetic.objective("multinomial", columns, both, np.zeros(2), y, np.tile(w, 2), penalties)
+    found = arithmetic.objective(KNOWN["multinomial"], columns, both, np.zeros(2), y, np.tile(w, 2), penalties)
     assert found.value == pytest.approx(expected.value, rel=1e-12)
     assert found.rounding == pytest.approx(expected.rounding, rel=1e-3)
 

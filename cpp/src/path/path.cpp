@@ -10,12 +10,13 @@
 #include "ellzero/path/lineage.hpp"
 #include "ellzero/support/hard_thresholding.hpp"
 #include "ellzero/swaps/local_search.hpp"
-#include "ellzero/swaps/priced_search.hpp"
 
 namespace ellzero {
 namespace {
 
 constexpr int most_merges = 6;
+// D of the swap model is renewed when it has changed by as much as itself.
+constexpr double most_drift = 1.0;
 // Relative differences of the objective below this do not make a model better.
 constexpr double worth_a_change = 1e-10;
 // Local search, whose sizes help each other, has a model of every size up to this one.
@@ -107,11 +108,11 @@ class PathFitter {
         work_.stage = {0.3, 0.9};
         std::vector<Terms> points;
         points.reserve(options_.budgets.size() + out_.lambda_0.size());
-        for (const double budget : options_.budgets) points.push_back({options_.paid, budget});
+        for (const double budget : options_.budgets) points.push_back({options_.paid, budget, options_.max_support});
         for (const double lambda_0 : out_.lambda_0)
-            if (options_.budgets.empty()) points.push_back({lambda_0, Penalty::infinity});
+            if (options_.budgets.empty()) points.push_back({lambda_0, Penalty::infinity, options_.max_support});
         std::vector<std::vector<int32_t>> searched(points.size());
-        PricedSearch search(problem_, work_.pool, options_.max_support, options_.effort);
+        Exchange search(problem_, most_drift, &work_.pool);
         bool changed = true;
         for (int round = 0; round < most_merges && changed; ++round) {
             changed = false;
@@ -120,8 +121,9 @@ class PathFitter {
                 const Terms& terms = points[index];
                 Model model = work_.pool.best(terms.lambda_0, options_.max_support, terms.budget);
                 if (round > 0 && model.support == searched[index]) continue;
-                if (exchange) search.improve(model, terms);
-                else search.settle(model, terms);
+                if (exchange) search.search(model, terms, options_.effort == Effort::thorough);
+                else model = search.settled(std::move(model), terms);
+                work_.pool.insert(model);
                 searched[index] = model.support;
                 changed = true;
                 work_.report((round + (static_cast<double>(k) + 1.0) / static_cast<double>(points.size())) / most_merges,

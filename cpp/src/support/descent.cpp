@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
+#include <utility>
 
 #include "ellzero/data/kernels.hpp"
 
@@ -18,7 +18,7 @@ constexpr int exact_trials = 8;
 constexpr size_t joint_trials = 2;
 // Features that are tried without, the cheapest first: where the loss is far from its model, estimates err by half.
 constexpr int removal_trials = 3;
-// Groups take longer to try: fewer of them.
+// Groups of several columns take longer to try: fewer of them.
 constexpr int group_trials = 3;
 // Operations of a search along a line, for each row.
 constexpr int64_t work_of_a_line = 32;
@@ -51,18 +51,9 @@ bool Descent::stands(const Iterate& it, double lambda_0) const {
     std::vector<double> slopes(problem_.columns()), beta(problem_.columns(), 0.0);
     problem_.X.all_dots(it.r.data(), slopes.data());
     for (size_t k = 0; k < it.support.size(); ++k) beta[it.support[k]] = it.beta[k];
-    const Penalty& penalty = problem_.penalty;
-    for (int32_t j = 0; problem_.groups && j < problem_.columns(); ++j)
-        if (problem_.is_head(j) && !(group_step(j, beta.data(), slopes.data(), lambda_0).decrease <= most)) return false;
-    for (int32_t j = 0; !problem_.groups && j < problem_.columns(); ++j) {
-        const double curvature = problem_.curvature(j);
-        if (curvature <= 0.0) continue;
-        const double from = beta[j], to = penalty.threshold(from - slopes[j] / curvature, curvature, lambda_0, j);
-        const double price = lambda_0 * penalty.price(j) * ((from != 0.0) - (to != 0.0));
-        const double step = to - from;
-        const double decrease = price + penalty.value(from) - penalty.value(to) - step * (slopes[j] + 0.5 * curvature * step);
-        if (!(decrease <= most)) return false;
-    }
+    std::vector<double> next(beta);
+    for (int32_t j = 0; j < problem_.columns(); ++j)
+        if (problem_.is_head(j) && !(step(j, beta.data(), slopes.data(), lambda_0, next.data()) <= most)) return false;
     std::vector<double> sums(problem_.X.blocks());
     problem_.X.block_sums(it.r.data(), sums.data());
     return !problem_.intercept || std::all_of(sums.begin(), sums.end(), [&](double slope) {
@@ -70,34 +61,30 @@ bool Descent::stands(const Iterate& it, double lambda_0) const {
     });
 }
 
-Descent::GroupStep Descent::group_step(int32_t head, const double* beta, const double* slopes, double lambda_0) const {
+double Descent::step(int32_t head, const double* beta, const double* slopes, double lambda_0, double* to) const {
     const Penalty& penalty = problem_.penalty;
-    GroupStep out;
-    bool used = false, stays = false;
-    double before = 0.0, after = 0.0, without = 0.0;  // the surrogate but for the price
-    const auto surrogate = [&](int32_t j, double from, double to) {
-        const double step = to - from;
-        return penalty.value(to) + step * (slopes[j] + 0.5 * problem_.curvature(j) * step);
-    };
-    for (const int32_t j : problem_.members(head)) {
-        const double curvature = problem_.curvature(j), from = beta[j];
-        const double to = curvature > 0.0 ? penalty.proximal(from - slopes[j] / curvature, curvature, j) : from;
-        used |= from != 0.0;
-        stays |= to != 0.0;
-        before += penalty.value(from);
-        after += surrogate(j, from, to);
-        without += surrogate(j, from, 0.0);
-        out.from.push_back(from);
-        out.to.push_back(to);
-    }
+    const Members members = problem_.members(head);
     const double price = lambda_0 * penalty.price(head);
-    if (penalty.counted(head) && without < after + price * stays) {
-        std::fill(out.to.begin(), out.to.end(), 0.0);
-        after = without;
-        stays = false;
+    double change = 0.0;  // of the surrogate beside all columns at zero, without cancellation
+    bool used = false, stays = false;
+    for (const int32_t j : members) {
+        const double curvature = problem_.curvature(j);
+        const double target = beta[j] - slopes[j] / curvature;
+        to[j] = curvature > 0.0 ? penalty.proximal(target, curvature, j) : beta[j];
+        used |= beta[j] != 0.0;
+        stays |= to[j] != 0.0;
+        if (to[j] != 0.0 && curvature > 0.0) change += curvature * to[j] * (0.5 * to[j] - target) + penalty.value(to[j]);
     }
-    out.decrease = before - after + price * (used - stays);
-    return out;
+    if (stays && penalty.counted(head) && !(change + price <= 0.0)) {
+        stays = false;
+        for (const int32_t j : members) to[j] = 0.0;
+    }
+    double decrease = price * (used - stays);
+    for (const int32_t j : members) {
+        const double moved = to[j] - beta[j];
+        decrease += penalty.value(beta[j]) - penalty.value(to[j]) - moved * (slopes[j] + 0.5 * problem_.curvature(j) * moved);
+    }
+    return decrease;
 }
 
 bool Descent::descend(Iterate& it, double lambda_0, double target) {
@@ -116,78 +103,24 @@ double Descent::cycle(Iterate& it, const std::vector<int32_t>& columns, double l
     const int64_t n = problem_.rows();
     // A copy: `columns` may be the support, which changes below.
     const std::vector<int32_t> order(columns);  // NOLINT(performance-unnecessary-copy-initialization)
-    double largest = 0.0;
-    double r_sum = kernels::sum(it.r.data(), n);
-    if (problem_.groups) return cycle_groups(it, order, lambda_0, trace);
-    for (const int32_t j : order) {
-        const double curvature = problem_.curvature(j);
-        if (curvature <= 0.0) continue;
-        size_t position = it.support.size();
-        if (it.contains(j))
-            position = static_cast<size_t>(std::find(it.support.begin(), it.support.end(), j) - it.support.begin());
-        const double from = position < it.support.size() ? it.beta[position] : 0.0;
-        const double slope = problem_.X.dot(j, it.r.data(), r_sum);
-        const double to = problem_.penalty.threshold(from - slope / curvature, curvature, lambda_0, j);
-        if (to == from) continue;
-        largest = std::max(largest, curvature * (to - from) * (to - from));
-        if (to == 0.0 && problem_.penalty.counted(j)) {
-            it.remove(position);
-        } else if (position == it.support.size()) {
-            it.add(j, to);
-        } else {
-            it.beta[position] = to;
-            problem_.X.axpy(j, to - from, it.eta.data());
-        }
-        // Sparse columns change few rows, so only their residuals are recomputed.
-        const Design::Entries entries =
-            problem_.X.centred() ? Design::Entries{n, nullptr, nullptr} : problem_.X.design().entries(j, rows_, values_);
-        if (entries.rows) {
-            for (int64_t k = 0; k < entries.count; ++k) {
-                const int32_t i = entries.rows[k];
-                r_sum -= it.r[i];
-                problem_.loss.residual(1, &it.eta[i], &problem_.y[i], &problem_.w[i], &it.r[i]);
-                r_sum += it.r[i];
-            }
-        } else {
-            problem_.loss.residual(n, it.eta.data(), problem_.y, problem_.w, it.r.data());
-            r_sum = kernels::sum(it.r.data(), n);
-        }
-        if (trace) {
-            const double loss = problem_.loss.value(n, it.eta.data(), problem_.y, problem_.w);
-            trace->push_back({j, to - from, loss + it.penalty() + lambda_0 * it.spent});
-        }
-    }
-    it.evaluate(problem_.loss);
-    return largest;
-}
-
-double Descent::cycle_groups(Iterate& it, const std::vector<int32_t>& columns, double lambda_0, std::vector<Step>* trace) {
-    const int64_t n = problem_.rows();
-    std::vector<double> beta(problem_.columns(), 0.0), slopes(problem_.columns(), 0.0);
+    std::vector<double> beta(problem_.columns(), 0.0), slopes(beta), to(beta);
     for (size_t k = 0; k < it.support.size(); ++k) beta[it.support[k]] = it.beta[k];
     double largest = 0.0;
-    for (const int32_t head : columns) {
-        if (!problem_.is_head(head)) continue;
-        const Members members = problem_.members(head);
-        const double r_sum = kernels::sum(it.r.data(), n);
-        for (const int32_t j : members) slopes[j] = problem_.X.dot(j, it.r.data(), r_sum);
-        const GroupStep step = group_step(head, beta.data(), slopes.data(), lambda_0);
+    double r_sum = kernels::sum(it.r.data(), n);
+    for (const int32_t head : order) {
+        if (!problem_.is_head(head) || !problem_.varies(head)) continue;
+        for (const int32_t j : problem_.members(head)) slopes[j] = problem_.X.dot(j, it.r.data(), r_sum);
+        step(head, beta.data(), slopes.data(), lambda_0, to.data());
         double longest = 0.0;
-        for (size_t a = 0; a < members.size(); ++a) {
-            const int32_t j = members.begin()[a];
-            const double change = step.to[a] - step.from[a];
+        for (const int32_t j : problem_.members(head)) {
+            const double change = to[j] - beta[j];
             if (std::abs(change) > std::abs(longest)) longest = change;
             largest = std::max(largest, problem_.curvature(j) * change * change);
-            if (change != 0.0) problem_.X.axpy(j, change, it.eta.data());
-            beta[j] = step.to[a];
         }
         if (longest == 0.0) continue;
-        const bool zero = std::all_of(step.to.begin(), step.to.end(), [](double b) { return b == 0.0; });
-        if (!it.contains(head)) it.add(head, 0.0);
-        for (size_t k = 0; k < it.support.size(); ++k) it.beta[k] = beta[it.support[k]];
-        if (zero && problem_.penalty.counted(head))
-            it.remove(static_cast<size_t>(std::find(it.support.begin(), it.support.end(), head) - it.support.begin()));
-        problem_.loss.residual(n, it.eta.data(), problem_.y, problem_.w, it.r.data());
+        move(it, head, to.data());
+        for (const int32_t j : problem_.members(head)) beta[j] = to[j];
+        refresh_residual(it, head, r_sum);
         if (trace) {
             const double loss = problem_.loss.value(n, it.eta.data(), problem_.y, problem_.w);
             trace->push_back({head, longest, loss + it.penalty() + lambda_0 * it.spent});
@@ -195,6 +128,38 @@ double Descent::cycle_groups(Iterate& it, const std::vector<int32_t>& columns, d
     }
     it.evaluate(problem_.loss);
     return largest;
+}
+
+void Descent::move(Iterate& it, int32_t head, const double* to) const {
+    const Members members = problem_.members(head);
+    const auto place = [&](int32_t j) { return static_cast<size_t>(std::ranges::find(it.support, j) - it.support.begin()); };
+    const bool zero = std::all_of(members.begin(), members.end(), [&](int32_t j) { return to[j] == 0.0; });
+    if (zero && problem_.penalty.counted(head)) return it.remove(place(head));
+    if (!it.contains(head)) it.add(head, 0.0);
+    for (const int32_t j : members) {
+        double& beta = it.beta[place(j)];
+        if (to[j] != beta) problem_.X.axpy(j, to[j] - beta, it.eta.data());
+        beta = to[j];
+    }
+}
+
+void Descent::refresh_residual(Iterate& it, int32_t head, double& r_sum) {
+    const Design& design = problem_.X.design();
+    for (const int32_t j : problem_.members(head)) {
+        const bool all = problem_.X.centred() || design.couples_rows();
+        const Design::Entries changed = all ? Design::Entries{0, nullptr, nullptr} : design.entries(j, rows_, values_);
+        if (!changed.rows) {
+            problem_.loss.residual(problem_.rows(), it.eta.data(), problem_.y, problem_.w, it.r.data());
+            r_sum = kernels::sum(it.r.data(), problem_.rows());
+            return;
+        }
+        for (int64_t k = 0; k < changed.count; ++k) {
+            const int32_t i = changed.rows[k];
+            r_sum -= it.r[i];
+            problem_.loss.residual(1, &it.eta[i], &problem_.y[i], &problem_.w[i], &it.r[i]);
+            r_sum += it.r[i];
+        }
+    }
 }
 
 std::vector<double> Descent::removal_costs(const Iterate& it, int32_t kept) {
@@ -207,15 +172,6 @@ std::vector<double> Descent::removal_costs(const Iterate& it, int32_t kept) {
     return costs;
 }
 
-// Adds what the columns of a group have to what its head has.
-void Descent::sum_at_heads(const Iterate& it, std::vector<double>& values) const {
-    std::unordered_map<int32_t, size_t> place;
-    for (size_t k = 0; k < it.support.size(); ++k)
-        if (problem_.is_head(it.support[k])) place[it.support[k]] = k;
-    for (size_t k = 0; k < it.support.size(); ++k)
-        if (!problem_.is_head(it.support[k])) values[place.at(problem_.head(it.support[k]))] += values[k];
-}
-
 // Takes out one feature if that lowers P: one that Theorem 1 forbids, or one of the cheapest by the refitted estimate.
 bool Descent::drop(Iterate& it, double lambda_0, Model& current) {
     if (it.size == 0) return false;
@@ -225,15 +181,16 @@ bool Descent::drop(Iterate& it, double lambda_0, Model& current) {
     }
     const std::vector<int32_t> support = it.support;
     std::vector<double> costs = removal_costs(it);
-    // Theorem 1 as the largest lambda_0 at which the boxed surrogate keeps the coordinate; without a bound in the way it is
-    // beta_i^2 (L_hat_i + 2 lambda_2) / 2.
+    // Theorem 1 as the largest lambda_0 at which the boxed surrogate keeps the feature; without a bound in the way it is, of
+    // one column, beta_i^2 (L_hat_i + 2 lambda_2) / 2.
     problem_.X.dots(support, it.r.data(), r_);
-    std::vector<double> limits(support.size());
+    std::vector<double> limits(support.size(), 0.0);
     for (size_t k = 0; k < support.size(); ++k) {
         const double b = it.beta[k];
-        limits[k] = b * (0.5 * problem_.curvature(support[k]) * b - r_[k]) - problem_.penalty.value(b);
+        const int32_t head = problem_.head(support[k]);
+        const auto at = head == support[k] ? static_cast<int64_t>(k) : std::ranges::find(support, head) - support.begin();
+        limits[at] += b * (0.5 * problem_.curvature(support[k]) * b - r_[k]) - problem_.penalty.value(b);
     }
-    if (problem_.groups) sum_at_heads(it, limits);
     for (size_t k = 0; k < support.size(); ++k)
         limits[k] = costs[k] < Penalty::infinity ? limits[k] / problem_.penalty.price(support[k]) : Penalty::infinity;
     const auto least = std::ranges::min_element(limits);
@@ -276,12 +233,10 @@ bool Descent::leave(Iterate& it, int32_t column, double lambda_0, double target,
 // Lets the best columns in, greedily. The gradients of the others are refreshed after each entry.
 bool Descent::enter(Iterate& it, double lambda_0, Radius radius, Model& current) {
     // Flatness: the loss's curvature at eta over its bound. A column's true gain is about its surrogate gain over this.
-    const Loss broad = problem_.broad_loss();
-    r_.resize(problem_.rows()), d_.resize(problem_.rows());
-    broad.evaluate(problem_.rows(), it.eta.data(), problem_.y, problem_.w, r_.data(), d_.data());
-    problem_.X.design().curvature_diagonal(d_.data(), r_.data());
-    const double flat =
-        kernels::sum(r_.data(), problem_.rows()) / static_cast<double>(problem_.X.blocks()) / broad.curvature_bound();
+    d_.resize(problem_.rows());
+    problem_.X.design().curvature_diagonal(finite_curvatures(problem_, it).data(), d_.data());
+    const double flat = kernels::sum(d_.data(), problem_.rows()) / static_cast<double>(problem_.X.blocks()) /
+                        problem_.broad_loss().curvature_bound();
     const double flatness = std::clamp(flat, flattest, 1.0);
     // Without lambda_0 the minimum itself is wanted: there a small gain is worth as much more as the loss is flatter.
     const double margin = negligible(it, lambda_0),
@@ -299,32 +254,37 @@ bool Descent::enter(Iterate& it, double lambda_0, Radius radius, Model& current)
         for (size_t k = 0; k < batch; ++k) it.add(found.candidates[k].column, 0.0);
         return batch > 0;
     }
-    if (problem_.groups) return enter_groups(it, lambda_0, found, current);
+    const bool kink = problem_.loss.has_kink();
     const int batch = 1 + it.size / 16;
     int entered = 0, failed = 0;
-    for (const Candidate& candidate : found.candidates) {
-        const double price = problem_.penalty.price(candidate.column);
-        double slope = candidate.slope, gain = candidate.gain;
+    for (const auto& [column, first_slope, first_gain] : found.candidates) {
+        const bool several = problem_.members(column).size() > 1;
+        const double price = problem_.penalty.price(column);
+        double slope = first_slope, gain = first_gain;
         if (entered > 0) {
-            slope = problem_.X.dot(candidate.column, it.r.data(), kernels::sum(it.r.data(), problem_.rows()));
-            gain = problem_.penalty.entry_gain(slope, problem_.entry_curvature(candidate.column), candidate.column) / price;
-            if (gain <= flatness * lambda_0) continue;
+            slope = problem_.X.dot(column, it.r.data(), kernels::sum(it.r.data(), problem_.rows()));
+            gain = problem_.penalty.entry_gain(slope, problem_.entry_curvature(column), column) / price;
+            if (several || gain <= flatness * lambda_0) continue;
         }
         // Theorem 1 forbids leaving these outside; the others are tried while there is hope.
-        const bool required = gain > lambda_0 && !problem_.loss.has_kink();
-        if (!required && failed >= exact_trials) break;
-        const Line::Minimum minimum = lines_[0].along(it.eta.data(), candidate.column, slope);
+        const bool required = gain > lambda_0 && !kink;
+        if (!required && failed >= trials(column)) break;
+        if (several && kink) continue;  // a refit says what it gains
+        const Line::Minimum minimum = several ? group_gain(it, column) : lines_[0].along(it.eta.data(), column, slope);
         if (minimum.gain <= lambda_0 * price + margin) {
             ++failed;
             continue;
         }
-        it.add(candidate.column, minimum.at);
+        it.add(column, minimum.at);
+        if (several) return true;
         it.evaluate(problem_.loss);
         if (++entered >= batch) return true;
     }
-    if (entered == 0 && problem_.loss.has_kink()) return enter_jointly(it, lambda_0, found, current);
+    if (entered == 0 && kink) return enter_jointly(it, lambda_0, found, current);
     return entered > 0;
 }
+
+int Descent::trials(int32_t head) const { return problem_.members(head).size() == 1 ? exact_trials : group_trials; }
 
 // At a corner of the hinge no coordinate can move alone, though together they can: the best candidates are tried with a refit.
 // Theorem 1 asks nothing here (the bend is too narrow), so what the trials gained is where the next entry is due.
@@ -341,44 +301,24 @@ bool Descent::enter_jointly(Iterate& it, double lambda_0, const Screening::Resul
     return false;
 }
 
-// Lets a group in, the best first. What it gains is at least what the surrogate promises, so that Theorem 1 holds where no
-// candidate pays.
-bool Descent::enter_groups(Iterate& it, double lambda_0, const Screening::Result& found, Model& current) {
-    const double margin = negligible(it, lambda_0);
-    int failed = 0;
-    for (const Candidate& candidate : found.candidates) {
-        if (candidate.gain <= lambda_0 && failed >= group_trials) break;
-        const double wanted = lambda_0 * problem_.penalty.price(candidate.column) + margin;
-        if (problem_.loss.has_kink()) {  // a refit says what it gains: it stays, if it is good
-            if (joint_gain(it, candidate.column, lambda_0, current) > wanted) return true;
-            it.load(current);
-        } else if (group_gain(it, candidate.column) > wanted) {
-            it.add(candidate.column, 0.0);
-            return true;
-        }
-        ++failed;
-    }
-    return false;
-}
-
-double Descent::joint_gain(Iterate& it, int32_t column, double lambda_0, const Model& before) {
-    it.add(column, 0.0);
+double Descent::joint_gain(Iterate& it, int32_t head, double lambda_0, const Model& before) {
+    it.add(head, 0.0);
     descend(it, lambda_0);
     it.prune();
     return before.cost - it.true_cost();
 }
 
-double Descent::group_gain(Iterate& it, int32_t head) {
+Line::Minimum Descent::group_gain(Iterate& it, int32_t head) {
     if (problem_.loss.has_kink()) {  // at its corners nothing can move alone
         const Model before = it.model();
         const double gain = joint_gain(it, head, 0.0, before);
         it.load(before);
-        return gain;
+        return {0.0, gain};
     }
     beside_.begin_beside(it, head);
     const double before = beside_.cost();
     refit_beside_.run(beside_, negligible(it, 0.0));
-    return before - beside_.cost();
+    return {0.0, before - beside_.cost()};
 }
 
 Model Descent::refit(Iterate& it, double target) {
@@ -431,38 +371,26 @@ Descent::Entry Descent::best_entry(Iterate& it) {
     };
     auto found = look(Radius::likely);
     if (found.candidates.empty()) found = look(Radius::certain);
-    if (std::ssize(found.candidates) > exact_trials) found.candidates.resize(exact_trials);
-    if (problem_.groups && std::ssize(found.candidates) > group_trials) found.candidates.resize(group_trials);
-    Entry best{-1, 0.0, 0.0};
-    for (const Entry& entry : problem_.groups ? tried_groups(it, found.candidates) : tried(it, found.candidates))
-        if (entry.gain > best.gain) best = entry;
-    return best;
-}
-
-// At most exact_trials candidates, side by side.
-std::vector<Descent::Entry> Descent::tried(const Iterate& it, const std::vector<Candidate>& candidates) {
-    const int64_t count = std::ssize(candidates);
-    std::vector<int32_t> columns(candidates.size());
+    std::vector<Candidate>& candidates = found.candidates;
+    size_t count = 0;
+    while (count < candidates.size() && std::cmp_less(count, trials(candidates[count].column))) ++count;
+    candidates.resize(count);
+    std::vector<int32_t> columns(count);
     std::ranges::transform(candidates, columns.begin(), &Candidate::column);
     const auto held = problem_.X.design().hold(columns);
-    std::vector<Entry> out(candidates.size());
-    problem_.X.team().run(count, 1, [&](int64_t begin, int64_t end, int) {
-        for (int64_t k = begin; k < end; ++k) {
-            const auto& [column, slope, gain] = candidates[k];
-            const Line::Minimum minimum = lines_[k].along(it.eta.data(), column, slope);
-            out[k] = {column, minimum.at, std::max(gain, minimum.gain / problem_.penalty.price(column))};
-        }
-    }, count * problem_.rows() * work_of_a_line);
-    return out;
-}
-
-std::vector<Descent::Entry> Descent::tried_groups(Iterate& it, const std::vector<Candidate>& candidates) {
-    std::vector<Entry> out(candidates.size());
-    std::ranges::transform(candidates, out.begin(), [&](const Candidate& candidate) -> Entry {
-        const auto& [column, slope, gain] = candidate;
-        return {column, 0.0, std::max(gain, group_gain(it, column) / problem_.penalty.price(column))};
-    });
-    return out;
+    const auto several = [&](int64_t k) { return problem_.members(columns[k]).size() > 1; };
+    std::vector<Line::Minimum> minima(count);
+    problem_.X.team().run(std::ssize(columns), 1, [&](int64_t begin, int64_t end, int) {
+        for (int64_t k = begin; k < end; ++k)
+            if (!several(k)) minima[k] = lines_[k].along(it.eta.data(), columns[k], candidates[k].slope);
+    }, std::ssize(columns) * problem_.rows() * work_of_a_line);
+    Entry best{-1, 0.0, 0.0};
+    for (size_t k = 0; k < count; ++k) {
+        if (several(static_cast<int64_t>(k))) minima[k] = group_gain(it, columns[k]);
+        const double gain = std::max(candidates[k].gain, minima[k].gain / problem_.penalty.price(columns[k]));
+        if (gain > best.gain) best = {columns[k], minima[k].at, gain};
+    }
+    return best;
 }
 
 double Descent::next_lambda_0(Iterate& it) {

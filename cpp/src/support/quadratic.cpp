@@ -56,6 +56,14 @@ struct SmallFactor {
 
 }  // namespace
 
+std::vector<double> finite_curvatures(const Problem& problem, const Iterate& it) {
+    std::vector<double> d(it.d);
+    std::vector<double> r(d.size());
+    if (problem.loss.has_kink())
+        problem.broad_loss().evaluate(problem.rows(), it.eta.data(), problem.y, problem.w, r.data(), d.data());
+    return d;
+}
+
 double inverse_form(const std::vector<double>& matrix, const std::vector<double>& v) {
     const int64_t m = std::ssize(v);
     const auto [factor, scale] = SmallFactor(matrix, m);
@@ -511,22 +519,16 @@ std::vector<double> Quadratic::inverse_block(const std::vector<int64_t>& positio
 }
 
 std::vector<Removal> Quadratic::removals(const Iterate& it) {
-    factorise_all();
+    const std::vector<double> variance = inverse_diagonal();
     std::vector<Removal> out;
-    std::unordered_map<int32_t, size_t> place;  // of a head's removal
-    for (size_t k = 0; k < it.support.size(); ++k) {
-        const int32_t head = problem_.head(it.support[k]);
-        if (!problem_.penalty.counted(head)) continue;
-        const auto [known, fresh] = place.try_emplace(head, out.size());
-        if (fresh) out.push_back({head, {}, {}, {}, 0.0});
-        out[known->second].positions.push_back(static_cast<int64_t>(k));
-    }
-    for (Removal& removal : out) {
-        // The head's position stands for the group.
-        std::stable_partition(removal.positions.begin(), removal.positions.end(),
-                              [&](int64_t k) { return it.support[k] == removal.head; });
-        const int64_t m = std::ssize(removal.positions);
-        removal.inverse = inverted(inverse_block(removal.positions), m);
+    for (int64_t k = 0; k < size(); ++k) {
+        const int32_t head = it.support[k];
+        if (!problem_.is_head(head) || !problem_.penalty.counted(head)) continue;
+        Removal& removal = out.emplace_back(head, std::vector<int64_t>{k});
+        const int64_t m = std::ssize(problem_.members(head));
+        for (int64_t other = 0; other < size() && m > 1; ++other)
+            if (other != k && problem_.head(it.support[other]) == head) removal.positions.push_back(other);
+        removal.inverse = m == 1 ? std::vector<double>{1.0 / variance[k]} : inverted(inverse_block(removal.positions), m);
         removal.pull.assign(m, 0.0);
         for (int64_t a = 0; a < m; ++a) {
             for (int64_t b = 0; b < m; ++b) removal.pull[a] += removal.inverse[a * m + b] * it.beta[removal.positions[b]];

@@ -334,31 +334,17 @@ void Refit::solve_hinge(Iterate& it) {
 }
 
 std::vector<double> Refit::removal_costs(const Iterate& it) {
-    // The hinge's own Hessian says nothing about a finite step; for the others one near the present curvatures is good enough.
-    std::vector<double> r(problem_.rows()), d(problem_.rows());
-    if (problem_.loss.has_kink()) {
-        problem_.broad_loss().evaluate(problem_.rows(), it.eta.data(), problem_.y, problem_.w, r.data(), d.data());
-        model_.build(it, d);
-    } else {
-        model_.follow(it, it.d);
-    }
-    if (problem_.groups) {
-        std::vector<double> costs(it.support.size(), Penalty::infinity);
-        std::vector<Removal> removals = model_.removals(it);
-        if (model_.indefinite()) {
-            model_.build(it, it.d);
-            removals = model_.removals(it);
-        }
-        for (const Removal& removal : removals) costs[removal.positions.front()] = removal.cost;
-        return costs;
-    }
-    std::vector<double> costs = model_.inverse_diagonal();
+    // For the hinge, whose broad curvatures are not those of its steps, there is nothing to follow.
+    const std::vector<double> d = finite_curvatures(problem_, it);
+    if (problem_.loss.has_kink()) model_.build(it, d);
+    else model_.follow(it, d);
+    std::vector<Removal> removals = model_.removals(it);
     if (model_.indefinite()) {
-        model_.build(it, it.d);
-        costs = model_.inverse_diagonal();
+        model_.build(it, d);
+        removals = model_.removals(it);
     }
-    for (size_t k = 0; k < costs.size(); ++k)
-        costs[k] = problem_.penalty.counted(it.support[k]) ? 0.5 * it.beta[k] * it.beta[k] / costs[k] : Penalty::infinity;
+    std::vector<double> costs(it.support.size(), Penalty::infinity);
+    for (const Removal& removal : removals) costs[removal.positions.front()] = removal.cost;
     return costs;
 }
 

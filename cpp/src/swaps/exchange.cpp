@@ -5,21 +5,26 @@
 
 namespace ellzero {
 namespace {
-// Relative decreases of G below this are noise.
-constexpr double worth_a_swap = 1e-9;
+// Relative decreases of the objective below this are noise.
+constexpr double worth_a_change = 1e-9;
 // Swaps that are tried before the next ranking: more of a large model, whose ranking costs more.
 constexpr size_t swaps_per_ranking = 16;
 constexpr size_t features_per_further_swap = 8;
 // Swaps that the model promises and a refit refuses, before the search gives up.
 constexpr size_t most_refusals = 5;
-// Of few features each moves far and the model errs, while a refit costs little: swaps are tried that should raise G by up to
-// this share of what the removal alone would.
+// Of few features each moves far and the model errs, while a refit costs little: swaps are tried that should raise the
+// objective by up to this share of what the removal alone would.
 constexpr int few_features = 16;
+constexpr int few_at_prices = 32;  // where what a swap frees is spent again
 constexpr double benefit_of_doubt = 0.5;
+constexpr int most_rounds = 100;
+// Columns that are forced in, at the cost of features that make room for them; larger models are not exchanged so.
+constexpr size_t forced = 8;
+constexpr int most_forced = 32;
 }  // namespace
 
-Exchange::Exchange(const Problem& problem, double most_drift)
-    : problem_(problem), descent_(problem), swaps_(problem, most_drift), it_(problem) {}
+Exchange::Exchange(const Problem& problem, double most_drift, Pool* seen)
+    : problem_(problem), seen_(seen), descent_(problem), swaps_(problem, most_drift), it_(problem) {}
 
 Model Exchange::refit(double target) {
     ++refits_;
@@ -33,43 +38,140 @@ void Exchange::read_slopes(const Model& model) {
     problem_.X.all_dots(it_.r.data(), slopes_.data());
 }
 
-bool Exchange::try_swaps(Model& model, const std::vector<Swap>& swaps, size_t refusals, const Restraint& restraint) {
-    const double worth = worth_a_swap * std::abs(model.cost);
+void Exchange::remove(int32_t feature) {
+    it_.remove(static_cast<size_t>(std::ranges::find(it_.support, feature) - it_.support.begin()));
+}
+
+bool Exchange::accept(Model& model, Model trial, const Terms& terms) {
+    if (seen_ && trial.size <= terms.most) seen_->insert(trial);
+    const double worth = worth_a_change * std::abs(terms.objective(model));
+    if (!terms.allow(trial) || !(terms.objective(trial) < terms.objective(model) - worth)) return false;
+    model = std::move(trial);
+    return true;
+}
+
+bool Exchange::try_swaps(Model& model, const std::vector<Swap>& swaps, size_t refusals, const Terms& terms,
+                         const Restraint& restraint) {
+    const double worth = worth_a_change * std::abs(terms.objective(model));
     const std::vector<int32_t> support = model.support;
     bool improved = false;
     size_t refused = 0;
     it_.load(model);
     for (const Swap& swap : swaps) {
-        const bool few = model.size <= few_features;
+        const bool few = model.size <= (seen_ ? few_at_prices : few_features);
         if (refused >= (few ? 2 * refusals : refusals)) break;
-        if (swap.column == restraint.barred || support[swap.position] == restraint.kept) continue;
+        const int32_t feature = support[swap.position];
+        if (swap.column == restraint.barred || feature == restraint.kept) continue;
         const double limit = few ? benefit_of_doubt * swap.cost : -worth;
         if (swap.change >= limit) continue;
-        const auto place = std::find(it_.support.begin(), it_.support.end(), support[swap.position]);
-        if (place == it_.support.end() || it_.contains(swap.column)) continue;  // an earlier swap changed that
-        it_.remove(static_cast<size_t>(place - it_.support.begin()));
+        if (!it_.contains(feature) || it_.contains(swap.column)) continue;  // an earlier swap changed that
+        remove(feature);
         it_.add(swap.column, 0.0);
-        Model trial = refit(model.cost - worth);
-        if (trial.cost < model.cost - worth && trial.size <= model.size) {
-            model = std::move(trial);
-            improved = true;
-        } else {
-            ++refused;
-            it_.load(model);
-        }
+        // What others may use is fitted to the end.
+        Model trial = refit(seen_ ? Penalty::infinity : model.cost - worth);
+        if (terms.limited() && trial.spent < model.spent) trial = settled(std::move(trial), terms, restraint);
+        const bool better = accept(model, std::move(trial), terms);
+        improved |= better;
+        refused += !better;
+        if (!better || terms.limited()) it_.load(model);
     }
     return improved;
 }
 
-bool Exchange::improve(Model& model, const Restraint& restraint) {
+bool Exchange::improve(Model& model, const Terms& terms, const Restraint& restraint) {
     bool improved = false;
     for (;;) {
         const size_t most = swaps_per_ranking + model.support.size() / features_per_further_swap;
-        if (!try_swaps(model, ranked(model, most), most_refusals, restraint)) break;
+        if (!try_swaps(model, ranked(model, most, terms), most_refusals, terms, restraint)) break;
         improved = true;
     }
     model.searched = true;
     return improved;
+}
+
+bool Exchange::drop(Model& model, const Terms& terms, const Restraint& restraint) {
+    it_.load(model);
+    if (!descent_.shrink(it_, restraint.kept)) return false;
+    Model trial = refit();
+    if (terms.allow(model)) return accept(model, std::move(trial), terms);
+    model = std::move(trial);
+    return true;
+}
+
+int32_t Exchange::best_that_fits(const Model& model, const Terms& terms, const Restraint& restraint) {
+    const Penalty& penalty = problem_.penalty;
+    const double room = terms.budget - model.spent;
+    int32_t best = -1, largest = -1;
+    double best_ratio = 0.0, largest_gain = 0.0, cheapest = Penalty::infinity;
+    for (const Entry& entry : entries(model, room)) {
+        const double price = penalty.price(entry.column), gain = entry.gain - terms.lambda_0 * price;
+        if (entry.column == restraint.barred || !(gain > 0.0)) continue;
+        cheapest = std::min(cheapest, price);
+        if (gain > best_ratio * price) {
+            best_ratio = gain / price;
+            best = entry.column;
+        }
+        if (gain > largest_gain) {
+            largest_gain = gain;
+            largest = entry.column;
+        }
+    }
+    // The last one that fits need not leave anything.
+    const bool last = model.size + 1 == terms.most || (best >= 0 && penalty.price(best) + cheapest > room);
+    return last ? largest : best;
+}
+
+bool Exchange::fill(Model& model, const Terms& terms, const Restraint& restraint) {
+    if (model.size >= terms.most) return false;
+    const int32_t column = best_that_fits(model, terms, restraint);
+    if (column < 0) return false;
+    it_.add(column, 0.0);
+    return accept(model, refit(), terms);
+}
+
+Model Exchange::settled(Model model, const Terms& terms, const Restraint& restraint) {
+    while (!terms.allow(model))
+        if (!drop(model, terms, restraint)) return model;
+    for (int round = 0; round < most_rounds; ++round) {
+        bool changed = false;
+        while (fill(model, terms, restraint)) changed = true;
+        while (terms.lambda_0 > 0.0 && drop(model, terms, restraint)) changed = true;
+        if (!changed) break;
+    }
+    return model;
+}
+
+Model Exchange::without(const Model& model, int32_t feature, const Terms& terms) {
+    it_.load(model);
+    remove(feature);
+    return settled(refit(), terms, {.barred = feature});
+}
+
+Model Exchange::with(const Model& model, int32_t column, const Terms& terms) {
+    Model out;
+    if (!add(model, column, out)) return model;
+    if (!terms.limited()) {  // it takes the place of another
+        it_.load(out);
+        if (!descent_.shrink(it_, column)) return model;
+        out = refit();
+    }
+    return settled(std::move(out), terms, {.kept = column});
+}
+
+bool Exchange::exchange_unequally(Model& model, const Terms& terms) {
+    for (const int32_t feature : removable(model))
+        if (accept(model, without(model, feature, terms), terms)) return true;
+    for (const Entry& entry : steepest(model, forced, terms.budget))
+        if (accept(model, with(model, entry.column, terms), terms)) return true;
+    return false;
+}
+
+void Exchange::search(Model& model, const Terms& terms, bool thorough) {
+    model = settled(std::move(model), terms);
+    for (int round = 0; round < most_rounds; ++round) {
+        improve(model, terms);
+        if (!thorough || model.size > most_forced || !exchange_unequally(model, terms)) break;
+    }
 }
 
 bool Exchange::shrink(const Model& model, Model& out, double target) {
@@ -86,27 +188,6 @@ bool Exchange::grow(const Model& model, Model& out, double target) {
     return std::isfinite(out.cost);
 }
 
-std::vector<Entry> Exchange::steepest(const Model& model, size_t most) {
-    read_slopes(model);
-    std::vector<Entry> out;
-    for (int64_t c = 0; c < problem_.columns(); ++c) {
-        const auto j = static_cast<int32_t>(c);
-        if (it_.contains(j) || !problem_.is_head(j) || !problem_.varies(j)) continue;
-        const double gain = problem_.entry_gain(j, slopes_.data());
-        if (gain > 0.0) out.push_back({j, gain});
-    }
-    const size_t count = std::min(most, out.size());
-    std::partial_sort(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(count), out.end(),
-                      [](const Entry& a, const Entry& b) { return a.gain != b.gain ? a.gain > b.gain : a.column < b.column; });
-    out.resize(count);
-    return out;
-}
-
-std::vector<Swap> Exchange::ranked(const Model& model, size_t most) {
-    read_slopes(model);
-    return swaps_.rank(it_, slopes_.data(), most);
-}
-
 bool Exchange::add(const Model& model, int32_t column, Model& out) {
     it_.load(model);
     if (it_.contains(column)) return false;
@@ -115,24 +196,36 @@ bool Exchange::add(const Model& model, int32_t column, Model& out) {
     return out.size > model.size;
 }
 
-bool Exchange::replace(const Model& model, int32_t feature, Model& out) {
-    it_.load(model);
-    const auto place = std::find(it_.support.begin(), it_.support.end(), feature);
-    if (!problem_.penalty.counted(feature) || !problem_.is_head(feature)) return false;
-    it_.remove(static_cast<size_t>(place - it_.support.begin()));
-    const Model less = refit();
-    for (const Entry& entry : steepest(less, 2))
-        if (entry.column != feature) return add(less, entry.column, out);
-    return false;
+std::vector<Entry> Exchange::entries(const Model& model, double dearest) {
+    read_slopes(model);
+    std::vector<Entry> out;
+    for (int32_t j = 0; j < problem_.columns(); ++j) {
+        if (it_.contains(j) || !problem_.is_head(j) || !problem_.varies(j) || problem_.penalty.price(j) > dearest) continue;
+        const double gain = problem_.entry_gain(j, slopes_.data());
+        if (gain > 0.0) out.push_back({j, gain});
+    }
+    return out;
 }
 
-bool Exchange::force(const Model& model, int32_t column, Model& out) {
-    Model more;
-    if (!add(model, column, more)) return false;
-    it_.load(more);
-    if (!descent_.shrink(it_, column)) return false;
-    out = refit();
-    return out.size == model.size;
+std::vector<Entry> Exchange::steepest(const Model& model, size_t most, double dearest) {
+    std::vector<Entry> out = entries(model, dearest);
+    const size_t count = std::min(most, out.size());
+    std::partial_sort(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(count), out.end(),
+                      [](const Entry& a, const Entry& b) { return a.gain != b.gain ? a.gain > b.gain : a.column < b.column; });
+    out.resize(count);
+    return out;
+}
+
+std::vector<Swap> Exchange::ranked(const Model& model, size_t most, const Terms& terms) {
+    read_slopes(model);
+    return swaps_.rank(it_, slopes_.data(), most, terms);
+}
+
+std::vector<int32_t> Exchange::removable(const Model& model) const {
+    std::vector<int32_t> out;
+    for (const int32_t j : model.support)
+        if (problem_.is_head(j) && problem_.penalty.counted(j)) out.push_back(j);
+    return out;
 }
 
 }  // namespace ellzero

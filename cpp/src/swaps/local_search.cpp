@@ -21,6 +21,8 @@ constexpr size_t refusals = 3;
 constexpr int most_rounds = 6;
 // Models of up to this size are grown in a beam and kicked, so many times at most, with looks at all columns between.
 constexpr int most_kicked = 32;
+// Columns that are forced in: those whose swaps are ranked first.
+constexpr size_t forced = 16;
 constexpr int most_kickings = 2;
 constexpr int most_cycles = 3;
 constexpr int64_t refits_per_size = 1000;  // a limit of the work that does not depend on the clock; fewer of several outputs
@@ -102,7 +104,7 @@ void LocalSearch::search_among(Pool& pool, const std::set<int>& sizes, Step step
     for (int cycle = 0; cycle < most_cycles && better; ++cycle) {
         better = false;
         for (const int size : wanted_)
-            if (exchange.refits() < most_refits) better |= kicks_.kick(selection, exchange, inner, size);
+            if (exchange.refits() < most_refits) better |= kick(selection, exchange, inner, size);
         if (better) swap_up_and_down(exchange, inner, sizes);
     }
     for (const Model& found : inner.by_size()) {
@@ -133,7 +135,7 @@ void LocalSearch::swap_up_and_down(Exchange& exchange, Pool& pool, const std::se
                     const Model* kept = pool.of_size(size);
                     const double target = kept && !starts ? kept->cost : Penalty::infinity;
                     if (down ? exchange.shrink(*neighbour, model, target) : exchange.grow(*neighbour, model, target)) {
-                        if (starts && model.size == size) exchange.improve(model);
+                        if (starts && model.size == size) exchange.improve(model, {.most = size});
                         changed |= pool.insert(model);
                     }
                 }
@@ -141,10 +143,28 @@ void LocalSearch::swap_up_and_down(Exchange& exchange, Pool& pool, const std::se
             const Model* current = pool.of_size(size);
             if (!current || current->searched) continue;
             model = *current;
-            changed |= exchange.improve(model);
+            changed |= exchange.improve(model, {.most = size});
             pool.insert(model);
         }
     }
+}
+
+bool LocalSearch::kick(const Selection& selection, Exchange& exchange, Pool& pool, int size) {
+    const Model* known = pool.of_size(size);
+    if (!known || !kicked_.insert(selection.outside(*known).support).second) return false;
+    const Model model = *known;
+    const Terms terms{.most = size};
+    bool better = false;
+    const auto go_on = [&](Model trial, const Restraint& restraint) {
+        if (trial.size != size || trial.support == model.support) return;
+        exchange.improve(trial, terms, restraint);
+        trial.searched = false;  // without the restraint there may be more
+        if (trial.size == size) better |= pool.insert(trial);
+    };
+    for (const int32_t feature : exchange.removable(model)) go_on(exchange.without(model, feature, terms), {.barred = feature});
+    for (const Swap& swap : exchange.ranked(model, forced, terms))
+        go_on(exchange.with(model, swap.column, terms), {.kept = swap.column});
+    return better;
 }
 
 std::vector<int32_t> LocalSearch::features_from(const Pool& pool, const std::vector<int>& sizes, size_t start) const {
@@ -187,7 +207,7 @@ bool LocalSearch::look_outside(Pool& pool, const std::set<int>& sizes) {
                 for (const int32_t j : problem_.members(swap.column)) columns.push_back(j);
             }
             const auto held = problem_.X.design().hold(columns);
-            if (whole_.try_swaps(model, swaps, refusals)) improved = true;
+            if (whole_.try_swaps(model, swaps, refusals, {.most = model.size})) improved = true;
             else model.searched = true;
             pool.insert(model);
         }

@@ -11,8 +11,7 @@ namespace {
 // The curvature that a column has left beside the support is never taken for less than this part of it: the products are
 // float32.
 constexpr double least_left = 1e-5;
-constexpr int64_t tiles_per_chunk = 16;
-constexpr int64_t groups_per_chunk = 64;
+constexpr int64_t features_per_chunk = 16 * kernels::tile_width;
 // Groups that are ranked again, with the matrix of their columns; larger groups than this are not.
 constexpr size_t ranked_twice = 128;
 constexpr size_t most_in_a_block = 64;
@@ -40,6 +39,10 @@ std::vector<Swap> merged(const std::vector<std::vector<Swap>>& lists, size_t mos
     return out;
 }
 
+Swap swapped(const Removal& removal, int32_t column, double change) {
+    return {static_cast<size_t>(removal.positions.front()), column, change, removal.cost};
+}
+
 }  // namespace
 
 SwapModel::SwapModel(const Problem& problem, double most_drift)
@@ -48,14 +51,12 @@ SwapModel::SwapModel(const Problem& problem, double most_drift)
     const double bytes = std::max(design.distant() ? 0.0 : memory_share * static_cast<double>(design.bytes()), free_bytes);
     const auto columns = static_cast<double>(std::max<int64_t>(problem.columns(), 1));
     capacity_ = static_cast<size_t>(std::max(least_capacity, bytes / columns / sizeof(float)));
-    if (!problem.penalty.boxed() && !problem.penalty.unequal && !problem.groups)
+    if (!problem.penalty.boxed() && !problem.penalty.unequal && !problem.grouped())
         table_ = design.swap_table(problem.X.numbers(nullptr));
 }
 
 bool SwapModel::follow(const Iterate& it, const std::vector<int32_t>& features) {
-    std::vector<double> d(it.d), r(it.r.size());
-    if (problem_.loss.has_kink())
-        problem_.broad_loss().evaluate(problem_.rows(), it.eta.data(), problem_.y, problem_.w, r.data(), d.data());
+    std::vector<double> d = finite_curvatures(problem_, it);
     std::vector<double> own(d.size());  // D's diagonal
     problem_.X.design().curvature_diagonal(d.data(), own.data());
     const double total = kernels::sum(own.data(), problem_.rows());
@@ -152,125 +153,91 @@ std::vector<const float*> SwapModel::rows_of(const Iterate& it) const {
     return rows;
 }
 
-void SwapModel::rank_tiles(const Iterate& it, const double* slopes, size_t most, int64_t begin, int64_t end, const Terms& terms,
-                           std::vector<Swap>& list) const {
+// Both forms of the formula, for a tile of columns at a time: where every feature is one column at the same price without a
+// box, the kernel finds the best of all removals; else what columns gain is summed over their features first.
+void SwapModel::rank_some(const Iterate& it, const double* slopes, size_t most, std::span<const int32_t> heads,
+                          const Terms& terms, std::vector<Swap>& list) const {
     constexpr int64_t width = kernels::tile_width;
     const Penalty& penalty = problem_.penalty;
-    const int64_t p = problem_.columns(), order = hessian_.order(), size = std::ssize(it.support);
-    const std::vector<const float*> rows = rows_of(it);
-    std::vector<double> t(order * width), u(order * width);
-    double left[width], slope[width], spare[width], best[width];
-    int64_t chosen[width];
-    for (int64_t tile = begin; tile < end; ++tile) {
-        const int64_t first = tile * width, count = std::min(width, p - first);
-        for (int64_t a = 0; a < order; ++a) {
-            kernels::widen(scale_, rows[a] + first, count, t.data() + a * width);
-            std::fill(t.begin() + a * width + count, t.begin() + (a + 1) * width, 0.0);
-        }
-        kernels::solve_forward(hessian_.factor(), order, t.data(), left);
-        kernels::solve_backward(hessian_.factor(), order, t.data(), u.data());
-        for (int64_t l = 0; l < width; ++l) {
-            const bool real = l < count;
-            const double data = real ? scale_ * static_cast<double>(diagonal_[first + l]) : 1.0;
-            const double whole = data + 2.0 * penalty.lambda_2;
-            left[l] = std::max({whole - left[l], least_left * whole, 1e-300});
-            slope[l] = real ? slopes[first + l] : 0.0;
-            spare[l] = -penalty.lambda_1;
-            best[l] = Penalty::infinity;
-            chosen[l] = -1;
-        }
-        for (int64_t k = 0; k < size && !penalty.unequal; ++k) {
-            if (!penalty.counted(it.support[k])) continue;
-            const double inverse = 1.0 / variance_[k], pull = it.beta[k] * inverse;
-            kernels::improve_best(0.5 * it.beta[k] * pull, pull, inverse, u.data() + k * width, slope, spare, left, k, best,
-                                  chosen);
-        }
-        for (int64_t l = 0; l < count; ++l) {
-            const auto j = static_cast<int32_t>(first + l);
-            if (it.contains(j) || problem_.X.square(j) <= 0.0) continue;
-            if (penalty.unequal) {
-                const Swap swap = best_at_prices(it, j, slope[l], left[l], u.data() + l, width, terms);
-                if (swap.change < Penalty::infinity) list.push_back(swap);
-                continue;
-            }
-            if (chosen[l] < 0) continue;
-            const int64_t k = chosen[l];
-            const double inverse = 1.0 / variance_[k], b = it.beta[k], cost = 0.5 * b * b * inverse, at = u[k * width + l];
-            double change = best[l];
-            if (penalty.boxed())
-                change = cost - penalty.entry_gain(slope[l] - b * at * inverse,
-                                                   left[l] + at * at * inverse - 2.0 * penalty.lambda_2, j);
-            if (!std::isnan(change)) list.push_back({static_cast<size_t>(k), j, change, cost});
-        }
-    }
-    keep_best(list, most);
-}
-
-void SwapModel::rank_groups(const Iterate& it, const double* slopes, size_t most, std::span<const int32_t> heads,
-                            const Terms& terms, std::vector<Swap>& list) const {
-    constexpr int64_t width = kernels::tile_width;
-    const Penalty& penalty = problem_.penalty;
-    const int64_t order = hessian_.order(), groups = std::ssize(heads), leaving = std::ssize(removals_);
+    const bool plain = !problem_.grouped() && !penalty.unequal && !penalty.boxed();
+    const int64_t order = hessian_.order(), features = std::ssize(heads), leaving = std::ssize(removals_);
     const std::vector<const float*> rows = rows_of(it);
     std::vector<int32_t> columns;
-    std::vector<int64_t> group;  // of each column, its place among the heads
-    for (int64_t g = 0; g < groups; ++g)
-        for (const int32_t j : problem_.members(heads[g])) {
+    std::vector<int64_t> feature;  // of each column, its place among the heads
+    for (int64_t f = 0; f < features; ++f)
+        for (const int32_t j : problem_.members(heads[f])) {
             if (problem_.X.square(j) <= 0.0) continue;
             columns.push_back(j);
-            group.push_back(g);
+            feature.push_back(f);
         }
-    std::vector<double> t(order * width), u(order * width), gains(leaving * groups, 0.0);
-    double left[width];
+    std::vector<double> t(order * width), u(order * width), gains(plain ? 0 : leaving * features, 0.0);
+    double left[width], slope[width];
     for (int64_t first = 0; first < std::ssize(columns); first += width) {
-        const int64_t count = std::min<int64_t>(width, std::ssize(columns) - first);
-        std::fill(t.begin(), t.end(), 0.0);
-        for (int64_t a = 0; a < order; ++a)
-            for (int64_t l = 0; l < count; ++l) t[a * width + l] = scale_ * static_cast<double>(rows[a][columns[first + l]]);
+        const auto tile = std::span(columns).subspan(first, std::min<int64_t>(width, std::ssize(columns) - first));
+        load_tile(rows, tile, t.data());
         kernels::solve_forward(hessian_.factor(), order, t.data(), left);
         kernels::solve_backward(hessian_.factor(), order, t.data(), u.data());
-        for (int64_t l = 0; l < count; ++l) {
-            const double whole = scale_ * static_cast<double>(diagonal_[columns[first + l]]) + 2.0 * penalty.lambda_2;
+        const int64_t count = std::ssize(tile);
+        for (int64_t l = 0; l < width; ++l) {
+            const double data = l < count ? scale_ * static_cast<double>(diagonal_[tile[l]]) : 1.0;
+            const double whole = data + 2.0 * penalty.lambda_2;
             left[l] = std::max({whole - left[l], least_left * whole, 1e-300});
+            slope[l] = l < count ? slopes[tile[l]] : 0.0;
+        }
+        if (plain) {
+            double spare[width], best[width];
+            int64_t chosen[width];
+            std::fill_n(spare, width, -penalty.lambda_1);
+            std::fill_n(best, width, Penalty::infinity);
+            std::fill_n(chosen, width, -1);
+            for (int64_t k = 0; k < leaving; ++k) {
+                const Removal& removal = removals_[k];
+                kernels::improve_best(removal.cost, removal.pull.front(), removal.inverse.front(),
+                                      u.data() + removal.positions.front() * width, slope, spare, left, k, best, chosen);
+            }
+            for (int64_t l = 0; l < count; ++l)
+                if (chosen[l] >= 0) list.push_back(swapped(removals_[chosen[l]], tile[l], best[l]));
+            continue;
         }
         for (int64_t k = 0; k < leaving; ++k) {
             double pulled[width], freed[width];
             kernels::quadratic_forms(removals_[k].inverse.data(), removals_[k].pull.data(), removals_[k].positions.data(),
                                      std::ssize(removals_[k].positions), u.data(), pulled, freed);
             for (int64_t l = 0; l < count; ++l) {
-                const int32_t j = columns[first + l];
-                const double steep = problem_.coupling(j) * (left[l] + freed[l]) - 2.0 * penalty.lambda_2;
-                gains[k * groups + group[first + l]] += penalty.entry_gain(slopes[j] - pulled[l], std::max(steep, 1e-300), j);
+                const double steep = problem_.coupling(tile[l]) * (left[l] + freed[l]) - 2.0 * penalty.lambda_2;
+                gains[k * features + feature[first + l]] +=
+                    penalty.entry_gain(slope[l] - pulled[l], std::max(steep, 1e-300), tile[l]);
             }
         }
     }
-    for (int64_t g = 0; g < groups; ++g) {
-        Swap best{0, heads[g], Penalty::infinity, 0.0};
-        for (int64_t k = 0; k < leaving; ++k) {
-            const Removal& removal = removals_[k];
-            const double dearer = penalty.unequal ? penalty.price(heads[g]) - penalty.price(removal.head) : 0.0;
-            if (it.spent + dearer > terms.budget) continue;
-            const double change = removal.cost + terms.lambda_0 * dearer - gains[k * groups + g];
-            if (change < best.change) best = {static_cast<size_t>(removal.positions.front()), heads[g], change, removal.cost};
-        }
+    for (int64_t f = 0; f < features && !plain; ++f) {
+        const Swap best = best_for(it, heads[f], terms, [&](int64_t k) { return gains[k * features + f]; });
         if (best.change < Penalty::infinity) list.push_back(best);
     }
     keep_best(list, most);
 }
 
-Swap SwapModel::best_at_prices(const Iterate& it, int32_t j, double slope, double left, const double* u, int64_t width,
-                               const Terms& terms) const {
-    const Penalty& penalty = problem_.penalty;
-    Swap best{0, j, Penalty::infinity, 0.0};
-    for (int64_t k = 0; k < std::ssize(it.support); ++k) {
-        if (!penalty.counted(it.support[k])) continue;
-        const double dearer = penalty.price(j) - penalty.price(it.support[k]);
+// The products of columns with the support, a side for each.
+void SwapModel::load_tile(std::span<const float* const> rows, std::span<const int32_t> columns, double* t) const {
+    constexpr int64_t width = kernels::tile_width;
+    const int64_t count = std::ssize(columns);
+    const bool neighbours = columns.back() - columns.front() == count - 1;
+    for (size_t a = 0; a < rows.size(); ++a) {
+        double* row = t + static_cast<int64_t>(a) * width;
+        if (neighbours) kernels::widen(scale_, rows[a] + columns.front(), count, row);
+        for (int64_t l = 0; l < count && !neighbours; ++l) row[l] = scale_ * static_cast<double>(rows[a][columns[l]]);
+        std::fill(row + count, row + width, 0.0);
+    }
+}
+
+template <class Gain>
+Swap SwapModel::best_for(const Iterate& it, int32_t head, const Terms& terms, const Gain& gain) const {
+    Swap best{0, head, Penalty::infinity, 0.0};
+    for (int64_t k = 0; k < std::ssize(removals_); ++k) {
+        const double dearer = problem_.penalty.price(head) - problem_.penalty.price(removals_[k].head);
         if (it.spent + dearer > terms.budget) continue;
-        const double inverse = 1.0 / variance_[k], b = it.beta[k], cost = 0.5 * b * b * inverse, at = u[k * width];
-        const double change =
-            cost + terms.lambda_0 * dearer -
-            penalty.entry_gain(slope - b * at * inverse, left + at * at * inverse - 2.0 * penalty.lambda_2, j);
-        if (change < best.change) best = {static_cast<size_t>(k), j, change, cost};
+        const double change = removals_[k].cost + terms.lambda_0 * dearer - gain(k);
+        if (change < best.change) best = swapped(removals_[k], head, change);
     }
     return best;
 }
@@ -280,7 +247,7 @@ bool SwapModel::prepare(const Iterate& it) {
     std::vector<double> d(d_);
     for (double& value : d) value *= scale_;
     hessian_.follow(it, d, true);
-    if (!problem_.groups) variance_ = hessian_.inverse_diagonal();
+    removals_ = hessian_.removals(it);
     return true;
 }
 
@@ -301,14 +268,19 @@ std::vector<Swap> SwapModel::rank_read(const Iterate& it, int64_t which, size_t 
 std::vector<Swap> SwapModel::rank_elsewhere(const Iterate& it, int64_t which, size_t most) {
     if (!prepare(it)) return {};
     std::vector<int32_t> removable;
-    for (size_t k = 0; k < it.support.size(); ++k)
-        if (problem_.penalty.counted(it.support[k])) removable.push_back(static_cast<int32_t>(k));
+    std::vector<double> variance(it.support.size(), 0.0), cost(it.support.size(), 0.0);
+    for (const Removal& removal : removals_) {
+        const int64_t k = removal.positions.front();
+        removable.push_back(static_cast<int32_t>(k));
+        variance[k] = 1.0 / removal.inverse.front();
+        cost[k] = removal.cost;
+    }
     const size_t order = hessian_.order();
     const auto found = table_->rank({which,
                                      it.support,
                                      removable,
                                      it.beta,
-                                     variance_,
+                                     variance,
                                      {hessian_.factor(), order * (order + 1) / 2},
                                      scale_,
                                      problem_.penalty.lambda_1,
@@ -318,8 +290,7 @@ std::vector<Swap> SwapModel::rank_elsewhere(const Iterate& it, int64_t which, si
     std::vector<Swap> out;
     out.reserve(found.size());
     for (const auto& [column, position, change] : found)
-        out.push_back(
-            {static_cast<size_t>(position), column, change, 0.5 * it.beta[position] * it.beta[position] / variance_[position]});
+        out.push_back({static_cast<size_t>(position), column, change, cost[position]});
     problem_.X.monitor().poll();
     return out;
 }
@@ -331,19 +302,22 @@ std::vector<Swap> SwapModel::rank(const Iterate& it, const double* slopes, size_
         products_.clear();
     }
     if (!prepare(it)) return {};
-    if (problem_.groups) return rank_all_groups(it, slopes, most, terms);
-    const int64_t tiles = (problem_.columns() + kernels::tile_width - 1) / kernels::tile_width;
-    const int64_t work_per_tile = kernels::tile_width * hessian_.order() * hessian_.order() + 1;
-    const int64_t piece = tiles_per_chunk * std::max<int64_t>(1, work_between_polls / (work_per_tile * tiles_per_chunk));
-    std::vector<std::vector<Swap>> found((tiles + tiles_per_chunk - 1) / tiles_per_chunk);
-    for (int64_t start = 0; start < tiles; start += piece) {
-        const int64_t count = std::min(piece, tiles - start);
-        problem_.X.team().run(count, tiles_per_chunk, [&](int64_t begin, int64_t end, int) {
-            rank_tiles(it, slopes, most, start + begin, start + end, terms, found[(start + begin) / tiles_per_chunk]);
-        }, count * work_per_tile);
+    std::vector<int32_t> heads;
+    for (int32_t j = 0; j < problem_.columns(); ++j)
+        if (problem_.is_head(j) && !it.contains(j) && problem_.varies(j)) heads.push_back(j);
+    const int64_t features = std::ssize(heads), work = hessian_.order() * hessian_.order() + 1;
+    const int64_t piece = features_per_chunk * std::max<int64_t>(1, work_between_polls / (work * features_per_chunk));
+    std::vector<std::vector<Swap>> found((features + features_per_chunk - 1) / features_per_chunk);
+    for (int64_t start = 0; start < features; start += piece) {
+        const int64_t count = std::min(piece, features - start);
+        problem_.X.team().run(count, features_per_chunk, [&](int64_t begin, int64_t end, int) {
+            rank_some(it, slopes, most, std::span(heads).subspan(start + begin, end - begin), terms,
+                      found[(start + begin) / features_per_chunk]);
+        }, count * work);
         problem_.X.monitor().poll();
     }
-    return merged(found, most);
+    if (!problem_.grouped()) return merged(found, most);
+    return merged({ranked_again(it, slopes, merged(found, std::max(ranked_twice, most)), terms)}, most);
 }
 
 const std::vector<double>& SwapModel::block(int32_t head, const std::vector<int32_t>& columns) {
@@ -366,6 +340,7 @@ std::vector<SwapModel::Entering> SwapModel::entering(std::span<const float* cons
         int64_t member;
     };
     std::vector<Place> places;
+    std::vector<int32_t> columns;
     std::vector<std::vector<double>> forward(swaps.size());  // L^-1 of the products with the support
     for (size_t g = 0; g < swaps.size(); ++g) {
         for (const int32_t j : problem_.members(swaps[g].column))
@@ -373,6 +348,7 @@ std::vector<SwapModel::Entering> SwapModel::entering(std::span<const float* cons
         if (out[g].columns.size() > most_in_a_block) out[g].columns.clear();
         const int64_t m = std::ssize(out[g].columns);
         for (int64_t a = 0; a < m; ++a) places.push_back({g, a});
+        columns.insert(columns.end(), out[g].columns.begin(), out[g].columns.end());
         out[g].along.resize(m * order);
         forward[g].resize(m * order);
         if (m > 0) block(swaps[g].column, out[g].columns);
@@ -383,12 +359,7 @@ std::vector<SwapModel::Entering> SwapModel::entering(std::span<const float* cons
         double squares[width];
         for (int64_t first = begin * width; first < std::min<int64_t>(end * width, std::ssize(places)); first += width) {
             const int64_t count = std::min<int64_t>(width, std::ssize(places) - first);
-            std::fill(t.begin(), t.end(), 0.0);
-            for (int64_t a = 0; a < order; ++a)
-                for (int64_t l = 0; l < count; ++l) {
-                    const auto [g, member] = places[first + l];
-                    t[a * width + l] = scale_ * static_cast<double>(rows[a][out[g].columns[member]]);
-                }
+            load_tile(rows, std::span(columns).subspan(first, count), t.data());
             kernels::solve_forward(hessian_.factor(), order, t.data(), squares);
             kernels::solve_backward(hessian_.factor(), order, t.data(), u.data());
             for (int64_t l = 0; l < count; ++l)
@@ -440,45 +411,16 @@ double SwapModel::gain(const Entering& in, const Removal& removal, const double*
 
 std::vector<Swap> SwapModel::ranked_again(const Iterate& it, const double* slopes, std::span<const Swap> swaps,
                                           const Terms& terms) {
-    const Penalty& penalty = problem_.penalty;
     const std::vector<Entering> all = entering(rows_of(it), swaps);
     std::vector<Swap> out(swaps.begin(), swaps.end());
     problem_.X.team().run(std::ssize(swaps), 8, [&](int64_t begin, int64_t end, int) {
         for (int64_t g = begin; g < end; ++g) {
             if (all[g].columns.empty()) continue;  // too many to rank them again
-            Swap& best = out[g];
-            best.change = Penalty::infinity;
-            for (const Removal& removal : removals_) {
-                const double dearer = penalty.unequal ? penalty.price(best.column) - penalty.price(removal.head) : 0.0;
-                if (it.spent + dearer > terms.budget) continue;
-                const double change = removal.cost + terms.lambda_0 * dearer - gain(all[g], removal, slopes);
-                if (change < best.change)
-                    best = {static_cast<size_t>(removal.positions.front()), best.column, change, removal.cost};
-            }
+            out[g] = best_for(it, swaps[g].column, terms, [&](int64_t k) { return gain(all[g], removals_[k], slopes); });
         }
     }, std::ssize(swaps) * std::ssize(removals_) * 1000);
     std::erase_if(out, [](const Swap& swap) { return !(swap.change < Penalty::infinity); });
     return out;
-}
-
-std::vector<Swap> SwapModel::rank_all_groups(const Iterate& it, const double* slopes, size_t most, const Terms& terms) {
-    removals_ = hessian_.removals(it);
-    std::vector<int32_t> heads;
-    for (int32_t j = 0; j < problem_.columns(); ++j)
-        if (problem_.is_head(j) && !it.contains(j)) heads.push_back(j);
-    const int64_t count = std::ssize(heads), work = 2 * hessian_.order() * hessian_.order() + 1;
-    std::vector<std::vector<Swap>> found((count + groups_per_chunk - 1) / groups_per_chunk);
-    const int64_t piece = groups_per_chunk * std::max<int64_t>(1, work_between_polls / (work * groups_per_chunk));
-    for (int64_t start = 0; start < count; start += piece) {
-        const int64_t size = std::min(piece, count - start);
-        problem_.X.team().run(size, groups_per_chunk, [&](int64_t begin, int64_t end, int) {
-            rank_groups(it, slopes, most, std::span(heads).subspan(start + begin, end - begin), terms,
-                        found[(start + begin) / groups_per_chunk]);
-        }, size * work);
-        problem_.X.monitor().poll();
-    }
-    const std::vector<Swap> rough = merged(found, std::max(ranked_twice, most));
-    return merged({ranked_again(it, slopes, rough, terms)}, most);
 }
 
 }  // namespace ellzero

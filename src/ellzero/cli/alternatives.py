@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 import ellzero
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.quoting import LONGEST_PATH, shown
+from ellzero.base.quoting import shown
 from ellzero.cli.certify import positive_class
 from ellzero.cli.costs import costs_in
 from ellzero.cli.data import Data, load_data
-from ellzero.cli.files import check_output
+from ellzero.cli.files import check_output, given, written_lines
 from ellzero.cli.output import coefficient_lines, coefficients, exit_code, note, print_result
 from ellzero.cli.pictures import check_picture, save_picture
 from ellzero.cli.solver_settings import check_limits, check_loss, chosen_loss, encoded_target, settings_for
@@ -43,15 +43,14 @@ def run(args: argparse.Namespace) -> int:
     found = replace(found, names=list(data.preparation.features))
     if not found.complete and sys.stderr.isatty() and not args.quiet:
         sys.stderr.write("\n")  # the progress line of a search that was stopped has no end of its own
-    if args.out is not None:
-        found.save(args.out)
-    if args.proof is not None:
+    for name in given(args.out):
+        found.save(name)
+    for name in given(args.proof):
         assert found.certificate is not None
-        found.certificate.save(args.proof)
-    else:
+        found.certificate.save(name)
+    if not args.proof:
         note(args, "the proof is not kept; --proof proof.npz writes it.")
-    if args.plot is not None:
-        save_picture(args.plot, found.plot)
+    save_picture(args.plot, found.plot)
     chosen = chosen_model(args, found, costs)
     result = alternatives_json(args, found, chosen, data)
     print_result(args, result, "\n".join(alternatives_lines(args, found, result)))
@@ -64,7 +63,7 @@ def chosen_model(
     """Return the model that --cheapest, --including and --without choose, None if none of them is given."""
     if costs is None and not args.including and not args.without:
         return None
-    return found.best(costs=costs, including=args.including or (), without=args.without or ())
+    return found.best(costs=costs, including=args.including, without=args.without)
 
 
 def alternatives_json(
@@ -105,5 +104,4 @@ def alternatives_lines(args: argparse.Namespace, found: ellzero.Alternatives, re
     if result["chosen"] is not None:
         lines += ["", f"chosen{positive_class(result)}:"]
         lines += coefficient_lines(result["chosen"]["features"], result["chosen"]["intercept"])
-    written = (name for name in (args.out, args.proof, args.plot) if name is not None)
-    return [*lines, *(f"written: {shown(name, LONGEST_PATH)}" for name in written)]
+    return [*lines, *written_lines(args.out, args.proof, args.plot)]

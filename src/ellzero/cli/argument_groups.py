@@ -10,6 +10,10 @@ from typing import Any
 from ellzero.problem.losses import LOSSES
 
 __all__ = [
+    "COUNT",
+    "NAMES",
+    "NUMBER",
+    "NUMBERS",
     "add_classifier",
     "add_cross_validation",
     "add_data",
@@ -17,12 +21,34 @@ __all__ = [
     "add_problem",
     "add_reading",
     "add_search",
-    "name_list",
-    "number_list",
+    "add_sizes",
 ]
 
 FORMATS = ("csv", "tsv", "parquet", "excel", "svmlight", "npz", "columns")
 MULTI_CLASS = ("auto", "multinomial", "ovr_shared", "ovr")
+
+
+def name_list(text: str) -> list[str]:
+    """Return the names between commas; a name that contains a comma is quoted as in CSV."""
+    found = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
+    if not found:
+        raise argparse.ArgumentTypeError("names at least one column")
+    return found
+
+
+def number_list(text: str) -> list[float]:
+    """Return the numbers between commas."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be numbers between commas, got {text!r}") from None
+
+
+# The kinds of values that many options have.
+NAMES: dict[str, Any] = {"type": name_list, "action": "extend", "default": [], "metavar": "A,B"}
+NUMBERS: dict[str, Any] = {"type": number_list, "metavar": "A,B"}
+NUMBER: dict[str, Any] = {"type": float, "metavar": "V"}
+COUNT: dict[str, Any] = {"type": int, "metavar": "N"}
 
 
 def add_data(parser: argparse.ArgumentParser) -> None:
@@ -34,15 +60,7 @@ def add_data(parser: argparse.ArgumentParser) -> None:
         metavar="COLUMN",
         help="what to predict; in npz files an array's name (default y) or a .npy file; column stores have their own",
     )
-    group.add_argument(
-        "--drop",
-        "--ignore",
-        type=name_list,
-        action="extend",
-        default=[],
-        metavar="A,B",
-        help="columns to leave out (identifiers, dates)",
-    )
+    group.add_argument("--drop", "--ignore", **NAMES, help="columns to leave out (identifiers, dates)")
     group.add_argument("--drop-unlabelled", action="store_true", help="leave out rows without a target")
     group.add_argument("--weight", metavar="COLUMN", help="weights of the rows")
     group.add_argument("--impute", choices=("median",), help="fill missing numbers")
@@ -52,9 +70,7 @@ def add_data(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="let each category come into the model by itself (default: all of a column, or none)",
     )
-    group.add_argument(
-        "--categorical", type=name_list, action="extend", default=[], metavar="A,B", help="numbers to code in this way, too"
-    )
+    group.add_argument("--categorical", **NAMES, help="numbers to code in this way, too")
     add_reading(parser)
 
 
@@ -78,38 +94,39 @@ def add_problem(parser: argparse.ArgumentParser, shrinkage: bool = True) -> None
     kind.add_argument("--classes", action="store_true", help="the target's values are classes, however many numbers they are")
     losses = f"{', '.join(LOSSES)} (default: logistic; multinomial for more than two classes)"
     group.add_argument("--loss", type=underscored, choices=tuple(LOSSES), metavar="NAME", help=losses)
+    group.add_argument("--huber-delta", type=float, metavar="V", help="beyond it residuals count by their size (default: 1.35)")
     if shrinkage:
-        group.add_argument("--lambda-1", type=float, default=0.0, metavar="V", help="weight of the l1 norm (default: 0)")
-        group.add_argument(
-            "--lambda-2", type=float, default=1e-3, metavar="V", help="weight of the squared l2 norm (default: 0.001)"
-        )
+        group.add_argument("--lambda-1", default=0.0, **NUMBER, help="weight of the l1 norm (default: 0)")
+        group.add_argument("--lambda-2", default=1e-3, **NUMBER, help="weight of the squared l2 norm (default: 0.001)")
     group.add_argument(
         "--no-standardize", dest="standardize", action="store_false", help="penalties apply to columns as they are"
     )
     group.add_argument("--no-intercept", dest="fit_intercept", action="store_false", help="the intercept is zero")
-    group.add_argument("--lower", type=float, metavar="V", help="least coefficient (0: none is negative)")
-    group.add_argument("--upper", type=float, metavar="V", help="largest coefficient")
-    group.add_argument(
-        "--always",
-        type=name_list,
-        action="extend",
-        default=[],
-        metavar="A,B",
-        help="columns that are always in, free of charge",
-    )
+    group.add_argument("--lower", **NUMBER, help="least coefficient (0: none is negative)")
+    group.add_argument("--upper", **NUMBER, help="largest coefficient")
+    group.add_argument("--always", **NAMES, help="columns that are always in, free of charge")
     group.add_argument(
         "--costs", metavar="FILE", help="CSV file with a column and its cost in each line (default: each feature costs 1)"
     )
-    group.add_argument("--n-jobs", type=int, metavar="N", help="threads (default: 1; -1: all cores)")
+    group.add_argument("--n-jobs", **COUNT, help="threads (default: 1; -1: all cores)")
     group.add_argument(
         "--positive", metavar="LABEL", help="the class that coefficients speak for; of more than two, against the rest"
     )
 
 
+def add_sizes(parser: argparse.ArgumentParser, condition: str) -> Any:
+    """Add the limits and the price of features; return their group."""
+    group = parser.add_argument_group(f"how many features ({condition})")
+    group.add_argument("--k", **COUNT, help="at most N features")
+    group.add_argument("--budget", **NUMBER, help="features that cost at most V together, see --costs")
+    group.add_argument("--lambda-0", **NUMBER, help="price of a feature (times its cost, see --costs)")
+    return group
+
+
 def add_cross_validation(parser: argparse.ArgumentParser) -> Any:
     """Add the folds, the score and the rule that chooses among the models."""
     group = parser.add_argument_group("cross-validation")
-    group.add_argument("--cv", type=int, default=5, metavar="N", help="number of parts (default: 5)")
+    group.add_argument("--cv", default=5, **COUNT, help="number of parts (default: 5)")
     group.add_argument("--scoring", metavar="NAME", help="a scorer of scikit-learn, such as roc_auc (default: held-out loss)")
     group.add_argument(
         "--rule",
@@ -118,8 +135,8 @@ def add_cross_validation(parser: argparse.ArgumentParser) -> Any:
         help="the smallest about as good as the best (default), the best, or the smallest within one standard error",
     )
     group.add_argument("--penalty", choices=("l0", "l0l1", "l0l2"), default="l0l2", help="which penalty is tried beside L0")
-    group.add_argument("--shrinkage", type=number_list, metavar="A,B", help="its values to try (default: chosen)")
-    group.add_argument("--max-support", type=int, metavar="N", help="the largest size to try")
+    group.add_argument("--shrinkage", **NUMBERS, help="its values to try (default: chosen)")
+    group.add_argument("--max-support", **COUNT, help="the largest size to try")
     return group
 
 
@@ -149,7 +166,7 @@ def add_search(
         group.add_argument("--algorithm", choices=algorithms, default=default, help=algorithm)
     if gap:
         proved = "exact: relative gap to prove (default: 0.0001)"
-        group.add_argument("--gap", type=float, default=1e-4, metavar="V", help=proved)
+        group.add_argument("--gap", default=1e-4, **NUMBER, help=proved)
     group.add_argument("--time-limit", type=float, metavar="S", help="exact: seconds; what is found and proved is kept")
     group.add_argument(
         "--bound", type=bound_or_heuristic, metavar="M", help="exact: assume that no coefficient exceeds M, or 'heuristic'"
@@ -166,22 +183,6 @@ def add_output(parser: argparse.ArgumentParser, out: str | None, plot: str | Non
     group.add_argument("--json", action="store_true", help="print one JSON object")
     group.add_argument("--quiet", action="store_true", help="no progress, no notes")
     return group
-
-
-def name_list(text: str) -> list[str]:
-    """Return the names between commas; a name that contains a comma is quoted as in CSV."""
-    found = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
-    if not found:
-        raise argparse.ArgumentTypeError("names at least one column")
-    return found
-
-
-def number_list(text: str) -> list[float]:
-    """Return the numbers between commas."""
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be numbers between commas, got {text!r}") from None
 
 
 def seed(text: str) -> int:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 import ellzero
-from ellzero.base.quoting import LONGEST_PATH, shown
+from ellzero.base.quoting import shown
 from ellzero.cli.data import Data, load_data
-from ellzero.cli.files import check_output
+from ellzero.cli.files import check_output, given, written_lines
 from ellzero.cli.output import coefficient_lines, coefficients, columns_used, exit_code, made_of, note, print_result
 from ellzero.cli.solver_settings import check_limits, check_loss, encoded_target, loss_for, most_classes, settings_for
 from ellzero.estimators.cautions import warn_of_cautions
@@ -41,12 +41,12 @@ def run(args: argparse.Namespace) -> int:
     solution = ellzero.solve(data.X, encoded_target(args, data.y), **settings)
     if solution.status not in ("optimal", "precision") and sys.stderr.isatty() and not args.quiet:
         sys.stderr.write("\n")  # the progress line of a search that was stopped has no end of its own
-    if args.out is not None:
-        solution.certificate.save(args.out)
-    else:
+    for name in given(args.out):
+        solution.certificate.save(name)
+    if not args.out:
         note(args, "the proof is not kept; --out proof.npz writes it.")
-    if args.model is not None:
-        write_model_file(args.model, certified_content(args, solution, data))
+    for name in given(args.model):
+        write_model_file(name, certified_content(args, solution, data))
     if not args.regression:
         labels = np.unique(data.y) if args.positive is None else np.array(["the rest", args.positive])
         warn_of_cautions([solution.certificate.problem], [solution.model], labels, 2)
@@ -89,7 +89,7 @@ def certified_json(args: argparse.Namespace, solution: ellzero.ExactSolution, da
         "message": solution.message,
         "nodes": solution.nodes,
         "seconds": solution.seconds,
-        "loss": model.loss.name,
+        **model.loss.settings,
         "k": args.k,
         "lambda_0": args.lambda_0,
         "lambda_1": args.lambda_1,
@@ -121,7 +121,7 @@ def certified_lines(args: argparse.Namespace, solution: ellzero.ExactSolution, r
         f"{size}, {n} rows, {solution.model.loss} loss{positive_class(result)}:",
         *coefficient_lines(result["features"], result["intercept"], several_classes(result)),
     ]
-    return [*lines, *(f"written: {shown(name, LONGEST_PATH)}" for name in (args.out, args.model) if name is not None)]
+    return [*lines, *written_lines(args.out, args.model)]
 
 
 def several_classes(result: dict[str, Any]) -> Any:

@@ -48,18 +48,11 @@ def read_costs(path: str, option: str) -> list[tuple[str, float]]:
         raise InvalidInputError(f"{option} must be a CSV file in UTF-8: a column and its cost in each line.") from None
     found = []
     for place, line in enumerate(lines):
-        number = as_number(line[1]) if len(line) == 2 else None
-        if number is None and place == 0 and len(line) == 2:
-            continue
-        if number is None:
-            raise InvalidInputError(f"{option} must have a column and its cost in each line, got {quoted(','.join(line))}.")
-        found.append((line[0].strip(), number))
+        try:
+            name, number = line
+            found.append((name.strip(), float(number)))
+        except ValueError:
+            if place or len(line) != 2:
+                got = quoted(",".join(line))
+                raise InvalidInputError(f"{option} must have a column and its cost in each line, got {got}.") from None
     return found
-
-
-def as_number(text: str) -> float | None:
-    """Return a number, None if the text is none."""
-    try:
-        return float(text)
-    except ValueError:
-        return None

@@ -26,8 +26,7 @@ def run(args: argparse.Namespace) -> int:
     estimator = kind(**settings_for(kind, args, data, **for_classes))
     estimator.fit(data.X, data.y, sample_weight=data.weight)
     scores = estimator.cv_results_
-    if args.plot is not None:
-        save_picture(args.plot, scores.plot)
+    save_picture(args.plot, scores.plot)
     result = {
         "k": estimator.k_,
         "lambda_0": estimator.lambda_0_,

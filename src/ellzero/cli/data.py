@@ -14,7 +14,7 @@ from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.cli.output import note
-from ellzero.cli.preparation import Gap, MatrixPreparation, TablePreparation, learn_matrix, learn_table
+from ellzero.cli.preparation import Gap, MatrixPreparation, TablePreparation, learn_medians, learn_table
 from ellzero.cli.tables import Columns, Matrix, Reading, Table, format_to_read, read_data
 from ellzero.tables.arrays import named_vector
 from ellzero.tables.columns import as_numbers, check_presence, first_names, is_plain, worded
@@ -47,8 +47,7 @@ class Data:
         place = {name: j for j, name in enumerate(features)}
         found: list[int] = []
         for column in columns:
-            table = isinstance(self.preparation, TablePreparation) and column in self.preparation.columns
-            names = self.preparation.features_of(column) if table else [column]  # type: ignore[union-attr]
+            names = self.preparation.features_of(column)
             if any(name not in place for name in names):
                 raise InvalidInputError(f"{option} names {column!r}, which is no column that is used.")
             found += [place[name] for name in names]
@@ -123,14 +122,12 @@ def from_table(table: Table, args: argparse.Namespace) -> Data:
         weight = as_numbers(frame[args.weight], source)
         if np.isnan(weight).any():
             raise InvalidInputError(f"--weight: column {args.weight!r} of {source} has missing values.")
-    rest = frame.drop(columns=list({args.target, *args.drop, *([args.weight] if args.weight is not None else [])}))
+    rest = frame.drop(columns=list({args.target, *args.drop, args.weight} - {None}))
     rest = without_row_numbers(rest, source, args)
     check_presence(rest, args.categorical, f"{source} without its target, its weights and what is dropped", "--categorical: ")
     if not rest.shape[1]:
         raise InvalidInputError(f"{source} has no columns beside the target.")
-    preparation = learn_table(
-        rest, source, impute=args.impute is not None, one_hot=args.one_hot, categorical=set(args.categorical)
-    )
+    preparation = learn_table(rest, source, impute=bool(args.impute), one_hot=args.one_hot, categorical=set(args.categorical))
     X = with_names(preparation, *preparation.apply(rest, source), args)
     target = frame[args.target]
     y = column_response(target, source, table.decimal) if args.regression else column_labels(target)
@@ -209,7 +206,8 @@ def from_matrix(matrix: Matrix, args: argparse.Namespace) -> Data:
     unlabelled = len(y) - raw.shape[0]
     if unlabelled:
         y, weight = y[~missing], None if weight is None else weight[~missing]
-    preparation = learn_matrix(raw, matrix.first, impute=args.impute is not None)
+    medians = learn_medians(raw) if args.impute else ()
+    preparation = MatrixPreparation(raw.shape[1], matrix.first, medians)
     X = preparation.apply(raw, matrix.source)
     y = finite_response(y, name) if args.regression else y
     return Data(X, y, weight, name, preparation, unlabelled=unlabelled, gaps=preparation.gaps(raw))
@@ -228,7 +226,7 @@ def from_columns(columns: Columns, args: argparse.Namespace) -> Data:
     """Return the data of a column store, with its own target or one from a .npy file; X stays on the disk."""
     X, source = columns.X, columns.source
     refuse_table_options(args, source, "the columns of {} are used as they are")
-    if args.impute is not None:
+    if args.impute:
         raise InvalidInputError(
             f"--impute is for data that is read into memory; {source} is used as 'ellzero convert' wrote it."
         )
@@ -244,7 +242,7 @@ def from_columns(columns: Columns, args: argparse.Namespace) -> Data:
     beside = Matrix(source, X, arrays)
     y = row_values(beside, target, "--target")
     weight = None if args.weight is None else row_values(beside, args.weight, "--weight")
-    preparation = TablePreparation(tuple(X.names), None, {}) if X.names else MatrixPreparation(X.shape[1], 0, None)
+    preparation = TablePreparation(tuple(X.names)) if X.names else MatrixPreparation(X.shape[1], 0)
     return Data(X, finite_response(y, target) if args.regression else y, weight, target, preparation)
 
 
@@ -271,7 +269,7 @@ def load_new_data(
     if isinstance(source, Matrix):
         if isinstance(preparation, TablePreparation):
             raise InvalidInputError(f"the model was fitted on a table with named columns, {source.source} has none.")
-        plain = preparation or MatrixPreparation(n_features, source.first, None)
+        plain = preparation or MatrixPreparation(n_features, source.first)
         return plain.apply(source.X, source.source, new=True), None
     if isinstance(preparation, TablePreparation):
         return with_names(preparation, *preparation.apply(source.frame, source.source, used), args), source.frame
@@ -293,7 +291,7 @@ def new_columns(
     if X.names is None:
         raise InvalidInputError(f"the model was fitted on a table with named columns, {source} has none.")
     features = preparation.features
-    if X.names == features and preparation.medians is None:
+    if X.names == features and not preparation.medians:
         return X
     wanted = [j for j, name in enumerate(features) if used is None or name in used]
     places = {name: j for j, name in enumerate(X.names)}
@@ -302,7 +300,7 @@ def new_columns(
         raise InvalidInputError(f"{source} has no {worded(absent)}, which the model uses.")
     wanted.sort(key=lambda j: places[features[j]])  # columns are taken in increasing order
     taken = X.take(np.array([places[features[j]] for j in wanted], dtype=np.int64)) if wanted else np.zeros((X.shape[0], 0))
-    values = preparation.only(wanted).filled(np.asfortranarray(taken, dtype=np.float64), new=True)
+    values = preparation.only(wanted).without_gaps(np.asfortranarray(taken, dtype=np.float64), new=True)
     n = len(values)
     ends = np.cumsum(np.bincount(np.array(wanted, dtype=np.int64) + 1, minlength=n_features + 1) * n)
     order = np.argsort(wanted)

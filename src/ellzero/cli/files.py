@@ -1,4 +1,4 @@
-"""Checks of output files before long work is done for them."""
+"""Output files: which are wanted, and checks of them before long work is done for them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,25 @@ from pathlib import Path
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.files import through_links
+from ellzero.base.quoting import LONGEST_PATH, shown
 
-__all__ = ["check_output"]
+__all__ = ["check_output", "given", "written_lines"]
+
+
+def given(*names: str | None) -> list[str]:
+    """Return the names of the outputs that are wanted."""
+    return [name for name in names if name is not None]
+
+
+def written_lines(*names: str | None) -> list[str]:
+    """Return a line for each file that was written."""
+    return [f"written: {shown(name, LONGEST_PATH)}" for name in given(*names)]
 
 
 def check_output(*names: str | None, inputs: tuple[str, ...] = ()) -> None:
     """Refuse files that cannot be written, or must not be, before any long work is done for them."""
-    given = [Path(name) for name in names if name is not None]
-    for path in given:
+    paths = [Path(name) for name in given(*names)]
+    for path in paths:
         place = through_links(path)
         if place.is_dir():
             raise InvalidInputError(f"{path} is a folder; name a file to write.")
@@ -26,5 +37,5 @@ def check_output(*names: str | None, inputs: tuple[str, ...] = ()) -> None:
             raise InvalidInputError(f"{path} cannot be written: no permission in the folder {place.parent}.")
         if os.path.realpath(path) in {os.path.realpath(name) for name in inputs}:
             raise InvalidInputError(f"{path} is read by this command; name another file to write.")
-    if len({os.path.realpath(path) for path in given}) < len(given):
+    if len({os.path.realpath(path) for path in paths}) < len(paths):
         raise InvalidInputError("two outputs have the same file name.")

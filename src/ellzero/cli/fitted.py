@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ellzero.base.quoting import LONGEST_PATH, shown
+from ellzero.base.quoting import shown
 from ellzero.cli.data import Data
+from ellzero.cli.files import given, written_lines
 from ellzero.cli.output import coefficient_lines, coefficients, columns_used, exit_code, made_of, note, print_result
 from ellzero.estimators.model_content import write_model
 from ellzero.estimators.showing import linear_functions
@@ -23,13 +24,12 @@ def write_and_print(
 
     `chosen` holds how the model was chosen, for --json; `lines` are printed before the model; `how` is a remark on the choice.
     """
-    if args.out is not None:
-        write_model(args.out, estimator, data.preparation.to_json())
-    else:
+    for name in given(args.out):
+        write_model(name, estimator, data.preparation.to_json())
+    if not args.out:
         note(args, "the model is not kept; --out model.json writes it.")
     result = fitted_json(args, estimator, data, chosen)
-    written = [f"written: {shown(args.out, LONGEST_PATH)}"] if args.out is not None else []
-    print_result(args, result, "\n".join([*lines, *fitted_lines(result, how), *written]))
+    print_result(args, result, "\n".join([*lines, *fitted_lines(result, how), *written_lines(args.out)]))
     return exit_code(result["status"], written=bool(args.out))
 
 
@@ -50,7 +50,7 @@ def fitted_json(args: argparse.Namespace, estimator: Any, data: Data, chosen: di
     return {
         "command": args.command,
         "estimator": type(estimator).__name__,
-        "loss": estimator._loss.name,
+        **estimator._loss.settings,
         "target": data.target,
         "rows": len(data.y),
         "n_features": estimator.n_features_in_,

@@ -11,6 +11,10 @@ from typing import Any, NoReturn
 
 from ellzero.base.quoting import safe_line
 from ellzero.cli.argument_groups import (
+    COUNT,
+    NAMES,
+    NUMBER,
+    NUMBERS,
     add_classifier,
     add_cross_validation,
     add_data,
@@ -18,8 +22,7 @@ from ellzero.cli.argument_groups import (
     add_problem,
     add_reading,
     add_search,
-    name_list,
-    number_list,
+    add_sizes,
 )
 from ellzero.cli.exit_codes import BAD_INPUT
 
@@ -136,14 +139,11 @@ def add_fit(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of fit."""
     add_data(parser)
     add_problem(parser)
-    group = parser.add_argument_group("how many features (neither --k, --budget nor --lambda-0: as --criterion says)")
-    group.add_argument("--k", type=int, metavar="N", help="at most N features")
-    group.add_argument("--budget", type=float, metavar="V", help="features that cost at most V together, see --costs")
-    group.add_argument("--lambda-0", type=float, metavar="V", help="price of a feature (times its cost, see --costs)")
+    group = add_sizes(parser, "neither --k, --budget nor --lambda-0: as --criterion says")
     group.add_argument(
         "--criterion", choices=("aic", "bic", "ebic"), default="ebic", help="what chooses the size (default: ebic)"
     )
-    group.add_argument("--max-support", type=int, metavar="N", help="the largest size that the criterion looks at")
+    group.add_argument("--max-support", **COUNT, help="the largest size that the criterion looks at")
     add_classifier(parser)
     add_search(parser, "default: local_search; exact: with a proof")
     add_output(parser, "model file to write (JSON)")
@@ -156,9 +156,7 @@ def add_predict(parser: argparse.ArgumentParser) -> None:
     add_reading(parser)
     parser.add_argument("--proba", action="store_true", help="also the probability of each class")
     parser.add_argument("--decision", action="store_true", help="also the value of the linear function")
-    parser.add_argument(
-        "--keep", type=name_list, action="extend", default=[], metavar="A,B", help="columns of the data to copy"
-    )
+    parser.add_argument("--keep", **NAMES, help="columns of the data to copy")
     add_output(parser, "CSV file to write (default: standard output)")
 
 
@@ -167,12 +165,10 @@ def add_path(parser: argparse.ArgumentParser) -> None:
     add_data(parser)
     add_problem(parser)
     group = parser.add_argument_group("path")
-    group.add_argument("--lambda-0", type=number_list, metavar="A,B", help="decreasing prices of a feature (default: chosen)")
-    group.add_argument("--n-lambda", type=int, default=100, metavar="N", help="at most N points (default: 100)")
-    group.add_argument(
-        "--lambda-min-ratio", type=float, default=1e-3, metavar="V", help="last price by the first (default: 0.001)"
-    )
-    group.add_argument("--max-support", type=int, metavar="N", help="end before a model with more features")
+    group.add_argument("--lambda-0", **NUMBERS, help="decreasing prices of a feature (default: chosen)")
+    group.add_argument("--n-lambda", default=100, **COUNT, help="at most N points (default: 100)")
+    group.add_argument("--lambda-min-ratio", default=1e-3, **NUMBER, help="last price by the first (default: 0.001)")
+    group.add_argument("--max-support", **COUNT, help="end before a model with more features")
     algorithms = ("cd", "local_search", "iht")
     group.add_argument("--algorithm", choices=algorithms, default="local_search", help="default: local_search; cd is faster")
     add_output(parser, "CSV file of all coefficients to write", plot="picture of the coefficients (.svg, .png, .pdf)")
@@ -186,7 +182,7 @@ def add_cv(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--select", choices=("lambda_0", "size"), default="lambda_0", help="compare prices or sizes (default: lambda_0)"
     )
-    group.add_argument("--lambda-0", type=number_list, metavar="A,B", help="decreasing prices of a feature (default: chosen)")
+    group.add_argument("--lambda-0", **NUMBERS, help="decreasing prices of a feature (default: chosen)")
     add_classifier(parser)
     add_search(parser, "of all fits (default: cd, the fastest); exact: the chosen model with a proof", default="cd")
     add_output(parser, "model file to write (JSON)", plot="picture of the scores (.svg, .png, .pdf)")
@@ -196,7 +192,7 @@ def add_certify(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of certify."""
     add_data(parser)
     add_problem(parser)
-    add_size(parser)
+    add_sizes(parser, "one of these is needed")
     add_search(parser)
     group = add_limits(parser)
     group.add_argument("--method", choices=("bnb", "iga", "mip"), default="bnb", help="default: bnb, branch and bound")
@@ -206,18 +202,10 @@ def add_certify(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--model", metavar="FILE", help="model file to write, too (JSON)")
 
 
-def add_size(parser: argparse.ArgumentParser) -> None:
-    """Add the limits and the price of features."""
-    group = parser.add_argument_group("how many features (one of these is needed)")
-    group.add_argument("--k", type=int, metavar="N", help="at most N features")
-    group.add_argument("--budget", type=float, metavar="V", help="features that cost at most V together, see --costs")
-    group.add_argument("--lambda-0", type=float, metavar="V", help="price of a feature (times its cost, see --costs)")
-
-
 def add_limits(parser: argparse.ArgumentParser) -> Any:
     """Add a limit of nodes and a checkpoint; return their group."""
     group = parser.add_argument_group("more on the search")
-    group.add_argument("--node-limit", type=int, metavar="N", help="stop after so many nodes")
+    group.add_argument("--node-limit", **COUNT, help="stop after so many nodes")
     group.add_argument("--checkpoint", metavar="FILE", help="kept up to date, so that a run that was killed goes on")
     return group
 
@@ -226,15 +214,15 @@ def add_alternatives(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of alternatives."""
     add_data(parser)
     add_problem(parser)
-    add_size(parser)
+    add_sizes(parser, "one of these is needed")
     group = parser.add_argument_group("which models")
-    group.add_argument("--within", type=float, metavar="V", help="at most this share above the best objective (default: 0.01)")
-    group.add_argument("--n-best", type=int, metavar="N", help="or the N best models")
-    group.add_argument("--max-models", type=int, default=10_000, metavar="N", help="stop when there are more (default: 10000)")
+    group.add_argument("--within", **NUMBER, help="at most this share above the best objective (default: 0.01)")
+    group.add_argument("--n-best", **COUNT, help="or the N best models")
+    group.add_argument("--max-models", default=10_000, **COUNT, help="stop when there are more (default: 10000)")
     group = parser.add_argument_group("choice of one of them")
     group.add_argument("--cheapest", metavar="FILE", help="the cheapest by a CSV file with a column and its cost in each line")
-    group.add_argument("--including", type=name_list, metavar="A,B", help="with all of these features")
-    group.add_argument("--without", type=name_list, metavar="A,B", help="without any of these features")
+    group.add_argument("--including", **NAMES, help="with all of these features")
+    group.add_argument("--without", **NAMES, help="without any of these features")
     add_search(parser, gap=False)
     add_limits(parser)
     group = add_output(parser, "file of the models to write (JSON)", plot="picture of the models (.svg, .png, .pdf)")
@@ -286,17 +274,13 @@ def add_convert(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--target", metavar="COLUMN", help="what to predict; with .npy and .npz a .npy file or an array's name")
     group.add_argument("--target-file", metavar="FILE", help="PLINK: table with columns IID and --target (default: the .fam)")
     group.add_argument("--regression", action="store_true", help="the target is a number, however it is written")
-    group.add_argument(
-        "--drop", type=name_list, action="extend", default=[], metavar="A,B", help="columns to leave out (ids, dates, text)"
-    )
+    group.add_argument("--drop", **NAMES, help="columns to leave out (ids, dates, text)")
     group.add_argument("--drop-unlabelled", action="store_true", help="leave out rows without a target")
     group.add_argument("--impute", choices=("median", "mean", "mode"), help="fill missing numbers by this one of their column")
     add_reading(parser, ("csv", "tsv", "parquet", "svmlight", "plink", "npy", "npz"))
     group = add_output(parser, "folder to make", required=True)
     group.add_argument(
-        "--dtype",
-        choices=("float64", "float32", "int8"),
-        help="of the stored numbers (default: one that loses nothing)",
+        "--dtype", choices=("float64", "float32", "int8"), help="of the stored numbers (default: one that loses nothing)"
     )
     group.add_argument("--overwrite", action="store_true", help="replace a column store of this name")
     group.add_argument("--memory", default="256M", metavar="SIZE", help="to work with, such as 64M or 2G (default: 256M)")

@@ -10,7 +10,7 @@ import numpy as np
 import ellzero
 from ellzero.base.quoting import shown
 from ellzero.cli.data import load_data
-from ellzero.cli.files import check_output
+from ellzero.cli.files import check_output, given
 from ellzero.cli.output import coefficients, print_result, write_table
 from ellzero.cli.pictures import check_picture, save_picture
 from ellzero.cli.solver_settings import check_loss, encoded_target, loss_for, most_classes, settings_for
@@ -29,10 +29,9 @@ def run(args: argparse.Namespace) -> int:
     settings = settings_for(ellzero.fit_path, args, data, loss=loss_for(args, data.y))
     path = ellzero.fit_path(data.X, encoded_target(args, data.y), **settings)
     names = data.preparation.features
-    if args.out is not None:
-        write_coefficients(args.out, path, names)
-    if args.plot is not None:
-        save_picture(args.plot, lambda: path.plot())
+    for name in given(args.out):
+        write_coefficients(name, path, names)
+    save_picture(args.plot, lambda: path.plot())
     print_result(args, path_json(args, path, names, data), "\n".join(path_lines(path, names)))
     return 0
 
@@ -60,7 +59,7 @@ def path_json(args: argparse.Namespace, path: ellzero.Path, names: list[str], da
     n, p = path.problem.design.shape
     return {
         "command": "path",
-        "loss": path.problem.loss.name,
+        **path.problem.loss.settings,
         "rows": n,
         "n_features": p,
         "target": data.target,

@@ -53,7 +53,7 @@ def preparation_of(estimator: Any, kept: dict[str, Any] | None) -> TablePreparat
             )
         return preparation
     names = getattr(estimator, "feature_names_in_", None)
-    return None if names is None else TablePreparation(tuple(names), None, {})
+    return None if names is None else TablePreparation(tuple(names))
 
 
 def check_options(args: argparse.Namespace, estimator: Any) -> None:

@@ -1,14 +1,14 @@
 """Preparation of raw columns: medians for missing numbers, indicators for categories, learnt once and applied to new data.
 
-The model file keeps the preparation as plain JSON. scikit-learn learns it and applies it, so that its meaning is that of
-SimpleImputer and OneHotEncoder. A column of two categories becomes one feature: a second would repeat the first.
+The model file keeps the preparation as plain JSON. Its meaning is that of scikit-learn's SimpleImputer and OneHotEncoder. A
+column of two categories becomes one feature: a second would repeat the first.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,7 +27,7 @@ from ellzero.tables.text import refuse_twice
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MISSING", "Gap", "MatrixPreparation", "TablePreparation", "learn_matrix", "learn_table", "restore"]
+__all__ = ["MISSING", "Gap", "MatrixPreparation", "Preparation", "TablePreparation", "learn_medians", "learn_table", "restore"]
 
 MISSING = "(missing)"
 ADVICE = "fill them with --impute median"
@@ -45,21 +45,58 @@ class Gap(NamedTuple):
     filled: float | str | None  # the number that replaces them, or the category that they become; None: they are refused
 
 
-@dataclass(frozen=True)
-class TablePreparation:
-    """The preparation of a table: its columns of numbers come first, then an indicator for each category.
+class Preparation:
+    """How columns of a file become features.
 
     Attributes
     ----------
-    numbers : names of the columns of numbers
-    medians : of these columns, or None: missing values are refused
-    categories : by column, in the order of the features; None among them is a missing value
+    medians : of the columns of numbers; none: missing values are refused
+    categories : of columns of text, by column, in the order of the features; None among them is a missing value
 
     """
 
-    numbers: tuple[str, ...]
-    medians: tuple[float, ...] | None
+    medians: tuple[float, ...]
     categories: dict[str, tuple[str | None, ...]]
+
+    @property
+    def features(self) -> list[str]:
+        """The names of the features, in order."""
+        raise NotImplementedError
+
+    @property
+    def groups(self) -> list[str] | None:
+        """The column that each feature was made of; None if each is made of one of its own."""
+        return None
+
+    def features_of(self, column: str) -> list[str]:
+        """Return the features that a column becomes."""
+        return [column]
+
+    def gap(self, column: str, j: int, rows: int) -> Gap:
+        """Return what becomes of the missing values of a column of numbers."""
+        return Gap(column, rows, self.medians[j] if self.medians else None)
+
+    def fill(self, X: Any) -> Any:
+        """Return a dense or sparse matrix of the columns of numbers with medians for the missing ones."""
+        medians = np.array(self.medians)
+        if sparse.issparse(X):
+            matrix = X.tocsc(copy=True)
+            entries = np.flatnonzero(np.isnan(matrix.data))
+            matrix.data[entries] = medians[np.searchsorted(matrix.indptr, entries, side="right") - 1]
+            return matrix
+        filled = np.array(X, order="F")
+        rows, columns = np.nonzero(np.isnan(filled))
+        filled[rows, columns] = medians[columns]
+        return filled
+
+
+@dataclass(frozen=True)
+class TablePreparation(Preparation):
+    """The preparation of a table: its columns of numbers come first, then an indicator for each category."""
+
+    numbers: tuple[str, ...]
+    medians: tuple[float, ...] = ()
+    categories: dict[str, tuple[str | None, ...]] = field(default_factory=dict)
 
     @property
     def columns(self) -> list[str]:
@@ -102,7 +139,7 @@ class TablePreparation:
         numbers = np.zeros((len(frame), len(self.numbers)), order="F")
         present = [j for j, name in enumerate(self.numbers) if name in needed]
         numbers[:, present] = number_matrix(frame, [self.numbers[j] for j in present], source)
-        numbers = self.filled(numbers, new=used is not None)
+        numbers = self.without_gaps(numbers, new=used is not None)
         if not self.categories:
             return numbers, []
         text = np.full((len(frame), len(self.categories)), None, dtype=object)
@@ -122,30 +159,24 @@ class TablePreparation:
         for name in self.columns:
             rows = int(frame[name].isna().sum())
             if rows and name in places:
-                found.append(Gap(name, rows, None if self.medians is None else self.medians[places[name]]))
+                found.append(self.gap(name, places[name], rows))
             elif rows:
                 found.append(Gap(name, rows, MISSING))
         return found
 
     def only(self, features: list[int]) -> TablePreparation:
         """Return the preparation of some features that are given as columns of numbers (a missing indicator is zero)."""
-        names = self.features
-        medians = None
-        if self.medians is not None:
-            medians = tuple(self.medians[j] if j < len(self.numbers) else 0.0 for j in features)
-        return TablePreparation(tuple(names[j] for j in features), medians, {})
+        names, medians = self.features, [*self.medians, *[0.0] * len(self.features)]
+        return TablePreparation(tuple(names[j] for j in features), tuple(medians[j] for j in features if self.medians))
 
-    def filled(self, numbers: NDArray[np.float64], new: bool) -> NDArray[np.float64]:
+    def without_gaps(self, numbers: NDArray[np.float64], new: bool) -> NDArray[np.float64]:
         """Replace missing numbers by medians; refuse them if there are no medians."""
         absent = np.isnan(numbers).any(axis=0)
         if not absent.any():
             return numbers
-        if self.medians is None:
-            refuse_missing([self.numbers[j] for j in np.flatnonzero(absent)], new)
-        with whole_imports():
-            from sklearn.impute import SimpleImputer  # slow to import
-
-        return np.asfortranarray(SimpleImputer(strategy="median").fit(np.array([self.medians])).transform(numbers))
+        if not self.medians:
+            refuse_gaps([self.numbers[j] for j in np.flatnonzero(absent)], new)
+        return np.asarray(self.fill(numbers))
 
     def encoded(self, text: NDArray[Any]) -> Any:
         """Return the indicators as a sparse matrix; all are zero for a category that is not known."""
@@ -175,18 +206,19 @@ class TablePreparation:
         return {
             "kind": "table",
             "numbers": list(self.numbers),
-            "medians": None if self.medians is None else list(self.medians),
+            "medians": list(self.medians),
             "categories": [{"column": name, "values": list(values)} for name, values in self.categories.items()],
         }
 
 
 @dataclass(frozen=True)
-class MatrixPreparation:
+class MatrixPreparation(Preparation):
     """The preparation of a matrix, which is used as it is, but for missing values."""
 
     n_features: int
     first: int  # index of the first feature in the file
-    medians: tuple[float, ...] | None
+    medians: tuple[float, ...] = ()
+    categories: dict[str, tuple[str | None, ...]] = field(default_factory=dict, init=False)  # a matrix has no text
 
     @property
     def features(self) -> list[str]:
@@ -202,14 +234,10 @@ class MatrixPreparation:
             return X
         if np.isinf(values).any():
             raise InvalidInputError(f"{source} holds infinite values in {self.place(X, np.isinf)}.")
-        if self.medians is None:
+        if not self.medians:
             what = f"{source} has missing values (NaN), the first in {self.place(X, np.isnan)}"
             raise InvalidInputError(f"{what}{UNKNOWN_MEDIANS}" if new else f"{what}; {ADVICE}.")
-        with whole_imports():
-            from sklearn.impute import SimpleImputer  # slow to import
-
-        # scikit-learn refuses to fit on a sparse matrix with stored zeros, which medians may be: fit on an array.
-        return SimpleImputer(strategy="median").fit(np.array([self.medians])).transform(X)
+        return self.fill(X)
 
     def gaps(self, X: Any) -> list[Gap]:
         """Return the columns of a matrix that have missing values, how many, and what becomes of them."""
@@ -222,9 +250,7 @@ class MatrixPreparation:
             rows = np.bincount(owner[np.isnan(columns.data)], minlength=columns.shape[1])
         else:
             rows = np.isnan(X).sum(axis=0)
-        return [
-            Gap(self.features[j], int(rows[j]), None if self.medians is None else self.medians[j]) for j in np.flatnonzero(rows)
-        ]
+        return [self.gap(self.features[j], int(j), int(rows[j])) for j in np.flatnonzero(rows)]
 
     def place(self, X: Any, test: Any) -> str:
         """Return the name of the first feature with a value that passes the test."""
@@ -236,8 +262,7 @@ class MatrixPreparation:
 
     def to_json(self) -> dict[str, Any]:
         """Return the preparation as plain lists and numbers, for the model file."""
-        medians = None if self.medians is None else list(self.medians)
-        return {"kind": "matrix", "n_features": self.n_features, "first": self.first, "medians": medians}
+        return {"kind": "matrix", "n_features": self.n_features, "first": self.first, "medians": list(self.medians)}
 
 
 def learn_table(frame: pd.DataFrame, source: str, *, impute: bool, one_hot: bool, categorical: set[str]) -> TablePreparation:
@@ -256,11 +281,11 @@ def learn_table(frame: pd.DataFrame, source: str, *, impute: bool, one_hot: bool
             *(partial(refuse_text, frame, names) for names in alike(frame, [name for name in full if name not in coded])),
             *(partial(learn_categories, frame[name]) for name in coded),
             lambda: number_matrix(frame, full_numbers, source, FINITE),
-            lambda: None if impute else refuse_missing([name for name in full_numbers if frame[name].isna().any()]),
+            lambda: None if impute else refuse_gaps([name for name in full_numbers if frame[name].isna().any()]),
         ],
     )
     categories = {name: learn_categories(frame[name]) for name in text}
-    medians = learn_medians(frame, numbers, source) if impute else None
+    medians = learn_medians(number_matrix(frame, numbers, source)) if impute and numbers else ()
     preparation = TablePreparation(tuple(numbers), medians, categories)
     refuse_twice(source, preparation.features)  # a column may have the very name of an indicator of another
     return preparation
@@ -282,33 +307,19 @@ def refuse_together(source: str, checks: list[Callable[[], object]]) -> None:
         )
 
 
-def refuse_missing(names: list[str], new: bool = False) -> None:
+def refuse_gaps(names: list[str], new: bool = False) -> None:
     """Refuse columns with missing values, in the data of a fit or in new data, for which there are no medians."""
     if names:
         what = f"{worded(names)} {'has' if len(names) == 1 else 'have'} missing values"
         raise InvalidInputError(f"{what}{UNKNOWN_MEDIANS}" if new else f"{what}; {ADVICE}, or leave out with --drop.")
 
 
-def learn_matrix(X: Any, first: int, *, impute: bool) -> MatrixPreparation:
-    """Learn the medians of a matrix if they are wanted."""
-    with whole_imports():
-        from sklearn.impute import SimpleImputer  # slow to import
-
-    medians = None
-    if impute:
-        imputer = SimpleImputer(strategy="median", keep_empty_features=True).fit(X)
-        medians = tuple(map(float, imputer.statistics_))
-    return MatrixPreparation(X.shape[1], first, medians)
-
-
-def learn_medians(frame: pd.DataFrame, numbers: list[str], source: str) -> tuple[float, ...]:
+def learn_medians(X: Any) -> tuple[float, ...]:
     """Return the median of each column."""
     with whole_imports():
         from sklearn.impute import SimpleImputer  # slow to import
 
-    if not numbers:
-        return ()
-    return tuple(map(float, SimpleImputer(strategy="median").fit(number_matrix(frame, numbers, source)).statistics_))
+    return tuple(map(float, SimpleImputer(strategy="median", keep_empty_features=True).fit(X).statistics_))
 
 
 def learn_categories(column: pd.Series) -> tuple[str | None, ...]:
@@ -380,16 +391,16 @@ def refuse_text(frame: pd.DataFrame, text: list[str]) -> None:
 def restore(kept: Any) -> TablePreparation | MatrixPreparation:
     """Return the preparation that a model file holds."""
     try:
-        medians = None if kept["medians"] is None else tuple(number_of(value) for value in kept["medians"])
+        medians = tuple(number_of(value) for value in kept["medians"])
         if kept["kind"] == "matrix":
             p, first = as_count("n_features", kept["n_features"], 1), as_count("first", kept["first"], 0)
-            if medians is not None and len(medians) != p:
+            if len(medians) not in (0, p):
                 raise ValueError("medians must be one for each feature")
             return MatrixPreparation(p, first, medians)
         categories = {entry["column"]: tuple(entry["values"]) for entry in kept["categories"]}
         numbers = tuple(kept["numbers"])
         texts = [*numbers, *categories, *(value for values in categories.values() for value in values if value is not None)]
-        if not all(isinstance(text, str) for text in texts) or (medians is not None and len(medians) != len(numbers)):
+        if not all(isinstance(text, str) for text in texts) or len(medians) not in (0, len(numbers)):
             raise ValueError("names and categories must be strings, medians one for each column of numbers")
         if len({*numbers, *categories}) < len(numbers) + len(kept["categories"]) or not all(categories.values()):
             raise ValueError("columns must be different, and categories must have values")

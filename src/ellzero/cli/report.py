@@ -79,8 +79,7 @@ def data_arguments(args: argparse.Namespace) -> list[str]:
 
 def notes_on(data: Data) -> list[str]:
     """Return sentences on how the features were made from the columns."""
-    preparation: Any = data.preparation
-    notes = []
+    preparation, notes = data.preparation, []
     if data.unlabelled:
         one = data.unlabelled == 1
         notes.append(f"{data.unlabelled:,} row{'' if one else 's'} without a target {'is' if one else 'are'} left out.")
@@ -88,7 +87,7 @@ def notes_on(data: Data) -> list[str]:
         notes.append(
             f"Column {shown(name)} holds a different whole number in every row, as an identifier does: is it a feature?"
         )
-    if isinstance(preparation, TablePreparation) and preparation.categories:
+    if preparation.categories:
         several = len(preparation.categories) > 1
         columns = ", ".join(map(shown, preparation.categories))
         notes.append(f"Column{'s' * several} {columns} {'are' if several else 'is'} coded by an indicator for each category.")
@@ -98,12 +97,10 @@ def notes_on(data: Data) -> list[str]:
 def categories_of(data: Data) -> dict[str, dict[str, str | None]]:
     """Return the columns of text: by column its values, and of each the feature that is one for it."""
     preparation = data.preparation
-    if not isinstance(preparation, TablePreparation):
-        return {}
     out: dict[str, dict[str, str | None]] = {}
     for column, values in preparation.categories.items():
         labels = [MISSING if value is None else value for value in values]
-        indicators: list[str | None] = [*preparation.indicators(column)]
+        indicators: list[str | None] = [*preparation.features_of(column)]
         out[column] = dict(zip(labels, [None] * (len(labels) - len(indicators)) + indicators, strict=True))
     return out
 

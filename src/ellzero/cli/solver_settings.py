@@ -13,7 +13,6 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.signatures import arguments_of
 from ellzero.cli.costs import feature_costs
 from ellzero.cli.data import Data
-from ellzero.cli.preparation import TablePreparation
 from ellzero.problem.losses import LOSSES, Logistic, Multinomial, SquaredError
 
 __all__ = [
@@ -32,7 +31,7 @@ __all__ = [
 def check_loss(args: argparse.Namespace) -> None:
     """Refuse --regression together with the loss of a classifier."""
     if args.regression and LOSSES[chosen_loss(args)].is_classification:
-        raise InvalidInputError(f"--regression has the loss squared_error, got --loss {args.loss}.")
+        raise InvalidInputError(f"--regression has the loss squared_error or huber, got --loss {args.loss}.")
 
 
 def chosen_loss(args: argparse.Namespace) -> str:
@@ -79,9 +78,7 @@ def settings_for(function: Callable[..., Any], args: argparse.Namespace, data: D
 
 def feature_groups(args: argparse.Namespace, data: Data) -> list[str] | None:
     """Return the columns of the table that features were made of: categories of one come in together, unless asked apart."""
-    if args.separate_categories:
-        return None
-    return data.preparation.groups if isinstance(data.preparation, TablePreparation) else None
+    return None if args.separate_categories else data.preparation.groups
 
 
 def classifier_settings(args: argparse.Namespace) -> dict[str, Any]:

@@ -23,7 +23,21 @@ from ellzero.problem.losses import LOSSES
 
 __all__ = ["run"]
 
-CLAIMS = ("loss", "k", "budget", "lambda_0", "lambda_1", "lambda_2", "standardize", "fit_intercept", "status", "gap_asked")
+CLAIMS = (
+    "loss",
+    "huber_delta",
+    "k",
+    "budget",
+    "lambda_0",
+    "lambda_1",
+    "lambda_2",
+    "standardize",
+    "fit_intercept",
+    "status",
+    "gap_asked",
+)
+
+SOMETIMES = ("budget", "huber_delta")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -63,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
         "reasons": reasons,
         "problem": report.problem,
         "arithmetic": report.arithmetic,
-        "claims": {name: header.get(name) for name in CLAIMS if name != "budget" or name in header},
+        "claims": {name: header.get(name) for name in (*CLAIMS, *SOMETIMES) if name in CLAIMS or name in header},
         "support": used,
     }
     lines = [str(report) if valid == report.valid else f"Certificate: NOT VALID\n  - {reasons[-1]}"]

@@ -14,7 +14,7 @@ from ellzero.base.devices import is_on_device
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.imports import whole_imports
 
-__all__ = ["Design", "as_design", "float_dtype", "is_stored"]
+__all__ = ["Design", "as_design", "float_dtype", "is_stored", "names_at"]
 
 Array = NDArray[np.float64]
 
@@ -65,6 +65,11 @@ def feature_names(X: object) -> list[str] | None:
         return None
     names = list(columns)
     return names if all(isinstance(name, str) for name in names) else None
+
+
+def names_at(names: list[str] | None, columns: NDArray[Any]) -> list[str] | None:
+    """Return the names of some columns, where columns have names."""
+    return None if names is None else [names[j] for j in columns]
 
 
 def is_stored(X: object) -> bool:

@@ -139,16 +139,16 @@ class ColumnStore:
     def __repr__(self) -> str:
         return f"ColumnStore({shown(self.path.name)}: {self.shape[0]} x {self.shape[1]}, {self.dtype}, {self.storage})"
 
-    def _starts(self) -> NDArray[np.int64] | None:
-        """Return where the entries of each column of a sparse store begin; raise an error if the files do not fit together."""
+    def _starts(self) -> NDArray[np.int64]:
+        """Return where the entries of each column begin; raise an error if the files do not fit together."""
         if self.storage == "dense":
             X = self.files[0]
             if X.shape != self.shape:
                 raise damaged(self.path, f"X.npy has shape {X.shape}, not {self.shape}")
             if not (X.fortran or 1 in X.shape):
                 raise InvalidInputError(f"{X.path} must be a matrix in Fortran order (columns one after another).")
-            return None
-        starts = self._small_file("indptr.npy", parse_array)
+            return np.arange(self.shape[1] + 1, dtype=np.int64) * self.shape[0]
+        starts: NDArray[np.int64] = self._small_file("indptr.npy", parse_array)
         lengths = {file.shape for file in self.files}
         good = (
             starts.shape == (self.shape[1] + 1,)
@@ -168,7 +168,7 @@ class ColumnStore:
     @cached_property
     def column_bytes(self) -> NDArray[np.int64] | None:
         """Return the bytes of each column of a sparse store."""
-        return None if self.starts is None else np.diff(self.starts) * sum(file.dtype.itemsize for file in self.files)
+        return None if self.storage == "dense" else np.diff(self.starts) * sum(file.dtype.itemsize for file in self.files)
 
     @cached_property
     def names(self) -> list[str] | None:
@@ -220,17 +220,26 @@ class ColumnStore:
         """Yield the number and the arrays of each block in order; the arrays are reused once the next block is asked for."""
         free: queue.SimpleQueue[list[NDArray[np.uint8]]] = queue.SimpleQueue()
         for _ in range(READERS + 1):
-            free.put([np.empty(0, dtype=np.uint8) for _ in self.files])
+            free.put(self._no_buffers())
         with ThreadPoolExecutor(READERS, thread_name_prefix="ellzero-read") as pool:
             coming: deque[tuple[int, Future[list[NDArray[Any]]], list[NDArray[np.uint8]]]] = deque()
-            for block in [*blocks, *[None] * READERS]:
-                if block is not None:
-                    buffers = free.get()
-                    coming.append((block, pool.submit(self._read_block, block, buffers), buffers))
-                if len(coming) > READERS or (block is None and coming):
-                    at, future, buffers = coming.popleft()
-                    yield at, future.result()
-                    free.put(buffers)
+
+            def arrived() -> Iterator[tuple[int, list[NDArray[Any]]]]:
+                block, future, buffers = coming.popleft()
+                yield block, future.result()
+                free.put(buffers)
+
+            for block in blocks:
+                if len(coming) > READERS:
+                    yield from arrived()
+                buffers = free.get()
+                coming.append((block, pool.submit(self._read_block, block, buffers), buffers))
+            while coming:
+                yield from arrived()
+
+    def _no_buffers(self) -> list[NDArray[np.uint8]]:
+        """Return memory for a block, which grows when it is read into."""
+        return [np.empty(0, dtype=np.uint8) for _ in self.files]
 
     def _read_block(self, block: int, buffers: list[NDArray[np.uint8]]) -> list[NDArray[Any]]:
         """Read a block and check it against its checksum."""
@@ -247,22 +256,19 @@ class ColumnStore:
             self.checksums.pop(block, None)  # a pass of another thread may have removed it
         return arrays
 
-    def _read(self, first: int, last: int, buffers: list[NDArray[np.uint8]] | None = None) -> list[NDArray[Any]]:
+    def _read(self, first: int, last: int, buffers: list[NDArray[np.uint8]]) -> list[NDArray[Any]]:
         """Read columns [first, last): one array of them, or, from a sparse store, entries, their rows and starts."""
-        n = self.shape[0]
-        begin, end = (first * n, last * n) if self.starts is None else map(int, self.starts[[first, last]])
+        n, begin, end = self.shape[0], int(self.starts[first]), int(self.starts[last])
         arrays = []
         for index, file in enumerate(self.files):
             size = (end - begin) * file.dtype.itemsize
-            if buffers is None or len(buffers[index]) < size:
-                fresh = np.empty(size, dtype=np.uint8)
-                if buffers is not None:
-                    buffers[index] = fresh
-            target = (fresh if buffers is None else buffers[index])[:size]
+            if len(buffers[index]) < size:
+                buffers[index] = np.empty(size, dtype=np.uint8)
+            target = buffers[index][:size]
             file.read(begin, target)
             self.bytes_read += size
             arrays.append(target.view(file.dtype))
-        if self.starts is None:
+        if self.storage == "dense":
             return [arrays[0].reshape((n, last - first), order="F")]
         if len(arrays[1]) and not 0 <= arrays[1].min() <= arrays[1].max() < n:
             raise damaged(self.path, f"columns {first} to {last - 1} have rows beyond {n - 1}")
@@ -270,7 +276,7 @@ class ColumnStore:
 
     def _design(self, arrays: list[NDArray[Any]]) -> _core.Design:
         """Return the core's view of a block."""
-        if self.starts is None:
+        if self.storage == "dense":
             return _core.dense(arrays[0], stride=self.shape[0])
         return _core.csc(arrays[0], arrays[1], arrays[2], rows=self.shape[0])
 
@@ -281,9 +287,9 @@ class ColumnStore:
             first, last = int(listed[part.start]), int(listed[part.stop - 1])
             for block in range(first // self.block_columns, last // self.block_columns + 1):
                 if block in self.checksums:  # a prediction takes columns before any pass has checked their blocks
-                    self._read_block(block, [np.empty(0, dtype=np.uint8) for _ in self.files])
-            arrays = self._read(first, last + 1)
-            if self.starts is None:
+                    self._read_block(block, self._no_buffers())
+            arrays = self._read(first, last + 1, self._no_buffers())
+            if self.storage == "dense":
                 out[:, part] = arrays[0][:, listed[part] - first]
                 continue
             values, rows, starts = arrays
@@ -299,11 +305,7 @@ class ColumnStore:
         if listed.min() < 0 or listed.max() >= self.shape[1] or (np.diff(listed) <= 0).any():
             raise InvalidInputError("columns must be ascending indices of columns of X.")
         entry = sum(file.dtype.itemsize for file in self.files)
-        if self.starts is None:
-            begin = listed.astype(np.int64) * (self.shape[0] * entry)
-            end = begin + self.shape[0] * entry
-        else:
-            begin, end = self.starts[listed] * entry, self.starts[listed + 1] * entry
+        begin, end = self.starts[listed] * entry, self.starts[listed + 1] * entry
         start = 0
         for at in range(1, len(listed) + 1):
             if at < len(listed) and begin[at] - end[at - 1] <= GAP_BYTES and end[at] - begin[start] <= BLOCK_BYTES:
@@ -319,12 +321,12 @@ class ColumnStore:
         n, p = self.shape
         if isinstance(key[1], slice) and key[1].step in (None, 1):
             first, last, _ = key[1].indices(p)
-            arrays = self._read(first, max(first, last))
+            arrays = self._read(first, max(first, last), self._no_buffers())
             shape = (n, max(last - first, 0))
-            return arrays[0] if self.starts is None else sparse.csc_matrix(tuple(arrays), shape=shape, copy=False)
+            return arrays[0] if self.storage == "dense" else sparse.csc_matrix(tuple(arrays), shape=shape, copy=False)
         listed = np.arange(p)[key[1]]
         taken = self.take(listed)
-        return taken if self.starts is None else sparse.csc_matrix(taken)
+        return taken if self.storage == "dense" else sparse.csc_matrix(taken)
 
     def __array__(self, *_: Any, **__: Any) -> NDArray[Any]:
         """Raise an error: a conversion to an array would read the whole file into memory."""
@@ -338,11 +340,11 @@ class LostStore(ColumnStore):
         self.path, self.threads, self.check, self.identity, self.why = Path(path), threads, check, identity, why
         self.shape, self.dtype, self.storage = identity.shape, np.dtype(identity.dtype), identity.storage
         self.bytes_read = self.passes = 0
-        self.target, self.files, self.starts, self.checksums = None, [], None, {}
+        self.target, self.files, self.starts, self.checksums = None, [], np.zeros(self.shape[1] + 1, dtype=np.int64), {}
         self.small_files, self.opened = dict.fromkeys(("y.npy",)), None
         self.block_columns, self.blocks = max(1, self.shape[1]), 1
 
-    def _read(self, first: int, last: int, buffers: list[NDArray[np.uint8]] | None = None) -> list[NDArray[Any]]:
+    def _read(self, first: int, last: int, buffers: list[NDArray[np.uint8]]) -> list[NDArray[Any]]:
         raise InvalidInputError(self.why)
 
     def _small_file(self, name: str, parse: Callable[[bytes], Any]) -> Any:

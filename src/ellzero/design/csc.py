@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
-from ellzero.design.base import Array, check_dtype, float_dtype
+from ellzero.design.base import Array, check_dtype, float_dtype, names_at
 
 __all__ = ["CscDesign"]
 
@@ -45,7 +45,7 @@ class CscDesign:
 
     def take(self, columns: NDArray[Any]) -> CscDesign:
         """Return a design of some columns (ascending); where only empty columns are left out, the entries are not copied."""
-        names = None if self.names is None else [self.names[j] for j in columns]
+        names = names_at(self.names, columns)
         if np.diff(self.matrix.indptr)[columns].sum() < self.matrix.nnz:
             return CscDesign(self.matrix[:, columns], names)
         indptr = np.append(self.matrix.indptr[columns], self.matrix.indptr[-1:])

@@ -11,7 +11,7 @@ from ellzero import _core
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import quoted
 from ellzero.base.validation import refuse_masked
-from ellzero.design.base import Array, check_dtype, feature_names, float_dtype
+from ellzero.design.base import Array, check_dtype, feature_names, float_dtype, names_at
 from ellzero.design.faults import refuse_bad_columns
 
 __all__ = ["DenseDesign", "held_dtype"]
@@ -39,7 +39,7 @@ class DenseDesign:
 
     def take(self, columns: NDArray[Any]) -> DenseDesign:
         """Return a copy of some of the columns."""
-        return DenseDesign(self.array[:, columns], None if self.names is None else [self.names[j] for j in columns])
+        return DenseDesign(self.array[:, columns], names_at(self.names, columns))
 
     def stored(self) -> NDArray[Any]:
         """Return the array itself."""

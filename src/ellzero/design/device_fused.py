@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ellzero.base.imports import import_whole
 from ellzero.design.device_errors import told_of_store
 from ellzero.design.device_passes import HEAD, NOTHING, FusedPasses, source
-from ellzero.design.device_tables import GROUP, NO_COLUMNS, NO_SLOPES, Array, Numbers, ScreeningTable, SwapTable
+from ellzero.design.device_tables import GROUP, NO_COLUMNS, NO_SLOPES, Array, Numbers, Ranking, ScreeningTable, SwapTable, Trial
 
 if TYPE_CHECKING:
     from ellzero.design.device_array import DeviceStore
@@ -71,25 +71,14 @@ class FusedScreening(ScreeningTable):
         self.listing = ColumnList(self.xp, 2, int(LISTED_SHARE * self.columns) + 1)
 
     @told_of_store
-    def test(
-        self,
-        radius: float,
-        per_price: bool,
-        rank: int,
-        may: float,
-        must: float,
-        inside: NDArray[np.int32],
-        r: Array,
-        readable: float,
-    ) -> tuple[float, NDArray[np.int32], Array, float]:
-        """Return the columns that may gain more than is enough, as a share and, if that is readable, with their slopes.
-
-        The last of what is returned is a bound for all others.
-        """
-        if rank > MOST_RANKED:
-            return super().test(radius, per_price, rank, may, must, inside, r, readable)
+    def test(self, *terms: Any) -> tuple[float, NDArray[np.int32], Array, float]:
+        """Return what `ScreeningTable.test` does."""
+        asked = Trial(*terms)
+        radius, r = asked.radius, asked.r
+        if asked.rank > MOST_RANKED:
+            return super().test(*terms)
         used = len(self.weights)
-        sent = self.store.send(np.concatenate([list(self.weights.values()), list(self.weights), inside, r[0]]))
+        sent = self.store.send(np.concatenate([list(self.weights.values()), list(self.weights), asked.inside, r[0]]))
         every, alone = (self.groups,), (1,)
         kernel("bound_gains")(
             every,
@@ -100,10 +89,10 @@ class FusedScreening(ScreeningTable):
                 NOTHING if self.base is None else self.base,
                 sent,
                 np.int32(used),
-                np.int32(len(inside)),
+                np.int32(len(asked.inside)),
                 self.free,
                 self.square,
-                self.half[per_price],
+                self.half[asked.per_price],
                 np.float64(self.lambda_1),
                 np.float64(radius),
                 self.center,
@@ -112,20 +101,25 @@ class FusedScreening(ScreeningTable):
                 self.best,
             ),
         )
-        bounds = (np.int32(rank if may < must else 0), np.float64(NEARLY), np.float64(may), np.float64(must))
+        bounds = (
+            np.int32(asked.rank if asked.may < asked.must else 0),
+            np.float64(NEARLY),
+            np.float64(asked.may),
+            np.float64(asked.must),
+        )
         listed = self.listing
         kernel("set_threshold")(alone, (SEARCHERS,), (self.best, np.int64(self.groups), self.sure, *bounds, listed.array))
         kernel("list_doubtful")(every, (GROUP,), (self.most, self.center, np.int64(listed.room), listed.array))
-        listable = min(listed.room, int(min(readable, self.passes.worth_listing) * self.columns))
+        listable = min(listed.room, int(min(asked.readable, self.passes.worth_listing) * self.columns))
         if radius > 0.0:
-            vector = sent[2 * used + len(inside) :]
+            vector = sent[2 * used + len(asked.inside) :]
             self.passes.read_listed(vector, float(r.sum()), self.mean, self.scale, listable, listed.array)
         found, rest, entries = listed.get()
         share = found / self.columns
-        if radius > 0.0 and share > readable:
+        if radius > 0.0 and share > asked.readable:
             return share, NO_COLUMNS, NO_SLOPES, rest
         if found > listed.room:  # more than X is ever read for
-            return super().test(radius, per_price, rank, may, must, inside, r, readable)
+            return super().test(*terms)
         columns = entries[:, 1].astype(np.int32)
         return share, columns, entries[:, 0] if radius == 0.0 or found <= listable else self.slopes(columns, r), rest
 
@@ -142,38 +136,25 @@ class FusedSwaps(SwapTable):
         self.listing = ColumnList(self.xp, 3, SWAPS)
 
     @told_of_store
-    def rank(
-        self,
-        iterate: int,
-        support: NDArray[np.int32],
-        removable: NDArray[np.int32],
-        beta: Array,
-        variance: Array,
-        factor: Array,
-        scale: float,
-        lambda_1: float,
-        ridge: float,
-        least_left: float,
-        most: int,
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32], Array]:
-        """Return columns, positions and changes of the swaps that promise most, best first."""
+    def rank(self, *terms: Any) -> tuple[NDArray[np.int32], NDArray[np.int32], Array]:
+        """Return what `SwapTable.rank` does."""
+        asked = Ranking(*terms)
+        support, removable, inverse = asked.support, asked.removable, asked.inverse
         rows = [self.rows[feature] for feature in support.tolist()]
-        inverse = self.inverse(factor)
         if len(inverse) > len(support):
             rows.append(self.sums)
-        if len(rows) > ORDERS[-1] or most > MOST_RANKED:
-            return super().rank(iterate, support, removable, beta, variance, factor, scale, lambda_1, ridge, least_left, most)
+        if len(rows) > ORDERS[-1] or asked.most > MOST_RANKED:
+            return super().rank(*terms)
         order = next(known for known in ORDERS if known >= len(rows))
         pointers = np.zeros(order, dtype=np.int64)
         pointers[: len(rows)] = [row.data.ptr for row in rows]
         forward, backward = np.zeros((order, order)), np.zeros((len(removable), order))
-        forward[: len(rows), : len(rows)] = scale * inverse
+        forward[: len(rows), : len(rows)] = asked.scale * inverse
         backward[:, : len(rows)] = inverse.T[removable]
-        terms = self.terms(beta[removable], variance[removable])
         sent = self.store.send(
-            np.concatenate([pointers.view(np.float64), forward.ravel(), backward.ravel(), terms.ravel(), support])
+            np.concatenate([pointers.view(np.float64), forward.ravel(), backward.ravel(), asked.pulls.ravel(), support])
         )
-        numbers = (scale, lambda_1, ridge, least_left)
+        numbers = (asked.scale, asked.lambda_1, asked.ridge, asked.least_left)
         room = 8 * (order * (order + len(removable)) + 3 * len(removable))
         kernel("rank_swaps", order)(
             (self.groups,),
@@ -184,7 +165,7 @@ class FusedSwaps(SwapTable):
                 np.int32(len(support)),
                 self.diagonal,
                 self.square,
-                self.slopes[iterate, :],
+                self.slopes[asked.iterate, :],
                 *(np.float64(number) for number in numbers),
                 self.gain,
                 self.choice,
@@ -192,13 +173,13 @@ class FusedSwaps(SwapTable):
             ),
             shared_mem=room,
         )
-        bounds = (np.int32(most), np.float64(1.0), np.float64(-np.inf), np.float64(np.inf))
+        bounds = (np.int32(asked.most), np.float64(1.0), np.float64(-np.inf), np.float64(np.inf))
         listed = self.listing
         kernel("set_threshold")((1,), (SEARCHERS,), (self.best, np.int64(self.groups), NOTHING, *bounds, listed.array))
         kernel("list_swaps")((self.groups,), (GROUP,), (self.gain, self.choice, np.int64(listed.room), listed.array))
         found, _, entries = listed.get()
         if found > listed.room:  # many columns that are the same
-            return super().rank(iterate, support, removable, beta, variance, factor, scale, lambda_1, ridge, least_left, most)
+            return super().rank(*terms)
         gains, choices, columns = entries.T
-        best = np.lexsort((columns, -gains))[:most]
+        best = np.lexsort((columns, -gains))[: asked.most]
         return columns[best].astype(np.int32), removable[choices[best].astype(np.intp)], -gains[best]

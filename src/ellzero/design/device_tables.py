@@ -6,7 +6,7 @@ radii and the test of the screening, the ranking of swaps. What comes back is a 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from ellzero.design.device_errors import told_of_store
 if TYPE_CHECKING:
     from ellzero.design.device_array import DeviceStore
 
-__all__ = ["ScreeningTable", "SwapTable"]
+__all__ = ["Ranking", "ScreeningTable", "SwapTable", "Trial"]
 
 Array = NDArray[np.float64]
 Numbers = tuple[Array | None, Array | None, Array, Array | None]
@@ -31,6 +31,49 @@ PART_BYTES = 1 << 28
 NO_COLUMNS, NO_SLOPES = np.empty(0, dtype=np.int32), np.empty(0)
 
 
+class Trial(NamedTuple):
+    """The terms of a test of all columns that are not `inside`, as `cpp/include/ellzero/data/tables.hpp` explains them."""
+
+    radius: float
+    per_price: bool
+    rank: int
+    may: float
+    must: float
+    inside: NDArray[np.int32]
+    r: Array
+    readable: float
+
+
+class Ranking(NamedTuple):
+    """The terms of a ranking of swaps, as `cpp/include/ellzero/data/tables.hpp` explains them."""
+
+    iterate: int
+    support: NDArray[np.int32]
+    removable: NDArray[np.int32]
+    beta: Array
+    variance: Array
+    factor: Array  # of H, as packed rows
+    scale: float
+    lambda_1: float
+    ridge: float
+    least_left: float
+    most: int
+
+    @property
+    def inverse(self) -> Array:
+        """Return the inverse of the factor of H."""
+        order = int((np.sqrt(8.0 * len(self.factor) + 1.0) - 1.0) / 2.0 + 0.5)
+        lower = np.zeros((order, order))
+        lower[np.tril_indices(order)] = self.factor
+        return np.asarray(np.linalg.inv(lower), dtype=np.float64)
+
+    @property
+    def pulls(self) -> Array:
+        """Return, for each feature that may leave, the inverse of its variance, its pull and the cost of its removal."""
+        beta, precision = self.beta[self.removable], 1.0 / self.variance[self.removable]
+        return np.stack([precision, beta * precision, 0.5 * beta * beta * precision])
+
+
 class ColumnTable:
     """Numbers for every column on a device, rounded up to whole groups: those beyond the last column are zeros."""
 
@@ -40,16 +83,16 @@ class ColumnTable:
         self.needed = PART_BYTES  # bytes that a step takes for a while
         self.length = -(-self.columns // GROUP) * GROUP
         mean, scale, square, _ = numbers
-        self.mean, self.scale = self.filled(mean), self.filled(scale)
-        self.square = self.filled(square)
+        self.mean, self.scale = self.filled(mean, 0.0), self.filled(scale, 1.0)
+        self.square = self.filled(square, 0.0)
 
     def zeros(self, *shape: int) -> Any:
         """Return zeros on the device."""
         return self.xp.zeros(shape, dtype=self.xp.float64, device=self.store.place)
 
-    def filled(self, values: Array | None) -> Any:
-        """Send one number for each column."""
-        return None if values is None else self.lengthened(self.store.send(values))
+    def filled(self, values: Array | None, otherwise: float) -> Any:
+        """Send one number for each column, the same for all where none are given."""
+        return self.lengthened(self.store.send(np.full(self.columns, otherwise) if values is None else values))
 
     def lengthened(self, values: Any) -> Any:
         """Return an array on the device with zeros up to whole groups."""
@@ -59,9 +102,7 @@ class ColumnTable:
     def products(self, vectors: Array) -> Any:
         """Return the products of all columns, as the solvers see them, with some vectors."""
         found = self.store.passes.products(self.store.send(vectors), 0, self.columns, self.length)
-        if self.mean is not None:
-            found = found - self.store.send(vectors.sum(axis=1))[:, None] * self.mean[None, :]
-        return found if self.scale is None else found * self.scale[None, :]
+        return (found - self.store.send(vectors.sum(axis=1))[:, None] * self.mean[None, :]) * self.scale[None, :]
 
     def largest(self, values: Any, count: int) -> tuple[NDArray[np.int64], Array]:
         """Return the columns of at least the `count` largest values, as far as these are finite, and the values."""
@@ -90,9 +131,8 @@ class ScreeningTable(ColumnTable):
         self.lambda_1 = lambda_1
         filled = self.square > 0.0  # the slope of a constant column is rounding
         half = xp.where(filled, 0.5 / xp.where(filled, steepness * self.square + ridge, 1.0), 0.0)
-        self.half = {False: half}
-        if (price := self.filled(numbers[3])) is not None:
-            self.half[True] = half / xp.where(price > 0.0, price, 1.0)  # those without a price are in
+        price = self.filled(numbers[3], 1.0)
+        self.half = {False: half, True: half / xp.where(price > 0.0, price, 1.0)}  # those without a price are in
         self.free = xp.asarray(self.square, copy=True)
         self.kept = self.zeros(directions, self.length)  # products, in rows that are used again
         self.used: list[int] = []  # the rows of the directions, in their order
@@ -148,23 +188,14 @@ class ScreeningTable(ColumnTable):
         return self.store.send(asked, np.bool_)
 
     @told_of_store
-    def test(
-        self,
-        radius: float,
-        per_price: bool,
-        rank: int,
-        may: float,
-        must: float,
-        inside: NDArray[np.int32],
-        r: Array,
-        readable: float,
-    ) -> tuple[float, NDArray[np.int32], Array, float]:
+    def test(self, *terms: Any) -> tuple[float, NDArray[np.int32], Array, float]:
         """Return the columns that may gain more than is enough, as a share and, if that is readable, with their slopes.
 
-        The last of what is returned is a bound for all others.
+        The last of what is returned is a bound for all others; the `terms` are those of a :class:`Trial`.
         """
-        xp, center = self.xp, self.centers()
-        half = xp.where(self.outside(inside), self.half[per_price], 0.0)
+        xp, center, asked = self.xp, self.centers(), Trial(*terms)
+        radius, rank, may, must = asked.radius, asked.rank, asked.may, asked.must
+        half = xp.where(self.outside(asked.inside), self.half[asked.per_price], 0.0)
         slope = xp.abs(center) - self.lambda_1
         reach = radius * xp.sqrt(self.free + 1e-12 * self.square) if radius > 0.0 else 0.0
         high = slope + reach
@@ -178,11 +209,11 @@ class ScreeningTable(ColumnTable):
         doubtful = most > threshold
         rest = float(xp.max(xp.where(doubtful, 0.0, most)))
         share = float(xp.sum(xp.astype(doubtful, xp.float64))) / self.columns
-        if radius > 0.0 and share > readable:
+        if radius > 0.0 and share > asked.readable:
             return share, NO_COLUMNS, NO_SLOPES, rest
         listed, centers = self.where(doubtful, center)
         columns = listed.astype(np.int32)
-        return share, columns, centers if radius == 0.0 else self.slopes(columns, r), rest
+        return share, columns, centers if radius == 0.0 else self.slopes(columns, asked.r), rest
 
     def slopes(self, columns: NDArray[np.int32], r: Array) -> Array:
         """Return the slopes of some columns, which are read there; with many of them a pass costs less."""
@@ -190,9 +221,8 @@ class ScreeningTable(ColumnTable):
         if WORTH_A_PASS * len(columns) > self.columns:
             return on_host(self.xp.take(self.products(r)[0, :], places))
         found = self.store.passes.some_products(self.store.send(r), places)[0, :]
-        if self.mean is not None:
-            found = found - float(r.sum()) * self.xp.take(self.mean, places)
-        return on_host(found if self.scale is None else found * self.xp.take(self.scale, places))
+        found = found - float(r.sum()) * self.xp.take(self.mean, places)
+        return on_host(found * self.xp.take(self.scale, places))
 
 
 class SwapTable(ColumnTable):
@@ -212,12 +242,9 @@ class SwapTable(ColumnTable):
         """Read X for the curvatures of all columns, and forget all features."""
         total = float(d.sum())
         mean, variance = self.store.passes.moments(self.store.send(d[0] / total), 0, self.columns)
-        shift, variance = self.lengthened(mean), self.lengthened(variance)
-        if self.mean is not None:
-            shift = shift - self.mean
-        scale = 1.0 if self.scale is None else self.scale
-        self.diagonal = self.narrow(total * scale * scale * (variance + shift * shift))
-        self.sums = self.narrow(total * scale * shift)
+        shift, variance = self.lengthened(mean) - self.mean, self.lengthened(variance)
+        self.diagonal = self.narrow(total * self.scale * self.scale * (variance + shift * shift))
+        self.sums = self.narrow(total * self.scale * shift)
         self.rows = {}
 
     @told_of_store
@@ -235,41 +262,16 @@ class SwapTable(ColumnTable):
         """Read X for the slopes of several iterates."""
         self.slopes = self.products(residuals)
 
-    def inverse(self, factor: Array) -> Array:
-        """Return the inverse of the factor of H, which comes as packed rows."""
-        order = int((np.sqrt(8.0 * len(factor) + 1.0) - 1.0) / 2.0 + 0.5)
-        lower = np.zeros((order, order))
-        lower[np.tril_indices(order)] = factor
-        return np.asarray(np.linalg.inv(lower), dtype=np.float64)
-
-    def terms(self, beta: Array, variance: Array) -> Array:
-        """Return, for each feature that may leave, the inverse of its variance, its pull and the cost of its removal."""
-        precision = 1.0 / variance
-        return np.stack([precision, beta * precision, 0.5 * beta * beta * precision])
-
     @told_of_store
-    def rank(
-        self,
-        iterate: int,
-        support: NDArray[np.int32],
-        removable: NDArray[np.int32],
-        beta: Array,
-        variance: Array,
-        factor: Array,
-        scale: float,
-        lambda_1: float,
-        ridge: float,
-        least_left: float,
-        most: int,
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32], Array]:
-        """Return columns, positions and changes of the swaps that promise most, best first."""
-        xp = self.xp
-        inverse = self.inverse(factor)
+    def rank(self, *terms: Any) -> tuple[NDArray[np.int32], NDArray[np.int32], Array]:
+        """Return columns, positions and changes of the swaps that promise most, best first, by the terms of a `Ranking`."""
+        xp, asked = self.xp, Ranking(*terms)
+        support, removable, inverse = asked.support, asked.removable, asked.inverse
         order = len(inverse)
         # Forward and backward solves for all columns at once are two products with the inverse factor.
-        forward, backward = self.store.send(scale * inverse), self.store.send(inverse.T[removable])
-        terms = self.store.send(self.terms(beta[removable], variance[removable]))
-        steep, pull, cost = (terms[k, :][:, None] for k in range(3))
+        forward, backward = self.store.send(asked.scale * inverse), self.store.send(inverse.T[removable])
+        pulls = self.store.send(asked.pulls)
+        steep, pull, cost = (pulls[k, :][:, None] for k in range(3))
         rows = [self.rows[feature] for feature in support.tolist()]
         if order > len(support):
             rows.append(self.sums)
@@ -278,22 +280,22 @@ class SwapTable(ColumnTable):
         for start in range(0, self.length, width):
             part = slice(start, min(start + width, self.length))
             solved = xp.matmul(forward, xp.astype(xp.stack([row[part] for row in rows]), xp.float64))
-            data = scale * xp.astype(self.diagonal[part], xp.float64)
-            whole = data + ridge
+            data = asked.scale * xp.astype(self.diagonal[part], xp.float64)
+            whole = data + asked.ridge
             left = whole - xp.sum(solved * solved, axis=0)
-            floor = xp.where(least_left * whole > 1e-300, least_left * whole, 1e-300)
+            floor = xp.where(asked.least_left * whole > 1e-300, asked.least_left * whole, 1e-300)
             left = xp.where(left > floor, left, floor)
             u = xp.matmul(backward, solved)
-            gained = xp.abs(self.slopes[iterate, part][None, :] - pull * u) - lambda_1
+            gained = xp.abs(self.slopes[asked.iterate, part][None, :] - pull * u) - asked.lambda_1
             gained = xp.where(gained > 0.0, gained, 0.0)
             change = cost - gained * gained / (2.0 * (left[None, :] + steep * u * u))
             change = xp.where(xp.isnan(change), xp.inf, change)
             changes.append(xp.min(change, axis=0))
             choices.append(xp.argmin(change, axis=0))
         change, choice = xp.concat(changes), xp.concat(choices)
-        columns, _ = self.largest(xp.where(self.square > 0.0, -change, -xp.inf), most + len(support))
+        columns, _ = self.largest(xp.where(self.square > 0.0, -change, -xp.inf), asked.most + len(support))
         columns = columns[~np.isin(columns, support)]
         places = self.store.send(columns, np.int64)
         found, replaced = on_host(xp.take(change, places)), on_host(xp.take(choice, places))
-        best = np.lexsort((columns, found))[:most]
+        best = np.lexsort((columns, found))[: asked.most]
         return columns[best].astype(np.int32), removable[replaced[best]], found[best]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero import _core
-from ellzero.design.base import Array
+from ellzero.design.base import Array, names_at
 from ellzero.design.dense import DenseDesign
 from ellzero.design.store import Moments, Products, Request, Store
 
@@ -60,7 +60,7 @@ class StoredDesign:
 
     def take(self, columns: NDArray[Any]) -> DenseDesign:
         """Return a design of some columns (ascending) in memory."""
-        return DenseDesign(self.store.take(columns), None if self.names is None else [self.names[j] for j in columns])
+        return DenseDesign(self.store.take(columns), names_at(self.names, columns))
 
     def stored(self) -> Store:
         """Return the store itself, whose columns can be sliced."""

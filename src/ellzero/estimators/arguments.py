@@ -9,7 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ClassArguments", "ComparisonArguments", "FitArguments", "ProblemArguments", "SingleFitArguments", "SizeArguments"]
+from ellzero.problem.losses import HUBER_DELTA
+
+__all__ = [
+    "ClassArguments",
+    "ComparisonArguments",
+    "FitArguments",
+    "NumberArguments",
+    "ProblemArguments",
+    "SingleFitArguments",
+    "SizeArguments",
+]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -62,6 +72,14 @@ class ClassArguments:
     class_weight: Any = None
     pos_label: Any = None
     random_state: Any = 0
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NumberArguments:
+    """How numbers are learnt."""
+
+    loss: str = "squared_error"
+    huber_delta: float = HUBER_DELTA
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -27,9 +27,8 @@ from ellzero.estimators.stored_input import check_features, check_training_data,
 from ellzero.estimators.training import Training
 from ellzero.exact.alternative_models import Alternatives
 from ellzero.exact.alternatives import MOST_MODELS, collect
-from ellzero.exact.limits import check_budget
-from ellzero.exact.methods import run_method
 from ellzero.exact.options import SearchOptions, Wanted, search_options
+from ellzero.exact.search import search_for
 from ellzero.exact.solution import ExactSolution
 from ellzero.paths.options import path_options
 from ellzero.problem.making import as_names, make_problem
@@ -242,7 +241,7 @@ class L0Estimator(BaseEstimator):
 
     def _prove(self, training: Training, choice: ModelChoice, models: list[Model]) -> list[ExactSolution]:
         """Search for the best model of each problem, from the models that were found."""
-        return [run_method(*search) for search in searches(training, choice, models, self._search_options())]
+        return [search_for(*search).solve() for search in searches(training, choice, models, self._search_options())]
 
     def _decision_values(self, X: Any) -> Array:
         """Return X coef + intercept, of shape (n, outputs); only the columns that the model uses are read."""
@@ -383,7 +382,7 @@ def searches(
     """Return an exact search for each problem: the problem, its options, and the model that was found."""
     sizes = choice.k or (choice.largest,) * len(models)
     return [
-        (problem, check_budget(problem, replace(options, lambda_0=choice.lambda_0, k=k, budget=choice.budget)), [model])
+        (problem, replace(options, lambda_0=choice.lambda_0, k=k, budget=choice.budget), [model])
         for problem, k, model in zip(training.problems, sizes, models, strict=True)
     ]
 

@@ -14,7 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.progress import as_progress
 from ellzero.base.validation import as_choice, as_count, as_flag, as_grid, if_given
-from ellzero.estimators.arguments import ClassArguments, ComparisonArguments, FitArguments
+from ellzero.estimators.arguments import ClassArguments, ComparisonArguments, FitArguments, NumberArguments
 from ellzero.estimators.base import L0Estimator
 from ellzero.estimators.choice_rules import largest_by_rows, largest_by_size, most_averaged, points_of_paths, shrinkage_values
 from ellzero.estimators.comparison import Comparison, ComparisonPlan, Steps
@@ -114,7 +114,7 @@ class CrossValidatedFit(L0Estimator):
             shrinkage=shrinkage,
             lambda_0=as_grid("lambda_0", self.lambda_0) if "lambda_0" in own_grid else np.empty(0),
             largest=largest,
-            limit=training.problem.countable() if self.max_support is None else self.max_support,
+            limit=largest if "max_support" in self._given() else training.problem.countable(),
             select=self.select,
             rule=self.rule,
             scoring=scorer_name(self.scoring),
@@ -221,8 +221,8 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase, FitArguments, ClassArg
     ----------
     cv_results_ : CrossValidation: scores of all models; it plots itself
     choice_ : Choice: the chosen model or models, and in ``choice_.why`` the reason in a sentence
-    lambda_0_, lambda_1_, lambda_2_ : what was chosen (``lambda_0_`` is None with ``select="size"``); those of the best model,
-        if the estimator is the mean of several
+    lambda_0_, lambda_1_, lambda_2_ : what was chosen, of the best model if the estimator is the mean of several;
+        ``lambda_0_`` stays None with ``select="size"``
     k_ : number of features that the model uses and pays for, of all classes (and of all models of a mean) together
     best_score_ : mean held-out score of the chosen model
     classes_, multi_class_, coef_, intercept_, support_, path_, objective_, solution_, certificate_, n_iter_, n_features_in_,
@@ -243,11 +243,13 @@ class L0ClassifierCV(CrossValidatedFit, L0ClassifierBase, FitArguments, ClassArg
 
 
 @dataclass(eq=False, repr=False)
-class L0RegressorCV(CrossValidatedFit, L0RegressorBase, FitArguments, ComparisonArguments):
+class L0RegressorCV(CrossValidatedFit, L0RegressorBase, FitArguments, ComparisonArguments, NumberArguments):
     """A linear regression with few features, its penalties or its size chosen by cross-validation.
 
     Parameters
     ----------
+    loss, huber_delta :
+        As in :class:`ellzero.L0Regressor`. Held-out losses are of this loss, too, unless ``scoring`` is given.
     penalty, lambda_0, n_lambda, lambda_min_ratio, shrinkage, n_shrinkage, cv, scoring, select, rule, average, max_support,
     algorithm, keep_predictions, fit_intercept, standardize, lower, upper, unpenalized, feature_cost, groups, feature_names,
     bound, gap, time_limit, tol, n_jobs, random_state, progress :

@@ -193,7 +193,7 @@ def inference(
     X : (n, p) array, data frame, sparse matrix, column store or Dask array
     y : (n,) labels of two classes or, for ``loss="squared_error"``, numbers
     k : int, optional
-        The largest number of features; the extended BIC chooses if it is None.
+        The largest number of features; by default the extended BIC chooses.
     split : float
         The share of the rows that choose the features, above 0 and below 1; classes keep their shares on both sides.
     loss : {"logistic", "squared_error"}

@@ -61,7 +61,7 @@ def fitted_estimator(content: ModelContent) -> L0Estimator:
     coef.eliminate_zeros()
     estimator: Any
     if content.classes is None:
-        estimator = L0Regressor(**content.settings.known())
+        estimator = L0Regressor(**content.loss.settings, **content.settings.known())
     else:
         probability = content.calibration is not None
         loss = Logistic.name if content.loss.couples_outputs else content.loss.name

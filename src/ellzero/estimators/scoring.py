@@ -65,7 +65,19 @@ def name_score(scoring: str, loss: str) -> str:
     return f"held-out {shown(scoring.removeprefix('neg_')).replace('_', ' ')}"
 
 
-class HeldOutClassifier(L0ClassifierBase):
+class KnownDecision:
+    """The decision values of the test rows."""
+
+    decision: Array
+
+    def _decision_values(self, X: Any) -> Array:
+        """Return the decision values; refuse a scorer that asks for some of the rows only."""
+        if np.shape(X)[:1] != (len(self.decision),):
+            raise InvalidInputError("scoring must rate the model on all the rows that it is given.")
+        return self.decision
+
+
+class HeldOutClassifier(KnownDecision, L0ClassifierBase):
     """A fitted classifier whose decision values are known, for a scorer to look at."""
 
     def __init__(self, decision: Array, classes: NDArray[Any], loss: str) -> None:
@@ -73,25 +85,12 @@ class HeldOutClassifier(L0ClassifierBase):
         self.classes = self.classes_ = classes
         self.loss = loss
 
-    def _decision_values(self, X: object) -> Array:
-        return known_decision(self.decision, X)
 
-
-class HeldOutRegressor(L0RegressorBase):
+class HeldOutRegressor(KnownDecision, L0RegressorBase):
     """A fitted regression whose predictions are known, for a scorer to look at."""
 
     def __init__(self, decision: Array) -> None:
         self.decision = decision
-
-    def _decision_values(self, X: object) -> Array:
-        return known_decision(self.decision, X)
-
-
-def known_decision(decision: Array, X: Any) -> Array:
-    """Return the decision values of the test rows; refuse a scorer that asks for some of the rows only."""
-    if np.shape(X)[:1] != (len(decision),):
-        raise InvalidInputError("scoring must rate the model on all the rows that it is given.")
-    return decision
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +98,7 @@ class HeldOutScore:
     """A score of decision values on the test rows of a split."""
 
     training: Training  # of all rows
-    scorer: Scorer | None
+    scorer: Any  # None for the held-out loss
     y: NDArray[Any]  # as the user gave it
     params: dict[str, Any]  # for the scorer: arrays with one entry per row (sample weights), or anything else
     name: str  # of a scorer of scikit-learn; empty for a user's function
@@ -132,7 +131,6 @@ class HeldOutScore:
 
     def rate(self, view: Any, X: Any, y: NDArray[Any], params: dict[str, Any]) -> float:
         """Return the score; if a scorer of scikit-learn asks for what such models do not have, say so in the user's terms."""
-        assert self.scorer is not None
         try:
             value = self.scorer(view, X, y, **params)
         except AttributeError as error:

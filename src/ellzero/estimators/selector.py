@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ellzero.base.validation import as_flag
 from ellzero.estimators.arguments import ProblemArguments, SizeArguments
 from ellzero.estimators.single_fit import L0Classifier, L0Regressor
-from ellzero.problem.losses import get_loss
+from ellzero.problem.losses import HUBER_DELTA, get_loss
 
 __all__ = ["L0Selector"]
 
@@ -33,9 +33,13 @@ class L0Selector(SelectorMixin, BaseEstimator, ProblemArguments, SizeArguments):
         chooses.
     regression : bool
         The target holds numbers, otherwise labels.
-    loss, lambda_0, lambda_1, lambda_2, algorithm, criterion, max_support, class_weight, fit_intercept, standardize, lower,
+    loss : str
+        Of labels, as in :class:`ellzero.L0Classifier`. With ``regression``, "huber" takes the place of the squared error.
+    huber_delta : float
+        As in :class:`ellzero.L0Regressor`.
+    lambda_0, lambda_1, lambda_2, algorithm, criterion, max_support, class_weight, fit_intercept, standardize, lower,
     upper, unpenalized, feature_cost, groups, tol, n_jobs :
-        As in :class:`ellzero.L0Classifier`; ``loss`` and ``class_weight`` are for labels.
+        As in :class:`ellzero.L0Classifier`; ``class_weight`` is for labels.
 
     Attributes
     ----------
@@ -59,6 +63,7 @@ class L0Selector(SelectorMixin, BaseEstimator, ProblemArguments, SizeArguments):
     k: int | None = field(default=None, kw_only=False)
     regression: bool = False
     loss: str = "logistic"
+    huber_delta: float = HUBER_DELTA
     class_weight: Any = None
 
     def __sklearn_tags__(self) -> Any:
@@ -83,11 +88,15 @@ class L0Selector(SelectorMixin, BaseEstimator, ProblemArguments, SizeArguments):
         """
         settings = self.get_params()
         regression = as_flag("regression", settings.pop("regression"))
+        loss = get_loss(self.loss, self.huber_delta)
         if regression:
+            left_out = ("loss", "class_weight") if loss.is_classification else ("class_weight",)
             kind: Any = L0Regressor
-            settings = {name: value for name, value in settings.items() if name not in ("loss", "class_weight")}
+            settings = {name: value for name, value in settings.items() if name not in left_out}
         else:
-            kind, settings = L0Classifier, {**settings, "multi_class": get_loss(self.loss).shared_classes}
+            kind = L0Classifier
+            settings = {name: value for name, value in settings.items() if name != "huber_delta"}
+            settings |= {"multi_class": loss.shared_classes}
         self.estimator_ = kind(**settings).fit(X, y, sample_weight=sample_weight)
         self.n_features_in_ = self.estimator_.n_features_in_
         if hasattr(self.estimator_, "feature_names_in_"):

@@ -23,7 +23,7 @@ MOST_LINES = 40
 class LinearFunction:
     """One output of an estimator: the label, or the number of the target, that it speaks for, and its features.
 
-    The label of a single target is None. The largest coefficient comes first.
+    A single target has no label. The largest coefficient comes first.
     """
 
     label: Any
@@ -57,9 +57,9 @@ def linear_functions(estimator: Any) -> list[LinearFunction]:
 
 def heading(estimator: Any, about: str = "") -> str:
     """Return a fitted estimator in a line; `about` says what it is a model of."""
-    used, groups = len(estimator.support_), getattr(estimator, "groups_", None)
+    used, groups = len(estimator.support_), getattr(estimator, "groups_", [])
     size = f"{used} of {estimator.n_features_in_} features"
-    if groups is not None:
+    if groups:
         count = len({groups[j] for j in estimator.support_})
         size = f"{count} feature{'s' * (count != 1)} of {used} columns"
     return f"{type(estimator).__name__}: {estimator._loss} model{about} with {size}"
@@ -72,7 +72,7 @@ def about(estimator: Any, function: LinearFunction) -> str:
     return f"{shown(function.label)} against {other} (positive coefficients speak for {shown(function.label)})"
 
 
-class Table(NamedTuple):
+class CoefficientTable(NamedTuple):
     """Coefficients of one output, or of several that share their features."""
 
     title: str  # what it speaks for; empty if there is nothing else to tell it from
@@ -80,12 +80,12 @@ class Table(NamedTuple):
     rows: list[list[str]]  # name and numbers of each feature, the largest ones first, and of the intercept
 
 
-def tables(estimator: Any) -> list[Table]:
+def tables(estimator: Any) -> list[CoefficientTable]:
     """Return the tables of an estimator."""
     if len(np.atleast_1d(estimator.intercept_)) > 1 and getattr(estimator, "multi_class_", "") != "ovr":
         return [shared_table(estimator)]
     return [
-        Table(
+        CoefficientTable(
             about(estimator, function) if estimator._shown_classes() else "",
             [],
             [
@@ -97,7 +97,7 @@ def tables(estimator: Any) -> list[Table]:
     ]
 
 
-def shared_table(estimator: Any) -> Table:
+def shared_table(estimator: Any) -> CoefficientTable:
     """Return outputs that share their features as one table."""
     coef = sparse.csr_matrix(estimator.coef_)
     columns = np.unique(coef.indices[coef.data != 0.0])
@@ -106,7 +106,9 @@ def shared_table(estimator: Any) -> Table:
     names = [shown(feature_name(known, int(columns[j]))) for j in order]
     labels = estimator._shown_classes() or [f"target {j}" for j in range(len(values))]
     rows = [[name, *(f"{value:.6g}" for value in values[:, j])] for name, j in zip(names, order, strict=True)]
-    return Table("", list(map(shown, labels)), [*rows, ["(intercept)", *(f"{value:.6g}" for value in estimator.intercept_)]])
+    return CoefficientTable(
+        "", list(map(shown, labels)), [*rows, ["(intercept)", *(f"{value:.6g}" for value in estimator.intercept_)]]
+    )
 
 
 def estimator_text(estimator: Any) -> str:

@@ -10,11 +10,10 @@ from numpy.typing import ArrayLike
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.validation import as_choice, as_count, as_nonnegative, if_given
-from ellzero.estimators.arguments import ClassArguments, FitArguments, SingleFitArguments
+from ellzero.estimators.arguments import ClassArguments, FitArguments, NumberArguments, SingleFitArguments
 from ellzero.estimators.base import L0Estimator
 from ellzero.estimators.choice_rules import largest_by_size
-from ellzero.estimators.criteria import CRITERIA
-from ellzero.estimators.model_choice import FoundModels, ModelChoice, fit_by_criterion, fit_chosen_models
+from ellzero.estimators.model_choice import CRITERIA, FoundModels, ModelChoice, fit_by_criterion, fit_chosen_models
 from ellzero.estimators.targets import L0ClassifierBase, L0RegressorBase
 from ellzero.estimators.training import warn_at_limit
 
@@ -181,7 +180,7 @@ class L0Classifier(SingleFit, L0ClassifierBase, FitArguments, ClassArguments, Si
 
 
 @dataclass(eq=False, repr=False)
-class L0Regressor(SingleFit, L0RegressorBase, FitArguments, SingleFitArguments):
+class L0Regressor(SingleFit, L0RegressorBase, FitArguments, SingleFitArguments, NumberArguments):
     """A linear regression that uses few features.
 
     Minimises half the mean squared error plus ``lambda_0 ||beta||_0 + lambda_1 ||beta||_1 + lambda_2 ||beta||_2^2``, with at
@@ -189,6 +188,10 @@ class L0Regressor(SingleFit, L0RegressorBase, FitArguments, SingleFitArguments):
 
     Parameters
     ----------
+    loss : {"squared_error", "huber"}
+        "huber" is for data with outliers: residuals beyond ``huber_delta`` count by their size, not by their square.
+    huber_delta : float
+        In the units of y: about 1.35 times the usual size of the errors that are not outliers.
     k, budget, lambda_0, lambda_1, lambda_2, algorithm, criterion, max_support, fit_intercept, standardize, lower, upper,
     unpenalized, feature_cost, groups, feature_names, bound, gap, time_limit, within, tol, n_jobs, progress :
         As in :class:`ellzero.L0Classifier`.

@@ -175,7 +175,7 @@ def stability_selection(
 
     def count(done: int, support: NDArray[np.int32]) -> None:
         total[support] += 1.0
-        if shown is not None:
+        if shown:
             shown(done / len(halves), 0.0, len(support))
 
     tasks = [(training, choice, options, rows, f"subsample {number + 1}") for number, rows in enumerate(halves)]

@@ -19,7 +19,7 @@ from ellzero.base.validation import as_choice, as_flag, as_response, as_vector
 from ellzero.estimators.base import L0Estimator
 from ellzero.estimators.training import Training
 from ellzero.paths.fitting import fit_path
-from ellzero.problem.losses import LOSSES, Loss, Multinomial, SquaredError, get_loss
+from ellzero.problem.losses import LOSSES, Loss, Multinomial, get_loss
 from ellzero.problem.model import Model
 from ellzero.tables.target import MANY_WHOLE
 
@@ -247,7 +247,7 @@ class L0ClassifierBase(ClassifierMixin, L0Estimator):
 
 
 class L0RegressorBase(RegressorMixin, L0Estimator):
-    """The base of regressors: the target is a number, or several on shared features; the loss is the squared error."""
+    """The base of regressors: the target is a number, or several on shared features."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -256,7 +256,10 @@ class L0RegressorBase(RegressorMixin, L0Estimator):
 
     @property
     def _loss(self) -> Loss:
-        return SquaredError()
+        loss = get_loss(self._as_fitted("loss"), self._as_fitted("huber_delta"))
+        if loss.is_classification:
+            raise InvalidInputError(f"loss must be one of numbers, 'squared_error' or 'huber', got {loss.name!r}.")
+        return loss
 
     def _encode(self, y: NDArray[Any], weight: Array) -> tuple[list[Array], NDArray[Any], Array]:
         if y.ndim == 2 and y.shape[1] == 1:

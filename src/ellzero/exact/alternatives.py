@@ -18,16 +18,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.signatures import arguments_of, passes_on
+from ellzero.base.quoting import quoted
+from ellzero.base.signatures import passes_on
 from ellzero.base.validation import as_count, as_nonnegative
 from ellzero.exact.alternative_models import Alternatives
 from ellzero.exact.assumed_bounds import highest_level
-from ellzero.exact.branch_and_bound import search_tree
 from ellzero.exact.certificate import listed_models, tree_arrays
-from ellzero.exact.incumbent import as_start, find_incumbent
-from ellzero.exact.limits import allows, check_budget
-from ellzero.exact.options import ExactSettings, SearchOptions, Wanted, search_options
-from ellzero.exact.run import Run
+from ellzero.exact.incumbent import find_incumbent
+from ellzero.exact.options import ExactSettings, SearchOptions, Wanted, affordable, search_options
+from ellzero.exact.search import Search, asked_for
 from ellzero.exact.solution import size_of
 from ellzero.exact.status import Status
 from ellzero.problem.making import make_problem
@@ -67,8 +66,8 @@ def alternatives(
 
     Parameters
     ----------
-    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost,
-    groups, feature_names :
+    X, y, loss, huber_delta, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized,
+    feature_cost, groups, feature_names :
         The problem, as in :func:`fit_path`.
     lambda_0, k, budget :
         What each feature pays, the largest number of features, and the largest sum of their costs, as in :func:`solve`. At
@@ -104,21 +103,16 @@ def alternatives(
     True
 
     """
-    if lambda_0 is None and k is None and budget is None:
-        raise InvalidInputError("lambda_0, k or budget must be given.")
     if within is not None and n_best is not None:
         raise InvalidInputError("within and n_best cannot both be given.")
-    options = search_options(
-        lambda_0=lambda_0, k=k, budget=budget, checkpoint=checkpoint, **arguments_of(search_options, settings)
-    )
-    if options.method != "bnb":
-        raise InvalidInputError(f"method must be 'bnb' for alternatives, got {options.method!r}.")
+    if settings.get("method", "bnb") != "bnb":
+        raise InvalidInputError(f"method must be 'bnb' for alternatives, got {quoted(settings['method'])}.")
     if settings.get("gap") is not None:
         raise InvalidInputError("gap belongs to solve: alternatives finds all models up to its threshold.")
     most = as_count("max_models", max_models, 1)
-    problem = make_problem(X, y, **arguments_of(make_problem, settings))
-    options = replace(check_budget(problem, options), gap=0.0)
-    starts = [] if warm_start is None else [as_start(problem, warm_start, options.lambda_0)]
+    asked = {"lambda_0": lambda_0, "k": k, "budget": budget, "checkpoint": checkpoint, **settings}
+    problem, options, starts = asked_for(X, y, warm_start, asked)
+    options = replace(affordable(problem, options), gap=0.0)
     if n_best is None:
         share = 0.01 if within is None else as_nonnegative("within", within)
         return collect(problem, replace(options, wanted=Wanted(within=share, most=most)), starts)
@@ -127,8 +121,9 @@ def alternatives(
 
 def collect(problem: Problem, options: SearchOptions, starts: list[Model]) -> Alternatives:
     """Return all models that are wanted, as far as a limit does not end the search."""
-    run, search, status = search_tree(problem, options, starts)
-    return finish(run, search, status)
+    search = Search(problem, options, starts)
+    status = search.explore()
+    return finish(search, status)
 
 
 def collect_best(problem: Problem, options: SearchOptions, starts: list[Model], count: int, most: int) -> Alternatives:
@@ -137,12 +132,11 @@ def collect_best(problem: Problem, options: SearchOptions, starts: list[Model], 
         raise InvalidInputError(f"n_best must be at most max_models, got {count} and {most}.")
     begin = time.monotonic()
     found = find_incumbent(problem, options, starts, "local_search", begin)
-    highest = highest_level(problem, replace(options, wanted=Wanted(count=count)))
-    assert highest is not None
+    highest = highest_level(problem, options, Wanted(count=count))
     factor = 1
     while True:
         # The level of the last of some supports that are at hand; a few of them may turn out to gain nothing.
-        level = min(level_of(problem, options, found.model, factor * count), highest)
+        level = min(reachable_level(problem, options, found.model, factor * count), highest)
         left = max(options.time_limit - (time.monotonic() - begin), 0.0)
         wanted = Wanted(count=count, level=level, most=most)
         out = collect(problem, replace(options, wanted=wanted, time_limit=left), [found.model])
@@ -151,23 +145,21 @@ def collect_best(problem: Problem, options: SearchOptions, starts: list[Model], 
         factor *= MORE_SEEDS
 
 
-def level_of(problem: Problem, options: SearchOptions, model: Model, count: int) -> float:
+def reachable_level(problem: Problem, options: SearchOptions, model: Model, count: int) -> float:
     """Return an objective that so many supports reach, infinite if they are not found among the neighbours of a model.
 
     Neighbours are the supports with a feature less, and those with another in its place: that with the steepest slope first.
     """
-    bound = options.bound if isinstance(options.bound, float) else None
-    run = Run(problem, options, model, bound, None, None, 0.0)
-    fits = _core.Relaxations(
-        run.core_problem(), run.core_options(), objective=model.objective / problem.units.cost, excluded=[]
-    )
+    search = Search(problem, options)
+    search.assume(options.bound if isinstance(options.bound, float) else None, None)
+    fits = search.relaxations(model.objective, excluded=[])
     objectives: dict[frozenset[int], float] = {}
     paying = problem.paying(np.arange(problem.design.shape[1], dtype=np.int32))
     free = set(np.flatnonzero(problem.penalty.unpenalized).tolist())
 
     def refit(support: frozenset[int]) -> Model:
-        fitted = run.model(fits.refit([j * problem.outputs for j in sorted(support | free)]))
-        if frozenset(problem.paying(fitted.support).tolist()) == support and allows(options, fitted):
+        fitted = search.model(fits.refit([j * problem.outputs for j in sorted(support | free)]))
+        if frozenset(problem.paying(fitted.support).tolist()) == support and options.allows(fitted):
             objectives[support] = fitted.objective
         return fitted
 
@@ -194,52 +186,53 @@ def level_of(problem: Problem, options: SearchOptions, model: Model, count: int)
     return values[count - 1] + _core.Wanted.equal * size_of(values[0], problem.null)
 
 
-def finish(run: Run, search: _core.Search, status: Status | None) -> Alternatives:
+def finish(search: Search, status: Status | None) -> Alternatives:
     """Return the models that a search has listed, with their proof."""
-    cost, best = run.problem.units.cost, run.model(search.incumbent())
-    leaves = [(node, support // run.problem.outputs, run.model(model)) for node, support, model, _ in search.listed()]
-    models, redundant, lost = without_redundant(run, leaves, best.objective)
+    problem, tree = search.problem, search.tree
+    cost, best = problem.units.cost, search.model(tree.incumbent())
+    leaves = [(node, support // problem.outputs, search.model(model)) for node, support, model, _ in tree.listed()]
+    models, redundant, lost = without_redundant(search, leaves, best.objective)
     if models and models[0][1].objective < best.objective:
         best = models[0][1]
-    threshold, size = search.level * cost, size_of(best.objective, run.problem.null)
-    below = min(max(min(search.lower_bound * cost, lost - COMPLETE * size), 0.0), threshold)
+    threshold, size = tree.level * cost, size_of(best.objective, problem.null)
+    below = min(max(min(tree.lower_bound * cost, lost - COMPLETE * size), 0.0), threshold)
     stopped = status is not None
     if status is None:
         status = "complete" if threshold - below <= COMPLETE * size else "precision"
-    tree = {**tree_arrays(search.tree(), run.problem.outputs), **listed_models(models, redundant, run.problem.outputs)}
-    certificate = run.certificate(best, below, status, tree)
+    arrays = {**tree_arrays(tree.tree(), problem.outputs), **listed_models(models, redundant, problem.outputs)}
+    certificate = search.certificate(best, below, status, arrays)
     certificate = replace(certificate, claim=replace(certificate.claim, threshold=threshold, gap_asked=COMPLETE))
-    certificate = run.claiming_what_is_proved(certificate)
+    certificate = search.claiming_what_is_proved(certificate)
     by_size = certificate.model.lambda_0 is None
     listed = [model for _, model in models]
     if stopped and not any(np.array_equal(model.support, best.support) for model in listed):
         listed.insert(0, best)  # it is known, though the search has not come to its leaf
     listed = [replace(model, lambda_0=None) if by_size else model for model in listed]
-    claim, names, p = certificate.claim, run.problem.design.names, run.problem.design.shape[1]
+    claim = certificate.claim
     return Alternatives(
         listed,
         threshold=threshold,
         complete_below=claim.lower_bound,
         status=claim.status,
         within=claim.within,
-        n_features=p,
-        names=names,
-        unpenalized=tuple(np.flatnonzero(run.problem.penalty.unpenalized).tolist()),
-        nodes=search.nodes,
-        seconds=time.monotonic() - run.begin,
+        n_features=problem.design.shape[1],
+        names=problem.design.names,
+        unpenalized=tuple(np.flatnonzero(problem.penalty.unpenalized).tolist()),
+        nodes=tree.nodes,
+        seconds=search.seconds(),
         certificate=certificate,
-        history=run.history,
-        grouping=run.problem.grouping,
+        history=search.history,
+        grouping=problem.grouping,
     )
 
 
 def without_redundant(
-    run: Run, leaves: list[tuple[int, NDArray[np.int32], Model]], best: float
+    search: Search, leaves: list[tuple[int, NDArray[np.int32], Model]], best: float
 ) -> tuple[list[tuple[int, Model]], dict[int, int], float]:
     """Return the models with their nodes, the best one first; the nodes of supports that gain nothing, and for each the number
     of a model that does as well with a part of it; and the least objective of supports of which such a part is not there.
     """
-    size = size_of(best, run.problem.null)
+    problem, size = search.problem, size_of(best, search.problem.null)
     equal, nothing = _core.Wanted.equal * size, (_core.Wanted.equal + _core.Wanted.nothing) * size
     supports = {frozenset(support.tolist()): (node, model) for node, support, model in leaves}
     base: dict[frozenset[int], frozenset[int]] = {}
@@ -247,7 +240,7 @@ def without_redundant(
     kept: list[frozenset[int]] = []
     lost = np.inf
     for support, (_, model) in sorted(supports.items(), key=lambda item: len(item[0])):
-        used = frozenset(run.problem.paying(model.support).tolist())
+        used = frozenset(problem.paying(model.support).tolist())
         if used == support:
             parts, slack = [support - {j} for j in support], equal
         else:  # what the part itself gains may have been too little to be looked at
@@ -259,7 +252,7 @@ def without_redundant(
         elif used == support:
             kept.append(support)
         else:  # a limit ended the search before the part was reached
-            lost = min(lost, model.cost + run.options.lambda_0 * run.problem.spent(np.array(sorted(support), dtype=np.int32)))
+            lost = min(lost, model.cost + search.options.lambda_0 * problem.spent(np.array(sorted(support), dtype=np.int32)))
     kept.sort(key=lambda support: order(supports[support][1]))
     place = {support: at for at, support in enumerate(kept)}
     redundant = {supports[support][0]: place[root] for support, root in base.items()}

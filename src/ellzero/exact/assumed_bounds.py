@@ -11,27 +11,21 @@ from ellzero import _core
 from ellzero.base.errors import InvalidInputError
 from ellzero.exact.growth import Growth, NotProved, find_growth
 from ellzero.exact.incumbent import TOLERANCE, null_model
-from ellzero.exact.options import SearchOptions
+from ellzero.exact.options import SearchOptions, Wanted
 from ellzero.problem.model import Model
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import core_problem
 
-__all__ = [
-    "assumed_bound",
-    "assumed_free_bound",
-    "check_bounded",
-    "has_proved_bound",
-    "highest_level",
-    "squares_are_numbers",
-    "with_bound",
-    "with_free_bound",
-]
+__all__ = ["assumed_bounds", "check_bounded", "has_proved_bound", "highest_level", "squares_are_numbers", "with_bounds"]
+
+Features = NDArray[np.bool_]
 
 HEURISTIC_FACTOR = 1.2  # the paper's M is this many times the largest coefficient of the first model
 # Free features need a bound too: it takes a dual point orthogonal to them, exactly, to prove anything otherwise, and rounding
 # allows none. They are assumed to stay below this many times the largest of their coefficients (or of their unit).
 FREE_FACTOR = 10.0
 SMALLEST_SIZE = 1e-140  # of a column whose curvature can be moved
+WIDER = 1e-9  # relative, of the boxes that the growth of the loss proves
 
 
 def check_bounded(problem: Problem, options: SearchOptions) -> Growth | None:
@@ -42,9 +36,14 @@ def check_bounded(problem: Problem, options: SearchOptions) -> Growth | None:
     if options.bound is not None:
         return None
     reason = ""
-    if problem.loss.is_classification and options.backend == "builtin" and not all_held(problem):
+    if (
+        problem.loss.is_classification
+        and options.backend == "builtin"
+        and not held(problem, np.ones_like(problem.penalty.unpenalized))
+    ):
         try:
-            return find_growth(problem, options.threads, highest_level(problem, options))
+            wanted = options.wanted
+            return find_growth(problem, options.threads, None if wanted is None else highest_level(problem, options, wanted))
         except NotProved as why:
             reason = f", since {why}"
     if has_proved_bound(problem) or held_by_loss(problem, options):
@@ -58,16 +57,14 @@ def check_bounded(problem: Problem, options: SearchOptions) -> Growth | None:
     )
 
 
-def highest_level(problem: Problem, options: SearchOptions) -> float | None:
-    """Return an objective that is not below the level of wanted models, None if only the best one is wanted.
+def highest_level(problem: Problem, options: SearchOptions, wanted: Wanted) -> float:
+    """Return an objective that is not below the level of wanted models.
 
     The best model is not worse than that without features, and a support costs no more than its features beside that.
     """
-    if options.wanted is None:
-        return None
     null = null_model(problem, options.lambda_0).objective
-    if options.wanted.within is not None:
-        return null + (options.wanted.within + _core.Wanted.equal) * max(null, problem.null)
+    if wanted.within is not None:
+        return null + (wanted.within + _core.Wanted.equal) * max(null, problem.null)
     dearest = np.sort(problem.penalty.price[np.unique(problem.penalty.heads)])[::-1]
     most = float(dearest[: options.k].sum()) if options.budget is None else options.budget
     return (null + options.lambda_0 * most) + 2.0 * _core.Wanted.equal * max(null, problem.null)
@@ -76,9 +73,8 @@ def highest_level(problem: Problem, options: SearchOptions) -> float | None:
 def held_by_loss(problem: Problem, options: SearchOptions) -> bool:
     """Return whether the curvature of the squared error limits all coefficients, in a search that can use it."""
     built_in = options.method == "bnb" and options.backend == "builtin" and options.swaps is None and options.diagonals
-    penalised = problem.penalty.lambda_1 > 0.0 or problem.penalty.lambda_2 > 0.0
     n, p = problem.design.shape
-    if not problem.loss.constant_curvature or problem.outputs > 1 or not built_in or penalised or p >= n:
+    if not problem.loss.constant_curvature or problem.outputs > 1 or not built_in or shrunken(problem) or p >= n:
         return False
     if not squares_are_numbers(problem):
         return False
@@ -91,63 +87,50 @@ def squares_are_numbers(problem: Problem) -> bool:
     return bool(((sizes >= SMALLEST_SIZE) & (sizes <= 1.0 / SMALLEST_SIZE)).all())
 
 
-def assumed_bound(problem: Problem, options: SearchOptions, incumbent: Model) -> float | None:
-    """Return the bound on |beta_j| that is assumed, None if nothing is assumed."""
-    if isinstance(options.bound, str):
-        beta = np.abs(problem.penalised(incumbent.support, incumbent.coefficients.values))
-        return HEURISTIC_FACTOR * float(beta.max(initial=0.0)) or problem.units.coefficient
-    return options.bound
-
-
 def has_proved_bound(problem: Problem) -> bool:
     """Return whether penalties or bounds limit all coefficients that pay lambda_0."""
-    penalty = problem.penalty
-    if penalty.lambda_1 > 0.0 or penalty.lambda_2 > 0.0 or problem.countable() == 0:
-        return True
-    return bounded(problem, ~penalty.unpenalized)
+    return held(problem, ~problem.penalty.unpenalized)
 
 
-def all_held(problem: Problem) -> bool:
-    """Return whether penalties or bounds limit all coefficients, also of unpenalized features."""
-    penalty = problem.penalty
-    return penalty.lambda_1 > 0.0 or penalty.lambda_2 > 0.0 or bounded(problem, np.ones(problem.design.shape[1], dtype=bool))
+def held(problem: Problem, features: Features) -> bool:
+    """Return whether penalties limit the coefficients of some features, or finite bounds of their own on both sides."""
+    sides = (problem.penalty.lower, problem.penalty.upper)
+    return shrunken(problem) or all(np.isfinite(side[features]).all() for side in sides)
 
 
-def bounded(problem: Problem, features: NDArray[np.bool_]) -> bool:
-    """Return whether features have finite bounds of their own on both sides."""
-    penalty = problem.penalty
-    return all(np.isfinite(side[features]).all() for side in (penalty.lower, penalty.upper))
+def shrunken(problem: Problem) -> bool:
+    """Return whether a penalty limits all coefficients."""
+    return problem.penalty.lambda_1 > 0.0 or problem.penalty.lambda_2 > 0.0
 
 
-def assumed_free_bound(problem: Problem, options: SearchOptions, incumbent: Model, growth: Growth | None) -> float | None:
-    """Return the bound that is assumed of free features (unpenalized, and held by nothing), None without any."""
-    penalty = problem.penalty
-    if not penalty.unpenalized.any() or growth is not None or penalty.lambda_1 > 0.0 or penalty.lambda_2 > 0.0:
-        return None
-    if bounded(problem, penalty.unpenalized) or (options.bound is None and held_by_loss(problem, options)):
-        return None
-    beta = np.abs(problem.penalised(incumbent.support, incumbent.coefficients.values))
-    largest = float(beta[penalty.unpenalized[incumbent.support]].max(initial=0.0))
-    return FREE_FACTOR * max(largest, problem.units.coefficient)
+def assumed_bounds(
+    problem: Problem, options: SearchOptions, incumbent: Model, growth: Growth | None
+) -> tuple[float | None, float | None]:
+    """Return the bounds on |beta_j| that are assumed of the features that pay lambda_0, and of free ones; None for no bound."""
+    sizes, free = np.abs(problem.penalised(incumbent.support, incumbent.coefficients.values)), problem.penalty.unpenalized
+    bound, free_bound = options.bound, None
+    if isinstance(bound, str):
+        bound = HEURISTIC_FACTOR * float(sizes.max(initial=0.0)) or problem.units.coefficient
+    by_penalty_or_growth = held(problem, free) or growth is not None
+    if not by_penalty_or_growth and not (options.bound is None and held_by_loss(problem, options)):
+        free_bound = FREE_FACTOR * max(float(sizes[free[incumbent.support]].max(initial=0.0)), problem.units.coefficient)
+    return bound, free_bound
 
 
-def with_bound(problem: Problem, bound: float | None) -> Problem:
-    """Return the problem with |beta_j| <= bound for the features that pay lambda_0; None adds no bound."""
-    if bound is None:
+def with_bounds(
+    problem: Problem, bound: float | None, free_bound: float | None = None, growth: Growth | None = None
+) -> Problem:
+    """Return the problem with assumed bounds on |beta_j|, and with the boxes that the growth of its loss proves."""
+    if bound is None and free_bound is None and growth is None:
         return problem
-    return limited(problem, bound, ~problem.penalty.unpenalized)
-
-
-def with_free_bound(problem: Problem, free_bound: float | None) -> Problem:
-    """Return the problem with |beta_j| <= free_bound for the unpenalized features; None adds no bound."""
-    if free_bound is None:
-        return problem
-    return limited(problem, free_bound, problem.penalty.unpenalized)
-
-
-def limited(problem: Problem, bound: float, which: NDArray[np.bool_]) -> Problem:
-    """Return the problem with |beta_j| <= bound for some features."""
     penalty = problem.penalty
-    limit = np.where(which, bound / problem.spread, np.inf)
-    low, high = np.maximum(penalty.lower, -limit), np.minimum(penalty.upper, limit)
-    return replace(problem, penalty=replace(penalty, lower=low, upper=high))
+    of_paying, of_free = (np.inf if limit is None else limit for limit in (bound, free_bound))
+    limit = np.where(penalty.unpenalized, of_free, of_paying) / problem.spread
+    low, high = -limit, limit
+    if growth is not None:
+        # Rounding must not make a box of the search narrower than that of the verifier.
+        proved_low, proved_high = growth.low / problem.spread, growth.high / problem.spread
+        low = np.maximum(low, proved_low - WIDER * np.abs(proved_low))
+        high = np.minimum(high, proved_high + WIDER * np.abs(proved_high))
+    boxed = replace(penalty, lower=np.maximum(penalty.lower, low), upper=np.minimum(penalty.upper, high))
+    return replace(problem, penalty=boxed)

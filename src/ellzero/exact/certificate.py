@@ -131,7 +131,7 @@ class Certificate:
             "format": "ellzero alternatives" if several else "ellzero certificate",
             # The oldest that can say it.
             "version": (1 if several else 4) + (3 if outputs > 1 else 2 if grouped else int(priced)),
-            "loss": problem.loss.name,
+            **problem.loss.settings,
             "lambda_0": claim.lambda_0,
             "lambda_1": problem.penalty.lambda_1,
             "lambda_2": problem.penalty.lambda_2,
@@ -169,7 +169,7 @@ class Certificate:
         claim, penalty = self.claim, self.problem.penalty
         n, p = self.problem.design.shape
         return {
-            "loss": self.problem.loss.name,
+            **self.problem.loss.settings,
             "rows": n,
             "features": p,
             "k": claim.k,

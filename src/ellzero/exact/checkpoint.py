@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
@@ -16,7 +16,13 @@ from ellzero.base.reading import Malformed, read_archive
 from ellzero.exact.certificate import save_arrays
 from ellzero.exact.snapshot_file import FORMS, from_arrays, to_arrays
 
-__all__ = ["Checkpoint"]
+if TYPE_CHECKING:
+    from ellzero.exact.search import Search
+
+__all__ = ["KEPT", "Checkpoint"]
+
+KEPT = ("bound", "free_bound", "searched", "integral", "iteration")
+"""The attributes of a search that are kept beside its tree."""
 
 FIRST_SECONDS = 1.0
 # Writing may take this part of the running time.
@@ -61,18 +67,22 @@ class Checkpoint:
             why = f"it is damaged, or another version of ellzero wrote it ({error})"
             raise InvalidInputError(f"checkpoint {str(self.path)!r} cannot be read: {why}.") from None
 
-    def write(self, search: _core.Search, kept: dict[str, Any]) -> None:
+    def write(self, search: Search) -> None:
         """Write the search, and choose the time of the next write."""
         start = time.monotonic()
-        save_arrays(self.path, {"signature": self.signature, "kept": kept}, to_arrays(search.snapshot()))
+        kept = {name: getattr(search, name) for name in KEPT}
+        save_arrays(self.path, {"signature": self.signature, "kept": kept}, to_arrays(search.tree.snapshot()))
         spent = time.monotonic() - start
         self.next_write = start + max(FIRST_SECONDS, spent / WRITING_SHARE)
 
-    def write_if_due(self, search: _core.Search, kept: dict[str, Any]) -> None:
+    def write_if_due(self, search: Search) -> None:
         """Write the search if the file is old enough."""
         if time.monotonic() >= self.next_write:
-            self.write(search, kept)
+            self.write(search)
 
-    def remove(self) -> None:
-        """Remove the file, since the search is finished."""
-        self.path.unlink(missing_ok=True)
+    def end(self, search: Search, done: bool) -> None:
+        """Write the search as it ends, or remove the file if nothing is left to search."""
+        if done:
+            self.path.unlink(missing_ok=True)
+        else:
+            self.write(search)

@@ -16,14 +16,13 @@ from ellzero.exact.verifier.replay import replay
 from ellzero.problem.problem import Problem
 from ellzero.solvers.paths import core_problem
 
-__all__ = ["Growth", "NotProved", "find_growth", "with_growth", "worth_narrowing"]
+__all__ = ["Growth", "NotProved", "find_growth", "worth_narrowing"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
 MOST_COLUMNS = 2000
 # The boxes of more columns, or of more numbers, are not narrowed one by one: that adds about 25 dual points for each column.
 MOST_NARROWED, MOST_NUMBERS = 150, 200_000
-WIDER = 1e-9  # relative: rounding must not make a box of the search narrower than that of the verifier
 
 
 class NotProved(Exception):
@@ -109,16 +108,6 @@ def prove_growth(problem: Problem, columns: Index, threads: int, most: float | N
     low, high = np.empty((2, problem.design.shape[1]))
     low[leaf.state.columns], high[leaf.state.columns] = leaf.state.low, leaf.state.high
     return replace(found, low=low, high=high)
-
-
-def with_growth(problem: Problem, growth: Growth | None) -> Problem:
-    """Return the problem with the boxes that the growth of its loss proves; None adds none."""
-    if growth is None:
-        return problem
-    penalty, low, high = problem.penalty, growth.low / problem.spread, growth.high / problem.spread
-    low = np.maximum(low - WIDER * np.abs(low), penalty.lower)
-    high = np.minimum(high + WIDER * np.abs(high), penalty.upper)
-    return replace(problem, penalty=replace(penalty, lower=low, upper=high))
 
 
 def worth_narrowing(problem: Problem) -> bool:

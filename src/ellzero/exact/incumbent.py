@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from ellzero import _core
 from ellzero.base.errors import InvalidInputError
-from ellzero.exact.limits import allows
 from ellzero.exact.options import SearchOptions
 from ellzero.exact.status import Status
 from ellzero.problem.coefficients import Coefficients
@@ -49,7 +48,7 @@ def find_incumbent(
             raise OutOfTime
 
     most = problem.countable() if options.k is None else min(options.k, problem.countable())
-    models = [start for start in starts if allows(options, start)]
+    models = [start for start in starts if options.allows(start)]
     ended: Status | None = None
     if algorithm is not None or not models:
         limited, priced = options.k is not None or options.budget is not None, problem.priced
@@ -63,7 +62,7 @@ def find_incumbent(
         try:
             found = solve_path(problem, wanted, seeds=problem.units.core_models(starts), sweep=sweep)
             reached = [problem.units.coefficients(model) for model in [*found.models, *found.by_size]]
-            models += [model for at in reached if allows(options, model := evaluate(problem, at, options.lambda_0))]
+            models += [model for at in reached if options.allows(model := evaluate(problem, at, options.lambda_0))]
             if found.stopped is not None:
                 raise found.stopped
         except OutOfTime:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
 import numpy as np
@@ -14,11 +14,24 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.validation import as_choice, as_count, as_nonnegative, as_threads
 from ellzero.exact.search_log import SearchCallback, as_search_log
 from ellzero.problem.making import ProblemSettings
+from ellzero.problem.model import Model
+from ellzero.problem.problem import Problem
 
-__all__ = ["NO_LIMIT", "ExactSettings", "SearchOptions", "SwapNeighbourhood", "Wanted", "search_options"]
+__all__ = [
+    "BUDGET_SLACK",
+    "NO_LIMIT",
+    "ExactSettings",
+    "SearchOptions",
+    "SwapNeighbourhood",
+    "Wanted",
+    "affordable",
+    "require_affordable",
+    "search_options",
+]
 
 METHODS = {"bnb": ("builtin",), "iga": ("builtin", "highs", "scip", "gurobi"), "mip": ("highs", "scip", "gurobi")}
 NO_LIMIT = 2**62
+BUDGET_SLACK = 1e-12  # relative: costs that sum to a budget in decimal numbers may exceed it by the rounding of binary ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +75,11 @@ class SearchOptions:
     threads: int = 1
     in_turn: bool = False  # the threads share one node at a time: what is found does not depend on their number
     progress: SearchCallback | None = None
+
+    def allows(self, model: Model) -> bool:
+        """Return whether a model keeps to the limits."""
+        few = self.k is None or model.size <= self.k
+        return few and (self.budget is None or model.spent <= self.budget * (1.0 + BUDGET_SLACK))
 
 
 class SearchSettings(TypedDict, total=False):
@@ -138,3 +156,20 @@ def check_method(method: str, backend: str) -> None:
         raise InvalidInputError(
             f"backend must be one of {', '.join(map(repr, METHODS[method]))} for method={method!r}, got {backend!r}."
         )
+
+
+def affordable(problem: Problem, options: SearchOptions) -> SearchOptions:
+    """Refuse a budget that no feature fits; without costs, a budget is a number of features."""
+    if options.budget is None:
+        return options
+    if not problem.priced:
+        return replace(options, budget=None, k=math.floor(options.budget * (1.0 + BUDGET_SLACK)))
+    require_affordable(problem, options.budget)
+    return options
+
+
+def require_affordable(problem: Problem, budget: float) -> None:
+    """Refuse a budget below the cost of the cheapest feature that costs anything."""
+    cheapest = float(np.min(problem.penalty.price, initial=np.inf, where=~problem.penalty.unpenalized))
+    if budget * (1.0 + BUDGET_SLACK) < cheapest < np.inf:
+        raise InvalidInputError(f"budget must be at least {cheapest:g}, the cost of the cheapest feature, got {budget:g}.")

@@ -8,8 +8,8 @@ objective of the solution is computed from the data.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,19 +18,23 @@ from ellzero import _core
 from ellzero.base.quoting import one_line
 from ellzero.base.reading import Malformed
 from ellzero.design.stored import RESIDENT_BYTES, StoredDesign
-from ellzero.exact.certificate import listed_models, tree_arrays
-from ellzero.exact.incumbent import as_solution
-from ellzero.exact.limits import allows
-from ellzero.exact.run import Run
+from ellzero.exact.assumed_bounds import assumed_bounds
+from ellzero.exact.certificate import fingerprint_design, listed_models, tree_arrays
+from ellzero.exact.checkpoint import KEPT, Checkpoint
+from ellzero.exact.incumbent import as_solution, null_model
 from ellzero.exact.snapshot_file import POINTS
 from ellzero.exact.solution import size_of
+from ellzero.exact.verifier import fingerprint_vector
 from ellzero.exact.verifier.data import Refused
 from ellzero.exact.verifier.diagonals import Diagonals
 from ellzero.exact.verifier.replay import replay
 from ellzero.exact.verifier.tree import Leaf
 from ellzero.problem.model import Model
 
-__all__ = ["resumed"]
+if TYPE_CHECKING:
+    from ellzero.exact.search import Search
+
+__all__ = ["checkpoint_of", "resume"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -39,7 +43,82 @@ MOST_PER_PRICE = 2e6  # the inverse of the least price in the core's units, in w
 TOLERANCE = 1e-9  # relative: claims of the file that are within it of what the verifier finds are kept, with all their digits
 
 
-def resumed(run: Run, saved: _core.Snapshot, waiting: bool) -> _core.Snapshot:
+def checkpoint_of(search: Search) -> Checkpoint | None:
+    """Return the file that a search is written to, None if none is wanted."""
+    problem, options = search.problem, search.options
+    if options.checkpoint is None:
+        return None
+    n, p = problem.design.shape
+    return Checkpoint(options.checkpoint, signature(search), (n * problem.outputs, p * problem.outputs))
+
+
+def signature(search: Search) -> dict[str, Any]:
+    """Return all that must agree between a checkpoint and the call that continues it."""
+    problem, options, penalty = search.problem, search.options, search.problem.penalty
+    vectors = {name: getattr(penalty, name) for name in ("lower", "upper", "price", "heads")}
+    vectors |= {"spread": problem.spread, "w": problem.w, "y": problem.y.ravel(order="F")}
+    return {
+        "budget": options.budget,
+        "lambda_0": options.lambda_0,
+        "k": options.k,
+        "swap_size": None if options.swaps is None else options.swaps.size,
+        "home": None if options.swaps is None else options.swaps.home.tolist(),
+        "wanted": None if options.wanted is None else asdict(options.wanted),
+        "method": options.method,
+        "bound": options.bound,
+        "gap": options.gap,
+        **problem.loss.settings,
+        "units": [problem.units.column, problem.units.centre.tolist(), problem.units.response],
+        "lambda_1": penalty.lambda_1,
+        "lambda_2": penalty.lambda_2,
+        "fit_intercept": problem.fit_intercept,
+        "X": fingerprint_design(problem)[1],
+        **{name: fingerprint_vector(vector.astype(np.float64)) for name, vector in vectors.items()},
+    }
+
+
+def resume(search: Search, checkpoint: Checkpoint, kept: dict[str, Any], saved: _core.Snapshot) -> None:
+    """Let a search go on from what a checkpoint holds: what is kept beside the tree, and its snapshot."""
+    with checkpoint.explained():
+        search.incumbent = null_model(search.problem, search.options.lambda_0)
+        check_kept(search, kept)
+        search.assume(kept["bound"], kept["free_bound"])
+        search.searched, search.integral, search.iteration = kept["searched"], kept["integral"], kept["iteration"]
+        search.open_tree()
+        search.tree.restore(resumed(search, saved, waiting=search.integral is not None))
+
+
+def check_kept(search: Search, kept: dict[str, Any]) -> None:
+    """Refuse what cannot be that of a search with these options."""
+    problem, options, start = search.problem, search.options, search.incumbent
+    if kept.keys() != set(KEPT):
+        raise Malformed("its memory has other entries")
+    bound, free_bound = assumed_bounds(problem, options, start, search.growth)
+    # Bounds that the first solution gave can be other than those of the null model, but not where none, or one, was asked for.
+    if isinstance(options.bound, str) and is_positive(kept["bound"]):
+        bound = kept["bound"]
+    if free_bound is not None and is_positive(kept["free_bound"]):
+        free_bound = max(free_bound, kept["free_bound"])
+    if (kept["bound"], kept["free_bound"]) != (bound, free_bound):
+        raise Malformed("its assumed bounds are not those of this search")
+    iga, every = options.method == "iga", np.arange(problem.design.shape[1], dtype=np.int32)
+    paying, integral, iteration = set(problem.paying(every).tolist()), kept["integral"], kept["iteration"]
+    listed = integral if isinstance(integral, list) else []
+    good = integral is None or (isinstance(integral, list) and iga)
+    if not good or not all(type(j) is int and j in paying for j in listed) or sorted(set(listed)) != listed:
+        raise Malformed("its set of features is none of this search")
+    if type(iteration) is not int or iteration < int(iga) or (iteration > 0) != iga:
+        raise Malformed("its iteration is none of this search")
+    if type(kept["searched"]) is not bool:
+        raise Malformed("it does not say what was searched")
+
+
+def is_positive(value: Any) -> bool:
+    """Return whether a value of a file is a positive number."""
+    return type(value) in (int, float) and value > 0
+
+
+def resumed(run: Search, saved: _core.Snapshot, waiting: bool) -> _core.Snapshot:
     """Return the snapshot that a search may go on from; nodes may wait only if that is said."""
     incumbent, model = solution_of(run, saved.incumbent)
     calm_starts(run, saved)
@@ -59,7 +138,7 @@ def resumed(run: Run, saved: _core.Snapshot, waiting: bool) -> _core.Snapshot:
     return out
 
 
-def calm_starts(run: Run, saved: _core.Snapshot) -> None:
+def calm_starts(run: Search, saved: _core.Snapshot) -> None:
     """Move the starts of relaxations, which may be anywhere, to where the core's steps are sure to lead back."""
     # A multiplier is what one more feature would gain: never more than there is to gain.
     most = run.incumbent.objective / run.problem.units.cost * (1.0 if run.options.budget is None else MOST_PER_PRICE)
@@ -70,10 +149,10 @@ def calm_starts(run: Run, saved: _core.Snapshot) -> None:
         state.beta = np.clip(state.beta, -FARTHEST, FARTHEST)
 
 
-def solution_of(run: Run, saved: _core.Model) -> tuple[_core.Model, Model]:
+def solution_of(run: Search, saved: _core.Model) -> tuple[_core.Model, Model]:
     """Return the solution for the core and for the user, evaluated from the data."""
     model = run.model(saved)
-    if not np.isfinite(model.objective) or not allows(run.options, model):
+    if not np.isfinite(model.objective) or not run.options.allows(model):
         raise Malformed("its solution is none of this problem")
     computed = as_solution(run.boxed, model)
     same = np.array_equal(computed.support, saved.support) and np.allclose(computed.beta, saved.beta, rtol=1e-12, atol=0.0)
@@ -106,7 +185,7 @@ class Opened:
 class Frontier:
     """The open nodes of a replayed tree, in the core's units."""
 
-    run: Run
+    run: Search
     saved: _core.Snapshot
     top: float  # the level of interest: the objective, or that up to which models are wanted
     waiting: bool

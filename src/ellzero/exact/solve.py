@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from ellzero.base.errors import InvalidInputError
-from ellzero.base.signatures import arguments_of, passes_on
-from ellzero.exact.incumbent import as_start
-from ellzero.exact.limits import check_budget
-from ellzero.exact.methods import run_method
+from ellzero.base.signatures import passes_on
 from ellzero.exact.options import ExactSettings, search_options
+from ellzero.exact.search import asked_for, search_for
 from ellzero.exact.solution import ExactSolution
 from ellzero.problem.making import make_problem
 from ellzero.problem.model import Model
@@ -43,8 +40,8 @@ def solve(
 
     Parameters
     ----------
-    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost,
-    groups, feature_names :
+    X, y, loss, huber_delta, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized,
+    feature_cost, groups, feature_names :
         The problem, as in :func:`fit_path`.
     lambda_0 : float
         What each feature pays: ``lambda_0``, or ``lambda_0 * feature_cost[j]``.
@@ -106,12 +103,5 @@ def solve(
     (True, False, True)
 
     """
-    if lambda_0 is None and k is None and budget is None:
-        raise InvalidInputError("lambda_0, k or budget must be given.")
-    options = search_options(
-        lambda_0=lambda_0, k=k, budget=budget, checkpoint=checkpoint, **arguments_of(search_options, settings)
-    )
-    problem = make_problem(X, y, **arguments_of(make_problem, settings))
-    options = check_budget(problem, options)
-    starts = [] if warm_start is None else [as_start(problem, warm_start, options.lambda_0)]
-    return run_method(problem, options, starts)
+    asked = {"lambda_0": lambda_0, "k": k, "budget": budget, "checkpoint": checkpoint, **settings}
+    return search_for(*asked_for(X, y, warm_start, asked)).solve()

@@ -13,7 +13,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.notebook import html_table
 from ellzero.base.signatures import arguments_of, passes_on
 from ellzero.base.validation import as_nonnegative
-from ellzero.exact.limits import BUDGET_SLACK, require_affordable
+from ellzero.exact.options import BUDGET_SLACK, require_affordable
 from ellzero.paths.fitted_models import FittedModels, intercept_columns
 from ellzero.paths.options import PathSettings, path_options
 from ellzero.paths.sizes import compute_sizes
@@ -122,8 +122,8 @@ def fit_budgets(
 
     Parameters
     ----------
-    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost,
-    groups, feature_names :
+    X, y, loss, huber_delta, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized,
+    feature_cost, groups, feature_names :
         The problem, as in :func:`fit_path`.
     budgets : numbers of at least zero
         None may be below the cost of the cheapest feature. Without ``feature_cost`` each feature costs one.

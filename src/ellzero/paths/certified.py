@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.base.notebook import html_table
-from ellzero.exact.branch_and_bound import branch_and_bound
 from ellzero.exact.certificate import Claim
 from ellzero.exact.incumbent import as_start
-from ellzero.exact.limits import allows, check_budget
 from ellzero.exact.options import SearchOptions, search_options
+from ellzero.exact.search import Search
 from ellzero.exact.search_log import SearchCallback
 from ellzero.exact.solution import ExactSolution
 from ellzero.paths.budgets import Budgets
@@ -192,7 +191,7 @@ def certify_path(
             )
         points = [replace(common, k=int(size)) for size in path.sizes]
     elif isinstance(path, Budgets):
-        points = [check_budget(path.problem, replace(common, budget=float(budget))) for budget in path.budgets]
+        points = [replace(common, budget=float(budget)) for budget in path.budgets]
     elif isinstance(path, Path):
         points = [replace(common, lambda_0=float(value)) for value in path.lambda_0]
     else:
@@ -201,10 +200,10 @@ def certify_path(
     models = [*path, *path.sized.values()] if isinstance(path, Path) else list(path)
     known = [as_start(problem, model, 0.0) for model in models]
     solutions: list[ExactSolution] = []
-    neighbour = None
+    search: Search | None = None
     for options in points:
-        starts = best_start(problem, known, options)
-        solution, neighbour = branch_and_bound(problem, options, starts, neighbour, heuristic=False)
+        search = Search(problem, options, best_start(problem, known, options), heuristic=False, neighbour=search)
+        solution = search.solve()
         solutions.append(solution)
         known.append(as_start(problem, solution.model, 0.0))
         if solution.status == "interrupted":
@@ -214,7 +213,7 @@ def certify_path(
 
 def best_start(problem: Problem, known: list[Model], options: SearchOptions) -> list[Model]:
     """Return the best of some models at one point, as a list; an empty one if all have too many features, or too dear ones."""
-    allowed = [model for model in known if allows(options, model)]
+    allowed = [model for model in known if options.allows(model)]
     if not allowed:
         return []
     return [as_start(problem, min(allowed, key=lambda model: model.objective_at(options.lambda_0)), options.lambda_0)]

@@ -53,10 +53,12 @@ def fit_path(
         Column-major float64 or float32 arrays and CSC matrices are used without a copy; row-major arrays and other sparse
         formats are converted once. X is never written to.
     y : (n,), or (n, K)
-        Two labels of any kind or, for ``loss="squared_error"``, numbers; for ``loss="multinomial"``, labels of two or more
-        classes. With K columns, the targets share their features: a feature is in or out for all of them, and pays lambda_0
-        once.
-    loss : {"logistic", "squared_hinge", "hinge", "squared_error", "multinomial"}
+        Two labels of any kind or, for ``loss="squared_error"`` and ``"huber"``, numbers; for ``loss="multinomial"``, labels of
+        two or more classes. With K columns, the targets share their features: a feature is in or out for all of them, and pays
+        lambda_0 once.
+    loss : {"logistic", "squared_hinge", "hinge", "squared_error", "huber", "multinomial"}
+    huber_delta : float
+        Of ``loss="huber"``, in the unit of y: residuals up to it count by half their square, larger ones by their size.
     lambda_0 : None, a number, or a decreasing grid
         None chooses the grid dynamically: it starts where the first feature enters, and each next value is just below the
         largest one at which the support can change. See :func:`lambda_grid` for a log-spaced grid.
@@ -186,8 +188,8 @@ def lambda_grid(
 
     Parameters
     ----------
-    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost,
-    groups, feature_names :
+    X, y, loss, huber_delta, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized,
+    feature_cost, groups, feature_names :
         The problem, as in :func:`fit_path`.
     n_lambda : int
         How many values.

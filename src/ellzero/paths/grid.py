@@ -109,8 +109,8 @@ def fit_grid(
         times the largest curvature of a column.
     lambda_0, n_lambda, lambda_min_ratio, max_support, algorithm, effort, swaps, q, improvement :
         The paths, as in :func:`fit_path`.
-    X, y, loss, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost, groups, feature_names, tol,
-    n_jobs, progress :
+    X, y, loss, huber_delta, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost, groups,
+    feature_names, tol, n_jobs, progress :
         The problem and the work, as in :func:`fit_path`.
 
     Returns

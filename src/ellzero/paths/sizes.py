@@ -128,8 +128,8 @@ def fit_sizes(
 
     Parameters
     ----------
-    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost,
-    groups, feature_names :
+    X, y, loss, huber_delta, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized,
+    feature_cost, groups, feature_names :
         The problem, as in :func:`fit_path`. Costs of features do not matter for models of a given size, but those of zero:
         :func:`fit_budgets` limits the sum of the costs instead of the number of features.
     sizes : integers of at least 0

@@ -43,15 +43,12 @@ USED, UNUSED = "#2a6f97", "#eef2f5"  # features in a matrix of squares
 
 def axes_for(ax: Axes | None, width: float = 8.0, height: float = 4.5) -> Axes:
     """Return the given axes, or those of a new figure of that size in inches."""
-    if ax is not None:
-        return ax
-    return need("matplotlib.pyplot", "plot").subplots(figsize=(width, height), layout="constrained")[1]
+    return ax or need("matplotlib.pyplot", "plot").subplots(figsize=(width, height), layout="constrained")[1]
 
 
-def legend_beside(ax: Axes, handles: Sequence[Any] | None = None, labels: Sequence[str] | None = None, **more: Any) -> None:
-    """Draw the legend to the right of the picture, where it lies on no line."""
-    given = () if handles is None else (handles, labels)
-    ax.legend(*given, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize="small", **more)
+def legend_beside(ax: Axes, *entries: Sequence[Any], **more: Any) -> None:
+    """Draw the legend to the right of the picture, where it lies on no line; `entries` are handles and their labels."""
+    ax.legend(*entries, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize="small", **more)
 
 
 def shades(ax: Axes, count: int) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,15 @@ __all__ = ["plot_groups"]
 BAR, ZERO = "#2a6f97", "#8a97a0"
 PANELS_A_ROW, PANEL = 3, (3.4, 2.6)  # inches
 SEPARATORS = "=_ "
+
+
+class Parts(NamedTuple):
+    """What was fitted: coefficients with a column for each output, groups and names of the columns, names of the outputs."""
+
+    coef: NDArray[np.float64]
+    groups: Sequence[str]
+    names: list[str] | None
+    labels: Sequence[object]
 
 
 class Shape(NamedTuple):
@@ -48,7 +58,8 @@ def plot_groups(model: Model | Any, top: int = 9) -> Figure:
     matplotlib Figure
 
     """
-    shapes = shapes_of(model)[: as_count("top", top, 1)]
+    fitted = parts(model)
+    shapes = shapes_of(fitted)[: as_count("top", top, 1)]
     columns = min(PANELS_A_ROW, max(len(shapes), 1))
     rows = -(-max(len(shapes), 1) // columns)
     figure, axes = need("matplotlib.pyplot", "plot").subplots(
@@ -60,10 +71,11 @@ def plot_groups(model: Model | Any, top: int = 9) -> Figure:
             continue
         name, labels, values = shapes[place]
         outputs = values.shape[1]
-        for output, label in enumerate(labels_of(model, outputs)):
+        for output in range(outputs):
             centre = np.arange(len(values)) + 0.92 * ((output + 0.5) / outputs - 0.5)
             color = BAR if outputs == 1 else f"C{output}"
-            ax.bar(centre, values[:, output], width=0.92 / outputs, color=color, label=label if place == 0 else None)
+            label = feature_label([str(fitted.labels[output])], 0) if place == 0 and outputs > 1 else None
+            ax.bar(centre, values[:, output], width=0.92 / outputs, color=color, label=label)
         ax.axhline(0.0, color=ZERO, linewidth=0.8)
         ax.set_title(feature_label([name], 0), fontsize=10)
         ax.set_xticks(
@@ -77,18 +89,9 @@ def plot_groups(model: Model | Any, top: int = 9) -> Figure:
     return figure
 
 
-def labels_of(model: Any, outputs: int) -> list[str | None]:
-    """Return what the outputs of a model are called; nothing, if there is one."""
-    if outputs == 1:
-        return [None]
-    fitted = model if isinstance(model, Model) else getattr(model, "model", None)
-    known = fitted.output_labels() if isinstance(fitted, Model) else list(getattr(model, "classes_", range(outputs)))
-    return [feature_label([str(label)], 0) for label in known]
-
-
-def shapes_of(model: Any) -> list[Shape]:
-    """Return the groups of a model, those first whose coefficients differ most from each other, or from zero."""
-    coef, groups, names = parts(model)
+def shapes_of(fitted: Parts) -> list[Shape]:
+    """Return the groups, those first whose coefficients differ most from each other, or from zero."""
+    coef, groups, names, _ = fitted
     shapes = []
     for name in dict.fromkeys(groups):
         columns = [j for j, own in enumerate(groups) if own == name]
@@ -99,18 +102,19 @@ def shapes_of(model: Any) -> list[Shape]:
     return sorted(shapes, key=lambda shape: -float(np.ptp(np.append(shape.values, 0.0))))
 
 
-def parts(model: Any) -> tuple[NDArray[np.float64], list[str], list[str] | None]:
-    """Return coefficients (a column for each output), groups and names of all columns of what was fitted."""
+def parts(model: Any) -> Parts:
+    """Return what is drawn of a Model, of a result that has one, or of a fitted estimator."""
     fitted = model if isinstance(model, Model) else getattr(model, "model", None)
     if isinstance(fitted, Model):
-        if fitted.groups is None:
-            raise InvalidInputError("model must be fitted with groups.")
-        return np.atleast_2d(fitted.coef).T, list(fitted.groups), fitted.names
-    groups = getattr(model, "groups_", None)
-    if groups is None:
+        out = Parts(np.atleast_2d(fitted.coef).T, fitted.groups or (), fitted.names, fitted.output_labels())
+    else:
+        coef = np.atleast_2d(model.coef_.toarray() if hasattr(model.coef_, "toarray") else model.coef_)
+        coef = -coef.T if model._reversed else coef.T
+        labels = list(getattr(model, "classes_", range(coef.shape[1])))
+        out = Parts(coef, getattr(model, "groups_", ()), model._feature_names(), labels)
+    if not len(out.groups):
         raise InvalidInputError("model must be fitted with groups.")
-    coef = np.atleast_2d(model.coef_.toarray() if hasattr(model.coef_, "toarray") else model.coef_)
-    return (-coef.T if model._reversed else coef.T), list(groups), model._feature_names()
+    return out
 
 
 def short(label: str, group: str) -> str:

@@ -21,7 +21,7 @@ from ellzero.base.validation import (
 from ellzero.design import as_design
 from ellzero.design.base import feature_names as feature_names_of
 from ellzero.problem.grouping import Grouping, GroupLabels, as_groups
-from ellzero.problem.losses import Loss, get_loss
+from ellzero.problem.losses import HUBER_DELTA, Loss, get_loss
 from ellzero.problem.penalties import Penalty
 from ellzero.problem.problem import Problem, column_statistics
 
@@ -36,6 +36,7 @@ class DataSettings(TypedDict, total=False):
     """The arguments, other than X and y, that choose the loss and the coefficients over which it is minimised."""
 
     loss: str | Loss
+    huber_delta: float
     fit_intercept: bool
     standardize: bool
     sample_weight: ArrayLike | None
@@ -59,6 +60,7 @@ def make_problem(
     y: ArrayLike,
     *,
     loss: str | Loss = "logistic",
+    huber_delta: float = HUBER_DELTA,
     lambda_1: float = 0.0,
     lambda_2: float = 0.0,
     fit_intercept: bool = True,
@@ -73,7 +75,7 @@ def make_problem(
     n_jobs: int | None = None,
 ) -> Problem:
     """Check the arguments that all fitting functions share, and return the problem they describe."""
-    the_loss = get_loss(loss)
+    the_loss = get_loss(loss, huber_delta)
     intercept, standard = as_flag("fit_intercept", fit_intercept), as_flag("standardize", standardize)
     design = as_design(X) if feature_names is None else as_design(X, as_names(feature_names, X))
     n, p = design.shape

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import math
 import os
 import re
-import sys
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
@@ -16,13 +14,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.base.files import replacing
-from ellzero.base.quoting import json_text, one_line, quoted
-from ellzero.base.reading import Malformed, read_json, text_array
-from ellzero.base.validation import as_count, as_feature_costs, as_nonnegative, as_path
+from ellzero.base.json_files import Entries, finite, json_of, read_json_file, valid, write_json_file
+from ellzero.base.quoting import quoted
+from ellzero.base.reading import Malformed, text_array
+from ellzero.base.validation import as_count, as_feature_costs, as_nonnegative
 from ellzero.problem.losses import Loss, Multinomial, get_loss
 
-__all__ = ["FitSettings", "ModelContent", "read_model_file", "write_model_file"]
+__all__ = ["FitSettings", "ModelContent", "labels_of", "labels_to_json", "loss_named", "read_model_file", "write_model_file"]
 
 Array = NDArray[np.float64]
 FORMAT = "ellzero model"
@@ -92,11 +90,10 @@ class ModelContent:
 
 def write_model_file(path: str | os.PathLike[str], model: ModelContent) -> None:
     """Write a model as JSON; the file appears as a whole or not at all."""
-    text = json.dumps(to_json(model), indent=1, ensure_ascii=False, allow_nan=False)
+    text = json_of(to_json(model))
     if HALF_CHARACTER.search(text):
         raise InvalidInputError("names and labels must be whole characters to be saved; one holds half a character.")
-    with replacing(as_path("path", path)) as stream:
-        stream.write(json_text(text).encode() + b"\n")
+    write_json_file(path, text)
 
 
 def to_json(model: ModelContent) -> dict[str, Any]:
@@ -110,12 +107,12 @@ def to_json(model: ModelContent) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION if several_targets or model.loss.couples_outputs else 1,
         "estimator": "L0Regressor" if model.classes is None else "L0Classifier",
-        "loss": model.loss.name,
+        **model.loss.settings,
         "penalties": {
-            "k": None if settings.k is None else int(settings.k),
-            **{name: as_float(getattr(settings, name)) for name in PENALTIES[1:]},
+            "k": plain(int, settings.k),
+            **{name: plain(float, getattr(settings, name)) for name in PENALTIES[1:]},
         },
-        **{name: as_flag(getattr(settings, name)) for name in FLAGS},
+        **{name: plain(bool, getattr(settings, name)) for name in FLAGS},
         "n_features": int(coef.shape[1]),
         "feature_names": None if model.names is None else [str(name) for name in model.names],
         "classes": None if model.classes is None else labels_to_json(model.classes),
@@ -146,14 +143,9 @@ def to_json(model: ModelContent) -> dict[str, Any]:
     return content
 
 
-def as_float(value: Any) -> float | None:
-    """Return a number as a plain float; None stays None."""
-    return None if value is None else float(value)
-
-
-def as_flag(value: Any) -> bool | None:
-    """Return a truth value as a plain bool; None stays None."""
-    return None if value is None else bool(value)
+def plain(kind: type, value: Any) -> Any:
+    """Return a value of NumPy as Python's own type; None stays None."""
+    return None if value is None else kind(value)
 
 
 def labels_to_json(labels: NDArray[Any]) -> dict[str, Any]:
@@ -172,157 +164,102 @@ def labels_to_json(labels: NDArray[Any]) -> dict[str, Any]:
 
 def read_model_file(path: str | os.PathLike[str]) -> ModelContent:
     """Read a model file and check every entry of it."""
-    path = as_path("path", path)
-    try:
-        content = read_json(path)
-    except Malformed as error:
-        raise InvalidInputError(f"{path} is not a model file: {error}.") from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise InvalidInputError(f"{path} is not a model file: its format is not {FORMAT!r}.")
-    version = content.get("version")
-    if type(version) is not int or not 1 <= version <= VERSION:
-        raise InvalidInputError(f"{path} has version {quoted(version)}; this ellzero reads versions 1 to {VERSION}.")
-    try:
-        return from_json(content)
-    except Malformed as error:
-        raise InvalidInputError(f"{path} is malformed: {error}.") from None
+    return read_json_file(path, "a model file", FORMAT, VERSION, content_of)
 
 
-def entry(content: dict[str, Any], name: str, *types: type) -> Any:
-    """Return an entry; raise `Malformed` if it is missing or has none of these types."""
-    if name not in content:
-        raise Malformed(f"{name} is missing")
-    value = content[name]
-    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-        raise Malformed(f"{name} has the wrong type")
-    return value
-
-
-def from_json(content: dict[str, Any]) -> ModelContent:
+def content_of(entries: Entries) -> ModelContent:
     """Check that the entries of a file are valid and consistent, and return its content."""
-    kind = entry(content, "estimator", str)
+    kind = entries.take("estimator", str)
     if kind not in ("L0Classifier", "L0Regressor"):
         raise Malformed(f"estimator {quoted(kind)} is not known")
-    loss: Loss = as_valid(get_loss, entry(content, "loss", str))
-    for_classes = any(content.get(name) is not None for name in ("classes", "calibration"))
+    loss = loss_named(entries)
+    for_classes = any(entries.has(name, optional=True) for name in ("classes", "calibration"))
     if kind == "L0Regressor" and (loss.is_classification or for_classes):
-        raise Malformed("a regression has squared errors, no classes and no calibration")
-    p = as_valid(as_count, "n_features", entry(content, "n_features", int), 1)
-    settings = settings_from_json(content)
-    names = entry(content, "feature_names", list, type(None))
-    if names is not None and (len(names) != p or not all(isinstance(name, str) for name in names)):
-        raise Malformed("feature_names must have one string for each feature")
-    outputs = [output_from_json(output, p) for output in entry(content, "outputs", list)]
-    classes = labels_from_json(entry(content, "classes", dict)) if kind == "L0Classifier" else None
+        raise Malformed("a regression has a loss of numbers, no classes and no calibration")
+    p: int = valid(as_count, "n_features", entries.take("n_features", int), 1)
+    names = entries.texts("feature_names", p) if entries.has("feature_names") else None
+    outputs = [(sparse_row(part, p), part.number("intercept")) for part in entries.parts("outputs")]
+    classes = labels_of(entries.part("classes")) if kind == "L0Classifier" else None
     if classes is None:
-        expected = max(len(outputs), 1) if content["version"] > 1 else 1
+        expected = max(len(outputs), 1) if entries.take("version", int) > 1 else 1
     else:
         expected = 1 if len(classes) == 2 else len(classes)
     if len(outputs) != expected:
         raise Malformed(f"outputs must have {expected} entries, has {len(outputs)}")
+    calibrated = entries.has("calibration")
+    if calibrated and loss.has_probabilities:
+        raise Malformed("calibration belongs to other losses than the logistic and the multinomial one")
     return ModelContent(
         loss=loss,
         coef=sparse.vstack([coef for coef, _ in outputs], format="csr"),
         intercept=np.array([intercept for _, intercept in outputs]),
         classes=classes,
         names=names,
-        settings=settings,
-        calibration=calibration_from_json(content, loss, expected),
-        multi_class=multi_class_from_json(content, loss, classes),
-        pos_label=pos_label_from_json(content, classes),
-        preparation=entry({"preparation": None} | content, "preparation", dict, type(None)),
-        names_given=entry({"names_given": False} | content, "names_given", bool),
+        settings=settings_of(entries, p),
+        calibration=entries.table("calibration", expected, 2) if calibrated else None,
+        multi_class=multi_class_of(entries, loss, classes),
+        pos_label=pos_label_of(entries, classes),
+        preparation=entries.take("preparation", dict) if entries.has("preparation", optional=True) else None,
+        names_given=entries.take("names_given", bool) if entries.has("names_given", optional=True) else False,
     )
 
 
-def settings_from_json(content: dict[str, Any]) -> FitSettings:
+def loss_named(entries: Entries) -> Loss:
+    """Return the loss of a file, and its parameter."""
+    delta = entries.number("huber_delta") if entries.has("huber_delta", optional=True) else math.nan
+    loss: Loss = valid(get_loss, entries.take("loss", str), delta)
+    return loss
+
+
+def settings_of(entries: Entries, p: int) -> FitSettings:
     """Return the settings of the fit; those that the file does not know are None."""
-    settings = {name: entry(content, name, bool, type(None)) for name in FLAGS}
-    penalties = {"budget": None} | entry(content, "penalties", dict)
-    costs = entry({"feature_cost": None} | content, "feature_cost", list, type(None))
-    if costs is not None:
-        numbers = np.array([finite(cost, "feature_cost") for cost in costs])
-        settings["feature_cost"] = as_valid(as_feature_costs, "feature_cost", numbers, content["n_features"], None).tolist()
-    groups = entry({"groups": None} | content, "groups", list, type(None))
-    if groups is not None:
-        if len(groups) != content["n_features"] or not all(isinstance(name, str) for name in groups):
-            raise Malformed("groups must hold a name for each column")
-        settings["groups"] = groups
+    settings = {name: entries.take(name, bool) for name in FLAGS if entries.has(name)}
+    if entries.has("feature_cost", optional=True):
+        costs = entries.numbers("feature_cost", p)
+        settings["feature_cost"] = valid(as_feature_costs, "feature_cost", costs, p, None).tolist()
+    if entries.has("groups", optional=True):
+        settings["groups"] = entries.texts("groups", p)
+    penalties = entries.part("penalties")
     for name in (*PENALTIES, "budget"):
-        value = entry(penalties, name, int, float, type(None))
-        check = partial(as_count, least=0) if name == "k" else as_nonnegative
-        settings[name] = None if value is None else as_valid(check, name, value)
+        if penalties.has(name, optional=name == "budget"):
+            check = partial(as_count, least=0) if name == "k" else as_nonnegative
+            settings[name] = valid(check, name, penalties.take(name, int, float))
     return FitSettings(**settings)
 
 
-def multi_class_from_json(content: dict[str, Any], loss: Loss, classes: NDArray[Any] | None) -> str | None:
+def multi_class_of(entries: Entries, loss: Loss, classes: NDArray[Any] | None) -> str | None:
     """Return how three or more classes were learnt; files of version 1 need not say it, and their models predict alike."""
     several, multinomial = classes is not None and len(classes) > 2, loss.couples_outputs
-    if multinomial and (content["version"] == 1 or not several):
+    if multinomial and (entries.take("version", int) == 1 or not several):
         raise Malformed("the multinomial loss is for three or more classes, in version 2")
-    value = entry({"multi_class": None} | content, "multi_class", str, type(None))
-    if value is None:
+    if not entries.has("multi_class", optional=True):
         return (loss.name if multinomial else "ovr") if several else None
+    value = entries.take("multi_class", str)
     if not several or value not in MULTI_CLASS or (value == Multinomial.name) != multinomial:
         raise Malformed(f"multi_class {quoted(value)} does not belong to the loss and the classes of the file")
     return str(value)
 
 
-def pos_label_from_json(content: dict[str, Any], classes: NDArray[Any] | None) -> Any:
+def pos_label_of(entries: Entries, classes: NDArray[Any] | None) -> Any:
     """Return the label that the user called positive, None if the file names none by its place among the classes."""
-    place = entry({"pos_label": None} | content, "pos_label", int, type(None))
-    if place is None:
+    if not entries.has("pos_label", optional=True):
         return None
+    place = entries.take("pos_label", int)
     if classes is None or len(classes) != 2 or place not in (0, 1):
         raise Malformed("pos_label must be 0 or 1, the place of one of two classes")
     return classes[place].item()
 
 
-def calibration_from_json(content: dict[str, Any], loss: Loss, outputs: int) -> Array | None:
-    """Return slope and intercept of the log-odds of each output, None if the file has none."""
-    pairs = entry(content, "calibration", list, type(None))
-    if pairs is None:
-        return None
-    if loss.has_probabilities:
-        raise Malformed("calibration belongs to other losses than the logistic and the multinomial one")
-    if len(pairs) != outputs or not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
-        raise Malformed("calibration must have a slope and an intercept for each output")
-    return np.array([[finite(value, "calibration") for value in pair] for pair in pairs])
+def sparse_row(entries: Entries, p: int) -> sparse.csr_matrix:
+    """Return the coefficients of one output, of shape (1, p)."""
+    columns = np.array(entries.indices("features", p), dtype=np.int32)
+    values = entries.numbers("coefficients", len(columns))
+    return sparse.csr_matrix((values, columns, np.array([0, len(columns)])), shape=(1, p))
 
 
-def as_valid(check: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a check of arguments; an invalid value raises `Malformed`, since it is the file's fault, not the caller's."""
-    try:
-        return check(*arguments)
-    except (InvalidInputError, OverflowError) as error:
-        raise Malformed(one_line(error)) from None
-
-
-def output_from_json(output: Any, p: int) -> tuple[sparse.csr_matrix, float]:
-    """Return the coefficients of one output, of shape (1, p), and its intercept."""
-    if not isinstance(output, dict):
-        raise Malformed("outputs must hold objects")
-    features, values = entry(output, "features", list), entry(output, "coefficients", list)
-    if len(features) != len(values):
-        raise Malformed("features and coefficients must have the same length")
-    if not all(type(j) is int and 0 <= j < p for j in features) or len(set(features)) < len(features):
-        raise Malformed(f"features must be different indices below {p}")
-    numbers = np.array([finite(value, "coefficients") for value in values], dtype=np.float64)
-    columns = np.array(features, dtype=np.int32)
-    row = sparse.csr_matrix((numbers, columns, np.array([0, len(columns)])), shape=(1, p))
-    return row, finite(output.get("intercept"), "intercept")
-
-
-def finite(value: Any, name: str) -> float:
-    """Return a number as a float; raise `Malformed` unless it is finite."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= sys.float_info.max:
-        raise Malformed(f"{name} must hold finite numbers")
-    return float(value)
-
-
-def labels_from_json(content: dict[str, Any]) -> NDArray[Any]:
+def labels_of(entries: Entries) -> NDArray[Any]:
     """Return labels as an array of the type that the file names."""
-    kind, values = entry(content, "type", str), entry(content, "values", list)
+    kind, values = entries.take("type", str), entries.take("values", list)
     if kind not in LABEL_TYPES:
         raise Malformed(f"classes of type {quoted(kind)} are not known")
     if len(set(map(str, values))) < max(2, len(values)) or not all(type(value) in JSON_TYPES[kind] for value in values):

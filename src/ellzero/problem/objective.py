@@ -9,6 +9,7 @@ from scipy import sparse
 
 from ellzero.base.validation import as_nonnegative
 from ellzero.problem.grouping import GroupLabels
+from ellzero.problem.losses import HUBER_DELTA
 from ellzero.problem.making import FeatureCost, make_problem
 from ellzero.problem.model import Model, as_intercept, fitted_parts
 
@@ -22,6 +23,7 @@ def objective(
     intercept: ArrayLike = 0.0,
     *,
     loss: str | None = None,
+    huber_delta: float = HUBER_DELTA,
     lambda_0: float = 0.0,
     lambda_1: float = 0.0,
     lambda_2: float = 0.0,
@@ -37,7 +39,7 @@ def objective(
     Parameters
     ----------
     X : array, data frame, sparse matrix, column store or Dask array of shape (n, p)
-    y : labels (two classes) or, for ``loss="squared_error"``, numbers, of shape (n,)
+    y : labels (two classes) or, for ``loss="squared_error"`` and "huber", numbers, of shape (n,)
         Several outputs share features, see :func:`fit_path`.
     coef : (p,) array or a sparse row of shape (1, p), on the scale of X; or a Model, an ExactSolution or a fitted estimator
         Of several outputs, (outputs, p).
@@ -47,6 +49,8 @@ def objective(
         What each feature, the absolute and the squared coefficients pay; zero unless given.
     loss : str, optional
         By default the model's, "logistic" for an array.
+    huber_delta : float
+        Of ``loss="huber"``, if the loss is named.
     sample_weight : (n,), optional
         Not negative; scaled to sum to one.
     unpenalized : (p,) mask, indices or names, optional
@@ -80,6 +84,7 @@ def objective(
         X,
         y,
         loss=loss or own_loss or "logistic",
+        huber_delta=huber_delta,
         lambda_1=lambda_1,
         lambda_2=lambda_2,
         fit_intercept=fit_intercept,

@@ -93,8 +93,8 @@ def check_stationarity(
 
     Parameters
     ----------
-    X, y, loss, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized, feature_cost,
-    groups, feature_names :
+    X, y, loss, huber_delta, lambda_1, lambda_2, fit_intercept, standardize, sample_weight, lower, upper, unpenalized,
+    feature_cost, groups, feature_names :
         The problem, as in :func:`fit_path`.
     coef : (p,) array on the scale of X; or a Model, an ExactSolution or a fitted estimator
         These bring their intercept and their loss, and a path's model its ``lambda_0``, unless these are given.
@@ -221,7 +221,7 @@ def stationarity(
 def _stationarity(
     problem: Problem, support: NDArray[np.int32], coef: Array, intercept: Any, lambda_0: float, tol: float
 ) -> StationarityReport:
-    loss, units = problem.loss.smoothed(), problem.units
+    loss, units = problem.units.loss.smoothed(), problem.units
     penalty, unit, cost = units.core_penalty(lambda_0), units.response, units.cost
     outputs, p = problem.outputs, problem.design.shape[1]
     beta = np.zeros((p, outputs))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ellzero import _core
 from ellzero.problem.coefficients import Coefficients
+from ellzero.problem.losses import Loss
 from ellzero.problem.penalties import Penalty
 from ellzero.problem.sizes import heavy_class, unit_of
 
@@ -44,7 +45,7 @@ class Units:
     response: float  # t; all outputs have one: what they weigh beside each other is the user's choice
     heavy: float  # the label of the class beside which the other one weighs next to nothing, 0.0 if none does
     dual: float  # the unit of dual points: t, or that of the heavy class
-    coupled: bool  # whether the outputs may all be raised alike
+    loss: Loss  # in the unit of the response
 
     @classmethod
     def of(cls, problem: Problem) -> Units:
@@ -65,7 +66,7 @@ class Units:
             response=response,
             heavy=heavy,
             dual=dual,
-            coupled=loss.couples_outputs,
+            loss=loss.in_unit(response),
         )
 
     @property
@@ -129,7 +130,7 @@ class Units:
         support, values = from_atoms(model.support, model.beta, outputs)
         values = self.penalty.clip(support, values * self.coefficient / self.spread[support, None])
         intercept = model.intercept if len(model.intercept) else np.zeros(outputs)
-        if self.coupled:  # nothing changes if all classes are raised alike
+        if self.loss.couples_outputs:  # nothing changes if all classes are raised alike
             intercept = intercept - intercept.mean()
         intercept = intercept * self.response - self.mean[support] @ values + self.centre
         kept = values.any(axis=1)

@@ -22,10 +22,9 @@ from ellzero.base.validation import as_threads
 from ellzero.design import as_design
 from ellzero.estimators.choice_rules import largest_by_size
 from ellzero.estimators.cross_validated import L0ClassifierCV, L0RegressorCV
-from ellzero.report.others import find_others
-from ellzero.report.proof import Proof, prove
+from ellzero.report.data import Categories
+from ellzero.report.proof import Proof, find_others, prove
 from ellzero.report.summary import summarise
-from ellzero.report.variables import Categories
 from ellzero.report.words import Words
 
 __all__ = ["render_report", "write_report"]

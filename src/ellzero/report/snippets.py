@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ellzero.base.quoting import ANY_CODE
-from ellzero.problem.losses import LOSSES, Logistic
+from ellzero.problem.losses import LOSSES, Logistic, Loss, SquaredError, get_loss
 from ellzero.report.words import Words
 
 __all__ = ["code_blocks"]
@@ -31,7 +31,8 @@ def code_blocks(estimator: Any, single_fit: type, summary: dict[str, Any], words
     """
     labels = estimator.classes_.tolist() if hasattr(estimator, "classes_") else []
     written = written_labels(labels)
-    given, usual = estimator.get_params(), single_fit().get_params()
+    given = {name: value for name, value in estimator.get_params().items() if value is not None}
+    usual, multi_class = single_fit().get_params(), getattr(estimator, "multi_class_", None) or ""
     if summary["certificate"]["gained"] > 0.0 and not any(row["conditional"] for row in summary["certificate"]["rows"]):
         given["algorithm"] = "exact"  # which alone found the model on the page
     shrinkage = {name: summary["selection"][name] for name in ("lambda_1", "lambda_2")}
@@ -39,7 +40,7 @@ def code_blocks(estimator: Any, single_fit: type, summary: dict[str, Any], words
         python_block(
             single_fit.__name__, changed_settings(given, usual, shrinkage), written, LOSSES[summary["loss"]].has_probabilities
         ),
-        *shell_blocks(given, shrinkage, summary, labels, words),
+        *shell_blocks(given, shrinkage, summary, labels, multi_class, words),
     ]
     return {"labels": written[::-1] if estimator._reversed else written, "blocks": blocks}
 
@@ -64,11 +65,15 @@ def python_block(single_fit: str, settings: str, labels: list[str], probabilitie
 
 
 def shell_blocks(
-    given: dict[str, Any], shrinkage: dict[str, float], summary: dict[str, Any], labels: list[Any], words: Words
+    given: dict[str, Any],
+    shrinkage: dict[str, float],
+    summary: dict[str, Any],
+    labels: list[Any],
+    multi_class: str,
+    words: Words,
 ) -> list[dict[str, Any]]:
     """Return commands that fit, predict, prove and verify; none for settings that the command line does not have."""
-    by_column = [given[name] is not None for name in ("unpenalized", "feature_cost")]
-    if any(by_column) or np.ndim(given["lower"]) or np.ndim(given["upper"]):
+    if given.keys() & {"unpenalized", "feature_cost"} or np.ndim(given.get("lower", 0)) or np.ndim(given.get("upper", 0)):
         return []
     data = shell_words([words.source, "--target", words.target, *words.arguments])
     kind = ["--regression"] if summary["kind"] == "regression" else []
@@ -78,14 +83,13 @@ def shell_blocks(
         fit += ["--algorithm", given["algorithm"]]
     if given.get("class_weight") == "balanced":
         fit += ["--class-weight", "balanced"]
-    multi_class = multi_class_of(summary)
-    if multi_class is not None and multi_class != LOSSES[given["loss"]].shared_classes:
+    if multi_class and multi_class != LOSSES[given["loss"]].shared_classes:
         fit += ["--multi-class", multi_class]
     blocks = [
         command("Command line", f"ellzero fit {data}", [*fit, "--out", "model.json"], "ellzero predict model.json new.csv")
     ]
     certificate = summary["certificate"]
-    if certificate["rows"] and given.get("class_weight") is None and multi_class != "ovr_shared":
+    if certificate["rows"] and "class_weight" not in given and multi_class != "ovr_shared":
         several = multi_class == "ovr"
         positive = ["--positive", str(labels[0])] if several else []
         assumed = ["--bound", "heuristic"] if certificate["rows"][0]["conditional"] else []
@@ -98,23 +102,20 @@ def shell_blocks(
     return blocks
 
 
-def multi_class_of(summary: dict[str, Any]) -> str | None:
-    """Return how more than two classes were learnt; None for two, or a regression."""
-    if summary["kind"] != "multiclass":
-        return None
-    return LOSSES[summary["loss"]].shared_classes if summary["shared"] else "ovr"
-
-
 def problem_options(given: dict[str, Any], shrinkage: dict[str, float]) -> list[str]:
     """Return the arguments of a command that define the problem."""
-    out = ["--loss", given["loss"]] if given.get("loss", Logistic.name) != Logistic.name else []
+    loss = get_loss(given["loss"], given.get("huber_delta"))
+    usual: Loss = Logistic() if loss.is_classification else SquaredError()
+    out = list[str]()
+    for name, value in ({} if loss == usual else loss.settings).items():
+        out += [f"--{name.replace('_', '-')}", str(value)]
     for name, value in shrinkage.items():
         out += [f"--{name.replace('_', '-')}", f"{value:.12g}"]
     out += [
         f"--no-{word}" for word, name in (("standardize", "standardize"), ("intercept", "fit_intercept")) if not given[name]
     ]
     for name in ("lower", "upper"):
-        if given[name] is not None:
+        if name in given:
             out += [f"--{name}", f"{given[name]:.12g}"]
     return out
 

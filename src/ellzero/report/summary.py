@@ -21,13 +21,20 @@ from ellzero.estimators.single_fit import L0Classifier, L0Regressor
 from ellzero.exact.alternative_models import Alternatives
 from ellzero.problem.losses import LOSSES
 from ellzero.problem.model import feature_name
-from ellzero.report.data_summary import describe_classes, describe_features, describe_response
-from ellzero.report.held_out import THRESHOLDS, error_quantiles
-from ellzero.report.models import HeldOut, brief, brief_list, describe_fit, describe_models, shown_rows, tested_rows
-from ellzero.report.others import describe_others
-from ellzero.report.proof import Proof, describe_proofs, shown_models
+from ellzero.report.data import describe_classes, describe_features, describe_response, describe_variables
+from ellzero.report.models import (
+    THRESHOLDS,
+    HeldOut,
+    brief,
+    brief_list,
+    describe_fit,
+    describe_models,
+    error_quantiles,
+    shown_rows,
+    tested_rows,
+)
+from ellzero.report.proof import Proof, describe_others, describe_proofs, shown_models
 from ellzero.report.snippets import code_blocks
-from ellzero.report.variables import describe_variables
 from ellzero.report.words import (
     Words,
     case_words,
@@ -196,7 +203,7 @@ def describe_selection(results: CrossValidation, loss: str, n_features: int) -> 
 
 def describe_feature(names: list[str] | None, j: int, spread: float) -> dict[str, Any]:
     """Return a feature's name, its key in a row of data (the name, or the column's number) as code, and its spread."""
-    return {"name": named(feature_name(names, j)), "key": repr(j if names is None else names[j]), "spread": brief(spread)}
+    return {"name": named(feature_name(names, j)), "key": repr(names[j] if names else j), "spread": brief(spread)}
 
 
 def describe_target(summary: dict[str, Any], y: NDArray[Any], weight: Array, labels: list[Any]) -> None:

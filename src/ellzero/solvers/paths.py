@@ -86,6 +86,7 @@ def core_problem(problem: Problem, tol: float, smoothing: float = HINGE_SMOOTHIN
         w=np.tile(problem.w, outputs),
         square=np.repeat(problem.square, outputs),
         loss=problem.loss.name,
+        delta=problem.units.loss.settings.get("huber_delta"),
         smoothing=smoothing,
         mean=mean,
         scale=scale,

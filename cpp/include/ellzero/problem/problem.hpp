@@ -35,6 +35,8 @@ struct Problem {
     int64_t constants() const { return intercept ? X.blocks() : 0; }
     // The unit of row i's entry of a dual point.
     double dual_unit(int64_t i) const { return y[i] == heavy && heavy != 0.0 ? heavy_unit : 1.0; }
+    // Whether columns come in groups: some steps are taken together then. For one column alone, members() is that column.
+    bool grouped() const { return groups != nullptr; }
     // The group of a column, by its head, and the columns of a group.
     int32_t head(int32_t j) const { return groups ? groups->head(j) : j; }
     bool is_head(int32_t j) const { return !groups || groups->head(j) == j; }

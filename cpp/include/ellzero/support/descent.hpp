@@ -47,34 +47,31 @@ class Descent {
         int32_t column;
         double at, gain;  // the gain per price
     };
-    // The step of a group at the slopes of its columns: each to where its surrogate is least, or all to zero.
-    struct GroupStep {
-        std::vector<double> from, to;
-        double decrease = 0.0;  // of the surrogate
-    };
-    GroupStep group_step(int32_t head, const double* beta, const double* slopes, double lambda_0) const;
-    // What candidates gain: exactly along their coordinates or, as groups, along all of their own and the intercepts. All
-    // others are held.
-    std::vector<Entry> tried(const Iterate& it, const std::vector<Candidate>& candidates);
-    std::vector<Entry> tried_groups(Iterate& it, const std::vector<Candidate>& candidates);
-    double group_gain(Iterate& it, int32_t head);
-    bool enter_groups(Iterate& it, double lambda_0, const Screening::Result& found, Model& current);
+    // The step of a feature at the slopes of its columns: each to where its surrogate is least, or all to zero. Fills `to` and
+    // returns the decrease of the surrogate.
+    double step(int32_t head, const double* beta, const double* slopes, double lambda_0, double* to) const;
+    void move(Iterate& it, int32_t head, const double* to) const;
+    // Makes the residual that of eta after a step. Sparse columns change few rows, so only these are recomputed.
+    void refresh_residual(Iterate& it, int32_t head, double& r_sum);
+    // How many candidates are tried before one that has this head.
+    int trials(int32_t head) const;
+    // What a group of several columns gains along all of them and the intercepts; all others are held. Its columns enter at
+    // zero.
+    Line::Minimum group_gain(Iterate& it, int32_t head);
     // P, or a small part of the null model's cost where that is more: tolerances are relative to it.
     double size_of_objective(const Iterate& it, double lambda_0) const;
     Entry best_entry(Iterate& it);
     // Estimates of what the removal of each coordinate costs for its price; infinite if it is not counted, or to be kept.
     std::vector<double> removal_costs(const Iterate& it, int32_t kept = -1);
-    double cycle_groups(Iterate& it, const std::vector<int32_t>& columns, double lambda_0, std::vector<Step>* trace);
-    void sum_at_heads(const Iterate& it, std::vector<double>& values) const;
     bool descend(Iterate& it, double lambda_0, double target = Penalty::infinity);
     bool drop(Iterate& it, double lambda_0, Model& current);
     // Takes the column out if that lowers P, with all others refitted; otherwise says what it costs, at least lambda_0, or
     // infinity if the refit was given up because it does not get below `target`.
     bool leave(Iterate& it, int32_t column, double lambda_0, double target, Model& current, double& cost);
     bool enter(Iterate& it, double lambda_0, Radius radius, Model& current);
-    // What the column gains with all others refitted, from a model that the iterate holds; the iterate stays as the refit left
+    // What the feature gains with all others refitted, from a model that the iterate holds; the iterate stays as the refit left
     // it.
-    double joint_gain(Iterate& it, int32_t column, double lambda_0, const Model& before);
+    double joint_gain(Iterate& it, int32_t head, double lambda_0, const Model& before);
     bool enter_jointly(Iterate& it, double lambda_0, const Screening::Result& found, Model& current);
 
     const Problem& problem_;

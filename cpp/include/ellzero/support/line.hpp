@@ -14,8 +14,8 @@ class Line {
     explicit Line(const Problem& problem) : problem_(problem) {}
 
     struct Minimum {
-        double at, gain;     // of the true loss, before lambda_0 is paid
-        double shift = 0.0;  // of the intercept, if it is taken along
+        double at = 0.0, gain = 0.0;  // of the true loss, before lambda_0 is paid
+        double shift = 0.0;           // of the intercept, if it is taken along
     };
     // `slope` is z_j . r at eta. A minimum that provably gains at most `needed` may be left unfinished: its gain is then zero.
     // With `take_intercept` the intercept is minimised along: it must be at its minimum at eta.

@@ -7,13 +7,16 @@
 
 namespace ellzero {
 
-// A group that leaves, by the model: with V = (H^-1)_II of its coordinates I, the others refitted.
+// D at the iterate for steps of finite length: the hinge's own says nothing about them (see Problem::broad_loss).
+std::vector<double> finite_curvatures(const Problem& problem, const Iterate& it);
+
+// A feature that leaves, by the model: with V = (H^-1)_II of its coordinates I, the others refitted.
 struct Removal {
     int32_t head;
     std::vector<int64_t> positions;  // I, the head's first
-    std::vector<double> inverse;     // V^-1, row-major
-    std::vector<double> pull;        // V^-1 beta_I
-    double cost;                     // beta_I' V^-1 beta_I / 2
+    std::vector<double> inverse{};   // V^-1, row-major
+    std::vector<double> pull{};      // V^-1 beta_I
+    double cost = 0.0;               // beta_I' V^-1 beta_I / 2
 };
 
 // The inverse of a small positive definite matrix A, row-major; v' A^-1 v.
@@ -37,7 +40,7 @@ class Quadratic {
     double change(const Iterate& it, const std::vector<double>& step) const;
     // (H^-1)_kk of the support coordinates.
     std::vector<double> inverse_diagonal();
-    // The removal of each group of the support that pays for coming in, in the order of their heads' positions.
+    // The removal of each feature of the support that pays for coming in, in the order of their heads' positions.
     std::vector<Removal> removals(const Iterate& it);
 
     // The Cholesky factor behind inverse_diagonal(), rows packed one after another.

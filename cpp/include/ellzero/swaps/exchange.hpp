@@ -1,13 +1,15 @@
-// Local search at one size: features are exchanged while that lowers G. With as many features before and after, lambda_0
-// cancels.
+// Local search by exchanges: features of a model are swapped for others while that lowers its objective (see Terms). At one
+// size lambda_0 cancels, and G alone counts. Where features have different prices, one may be exchanged for another that costs
+// more or less, and what is left of a budget is spent again: by the best column that fits.
 #pragma once
 
+#include "ellzero/problem/pool.hpp"
 #include "ellzero/support/descent.hpp"
 #include "ellzero/swaps/swap_model.hpp"
 
 namespace ellzero {
 
-// What swaps must leave alone: a column that stays outside, a feature that stays in.
+// What a search must leave alone: a column that stays outside, a feature that stays in.
 struct Restraint {
     int32_t barred = -1, kept = -1;
 };
@@ -20,26 +22,35 @@ struct Entry {
 
 class Exchange {
   public:
-    explicit Exchange(const Problem& problem, double most_drift);
+    // All models that a search meets go into the pool, if one is given.
+    Exchange(const Problem& problem, double most_drift, Pool* seen = nullptr);
 
-    // Swaps features of the model while that lowers G. Returns whether any swap did.
-    bool improve(Model& model, const Restraint& restraint = {});
-    // The model without its cheapest feature, or with the column that gains most; false if there is none, or if a refit cannot
-    // get it below `target`.
+    // Settles the model and improves it until no exchange does: of one feature for another or, thorough, of one for several and
+    // of several for one.
+    void search(Model& model, const Terms& terms, bool thorough);
+    // Swaps features of the model while that lowers the objective. Returns whether any swap did.
+    bool improve(Model& model, const Terms& terms, const Restraint& restraint = {});
+    // Tries the swaps in their order, each on what the last one left, until refits have refused so many. Returns whether any
+    // lowered the objective.
+    bool try_swaps(Model& model, const std::vector<Swap>& swaps, size_t refusals, const Terms& terms,
+                   const Restraint& restraint = {});
+    // Takes out features that cost more than they gain, and lets columns in that gain more than they cost, while they fit.
+    Model settled(Model model, const Terms& terms, const Restraint& restraint = {});
+    // The model without this feature, which is barred, and with this column, which is kept; both settled.
+    Model without(const Model& model, int32_t feature, const Terms& terms);
+    Model with(const Model& model, int32_t column, const Terms& terms);
+
+    // The model without its cheapest feature, with the column that gains most, or with this column, refitted; false if there is
+    // none, or if a refit cannot get it below `target`.
     bool shrink(const Model& model, Model& out, double target = Penalty::infinity);
     bool grow(const Model& model, Model& out, double target = Penalty::infinity);
-    // Tries the swaps in their order, each on what the last one left, until refits have refused so many. Returns whether any
-    // lowered G.
-    bool try_swaps(Model& model, const std::vector<Swap>& swaps, size_t refusals, const Restraint& restraint = {});
+    bool add(const Model& model, int32_t column, Model& out);
 
     // The columns that gain most by entering, and the swaps that promise most, best first.
-    std::vector<Entry> steepest(const Model& model, size_t most);
-    std::vector<Swap> ranked(const Model& model, size_t most);
-    // The model with this column; with the steepest other column in place of this feature; with this column in place of the
-    // cheapest other feature. All refitted; false if there is no such model.
-    bool add(const Model& model, int32_t column, Model& out);
-    bool replace(const Model& model, int32_t feature, Model& out);
-    bool force(const Model& model, int32_t column, Model& out);
+    std::vector<Entry> steepest(const Model& model, size_t most, double dearest = Penalty::infinity);
+    std::vector<Swap> ranked(const Model& model, size_t most, const Terms& terms);
+    // Features of the model that may leave, by their heads.
+    std::vector<int32_t> removable(const Model& model) const;
     // Refits so far: a measure of the work that does not depend on the clock.
     int64_t refits() const { return refits_; }
 
@@ -49,8 +60,19 @@ class Exchange {
   private:
     Model refit(double target = Penalty::infinity);
     void read_slopes(const Model& model);
+    void remove(int32_t feature);
+    // Makes the trial the model if the terms allow it and it is better; whether it did.
+    bool accept(Model& model, Model trial, const Terms& terms);
+    // All columns that gain by entering and do not cost more than that.
+    std::vector<Entry> entries(const Model& model, double dearest);
+    bool exchange_unequally(Model& model, const Terms& terms);
+    bool drop(Model& model, const Terms& terms, const Restraint& restraint);
+    bool fill(Model& model, const Terms& terms, const Restraint& restraint);
+    // The column to let in next, -1 if none fits and pays.
+    int32_t best_that_fits(const Model& model, const Terms& terms, const Restraint& restraint);
 
     const Problem& problem_;
+    Pool* seen_;
     Descent descent_;
     SwapModel swaps_;
     Iterate it_;

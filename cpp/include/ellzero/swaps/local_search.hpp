@@ -9,8 +9,8 @@
 #include <set>
 
 #include "ellzero/problem/pool.hpp"
+#include "ellzero/problem/selection.hpp"
 #include "ellzero/swaps/exchange.hpp"
-#include "ellzero/swaps/kicks.hpp"
 
 namespace ellzero {
 
@@ -37,6 +37,9 @@ class LocalSearch {
     enum class Step { swaps, beam, kicks };
     void search_among(Pool& pool, const std::set<int>& sizes, Step step);
     void swap_up_and_down(Exchange& exchange, Pool& pool, const std::set<int>& sizes) const;
+    // Ways out of a model that no swap improves, kicked once: a feature is barred, or a column is forced in, and swaps go on
+    // from there until nothing improves. Returns whether a better model of this size was found.
+    bool kick(const Selection& selection, Exchange& exchange, Pool& pool, int size);
     bool look_outside(Pool& pool, const std::set<int>& sizes);
     // The features of these models, as many models as fit into the swap model's memory.
     std::vector<int32_t> features_from(const Pool& pool, const std::vector<int>& sizes, size_t start) const;
@@ -45,8 +48,8 @@ class LocalSearch {
     const Effort effort_;
     std::set<int> wanted_;
     Exchange whole_;
-    Kicks kicks_;
-    std::set<int32_t> promising_;  // columns that were ranked well
+    std::set<std::vector<int32_t>> kicked_;  // supports
+    std::set<int32_t> promising_;            // columns that were ranked well
 };
 
 }  // namespace ellzero

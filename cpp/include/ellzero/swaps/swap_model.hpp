@@ -10,6 +10,7 @@
 // of X, and kept while D changes little: the model only ranks swaps, which are then tried.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <span>
 #include <unordered_map>
@@ -20,11 +21,14 @@
 
 namespace ellzero {
 
-// The objective of a search: G + lambda_0 C, where C is the sum of a model's prices, with C at most `budget`.
+// The objective of a search: G + lambda_0 C, where C is the sum of a model's prices, with C at most `budget` and at most `most`
+// features.
 struct Terms {
     double lambda_0 = 0.0, budget = Penalty::infinity;
+    int most = std::numeric_limits<int>::max();
 
     double objective(const Model& model) const { return model.objective(lambda_0); }
+    bool allow(const Model& model) const { return model.size <= most && model.spent <= budget; }
     bool limited() const { return budget < Penalty::infinity; }
 };
 
@@ -61,12 +65,13 @@ class SwapModel {
     std::vector<const float*> rows_of(const Iterate& it) const;
     void forget_all_but(const std::vector<int32_t>& features);
     std::vector<Swap> rank_elsewhere(const Iterate& it, int64_t which, size_t most);
-    void rank_tiles(const Iterate& it, const double* slopes, size_t most, int64_t begin, int64_t end, const Terms& terms,
-                    std::vector<Swap>& list) const;
-    std::vector<Swap> rank_all_groups(const Iterate& it, const double* slopes, size_t most, const Terms& terms);
-    // The same for groups, given by their heads.
-    void rank_groups(const Iterate& it, const double* slopes, size_t most, std::span<const int32_t> heads, const Terms& terms,
-                     std::vector<Swap>& list) const;
+    // The best swap for each of these features outside, given by their heads.
+    void rank_some(const Iterate& it, const double* slopes, size_t most, std::span<const int32_t> heads, const Terms& terms,
+                   std::vector<Swap>& list) const;
+    void load_tile(std::span<const float* const> rows, std::span<const int32_t> columns, double* t) const;
+    // The best swap for a feature outside that gains so much where the k-th of the removals is made.
+    template <class Gain>
+    Swap best_for(const Iterate& it, int32_t head, const Terms& terms, const Gain& gain) const;
     // The best swaps for these groups, with what their columns have in common.
     std::vector<Swap> ranked_again(const Iterate& it, const double* slopes, std::span<const Swap> swaps, const Terms& terms);
     // Groups that would come in, beside the support: u = H^-1 Z'D Z_J, what is left of its columns' products with each other
@@ -80,10 +85,6 @@ class SwapModel {
     double gain(const Entering& in, const Removal& removal, const double* slopes) const;
     // Z_J'D Z_J of a group's columns (and the constant), read once for each D.
     const std::vector<double>& block(int32_t head, const std::vector<int32_t>& columns);
-    // The best swap for a column where prices differ, given the curvature that it has left and H^-1 Z'D z_j, in steps of
-    // `width`.
-    Swap best_at_prices(const Iterate& it, int32_t j, double slope, double left, const double* u, int64_t width,
-                        const Terms& terms) const;
 
     const Problem& problem_;
     const double most_drift_;
@@ -97,8 +98,7 @@ class SwapModel {
     std::vector<double> slopes_;                                // of the iterates that read_slopes() was told of
     std::unique_ptr<SwapTable> table_;                          // keeps all this instead, if it is better kept where X is
     Quadratic hessian_;                                         // of the iterate that is ranked
-    std::vector<double> variance_;                              // v
-    std::vector<Removal> removals_;                             // of groups
+    std::vector<Removal> removals_;                             // of its features
 };
 
 }  // namespace ellzero

@@ -2,83 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from ellzero.exact.mip.formulation import check_size, formulate
-from ellzero.exact.mip.mip_run import MipRun, check_tolerance
+from ellzero.exact.mip.mip_search import MipSearch, check_tolerance
 from ellzero.exact.mip.outer_approximation import solve_program
-from ellzero.exact.options import SearchOptions
-from ellzero.exact.solution import ExactSolution
 from ellzero.exact.status import Status
 from ellzero.problem.coefficients import Coefficients
-from ellzero.problem.model import Model, evaluate
-from ellzero.problem.problem import Problem
+from ellzero.problem.model import evaluate
 
-__all__ = ["solve_directly"]
-
-
-def solve_directly(
-    problem: Problem, options: SearchOptions, starts: Iterable[Model] = (), heuristic: bool = True
-) -> ExactSolution:
-    """Return the best solution and the lower bound that the MIP solver finds."""
-    check_size(problem.design)  # before any work
-    run = MipRun.make(problem, options, starts, heuristic)
-    if run.common.ended:
-        return run.finish(run.common.ended)
-    try:
-        return run.finish(*solve_formulation(run))
-    except KeyboardInterrupt:
-        return run.finish("interrupted")
-    except MemoryError:
-        n, p = problem.design.shape
-        return run.finish("failed", f"the formulation of {n} rows and {p} features does not fit into memory")
+__all__ = ["DirectSearch"]
 
 
-def solve_formulation(run: MipRun) -> tuple[Status | None, str]:
-    """Solve the formulation, give the run the solution and the bound, and return status and message."""
-    options, boxed = run.common.options, run.common.boxed
-    switched = ~boxed.penalty.unpenalized
-    unit, cost = boxed.units.coefficient, boxed.units.cost
-    check_tolerance(run.backend, run.low[switched] / unit, run.high[switched] / unit)
-    formulation = formulate(
-        boxed,
-        lambda_0=options.lambda_0,
-        k=options.k,
-        budget=options.budget,
-        low=run.low,
-        high=run.high,
-        swaps=options.swaps,
-    )
-    if not run.common.left():
-        return "time_limit", ""
-    incumbent = run.common.incumbent
-    beta = boxed.penalised(incumbent.support, boxed.penalty.clip(incumbent.support, incumbent.coefficients.values))
-    rounds = 0
+class DirectSearch(MipSearch):
+    """A search that leaves the whole formulation to the solver."""
 
-    def report(lower: float, upper: float) -> None:
-        nonlocal rounds
-        rounds += 1
-        run.raise_bound(lower * cost)
-        run.note(rounds)
+    def explore(self) -> Status | None:
+        """Search by one call of the solver."""
+        check_size(self.problem.design)  # before any work
+        return super().explore()
 
-    found = solve_program(
-        run.backend,
-        formulation.program,
-        start=formulation.point(incumbent.support, beta[:, 0], incumbent.intercept),
-        gap=options.gap,
-        seconds=run.common.left(),
-        threads=options.threads,
-        report=report,
-    )
-    run.nodes += found.nodes
-    if run.contradicts(found.lower_bound * cost):
-        return "failed", found.message or "the solver's bound is above the objective of a known solution"
-    run.raise_bound(found.lower_bound * cost)
-    if found.x is not None:
-        support, beta, intercept = formulation.solution(found.x)
-        run.offer(support)
-        values = boxed.penalty.clip(support, (beta / boxed.spread[support])[:, None])
-        run.keep(evaluate(boxed, Coefficients(support, values, np.array([intercept])), options.lambda_0))
-    return run.status_of(found), found.message
+    def call_solver(self) -> Status | None:
+        """Solve the formulation, if it fits into memory."""
+        try:
+            return self.solve_formulation()
+        except MemoryError:
+            n, p = self.problem.design.shape
+            self.message = f"the formulation of {n} rows and {p} features does not fit into memory"
+            return "failed"
+
+    def solve_formulation(self) -> Status | None:
+        """Formulate the problem, and take what the solver finds and proves."""
+        options, boxed, cost = self.options, self.boxed, self.problem.units.cost
+        switched, unit = ~boxed.penalty.unpenalized, boxed.units.coefficient
+        check_tolerance(self.backend, self.low[switched] / unit, self.high[switched] / unit)
+        formulation = formulate(
+            boxed,
+            lambda_0=options.lambda_0,
+            k=options.k,
+            budget=options.budget,
+            low=self.low,
+            high=self.high,
+            swaps=options.swaps,
+        )
+        if not self.left():
+            return "time_limit"
+        support = self.incumbent.support
+        beta = boxed.penalised(support, boxed.penalty.clip(support, self.incumbent.coefficients.values))
+
+        def report(lower: float, _: float) -> None:
+            self.iteration += 1
+            self.raise_bound(lower * cost)
+            self.note()
+
+        found = solve_program(
+            self.backend,
+            formulation.program,
+            start=formulation.point(support, beta[:, 0], self.incumbent.intercept),
+            gap=options.gap,
+            seconds=self.left(),
+            threads=options.threads,
+            report=report,
+        )
+        self.nodes += found.nodes
+        if self.contradicts(found.lower_bound * cost):
+            self.message = found.message or "the solver's bound is above the objective of a known solution"
+            return "failed"
+        self.raise_bound(found.lower_bound * cost)
+        if found.x is not None:
+            support, beta, intercept = formulation.solution(found.x)
+            self.offer(support)
+            values = boxed.penalty.clip(support, (beta / boxed.spread[support])[:, None])
+            self.keep(evaluate(boxed, Coefficients(support, values, np.array([intercept])), options.lambda_0))
+        return self.status_of(found)

@@ -15,9 +15,8 @@ from scipy import sparse
 
 from ellzero.base.errors import InvalidInputError
 from ellzero.design import Design, is_stored
-from ellzero.exact.limits import BUDGET_SLACK
 from ellzero.exact.mip.program import Builder, Program
-from ellzero.exact.options import SwapNeighbourhood
+from ellzero.exact.options import BUDGET_SLACK, SwapNeighbourhood
 from ellzero.problem.problem import Problem
 
 __all__ = ["Formulation", "check_size", "formulate"]
@@ -82,6 +81,7 @@ class Formulation:
     intercept: slice
     margins: Margins
     slack: slice  # one for each sample of `margins`: the hinge's xi, the residual, or u of softplus
+    beyond: tuple[slice, slice]  # by how much the slack is above and below its bend; empty without one
     magnitude: slice  # |beta_j|, empty without lambda_1
 
     def point(self, support: NDArray[np.int32], beta: Array, intercept: float) -> Array:
@@ -96,7 +96,9 @@ class Formulation:
         x[self.intercept] = (intercept - units.centre) / units.response
         eta = self.problem.eta(support, coef[:, None], intercept - units.centre)[self.margins.kept, 0] / units.response
         slack = self.margins.offset + self.margins.sign * eta
-        x[self.slack] = np.maximum(slack, self.program.lower[self.slack])
+        x[self.slack] = inside = np.clip(slack, self.program.lower[self.slack], self.program.upper[self.slack])
+        for sign, block in zip((1.0, -1.0), self.beyond, strict=True):
+            x[block] = np.maximum(sign * (slack - inside), 0.0)[: block.stop - block.start]
         if self.magnitude.stop > self.magnitude.start:
             x[self.magnitude] = np.abs(dense)
         return self.program.lifted(x)
@@ -150,9 +152,9 @@ def formulate(
     magnitude, curved = add_shrinkage(builder, problem, beta, switch)
     intercept = builder.add(int(problem.fit_intercept))
     margins = Margins.of(problem)
-    slack, squares, softplus = add_loss(builder, problem, margins, beta, intercept)
+    slack, beyond, squares, softplus = add_loss(builder, problem, margins, beta, intercept)
     program = builder.build([curved, squares], [softplus])
-    return Formulation(problem, program, switches, beta, z, intercept, margins, slack, magnitude)
+    return Formulation(problem, program, switches, beta, z, intercept, margins, slack, beyond, magnitude)
 
 
 def require_limits(
@@ -184,22 +186,27 @@ def add_shrinkage(
 
 def add_loss(
     builder: Builder, problem: Problem, margins: Margins, beta: slice, intercept: slice
-) -> tuple[slice, NDArray[np.int64], NDArray[np.int64]]:
-    """Add a slack for each sample, and its loss; return the slacks, the squares and the softplus terms."""
-    form, n, w = problem.loss.slack, len(margins.kept), problem.w[margins.kept]
+) -> tuple[slice, tuple[slice, slice], NDArray[np.int64], NDArray[np.int64]]:
+    """Add a slack for each sample, and its loss; return the slacks, what is beyond them, the squares and the softplus terms."""
+    form, n, w = problem.units.loss.slack, len(margins.kept), problem.w[margins.kept]
     # The slack of the hinges is max(0, offset + sign * eta), an inequality; that of others is equal to it.
-    slack = builder.add(n, cost=form.linear * w, lower=0.0 if form.positive else -np.inf)
+    slack = builder.add(n, cost=form.linear * w, lower=0.0 if form.positive else -form.bend, upper=form.bend)
+    # A line that goes on from the square of the bend costs as much as the square there, and bend times what is beyond.
+    bent = np.isfinite(form.bend)
+    above, below = (
+        builder.add(n if bent else 0, cost=2.0 * form.square * form.bend * w if bent else 0.0, lower=0.0) for _ in "+-"
+    )
     squares, softplus = np.zeros((0, 3), np.int64), np.zeros((0, 2), np.int64)
     if form.softplus:
         softplus = np.stack([indices(builder.add(n, cost=form.softplus * w, lower=0.0)), indices(slack)], axis=1)
     if form.square:
         heads = builder.add(n, cost=form.square * w, lower=0.0)
         squares = np.stack([indices(heads), indices(slack), np.full(n, NO_SWITCH)], axis=1)
-    parts = [(slack, np.ones(n)), (beta, scaled_rows(problem, margins)), (intercept, -margins.sign[:, None])]
-    builder.require(
-        parts if problem.fit_intercept else parts[:2], lower=margins.offset, upper=np.inf if form.positive else margins.offset
-    )
-    return slack, squares, softplus
+    parts = [(slack, np.ones(n)), (beta, scaled_rows(problem, margins))]
+    parts += [(intercept, -margins.sign[:, None])] if problem.fit_intercept else []
+    parts += [(above, np.ones(n)), (below, -np.ones(n))] if bent else []
+    builder.require(parts, lower=margins.offset, upper=np.inf if form.positive else margins.offset)
+    return slack, (above, below), squares, softplus
 
 
 def indices(block: slice) -> NDArray[np.int64]:

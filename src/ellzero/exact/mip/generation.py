@@ -15,26 +15,20 @@ in one of those that are left. That is a clause, as in a covering problem.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ellzero.exact.branch_and_bound import growth
-from ellzero.exact.limits import weights
 from ellzero.exact.mip.backends import MipResult
-from ellzero.exact.mip.mip_run import MipRun
+from ellzero.exact.mip.mip_search import MipSearch
 from ellzero.exact.mip.program import Builder
-from ellzero.exact.options import SearchOptions
-from ellzero.exact.solution import ExactSolution
+from ellzero.exact.search import next_features
 from ellzero.exact.status import Status
-from ellzero.problem.model import Model
 from ellzero.problem.penalties import Penalty
-from ellzero.problem.problem import Problem
 
-__all__ = ["generate_integrality"]
+__all__ = ["GenerationSearch"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -76,64 +70,55 @@ class Relaxed:
     shares: Array
 
 
-def generate_integrality(
-    problem: Problem, options: SearchOptions, starts: Iterable[Model] = (), heuristic: bool = True
-) -> ExactSolution:
-    """Return the best solution and the lower bound after as many iterations as the gap needs or the time allows."""
-    run = MipRun.make(problem, options, starts, heuristic)
-    if run.common.ended:
-        return run.finish(run.common.ended)
-    try:
-        return run.finish(*Generation(run).iterate())
-    except KeyboardInterrupt:
-        return run.finish("interrupted")
-
-
-class Generation:
+class GenerationSearch(MipSearch):
     """The iterations of Algorithm 4, and their shared state: the set, the root's cut, and the values of tried decisions."""
 
-    def __init__(self, run: MipRun) -> None:
-        self.run, self.options = run, run.common.options
-        home = [] if self.options.swaps is None else self.options.swaps.home.tolist()
-        self.set = sorted({*run.common.boxed.paying(run.common.incumbent.support).tolist(), *home})
-        self.duals = Duals(run)
-        self.root = self.duals.relax(Decisions(), self.target)
-        self.values: dict[Decisions, float] = {}
-        self.iteration = 0
-        self.cut = self.duals.cut(self.root, self.set)
-
-    def iterate(self) -> tuple[Status | None, str]:
-        """Solve the relaxation and grow the set until the bound is good enough; return status and message."""
+    def call_solver(self) -> Status | None:
+        """Solve the relaxation and grow the set until the bound is good enough."""
+        self.begin()
         if self.root.dual is None:  # nothing is better than the incumbent
-            self.run.raise_bound(self.run.objective)
+            self.raise_bound(self.objective)
         while not self.closed():
             self.iteration += 1
             found, best = self.solve_relaxation()
-            self.run.note(self.iteration, len(self.set))
+            self.note()
             if self.closed():
                 break
             if found.status != "optimal" or best is None:
-                return self.run.status_of(found), found.message
-            new = growth(best.columns, best.shares, [*self.set, *self.duals.always], self.options.grow)
+                return self.status_of(found)
+            new = next_features(best.columns, best.shares, [*self.set, *self.duals.always], self.options.grow)
             if not new:  # integral: the best solution is known, up to tolerances
                 break
-            self.set = sorted({*self.set, *new})
-            self.cut = self.duals.cut(self.root, self.set)
-        return None, ""
+            self.set_features({*self.set, *new})
+        return None
+
+    def begin(self) -> None:
+        """Begin with the set of the incumbent's features, and the dual point of the root."""
+        home = [] if self.options.swaps is None else self.options.swaps.home.tolist()
+        self.duals = Duals(self)
+        self.root = self.duals.relax(Decisions(), self.target)
+        self.values: dict[Decisions, float] = {}
+        self.set_features({*self.boxed.paying(self.incumbent.support).tolist(), *home})
+
+    def set_features(self, features: set[int]) -> None:
+        """Let z be integral for these features."""
+        self.set = sorted(features)
+        self.set_size = len(self.set)
+        self.cut = self.duals.cut(self.root, self.set)
 
     def closed(self) -> bool:
         """Return whether the gap is small enough."""
-        return self.run.common.gap(self.run.objective, min(self.run.lower_bound, self.run.objective)) <= self.options.gap
+        return self.gap(self.objective, min(self.lower_bound, self.objective)) <= self.options.gap
 
     @property
     def target(self) -> float:
         """The bound that is good enough."""
-        return self.run.objective - CLOSE_ENOUGH * self.options.gap * self.run.size
+        return self.objective - CLOSE_ENOUGH * self.options.gap * self.size
 
     @property
     def slack(self) -> float:
         """The difference between two bounds that does not matter."""
-        return INNER_GAP * self.options.gap * self.run.size
+        return INNER_GAP * self.options.gap * self.size
 
     def solve_relaxation(self) -> tuple[MipResult, Relaxed | None]:
         """Solve (PMIO) for the present set: its value raises the bound, its solution shows how the set should grow."""
@@ -142,25 +127,25 @@ class Generation:
             level = self.target if best is None else min(self.target, best.bound)
             master = Master(self, level)
             found = master.solve()
-            self.run.nodes += found.nodes
+            self.nodes += found.nodes
             solved = found.status == "infeasible"
             if solved and not self.values:  # without clauses, the incumbent's z is feasible, so the solver is wrong
                 return replace(found, status="failed"), best
             # The clauses exclude only z whose value is at least `level`: if they exclude every z, `level` is a lower bound.
-            self.run.raise_bound(level if solved else min(found.lower_bound, level))
-            self.run.note(self.iteration, len(self.set))
+            self.raise_bound(level if solved else min(found.lower_bound, level))
+            self.note()
             if solved and best is not None:
                 found = replace(found, status="optimal")
             if solved or found.status != "optimal" or found.x is None or self.closed():
                 return found, best
-            relaxed, before = self.duals.relax(master.pattern(found.x), self.target), self.run.objective
+            relaxed, before = self.duals.relax(master.pattern(found.x), self.target), self.objective
             self.round(relaxed)
-            if self.run.objective < before:  # a bound that was good enough for the old target may not be for the new one
+            if self.objective < before:  # a bound that was good enough for the old target may not be for the new one
                 relaxed = self.duals.relax(relaxed.decisions, self.target)
             if best is None or relaxed.bound < best.bound:
                 best = relaxed
             kept = self.weaken(relaxed, self.target if relaxed.bound >= self.target else best.bound)
-            self.values[kept.decisions] = min(kept.bound, self.run.objective)
+            self.values[kept.decisions] = min(kept.bound, self.objective)
 
     def weaken(self, relaxed: Relaxed, enough: float) -> Relaxed:
         """Take decisions back while the value stays at least `enough`, until all that are left are needed.
@@ -189,38 +174,38 @@ class Generation:
         """Offer two solutions near a relaxed one: the set's features that are in, and all features with z >= 1/2."""
         always = set(self.duals.always)
         whole = set(relaxed.columns[relaxed.shares >= 0.5].tolist()) - always
-        limit = self.run.most
+        limit = self.most
         for chosen in (set(relaxed.decisions.inside), whole):
             if self.duals.weight[sorted(chosen)].sum() <= limit:
-                self.run.offer(np.array(sorted(chosen | always), dtype=np.int32))
+                self.offer(np.array(sorted(chosen | always), dtype=np.int32))
 
 
 class Duals:
     """Convex problems with all columns of X, and the cuts from their dual points."""
 
-    def __init__(self, run: MipRun) -> None:
-        problem = run.common.boxed
+    def __init__(self, search: MipSearch) -> None:
+        problem, options = search.boxed, search.options
         p = problem.design.shape[1]
-        options = run.common.options
-        self.run, self.problem = run, problem
+        self.search, self.problem = search, problem
         self.price = options.lambda_0 * problem.penalty.price
-        self.weight = weights(problem, options)  # what each feature takes of the limit `most`
-        self.always: list[int] = np.flatnonzero(problem.penalty.unpenalized).tolist()  # columns
+        # What each feature takes of the limit `most`: its cost under a budget, otherwise one if it is counted.
+        free = problem.penalty.unpenalized
+        self.weight = (~free).astype(np.float64) if options.budget is None else problem.penalty.price
+        self.always: list[int] = np.flatnonzero(free).tolist()  # columns
         self.limited = np.zeros(p, dtype=bool)  # the features that the limit `most` counts
         self.limited[problem.paying(np.arange(p, dtype=np.int32))] = True
-        self.limited[run.excluded] = False
-        self.swaps = run.common.options.swaps
+        self.limited[search.excluded] = False
+        self.swaps = options.swaps
         if self.swaps is not None:
             self.limited[self.swaps.home] = False
-        unlimited = self.swaps is None and options.k is None and options.budget is None
-        self.most = None if unlimited else run.most if self.swaps is None else self.swaps.size
+        self.most = search.most if self.swaps is None else self.swaps.size
         self.mu_unit = problem.units.cost / (1.0 if options.budget is None else problem.units.price)
 
     def relax(self, decisions: Decisions, enough: float) -> Relaxed:
         """Solve the problem with some features in, some out, and the others relaxed; it may stop at a bound of `enough`."""
         unit, cost = self.problem.units.response, self.problem.units.cost
         inside, outside = sorted(decisions.inside), sorted(decisions.outside)
-        found = self.run.relaxations.solve(inside=inside, outside=outside, enough=enough / cost)
+        found = self.search.convex.solve(inside=inside, outside=outside, enough=enough / cost)
         if not len(found.theta):
             return Relaxed(decisions, np.inf, None, np.zeros(0, dtype=np.int64), np.zeros(0))
         dual = Dual(found.theta * unit, found.mu * self.mu_unit)
@@ -237,7 +222,7 @@ class Duals:
 
     def constant(self, dual: Dual, features: Index) -> float:
         """Return a cut's value where all z of the set are zero: the terms of the loss and of all features outside the set."""
-        w, most = self.problem.w, self.run.most if self.most is None else self.most
+        w = self.problem.w
         u = np.divide(-dual.theta, w, out=np.zeros_like(w), where=w > 0.0)
         y = (self.problem.y - self.problem.units.centre)[:, 0]  # with an intercept, theta sums to zero
         losses = w * np.where(w > 0.0, self.problem.loss.conjugate(u, y), 0.0)
@@ -245,13 +230,13 @@ class Duals:
         outside = self.limited.copy()
         outside[features] = False
         rewards = np.maximum(self.problem.penalty.by_group(s) - self.price - dual.mu * self.weight, 0.0)[outside]
-        terms = np.concatenate([losses, s[self.always], rewards, [dual.mu * most]])
+        terms = np.concatenate([losses, s[self.always], rewards, [dual.mu * self.most]])
         return -float(terms.sum()) - ROUNDING * float(np.abs(terms).sum())
 
     def gains(self, v: Array, columns: Index | slice) -> Array:
         """Return the gains s_j of some columns."""
         penalty = self.problem.penalty
-        low, high = self.run.low[columns], self.run.high[columns]
+        low, high = self.search.low[columns], self.search.high[columns]
         part = Penalty.of(len(low), lambda_1=penalty.lambda_1, lambda_2=penalty.lambda_2, lower=low, upper=high)
         return part.conjugate(v)
 
@@ -275,9 +260,9 @@ class Master:
     Its costs are in the core's units: the tolerances of MIP solvers are absolute.
     """
 
-    def __init__(self, generation: Generation, level: float) -> None:
+    def __init__(self, generation: GenerationSearch, level: float) -> None:
         self.generation = generation
-        self.cost = generation.run.common.problem.units.cost
+        self.cost = generation.problem.units.cost
         self.features = np.array(generation.set, dtype=np.int64)
         builder = Builder()
         self.t = builder.add(1, cost=1.0, lower=0.0)
@@ -288,11 +273,12 @@ class Master:
         self.program = builder.build([], [])
 
     def require_limits(self, builder: Builder) -> None:
-        """Require at most k features, or at most a swap's changes."""
+        """Require at most k features, where the set has more, or at most a swap's changes."""
         duals, limited = self.generation.duals, self.generation.duals.limited[self.features]
-        if duals.most is not None:
+        weights = limited * duals.weight[self.features]
+        if weights.sum() > duals.most:
             unit = duals.weight.max(initial=1.0)  # the tolerances of MIP solvers are absolute
-            builder.require([(self.z, (limited * duals.weight[self.features] / unit)[None])], upper=duals.most / unit)
+            builder.require([(self.z, weights[None] / unit)], upper=duals.most / unit)
         if duals.swaps is not None:
             builder.require([(self.z, (~limited)[None].astype(float))], lower=len(duals.swaps.home) - duals.swaps.size)
 
@@ -331,9 +317,9 @@ class Master:
 
     def solve(self) -> MipResult:
         """Solve the program by the backend."""
-        run, options = self.generation.run, self.generation.options
+        search, options = self.generation, self.generation.options
         gap = INNER_GAP * options.gap
-        found = run.backend.solve(self.program, gap=gap, seconds=run.common.left(), threads=options.threads)
+        found = search.backend.solve(self.program, gap=gap, seconds=search.left(), threads=options.threads)
         return replace(found, lower_bound=found.lower_bound * self.cost)
 
     def pattern(self, x: Array) -> Decisions:

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlog1py, xlogy
 
 from ellzero.exact.verifier.data import products
 from ellzero.exact.verifier.diagonals import PRICE, leaves_definite
+from ellzero.exact.verifier.losses import Loss
 
 Array = NDArray[Any]
 
@@ -80,29 +80,27 @@ class Float64:
         return value
 
     def objective(
-        self, loss: str, columns: Array, coef: Array, intercept: Array, y: Array, w: Array, penalties: Array
+        self, loss: Loss, columns: Array, coef: Array, intercept: Array, y: Array, w: Array, penalties: Array
     ) -> Objective:
         """Return the sum of weighted losses and penalties; not finite if it is out of range.
 
         `coef` has a column and `intercept` a number for each output, of which the rows stand one after the other in y and w.
         """
         outputs, shift = len(intercept), np.repeat(intercept, len(columns))
-        if loss == "squared_error":  # a large mean of y must not cost the residuals digits
+        if loss.of_numbers:  # a large mean of y must not cost the residuals digits
             y, shift = y - shift, np.zeros_like(shift)
         parts = columns.shape[1] + 4
         eta = np.concatenate([columns @ each for each in coef.T]) + shift
         size = np.concatenate([np.abs(columns) @ np.abs(each) for each in coef.T])
-        size += np.abs(y) if loss == "squared_error" else np.abs(shift)
+        size += np.abs(y) if loss.of_numbers else np.abs(shift)
         error = parts * (self.unit * size + self.tiny)
-        # f is convex in eta; that of several classes rises with all of them but that of the row, with which it falls.
-        ends = [np.where(y > 0.0, -error, error)] if loss == "multinomial" else [-error, error]
-        values, *worst = (loss_values(loss, eta + each, y, outputs) for each in (0.0, *ends))
+        values, *worst = (loss.values(eta + each, y, outputs) for each in (0.0, *loss.ends(error, y)))
         value, upper = (exact_sum(np.append(w * f, penalties)) for f in (values, np.maximum.reduce(worst)))
         upper = upper * (1.0 + (3.0 + outputs) * self.round) + 8.0 * (len(y) + len(penalties) + 1) * self.tiny
         return Objective(value, upper, upper - value)
 
     def points(
-        self, loss: str, theta: Array, y: Array, w: Array, X: Any, spread: Array, norm: Array, balanced: bool, outputs: int = 1
+        self, loss: Loss, theta: Array, y: Array, w: Array, X: Any, spread: Array, norm: Array, balanced: bool, outputs: int = 1
     ) -> Iterator[Point]:
         """Yield the dual points that are the rows of theta, after one pass over X.
 
@@ -110,10 +108,10 @@ class Float64:
         `balanced` is set, every row of theta sums to zero, over the rows of each output.
         """
         n, weights = len(w) // outputs, w.reshape(outputs, -1)
-        if balanced and loss == "squared_error":
+        if balanced and loss.of_numbers:
             # A multiple of theta's sum, which is zero: without it, a large mean of y would cost theta y its digits.
             y = y - np.repeat([mine @ each for mine, each in zip(weights, y.reshape(outputs, -1), strict=True)], n)
-        terms, parts = dual_terms(loss, theta, y, w)
+        terms, parts = loss.dual_terms(theta, y, w)
         # Cauchy-Schwarz: sum_i |theta_i z_ij| <= norm_j * length. A largest entry of one keeps the squares in range.
         stacked = theta.reshape(-1, outputs, n)
         largest = np.abs(stacked).max(axis=2, keepdims=True, initial=0.0)
@@ -192,44 +190,3 @@ def exact_sum(terms: Array, size: float | None = None) -> float:
     """Return the correctly rounded sum, NaN if it is out of range; `size` is the sum of absolute values, if it is known."""
     size = float(np.abs(terms).sum()) if size is None else size
     return math.fsum(terms.tolist()) if size < 1e300 else math.nan
-
-
-def loss_values(name: str, eta: Array, y: Array, outputs: int = 1) -> Array:
-    """Return f(eta, y); that of several classes stands where y is one, and is zero elsewhere."""
-    if name == "multinomial":
-        own = y.reshape(outputs, -1) > 0.0
-        rise = eta.reshape(outputs, -1) - np.where(own, eta.reshape(outputs, -1), 0.0).sum(axis=0)
-        top = np.maximum(rise.max(axis=0), 0.0)
-        others = np.where(own, 0.0, np.exp(rise - top)).sum(axis=0)
-        f = np.where(top > 0.0, top + np.log(np.exp(-top) + others), np.log1p(others))
-        return np.where(own, f, 0.0).ravel()
-    if name == "squared_error":
-        return np.asarray(0.5 * (y - eta) ** 2)
-    if name == "logistic":
-        return np.logaddexp(0.0, -y * eta)
-    short = np.maximum(0.0, 1.0 - y * eta)
-    return np.asarray(short if name == "hinge" else short**2)
-
-
-def dual_terms(name: str, theta: Array, y: Array, w: Array) -> tuple[Array, Array]:
-    """Return -w f*(-theta / w), row by row, and the sum of the absolute values of its parts."""
-    size, divisor = np.abs(theta), np.where(w > 0.0, w, 1.0)
-    if name == "hinge":
-        return size, size
-    if name == "logistic":
-        # The smaller of the two shares has all its digits, and log1p needs no more than that.
-        share = np.maximum(np.minimum(size, w - size), 0.0) / divisor
-        entropy = -(xlogy(share, share) + xlog1py(1.0 - share, -share))
-        return w * entropy, w * (entropy + share)
-    if name == "multinomial":
-        # The share of the row's own class is what the others leave; of each share and its complement, the smaller is taken.
-        weight, rest = np.where(y > 0.0, w - theta, -theta), np.where(y > 0.0, theta, w + theta)
-        share = np.maximum(np.minimum(weight, rest), 0.0) / divisor
-        entropy = -np.where(weight <= rest, xlogy(share, share), xlog1py(1.0 - share, -share))
-        return w * entropy, w * (entropy + share)
-    # Divided first: a square could underflow where the quotient does not.
-    if name == "squared_error":
-        linear, square = theta * y, size * (size / divisor) / 2.0
-    else:
-        linear, square = size, size * (size / divisor) / 4.0
-    return linear - square, np.abs(linear) + square

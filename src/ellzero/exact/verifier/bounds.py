@@ -10,12 +10,11 @@ from itertools import islice, tee
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import xlog1py, xlogy
 
 from ellzero.exact.verifier.arithmetic import Array, Float64, Objective, Point
-from ellzero.exact.verifier.balancing import balance, class_point
 from ellzero.exact.verifier.data import dense, require
 from ellzero.exact.verifier.diagonals import Diagonals, Model
+from ellzero.exact.verifier.losses import Loss
 from ellzero.exact.verifier.regions import Blocks, Index, Mask, State, States
 
 # A batch of dual points takes one pass over X, which may be on a disk: larger batches need fewer passes.
@@ -24,27 +23,6 @@ BATCH_BYTES = 32 * 2**20  # of a batch's points; their dual objectives need seve
 LARGEST_BATCH = 1024
 NEGLIGIBLE = 1e-9  # an objective below this part of the null model's is mere rounding
 BUDGET_SLACK = 1e-12  # relative: prices that sum to a budget in decimal numbers may exceed it by the rounding of binary ones
-
-
-def null_loss(name: str, y: Array, w: Array, fit_intercept: bool, outputs: int = 1) -> float:
-    """Return the least weighted loss of a model without features."""
-    if name == "multinomial":
-        shares = (w * y).reshape(outputs, -1).sum(axis=1)
-        return float(-xlogy(shares, shares / shares.sum()).sum()) if fit_intercept else math.log(outputs)
-    if outputs > 1:
-        each = zip(y.reshape(outputs, -1), w.reshape(outputs, -1), strict=True)
-        return sum(null_loss(name, *of_output, fit_intercept) for of_output in each)
-    if name == "squared_error":
-        # The weights of a file need not sum to exactly one, and a mean may be large: both must not pass for a loss.
-        centred = y - y[np.argmax(w)] if fit_intercept else y
-        return 0.5 * float(w @ (centred - (w @ centred / w.sum() if fit_intercept else 0.0)) ** 2)
-    if not fit_intercept:
-        return math.log(2.0) if name == "logistic" else 1.0
-    positive, negative = float(w[y > 0.0].sum()), float(w[y <= 0.0].sum())
-    share = min(positive, negative) / (positive + negative)  # the smaller one has all its digits
-    if name == "logistic":
-        return float(-xlogy(share, share) - xlog1py(1.0 - share, -share))
-    return 2.0 * share if name == "hinge" else 4.0 * share * (1.0 - share)
 
 
 class Knapsacks(NamedTuple):
@@ -72,7 +50,7 @@ class Problem:
     together, and belong to one feature. X itself is as it is for one output: the larger matrix is never made.
     """
 
-    loss: str
+    loss: Loss
     lambda_0: Any
     lambda_1: Any
     lambda_2: Any
@@ -141,7 +119,7 @@ class Problem:
 
     def scale(self, objective: float) -> float:
         """Return the number that gaps are relative to: the objective or, where that is mere rounding, the null model's."""
-        null = null_loss(self.loss, self.y, self.w, self.fit_intercept, self.outputs)
+        null = self.loss.least(self.y, self.w, self.fit_intercept, self.outputs)
         return objective if objective > NEGLIGIBLE * null else null
 
     def root(self) -> State:
@@ -244,7 +222,8 @@ class Problem:
 
     def _points(self, alpha: Array, rest: Array | None, rows: Iterator[int], diagonals: Diagonals | None) -> Iterator[Point]:
         while used := list(islice(rows, self.batch)):
-            theta = self._theta(alpha[used].astype(np.float64) + (0.0 if rest is None else rest[used].astype(np.float64)))
+            given = alpha[used].astype(np.float64) + (0.0 if rest is None else rest[used].astype(np.float64))
+            theta = self.loss.points(given * self.unit, self.y, self.w, self.fit_intercept, self.outputs)
             arguments = self.X, self.spread, self.norm, self.fit_intercept, self.outputs
             points = self.arithmetic.points(self.loss, theta, self.y, self.w, *arguments)
             for row, at, point in zip(used, theta, points, strict=True):
@@ -265,21 +244,6 @@ class Problem:
         arguments = columns, coef, self.spread[at], self.fit_intercept, at, moved
         point = self.arithmetic.move(point, theta, self.y, self.w, *arguments)
         return point._replace(moved=self.arithmetic.numbers(moved), covered=covered | idle)
-
-    def _theta(self, alpha: Array) -> Array:
-        alpha = alpha * self.unit
-        if self.loss == "multinomial":
-            shape, weights = (self.outputs, -1), self.w[: self.X.shape[0]]
-            points = (class_point(row.reshape(shape), self.y.reshape(shape), weights, self.fit_intercept) for row in alpha)
-            return np.array([point.ravel() for point in points]).reshape(alpha.shape)
-        if self.loss == "squared_error":
-            theta = self.w * alpha
-        else:
-            alpha = np.clip(alpha, 0.0, np.inf if self.loss == "squared_hinge" else 1.0)
-            theta = self.y * (self.w * alpha)
-        if not self.fit_intercept:
-            return theta
-        return np.array([balance(row) for row in theta.reshape(-1, self.X.shape[0])]).reshape(theta.shape)
 
     def narrow(self, states: States, points: Sequence[Point], upper: Any) -> tuple[Array, States]:
         """Return D of each region at its dual point, and the regions narrowed by D and `upper`.

@@ -27,6 +27,7 @@ from ellzero.exact.verifier.data import (
 )
 from ellzero.exact.verifier.diagonals import MOST_COLUMNS, Diagonals, Model
 from ellzero.exact.verifier.growth import Growth
+from ellzero.exact.verifier.losses import KNOWN, loss_of
 from ellzero.exact.verifier.regions import Blocks
 from ellzero.exact.verifier.tree import Tree
 
@@ -38,8 +39,8 @@ FORMAT, ALTERNATIVES = "ellzero certificate", "ellzero alternatives"  # the latt
 VERSIONS = {FORMAT: (4, 5, 6, 7), ALTERNATIVES: (1, 2, 3, 4)}
 """The versions that are read; the second of each is that of features with prices, the third that of groups of columns, the
 fourth that of several outputs."""
-LOSSES = ("logistic", "squared_hinge", "hinge", "squared_error")
-LOSSES_OF_OUTPUTS = (*LOSSES, "multinomial")
+LOSSES_OF_OUTPUTS = tuple(KNOWN)
+LOSSES = tuple(name for name, loss in KNOWN.items() if not loss.coupled)
 STATUSES = ("optimal", "time_limit", "node_limit", "interrupted", "precision", "failed", "improved")
 STATUSES_OF_ALTERNATIVES = ("complete", "time_limit", "node_limit", "too_many", "interrupted", "precision")
 SMALLEST_SPREAD = 1e-145  # squares of smaller ones lose their digits: such a column counts as constant
@@ -164,7 +165,8 @@ def check_header(header: Header, arrays: Arrays) -> None:
     read = type(version) is int and version in known
     require(read, f"version {version!r:.40} of certificates is not read here, only {versions}.")
     outputs = has_outputs(header)
-    numbers = (*NUMBERS, *["budget"] * may_have_prices(header), *["outputs"] * outputs)
+    loss = KNOWN.get(str(header.get("loss")), KNOWN["logistic"])  # one that is unknown is refused below
+    numbers = (*NUMBERS, *loss.parameters, *["budget"] * may_have_prices(header), *["outputs"] * outputs)
     numbers += FIELDS_OF_ALTERNATIVES if several else ()
     fields = {*FIELDS, *numbers}
     try:
@@ -182,15 +184,16 @@ def check_header(header: Header, arrays: Arrays) -> None:
         good = isinstance(value, int if name in WHOLE else (int, float)) and not isinstance(value, bool)
         least = -1e300 if name in SIGNED else LEAST.get(name, 0)
         require(good and least <= value < 1e300, f"{name} is no usable number: {value!r:.40}.")
-    least, most = (0.0, math.inf) if header["loss"] == "squared_error" else (1.0 if outputs else 0.0, 1.0)
-    power = math.frexp(header["unit"])[0] == 0.5 and least <= header["unit"] <= most
-    require(power, f"unit is not a power of two, or not one for this loss: {header['unit']!r:.40}.")
     for name in FLAGS:
         require(isinstance(header[name], bool), f"{name} is neither true nor false.")
     words_of = WORDS | ({"status": STATUSES_OF_ALTERNATIVES} if several else {})
     words_of |= {"loss": LOSSES_OF_OUTPUTS} if outputs else {}
     for name, words in words_of.items():
         require(isinstance(header[name], str) and header[name] in words, f"{name} is unknown: {header[name]!r:.40}.")
+    require(all(header[name] > 0 for name in loss.parameters), "a parameter of the loss is not positive.")
+    least, most = (0.0, math.inf) if loss.of_numbers else (1.0 if outputs else 0.0, 1.0)
+    power = math.frexp(header["unit"])[0] == 0.5 and least <= header["unit"] <= most
+    require(power, f"unit is not a power of two, or not one for this loss: {header['unit']!r:.40}.")
     prover = header["prover"]
     named = prover is None or (isinstance(prover, str) and 0 < len(prover) <= 100 and prover.isascii() and prover.isprintable())
     require(named, f"prover is no short text: {prover!r:.40}.")
@@ -205,16 +208,16 @@ def check_arrays(header: Header, arrays: Arrays) -> Arrays:
 
     Arrays that the header does not ask for are refused: an unused array is a mistake or a trap.
     """
-    needed = set(NEEDED)
+    needed, loss = set(NEEDED), loss_of(header)
     needed |= {"spread"} if header["standardize"] else set()
-    needed |= {"classes"} if header["loss"] != "squared_error" else set()
+    needed |= {"classes"} if not loss.of_numbers else set()
     needed |= {"home"} if header["swap_size"] is not None else set()
     needed |= LISTED if header["format"] == ALTERNATIVES else set()
     groups, outputs = has_groups(header, arrays), outputs_of(header)
     maybe = groups or outputs > 1  # otherwise, a version that may have prices has them
     priced = may_have_prices(header) and (not maybe or header["budget"] is not None or "price" in arrays)
     needed |= ({"price"} if priced else set()) | ({"group"} if groups else set())
-    more = DIAGONALS if header["loss"] == "squared_error" else GROWTH
+    more = DIAGONALS if loss.constant_curvature else set() if loss.of_numbers else GROWTH
     needed |= more if more & arrays.keys() and outputs == 1 else set()
     missing, unknown = needed - arrays.keys(), arrays.keys() - needed - OPTIONAL
     require(not missing, f"arrays are missing: {', '.join(sorted(missing))}.")
@@ -252,7 +255,7 @@ def check_classes(classes: NDArray[Any], header: Header) -> NDArray[Any]:
     """
     kind, size = classes.dtype.kind, classes.dtype.itemsize
     usable = (kind in "iufb" and size <= 8) or (kind == "U" and size <= 4 * LONGEST_LABEL)
-    counts = {2, outputs_of(header)} - {1} if header["loss"] != "multinomial" else {outputs_of(header)}
+    counts = {2, outputs_of(header)} - {1} if not loss_of(header).coupled else {outputs_of(header)}
     fits = classes.ndim == 1 and len(classes) in counts and usable
     require(fits, f"classes has the wrong shape {classes.shape} or type {classes.dtype!s:.40}.")
     require(len(np.unique(classes)) == len(classes), "classes lists a label twice.")
@@ -261,7 +264,7 @@ def check_classes(classes: NDArray[Any], header: Header) -> NDArray[Any]:
 
 def outputs_are_classes(header: Header, arrays: Arrays) -> bool:
     """Return whether the outputs are the classes of one column of labels; otherwise each has a column of y."""
-    return header["loss"] == "multinomial" or ("classes" in arrays and len(arrays["classes"]) > 2)
+    return loss_of(header).coupled or ("classes" in arrays and len(arrays["classes"]) > 2)
 
 
 def read_target(header: Header, arrays: Arrays, y: Any, w: Array) -> Array:
@@ -275,7 +278,8 @@ def read_target(header: Header, arrays: Arrays, y: Any, w: Array) -> Array:
     shape = (len(w), outputs) if several else w.shape
     wanted = f"{len(w)} rows and {outputs} targets" if several else f"{len(w)} rows"
     require(values.shape == shape, f"y has shape {values.shape}, the certificate is for {wanted}.")
-    if header["loss"] == "squared_error":
+    loss = loss_of(header)
+    if loss.of_numbers:
         target, known = values.astype(np.float64), True
     else:
         labels = values.astype(str) if arrays["classes"].dtype.kind == "U" else values
@@ -285,7 +289,7 @@ def read_target(header: Header, arrays: Arrays, y: Any, w: Array) -> Array:
             require(not as_classes or found[-1].any(), f"classes lists a label that y does not have (at {place}).")
         known = bool(np.logical_or.reduce(found)[w > 0.0].all())
         ones = np.stack(found, axis=1) if as_classes else found[1]
-        target = np.where(ones, 1.0, 0.0 if header["loss"] == "multinomial" else -1.0)
+        target = np.where(ones, loss.signs[1], loss.signs[0])
     target = target.T.ravel()
     same = known and fingerprint_vector(target) == header.get("fingerprint_y")
     require(same and np.isfinite(target).all(), "y is not the target that the certificate was made for.")
@@ -304,7 +308,7 @@ def check_spread(spread: Array, unit: Array, norm: Array, about_zero: Array) -> 
 def dual_unit(header: Header, target: Array, w: Array) -> float | Array:
     """Return the unit of dual points: one for all rows of a regression, and for those of the heavier class otherwise."""
     unit = float(header["unit"])
-    if header["loss"] == "squared_error" or unit == 1.0:  # as it is for several outputs
+    if loss_of(header).of_numbers or unit == 1.0:  # as it is for several outputs
         return unit
     heavier = 1.0 if w[target > 0.0].sum() > w[target <= 0.0].sum() else -1.0
     return np.where(target == heavier, unit, 1.0)
@@ -361,7 +365,7 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
         price = None if price is None else np.repeat(price, outputs)
         home = np.repeat(home, outputs) & (group == np.arange(p * outputs))
     return Problem(
-        loss=header["loss"],
+        loss=loss_of(header),
         lambda_0=l0,
         lambda_1=l1,
         lambda_2=l2,

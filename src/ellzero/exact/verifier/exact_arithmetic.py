@@ -20,6 +20,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.exact.verifier.arithmetic import Array, Float64, Objective, Point
 from ellzero.exact.verifier.data import dense, narrow_blocks
 from ellzero.exact.verifier.diagonals import PRICE, SLACK
+from ellzero.exact.verifier.losses import Loss
 
 try:
     import flint
@@ -29,7 +30,6 @@ except ImportError as error:
     ) from error
 
 BITS = 128  # of a ball's midpoint, and of a square root
-LARGEST_EXPONENT = Fraction(1000)  # exp(-1000) is far below all float64 numbers: digits further down would cost time only
 
 
 @dataclass(frozen=True)
@@ -68,21 +68,17 @@ class Exact(Float64):
         return near if near <= value else math.nextafter(near, -math.inf)
 
     def objective(
-        self, loss: str, columns: Array, coef: Array, intercept: Array, y: Array, w: Array, penalties: Array
+        self, loss: Loss, columns: Array, coef: Array, intercept: Array, y: Array, w: Array, penalties: Array
     ) -> Objective:
         """Return the sum of weighted losses and penalties; where the loss has logarithms, an upper bound of it."""
         near = super().objective(loss, columns, coef, intercept, y, w, penalties.astype(np.float64))
         eta = rational_products(coef.T, columns.T) + rational(intercept)[:, None]
-        if loss == "multinomial":
-            rows, w = zip(eta.T, y.reshape(eta.shape).T > 0.0, strict=True), w[: len(columns)]
-            losses = [class_loss_above(row[~own], row[own]) for row, own in rows]
-        else:
-            losses = [loss_above(loss, *each) for each in zip(eta.ravel(), rational(y), strict=True)]
+        losses = loss.exact_values(eta, rational(y), self)
         value = exact_sum(np.append(rational(w) * np.array([*losses, None], dtype=object)[:-1], penalties))
         return Objective(value, value, near.rounding)
 
     def points(
-        self, loss: str, theta: Array, y: Array, w: Array, X: Any, spread: Array, norm: Array, balanced: bool, outputs: int = 1
+        self, loss: Loss, theta: Array, y: Array, w: Array, X: Any, spread: Array, norm: Array, balanced: bool, outputs: int = 1
     ) -> Iterator[Point]:
         """Yield the dual points that are the rows of theta, after one pass over X."""
         (n, p), count = X.shape, len(theta)
@@ -95,9 +91,10 @@ class Exact(Float64):
             # A dual point that is not balanced, which the float64 sum excludes, would prove nothing.
             stacked = row.reshape(outputs, n)
             sums = [exact_sum(each) for each in stacked] if balanced else []
-            sums += [exact_sum(each) for each in stacked.T] if loss == "multinomial" else []
+            sums += [exact_sum(each) for each in stacked.T] if loss.coupled else []
             proper = not any(sums)
-            terms = [dual_below(loss, *each) if proper else -math.inf for each in zip(row, targets, weights, strict=True)]
+            each_row = zip(row, targets, weights, strict=True)
+            terms = [loss.exact_term(*each, self) if proper else -math.inf for each in each_row]
             yield Point(np.array([*terms, None], dtype=object)[:-1], 0, products, products)
 
     def move(
@@ -138,6 +135,16 @@ class Exact(Float64):
         rest = (1 - Fraction(SLACK)) * gram / scale / scale[:, None]
         rest[np.diag_indices(len(columns))] -= rational(values)
         return positive_definite(rest)
+
+    def softplus_above(self, exponents: list[Fraction]) -> Fraction:
+        """Return an upper bound of log(1 + sum of exp of these numbers), which are not positive."""
+        with flint.ctx.workprec(BITS):
+            return fraction(flint.arb(sum(ball(each).exp() for each in exponents)).log1p().upper())
+
+    def entropy_below(self, share: Fraction) -> Fraction:
+        """Return a lower bound of -share log share, of a number above zero and below one."""
+        with flint.ctx.workprec(BITS):
+            return fraction((-(ball(share) * ball(share).log())).lower())
 
     def last_root(self, curve: Any, slope: Any, constant: Any) -> Array:
         """Return a point m >= 0 beyond which curve m^2 + slope m + constant is positive; infinite if there is none."""
@@ -236,57 +243,6 @@ def outwards(value: Fraction) -> Fraction | float:
         return math.inf
     near = near if near >= value else math.nextafter(near, math.inf)
     return Fraction(near) if math.isfinite(near) else math.inf
-
-
-def loss_above(name: str, eta: Fraction, y: Fraction) -> Fraction:
-    """Return f(eta, y); for the logistic loss, an upper bound of it."""
-    if name == "squared_error":
-        return (y - eta) ** 2 / 2
-    if name == "logistic":
-        # log(1 + exp(-m)) = max(-m, 0) + log(1 + exp(-|m|)); the last part only falls beyond the largest exponent.
-        margin = y * eta
-        with flint.ctx.workprec(BITS):
-            rest = (-ball(min(abs(margin), LARGEST_EXPONENT))).exp().log1p().upper()
-        return max(-margin, Fraction(0)) + fraction(rest)
-    short = max(1 - y * eta, Fraction(0))
-    return short if name == "hinge" else short**2
-
-
-def class_loss_above(others: Array, own: Array) -> Fraction:
-    """Return an upper bound of the loss of several classes; a row without a class, which has no weight, has none."""
-    if not len(own):
-        return Fraction(0)
-    rises = sorted([Fraction(0), *(each - own[0] for each in others)])
-    top = rises.pop()
-    with flint.ctx.workprec(BITS):
-        rest = sum(ball(max(each - top, -LARGEST_EXPONENT)).exp() for each in rises)
-        return top + fraction(flint.arb(rest).log1p().upper())
-
-
-def dual_below(name: str, theta: Fraction, y: Fraction, w: Fraction) -> Fraction | float:
-    """Return -w f*(-theta / w), of several classes the part of one; where it has logarithms, a lower bound of it."""
-    if name == "multinomial":
-        weight = w * y - theta
-        if not 0 <= weight <= w:
-            return -math.inf
-        if weight in (0, w):
-            return Fraction(0)
-        with flint.ctx.workprec(BITS):
-            return w * fraction((-(ball(weight / w) * ball(weight / w).log())).lower())
-    size = abs(theta)
-    if size == 0:
-        return Fraction(0)
-    if name == "squared_error":
-        return theta * y - size * size / (2 * w)
-    if name == "squared_hinge":
-        return size - size * size / (4 * w)
-    if size > w:
-        return -math.inf  # outside the domain
-    if name == "hinge" or size == w:
-        return size if name == "hinge" else Fraction(0)
-    with flint.ctx.workprec(BITS):
-        share = ball(min(size, w - size) / w)
-        return w * fraction((-(share * share.log() + (1 - share) * (-share).log1p())).lower())
 
 
 def ball(value: Fraction) -> Any:

@@ -117,8 +117,8 @@ def verify(
     arithmetic : {"float64", "exact"}
         "float64" bounds its rounding errors. "exact" repeats the proof with rational numbers, and with balls around logarithms:
         much slower, without any margin (``pip install 'ellzero[exact]'``).
-    loss, lambda_0, lambda_1, lambda_2, k, budget, swap_size, fit_intercept, standardize, lower, upper, unpenalized,
-    feature_cost, groups, sample_weight : optional
+    loss, huber_delta, lambda_0, lambda_1, lambda_2, k, budget, swap_size, fit_intercept, standardize, lower, upper,
+    unpenalized, feature_cost, groups, sample_weight : optional
         The problem that you mean, as you would state it to :func:`solve`; what you leave out has its default there. A
         certificate about another problem is not valid for you, and the reasons say where it differs. Without any of these, read
         ``report.problem``, which says in words what the certificate is about. ``bound`` and ``free_bound``, which a proof may

@@ -1,0 +1,1 @@
+"""Planted faults: mistakes that somebody could make, and which test finds each; `python -m benchmarks.faults` plants them."""
