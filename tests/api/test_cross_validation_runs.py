@@ -107,8 +107,10 @@ LONG_FIT = """
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize(("how", "seconds"), [("", 2.0), ("select='size'", 1.0), ("algorithm='local_search'", 1.0)])
+@pytest.mark.parametrize(
+    ("how", "seconds", "n_jobs"),
+    [("", 2.0, 1), ("", 2.0, 2), ("select='size'", 1.0, 2), ("algorithm='local_search'", 1.0, 1)],
+)
 def test_ctrl_c_stops_all_folds(how, seconds, n_jobs):
     """The process goes on, and ends well, although threads were at work."""
     interrupt(LONG_FIT.format(n_jobs=n_jobs, how=how), seconds, "(1, 10)")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.problems import LOSSES, STORAGES, random_problem, store, target
+from support.problems import STORAGES, every_pair, random_problem, store, target
 
 import ellzero as ez
 
@@ -19,9 +19,7 @@ def data():
     return random_problem(SEED, n=50, p=15)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("storage", STORAGES)
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(("loss", "storage", "form"), every_pair(FORMS))
 def test_storages_agree(loss, storage, form, data):
     X, response, weight = data
     y = target(response, loss)

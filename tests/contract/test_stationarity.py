@@ -2,25 +2,16 @@
 
 import numpy as np
 import pytest
-from support.problems import ALL_LOSSES, GROUPED, LOSSES, PENALTIES, STORAGES, random_problem, store, target
+from support.problems import GROUPED, LOSSES, PENALTIES, STORAGES, every_pair, random_problem, store, target
 
 import ellzero as ez
 
 PENALTIES = PENALTIES | GROUPED
-# Loss, storage, penalty: all pairs of them, every case with numbers of its own.
-CASES = [(loss, "f64", penalty) for loss in ALL_LOSSES for penalty in PENALTIES]
-CASES += [
-    (ALL_LOSSES[(row + column) % len(ALL_LOSSES)], storage, penalty)
-    for row, storage in enumerate(STORAGES[1:])
-    for column, penalty in enumerate(PENALTIES)
-]
-SEEDS = range(11, 11 + len(CASES))
-every_pair = pytest.mark.parametrize(
-    ("loss", "storage", "penalty", "seed"), [(*case, seed) for case, seed in zip(CASES, SEEDS, strict=True)]
-)
+CASES = [(*case, seed) for seed, case in enumerate(every_pair(PENALTIES), start=11)]  # each with numbers of its own
+of_every_pair = pytest.mark.parametrize(("loss", "storage", "penalty", "seed"), CASES)
 
 
-@every_pair
+@of_every_pair
 def test_theorem_1_along_the_path(loss, storage, penalty, seed):
     X, y, weight = random_problem(seed)
     stored, y = store(X, storage), target(y, loss)
@@ -40,7 +31,7 @@ def test_theorem_1_along_the_path(loss, storage, penalty, seed):
         assert coef.max() <= settings.get("upper", np.inf)
 
 
-@every_pair
+@of_every_pair
 def test_theorem_1_after_local_search(loss, storage, penalty, seed):
     """The same for local search, which is nowhere worse than coordinate descent and keeps bounds and unpenalized features."""
     X, y, weight = random_problem(seed)

@@ -95,10 +95,12 @@ def test_truth(seed):
         case = draw(seed)
     truth = case.solve_oracle()[0]
     p = len(case.counted)
-    for method, backend in METHODS:
+    for number, (method, backend) in enumerate(METHODS):
+        if backend != "builtin" and (number + seed) % 3:  # other solvers take turns
+            continue
         if method != "mip" or (p <= 8 and backend != "scip"):
             check(case, method, backend, truth)
-        elif p <= 6 and seed % 3 == 0:  # SCIP takes seconds for a formulation that others solve at once
+        elif p <= 6:  # SCIP takes seconds for a formulation that others solve at once
             check(case, method, backend, truth, gap=1e-4)
 
 
@@ -234,7 +236,7 @@ def test_cuts_and_values_hold(first):
 
 # Too large to enumerate -----------------------------------------------------------------------------------------------
 
-LARGE = [(seed, LOSSES[seed % 4]) for seed in range(16)]
+LARGE = [(seed, LOSSES[seed % 4]) for seed in (0, 1, 6, 7, 10, 11, 12, 13)]  # every pair of loss, correlation and form
 
 
 def large(seed, loss):

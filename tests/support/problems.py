@@ -41,6 +41,16 @@ GROUPED: dict[str, dict[str, Any]] = {
 }
 
 
+def every_pair(others: Any) -> list[tuple[str, str, Any]]:
+    """Losses, storages and something else: arrays of float64 in full, and of other storages every pair of two of the three."""
+    cases = [(loss, "f64", other) for loss in LOSSES for other in others]
+    return cases + [
+        (LOSSES[(row + column) % len(LOSSES)], storage, other)
+        for row, storage in enumerate(STORAGES[1:])
+        for column, other in enumerate(others)
+    ]
+
+
 def random_problem(seed: int, n: int = 60, p: int = 30, density: float = 0.4) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """X with zeros and unequal scales, numeric y, labels and weights."""
     rng = np.random.default_rng(seed)
