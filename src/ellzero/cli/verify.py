@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     report = ellzero.verify(
         args.certificate,
         data.X,
-        data.y if loss is None or loss.is_classification else numbers_of(header, data.y),
+        data.y if loss is None or loss.is_classification else as_certified(header, data.y),
         arithmetic="exact" if args.exact else "float64",
         expect=expected(args, data),
         progress=not args.quiet,
@@ -95,7 +95,7 @@ def claims_of(name: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         return {}, {}
 
 
-def numbers_of(header: dict[str, Any], y: NDArray[Any]) -> NDArray[Any]:
+def as_certified(header: dict[str, Any], y: NDArray[Any]) -> NDArray[Any]:
     """Return the target as certify saw it, with a loss of numbers: two labels are -1 and +1."""
     classes = np.unique(y)
     signs = np.where(y == classes[-1], 1.0, -1.0)

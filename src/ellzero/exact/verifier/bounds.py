@@ -14,7 +14,7 @@ import numpy as np
 from ellzero.exact.verifier.arithmetic import Array, Float64, Objective, Point
 from ellzero.exact.verifier.data import dense, require
 from ellzero.exact.verifier.diagonals import Diagonals, PointModel
-from ellzero.exact.verifier.losses import Loss
+from ellzero.exact.verifier.losses import LossTerms
 from ellzero.exact.verifier.regions import Blocks, Index, Mask, State, States
 
 # A batch of dual points takes one pass over X, which may be on a disk: larger batches need fewer passes.
@@ -50,7 +50,7 @@ class Stated:
     together, and belong to one feature. X itself is as it is for one output: the larger matrix is never made.
     """
 
-    loss: Loss
+    loss: LossTerms
     lambda_0: Any
     lambda_1: Any
     lambda_2: Any

@@ -27,7 +27,7 @@ from ellzero.exact.verifier.data import (
 )
 from ellzero.exact.verifier.diagonals import MOST_COLUMNS, Diagonals, PointModel
 from ellzero.exact.verifier.growth import GrowthProof
-from ellzero.exact.verifier.losses import KNOWN, loss_of
+from ellzero.exact.verifier.losses import KNOWN, claimed_loss
 from ellzero.exact.verifier.regions import Blocks
 from ellzero.exact.verifier.tree import Tree
 
@@ -208,7 +208,7 @@ def check_arrays(header: Header, arrays: Arrays) -> Arrays:
 
     Arrays that the header does not ask for are refused: an unused array is a mistake or a trap.
     """
-    needed, loss = set(NEEDED), loss_of(header)
+    needed, loss = set(NEEDED), claimed_loss(header)
     needed |= {"spread"} if header["standardize"] else set()
     needed |= {"classes"} if not loss.of_numbers else set()
     needed |= {"home"} if header["swap_size"] is not None else set()
@@ -255,7 +255,7 @@ def check_classes(classes: NDArray[Any], header: Header) -> NDArray[Any]:
     """
     kind, size = classes.dtype.kind, classes.dtype.itemsize
     usable = (kind in "iufb" and size <= 8) or (kind == "U" and size <= 4 * LONGEST_LABEL)
-    counts = {2, outputs_of(header)} - {1} if not loss_of(header).coupled else {outputs_of(header)}
+    counts = {2, outputs_of(header)} - {1} if not claimed_loss(header).coupled else {outputs_of(header)}
     fits = classes.ndim == 1 and len(classes) in counts and usable
     require(fits, f"classes has the wrong shape {classes.shape} or type {classes.dtype!s:.40}.")
     require(len(np.unique(classes)) == len(classes), "classes lists a label twice.")
@@ -264,7 +264,7 @@ def check_classes(classes: NDArray[Any], header: Header) -> NDArray[Any]:
 
 def outputs_are_classes(header: Header, arrays: Arrays) -> bool:
     """Return whether the outputs are the classes of one column of labels; otherwise each has a column of y."""
-    return loss_of(header).coupled or ("classes" in arrays and len(arrays["classes"]) > 2)
+    return claimed_loss(header).coupled or ("classes" in arrays and len(arrays["classes"]) > 2)
 
 
 def read_target(header: Header, arrays: Arrays, y: Any, w: Array) -> Array:
@@ -278,7 +278,7 @@ def read_target(header: Header, arrays: Arrays, y: Any, w: Array) -> Array:
     shape = (len(w), outputs) if several else w.shape
     wanted = f"{len(w)} rows and {outputs} targets" if several else f"{len(w)} rows"
     require(values.shape == shape, f"y has shape {values.shape}, the certificate is for {wanted}.")
-    loss = loss_of(header)
+    loss = claimed_loss(header)
     if loss.of_numbers:
         target, known = values.astype(np.float64), True
     else:
@@ -308,7 +308,7 @@ def check_spread(spread: Array, unit: Array, norm: Array, about_zero: Array) -> 
 def dual_unit(header: Header, target: Array, w: Array) -> float | Array:
     """Return the unit of dual points: one for all rows of a regression, and for those of the heavier class otherwise."""
     unit = float(header["unit"])
-    if loss_of(header).of_numbers or unit == 1.0:  # as it is for several outputs
+    if claimed_loss(header).of_numbers or unit == 1.0:  # as it is for several outputs
         return unit
     heavier = 1.0 if w[target > 0.0].sum() > w[target <= 0.0].sum() else -1.0
     return np.where(target == heavier, unit, 1.0)
@@ -365,7 +365,7 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
         price = None if price is None else np.repeat(price, outputs)
         home = np.repeat(home, outputs) & (group == np.arange(p * outputs))
     return Stated(
-        loss=loss_of(header),
+        loss=claimed_loss(header),
         lambda_0=l0,
         lambda_1=l1,
         lambda_2=l2,

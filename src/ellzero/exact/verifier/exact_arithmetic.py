@@ -20,7 +20,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.exact.verifier.arithmetic import Array, Float64, Objective, Point
 from ellzero.exact.verifier.data import dense, narrow_blocks
 from ellzero.exact.verifier.diagonals import PRICE, SLACK
-from ellzero.exact.verifier.losses import Loss
+from ellzero.exact.verifier.losses import LossTerms
 
 try:
     import flint
@@ -68,7 +68,7 @@ class Exact(Float64):
         return near if near <= value else math.nextafter(near, -math.inf)
 
     def objective(
-        self, loss: Loss, columns: Array, coef: Array, intercept: Array, y: Array, w: Array, penalties: Array
+        self, loss: LossTerms, columns: Array, coef: Array, intercept: Array, y: Array, w: Array, penalties: Array
     ) -> Objective:
         """Return the sum of weighted losses and penalties; where the loss has logarithms, an upper bound of it."""
         near = super().objective(loss, columns, coef, intercept, y, w, penalties.astype(np.float64))
@@ -78,7 +78,16 @@ class Exact(Float64):
         return Objective(value, value, near.rounding)
 
     def points(
-        self, loss: Loss, theta: Array, y: Array, w: Array, X: Any, spread: Array, norm: Array, balanced: bool, outputs: int = 1
+        self,
+        loss: LossTerms,
+        theta: Array,
+        y: Array,
+        w: Array,
+        X: Any,
+        spread: Array,
+        norm: Array,
+        balanced: bool,
+        outputs: int = 1,
     ) -> Iterator[Point]:
         """Yield the dual points that are the rows of theta, after one pass over X."""
         (n, p), count = X.shape, len(theta)

@@ -15,7 +15,7 @@ from ellzero.exact.verifier.arithmetic import Array
 from ellzero.exact.verifier.balancing import balance
 from ellzero.exact.verifier.bounds import Stated
 from ellzero.exact.verifier.data import require
-from ellzero.exact.verifier.losses import Hinge
+from ellzero.exact.verifier.losses import HingeTerms
 from ellzero.exact.verifier.regions import Index
 
 LARGEST_SLOPE = 0.24  # of sum_j v_j^2 / d_j: with all that rounding can do to it, it is below 1/4
@@ -43,7 +43,7 @@ class GrowthProof:
         proved = arithmetic.leaves_definite(problem.X, self.columns, self.values, square, problem.spread, problem.fit_intercept)
         require(proved, "the loss is not proved to grow as the certificate says.")
         arguments = problem.X, problem.spread, problem.norm, problem.fit_intercept
-        (point,) = arithmetic.points(Hinge(), theta[None, :], y, w, *arguments)
+        (point,) = arithmetic.points(HingeTerms(), theta[None, :], y, w, *arguments)
         slope, entries = np.maximum(abs(point.v_low), abs(point.v_high))[self.columns], arithmetic.numbers(self.values)
         level = arithmetic.finite(point.terms).all() and (slope * (slope / entries)).sum() <= LARGEST_SLOPE
         require(level, "the loss is not proved to grow: the slope of its dual point is too steep.")

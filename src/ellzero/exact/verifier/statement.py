@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
-from ellzero.exact.verifier.losses import loss_of
+from ellzero.exact.verifier.losses import claimed_loss
 
 Array = NDArray[np.float64]
 Header = dict[str, Any]
@@ -51,12 +51,12 @@ def describe(header: Header, arrays: Arrays) -> list[str]:
     if "group" in arrays:
         sizes = np.bincount(arrays["group"])
         one, columns = "group", f"{count(p, 'column')} in {count(int((sizes > 0).sum()), 'group')} of at most {sizes.max()}"
-    about = "".join(f" with {name} = {header[name]:.12g}" for name in loss_of(header).parameters)
+    about = "".join(f" with {name} = {header[name]:.12g}" for name in claimed_loss(header).parameters)
     lines = [f"{header['loss'].replace('_', ' ')} loss{about}{of_outputs}, {with_intercept}; {n} rows, {columns}"]
     if "classes" in arrays:
         labels = [f"{label!r:.{LONGEST_LABEL}}" for label in arrays["classes"][:LONGEST_LIST].tolist()]
         more = len(arrays["classes"]) - len(labels)
-        against = len(arrays["classes"]) == 2 and not loss_of(header).coupled
+        against = len(arrays["classes"]) == 2 and not claimed_loss(header).coupled
         lines[0] += f"; {' against '.join(labels)}" if against else f"; {', '.join(labels)}" + f" and {more} more" * (more > 0)
     limits = [] if header["k"] is None else [f"at most {count(header['k'], one)}"]
     if header.get("budget") is not None:
@@ -83,7 +83,7 @@ def outputs_in_words(header: Header, arrays: Arrays) -> tuple[str, str]:
     """Return how many outputs the loss is of, and what each of them is; nothing if there is one."""
     if "outputs" not in header:
         return "", ""
-    if loss_of(header).coupled:
+    if claimed_loss(header).coupled:
         return f" of {header['outputs']} classes", " for each class"
     if "classes" in arrays and len(arrays["classes"]) > 2:
         return f" of {header['outputs']} classes, each against the others", " for each class"
@@ -139,7 +139,7 @@ def other_settings(header: Header, arrays: Arrays, expected: Mapping[str, Any], 
     ):  # without costs, a number of features
         wanted |= {"k": math.floor(wanted["budget"] * (1.0 + BUDGET_SLACK)), "budget": None}
     out = []
-    for name in (*COMPARED, *loss_of(header).parameters, *ASSUMPTIONS):
+    for name in (*COMPARED, *claimed_loss(header).parameters, *ASSUMPTIONS):
         if name in wanted and not same_setting(header.get(name), wanted[name]):
             out.append(f"{name} is {as_said(header.get(name))} in the certificate, not {as_said(wanted[name])} as expected.")
     n, p = header["n"], header["p"]
