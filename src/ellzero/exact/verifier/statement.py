@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.base.errors import InvalidInputError
+from ellzero.exact.verifier.bounds import BUDGET_SLACK
 from ellzero.exact.verifier.losses import claimed_loss
 
 Array = NDArray[np.float64]
@@ -19,7 +20,6 @@ Arrays = dict[str, NDArray[Any]]
 LONGEST_LIST = 8  # features that are named one by one
 LONGEST_LABEL = 40  # characters of a label that are shown
 AGREEMENT = 1e-9  # relative; weights are divided by their sum, which rounds
-BUDGET_SLACK = 1e-12  # relative, see `bounds`
 DEFAULTS: dict[str, Any] = {  # those of ellzero.solve
     "loss": "logistic",
     "huber_delta": 1.35,
