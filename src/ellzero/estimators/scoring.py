@@ -115,7 +115,7 @@ class HeldOutScore:
         if self.scorer is None:
             return -held_out_loss(training, decision, test)
         if self.name in FAST_SCORES and len(training.classes) == 2 and not self.params:
-            return FAST_SCORES[self.name](decision[:, :, 0], training.targets[0][test] > 0.0)
+            return FAST_SCORES[self.name](decision[:, :, 0], training.targets[0][test, 0] > 0.0)
         design, y = training.problem.design, self.y[test]
         if self.by_position:
             y = (y == self.pos_label).astype(np.int64)

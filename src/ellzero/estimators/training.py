@@ -42,7 +42,7 @@ class Training:
     """
 
     problem: Problem  # the first one
-    targets: list[Array]  # y of each problem: -1 / +1, or numbers; of several outputs, a column for each
+    targets: list[Array]  # y of each problem, with a column for each of its outputs: -1 / +1, or numbers
     classes: NDArray[Any]  # the user's labels; none for numbers
     lost: tuple[int, ...] = ()  # the classes that a fold's rows lack, by their numbers
 

@@ -168,7 +168,7 @@ def reachable_level(problem: Problem, options: SearchOptions, model: Model, coun
     steepest = []
     for part in parts:
         slopes = problem.loss_slopes(refit(part).coefficients)
-        slopes = np.abs(slopes) if slopes.ndim == 1 else np.sqrt(np.square(slopes).sum(axis=1))
+        slopes = np.sqrt(np.square(slopes).sum(axis=1))
         if problem.grouped:  # only the heads of groups stand for features
             heads = problem.penalty.heads == np.arange(len(slopes))
             slopes = np.where(heads, np.sqrt(problem.penalty.by_group(slopes**2)), -1.0)

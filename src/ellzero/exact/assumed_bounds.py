@@ -107,7 +107,7 @@ def assumed_bounds(
     problem: Problem, options: SearchOptions, incumbent: Model, growth: Growth | None
 ) -> tuple[float | None, float | None]:
     """Return the bounds on |beta_j| that are assumed of the features that pay lambda_0, and of free ones; None for no bound."""
-    sizes, free = np.abs(problem.penalised(incumbent.support, incumbent.values)), problem.penalty.unpenalized
+    sizes, free = np.abs(problem.penalised(incumbent.support, incumbent.coefficients.values)), problem.penalty.unpenalized
     bound, free_bound = options.bound, None
     if isinstance(bound, str):
         bound = HEURISTIC_FACTOR * float(sizes.max(initial=0.0)) or problem.units.coefficient

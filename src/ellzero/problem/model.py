@@ -18,7 +18,7 @@ from ellzero.base.notebook import html_table
 from ellzero.base.quoting import quoted, shown
 from ellzero.base.validation import as_response, as_vector, as_weights
 from ellzero.design import Design, as_design
-from ellzero.problem.coefficients import Coefficients, coefficient_rows
+from ellzero.problem.coefficients import Coefficients, coefficient_rows, squeezed
 from ellzero.problem.losses import Logistic, Loss
 from ellzero.problem.model_file import FitSettings, ModelContent, write_model_file
 from ellzero.problem.problem import Problem
@@ -28,7 +28,7 @@ from ellzero.tables.optional import need
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Model", "evaluate", "feature_name", "make_model", "parts_of"]
+__all__ = ["Model", "evaluate", "feature_name", "fitted_parts", "make_model"]
 
 Array = NDArray[np.float64]
 
@@ -87,8 +87,8 @@ class Model:
 
     @property
     def coefficients(self) -> Coefficients:
-        """Support, values and intercept."""
-        return Coefficients(self.support, self.values, self.intercept)
+        """Support, values and intercept, with an axis for outputs even if there is one."""
+        return Coefficients(self.support, self.values.reshape(len(self.support), self.outputs), np.atleast_1d(self.intercept))
 
     def objective_at(self, lambda_0: float) -> float:
         """Return P = cost + `lambda_0` * spent at any `lambda_0`, up to rounding."""
@@ -111,11 +111,10 @@ class Model:
             raise InvalidInputError(f"X must have {self.n_features} columns, got {design.shape[1]}.")
         if self.names is not None and design.names is not None and design.names != self.names:
             raise InvalidInputError("X must have the columns that the model was fitted on, in the same order.")
-        columns = np.atleast_2d(self.values.T)
-        eta = np.column_stack([design.matvec(self.support, np.ascontiguousarray(column)) for column in columns])
-        eta = (eta[:, 0] if self.outputs == 1 else eta) + self.intercept
+        eta = np.column_stack([design.matvec(self.support, np.ascontiguousarray(column)) for column in self._columns()])
+        eta = squeezed(eta) + self.intercept
         if not np.isfinite(eta).all():
-            refuse_columns(self, design)
+            refuse_infinite_columns(self, design)
         return eta
 
     def predict(self, X: object) -> NDArray[Any]:
@@ -156,12 +155,11 @@ class Model:
         if self.outputs > 1 and self.classes is not None and not loss.couples_outputs:
             raise InvalidInputError("a model of several targets with classes cannot be saved: save the estimator.")
         if loss.couples_outputs and self.outputs == 2:
-            difference = self.values[:, 1] - self.values[:, 0]
-            loss, at = Logistic(), Coefficients(self.support, difference, self.intercept[1] - self.intercept[0])
+            loss, at = Logistic(), Coefficients(self.support, np.diff(self.values), np.diff(self.intercept))
         return ModelContent(
             loss=loss,
             coef=coefficient_rows([at], self.n_features),
-            intercept=np.atleast_1d(np.asarray(at.intercept, dtype=np.float64)),
+            intercept=at.intercept,
             classes=self.classes,
             names=self.names,
             settings=settings,
@@ -216,7 +214,7 @@ class Model:
         order = self._order()
         spread = np.full(len(order), np.nan) if self.spread is None else self.spread[order]
         labels, columns = self.output_labels(), dict[str, list[Any]]()
-        for label, values, intercept in zip(labels, self._columns(), np.atleast_1d(self.intercept), strict=True):
+        for label, values, intercept in zip(labels, self._columns(), self.coefficients.intercept, strict=True):
             part: dict[str, list[Any]] = {
                 "feature": [*self.support[order].tolist(), -1],
                 "name": [*(self.feature_name(int(j)) for j in self.support[order]), "(intercept)"],
@@ -233,7 +231,7 @@ class Model:
 
     def _columns(self) -> Array:
         """Return the coefficients of each output, one in a row."""
-        return np.atleast_2d(self.values.T)
+        return self.coefficients.values.T
 
     def output_labels(self) -> list[Any]:
         """Return the class that each output speaks for, or the number of its target; None, if there is one and no class."""
@@ -327,16 +325,14 @@ class Model:
         return html_table(self._heading(), ["feature", *heads], rows)
 
 
-def as_intercept(problem: Problem, intercept: Any) -> Any:
-    """Return the intercept as a number, or one for each output, checked."""
-    if problem.outputs == 1:
-        return float(np.asarray(intercept, dtype=np.float64).reshape(()))
+def as_intercept(problem: Problem, intercept: Any) -> Array:
+    """Return the intercept of each output, checked; a single number is that of all."""
     found = np.asarray(intercept, dtype=np.float64)
-    found = np.full(problem.outputs, found) if found.ndim == 0 else found
+    found = np.full(problem.outputs, found) if found.size == 1 else found
     return as_vector("intercept", found, problem.outputs)
 
 
-def parts_of(fitted: Any, intercept: Any = 0.0) -> tuple[Any, Any, Loss | None]:
+def fitted_parts(fitted: Any, intercept: Any = 0.0) -> tuple[Any, Any, Loss | None]:
     """Return coefficients, intercept and loss of what users have fitted: a model, an exact solution or an estimator.
 
     Coefficients alone come back with the given intercept, and no loss.
@@ -352,7 +348,7 @@ def parts_of(fitted: Any, intercept: Any = 0.0) -> tuple[Any, Any, Loss | None]:
     return fitted.coef_, found if len(found) > 1 else float(found[0]), getattr(fitted, "_loss", None)
 
 
-def refuse_columns(model: Model, design: Design) -> None:
+def refuse_infinite_columns(model: Model, design: Design) -> None:
     """Raise an error if a column that the model uses holds NaN or infinity; huge numbers alone may lead to these, too."""
     for j in model.support:
         if not np.isfinite(design.matvec(np.array([j], dtype=np.int32), np.ones(1))).all():
@@ -365,7 +361,22 @@ def make_model(problem: Problem, at: Coefficients, *, cost: float, lambda_0: flo
     n_features, names = problem.design.shape[1], problem.design.names
     size, spent, spread = problem.counted(at.support), problem.spent(at.support), problem.column_spread(at.support)
     groups = None if problem.grouping is None else problem.grouping.names
-    return Model(*at, n_features, cost, size, lambda_0, objective, problem.loss, problem.classes, names, spread, spent, groups)
+    return Model(
+        at.support,
+        squeezed(at.values),
+        at.intercept if problem.outputs > 1 else float(at.intercept[0]),
+        n_features,
+        cost,
+        size,
+        lambda_0,
+        objective,
+        problem.loss,
+        problem.classes,
+        names,
+        spread,
+        spent,
+        groups,
+    )
 
 
 def evaluate(problem: Problem, at: Coefficients, lambda_0: float | None = None) -> Model:

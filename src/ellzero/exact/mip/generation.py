@@ -224,7 +224,7 @@ class Duals:
         """Return a cut's value where all z of the set are zero: the terms of the loss and of all features outside the set."""
         w = self.problem.w
         u = np.divide(-dual.theta, w, out=np.zeros_like(w), where=w > 0.0)
-        y = self.problem.y - self.problem.units.centre  # with an intercept, theta sums to zero
+        y = (self.problem.y - self.problem.units.centre)[:, 0]  # with an intercept, theta sums to zero
         losses = w * np.where(w > 0.0, self.problem.loss.conjugate(u, y), 0.0)
         s = self.gains(self.problem.design.rmatvec(dual.theta) / self.problem.spread, slice(None))
         outside = self.limited.copy()
