@@ -84,7 +84,7 @@ std::vector<int32_t> LocalSearch::selected(const Pool& pool) const {
     for (const int32_t head : promising_)
         for (const int32_t j : problem_.members(head)) columns.insert(j);
     for (const Model& model : pool.by_size(largest + 1)) columns.insert(model.support.begin(), model.support.end());
-    for (int32_t j = 0; problem_.penalty.prices && j < problem_.columns(); ++j)
+    for (int32_t j = 0; j < problem_.columns(); ++j)
         if (!problem_.penalty.counted(j)) columns.insert(j);
     return {columns.begin(), columns.end()};
 }
