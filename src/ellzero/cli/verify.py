@@ -17,7 +17,7 @@ from ellzero.cli.data import Data, load_data
 from ellzero.cli.output import print_result
 from ellzero.cli.solver_settings import feature_groups
 from ellzero.exact.verifier import fingerprint_vector
-from ellzero.exact.verifier.claims import load
+from ellzero.exact.verifier.claims import read_claims
 from ellzero.exact.verifier.data import Refused
 from ellzero.problem.losses import LOSSES
 
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
 def claims_of(name: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the claims of a certificate; nothing if it cannot be read, which the verdict will say."""
     try:
-        return load(name)
+        return read_claims(name)
     except Refused:
         return {}, {}
 

@@ -14,7 +14,7 @@ from ellzero.base.errors import InvalidInputError
 from ellzero.base.quoting import one_line
 from ellzero.base.reading import Form, read_archive
 from ellzero.exact.verifier.arithmetic import Float64, Objective
-from ellzero.exact.verifier.bounds import BUDGET_SLACK, Problem
+from ellzero.exact.verifier.bounds import BUDGET_SLACK, Stated
 from ellzero.exact.verifier.data import (
     Refused,
     as_matrix,
@@ -25,8 +25,8 @@ from ellzero.exact.verifier.data import (
     require,
     require_all,
 )
-from ellzero.exact.verifier.diagonals import MOST_COLUMNS, Diagonals, Model
-from ellzero.exact.verifier.growth import Growth
+from ellzero.exact.verifier.diagonals import MOST_COLUMNS, Diagonals, PointModel
+from ellzero.exact.verifier.growth import GrowthProof
 from ellzero.exact.verifier.losses import KNOWN, claimed_loss
 from ellzero.exact.verifier.regions import Blocks
 from ellzero.exact.verifier.tree import Tree
@@ -108,7 +108,7 @@ RANGES |= dict.fromkeys(("model_columns", "diagonal_members", "growth_columns", 
 RANGES |= {"listed_node": (0, "nodes"), "redundant_node": (0, "nodes"), "redundant_to": (0, "models")}
 
 
-def load(certificate: Any) -> tuple[Header, Arrays]:
+def read_claims(certificate: Any) -> tuple[Header, Arrays]:
     """Return header and arrays of a certificate, or of the file that holds one."""
     is_path = isinstance(certificate, (str, os.PathLike))
     if not is_path and not (hasattr(certificate, "header") and hasattr(certificate, "arrays")):
@@ -314,7 +314,7 @@ def dual_unit(header: Header, target: Array, w: Array) -> float | Array:
     return np.where(target == heavier, unit, 1.0)
 
 
-def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmetic: Float64) -> Problem:
+def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmetic: Float64) -> Stated:
     """Return the problem; refuse X and y if they are not those of the certificate."""
     n, p = header["n"], header["p"]
     try:
@@ -364,7 +364,7 @@ def read_problem(header: Header, arrays: Arrays, X: object, y: object, arithmeti
         spread, norm, counted, low, high = (np.repeat(each, outputs) for each in (spread, norm, counted, low, high))
         price = None if price is None else np.repeat(price, outputs)
         home = np.repeat(home, outputs) & (group == np.arange(p * outputs))
-    return Problem(
+    return Stated(
         loss=claimed_loss(header),
         lambda_0=l0,
         lambda_1=l1,
@@ -425,7 +425,7 @@ def read_prices(arrays: Arrays, counted: NDArray[np.bool_]) -> Array | None:
     return price
 
 
-def read_solution(header: Header, arrays: Arrays, problem: Problem) -> tuple[Array, Array]:
+def read_solution(header: Header, arrays: Arrays, problem: Stated) -> tuple[Array, Array]:
     """Return the coefficients of all columns and the intercepts; refuse them if they violate the constraints."""
     coef, intercept = np.zeros(len(problem.counted)), np.atleast_1d(arrays["intercept"])
     coef[problem.columns(arrays["support"])] = arrays["coef"].ravel()
@@ -453,7 +453,7 @@ def level_of(header: Header, found: Objective, arithmetic: Float64) -> Any:
     return arithmetic.number(float(header["threshold"]))
 
 
-def hold(arrays: Arrays, problem: Problem, upper: Any) -> Problem:
+def hold(arrays: Arrays, problem: Stated, upper: Any) -> Stated:
     """Return the problem with the boxes that the growth of the loss proves, for solutions not worse than `upper`."""
     if "growth_alpha" not in arrays:
         return problem
@@ -461,10 +461,10 @@ def hold(arrays: Arrays, problem: Problem, upper: Any) -> Problem:
     ascending = (np.diff(columns) > 0).all() and 0 < len(columns) <= MOST_COLUMNS
     require(ascending, f"the growth of the loss is malformed: it must have 1 to {MOST_COLUMNS} columns in ascending order.")
     require_all(values > 0.0, "growth_values contains numbers that are not positive")
-    return Growth(arrays["growth_alpha"], columns, values).held(problem, upper)
+    return GrowthProof(arrays["growth_alpha"], columns, values).held(problem, upper)
 
 
-def read_tree(arrays: Arrays, problem: Problem) -> Tree:
+def read_tree(arrays: Arrays, problem: Stated) -> Tree:
     """Return the tree; refuse it if it is malformed."""
     parent, branch = arrays["parent"], arrays["branch"]
     shaped = len(parent) and parent[0] == -1 and (parent[1:] >= 0).all() and (parent < np.arange(len(parent))).all()
@@ -479,7 +479,7 @@ def read_tree(arrays: Arrays, problem: Problem) -> Tree:
     return Tree(parent, branch, arrays["side"], Blocks.of(members, ends - starts), arrays["row"], *points)
 
 
-def read_diagonals(arrays: Arrays, problem: Problem) -> Diagonals | None:
+def read_diagonals(arrays: Arrays, problem: Stated) -> Diagonals | None:
     """Return the diagonals and the models of dual points; refuse them if they are malformed."""
     if "diagonal_ends" not in arrays:
         return None
@@ -492,7 +492,7 @@ def read_diagonals(arrays: Arrays, problem: Problem) -> Diagonals | None:
     sizes = np.diff(arrays["model_ends"], prepend=0)
     require((Blocks.of(arrays["model_columns"], sizes).sizes == sizes).all(), "a model lists a feature twice.")
     rows = zip(arrays["point_diagonal"].tolist(), used, coef, strict=True)
-    return Diagonals(columns, entries, [Model(*row) if row[0] >= 0 else None for row in rows])
+    return Diagonals(columns, entries, [PointModel(*row) if row[0] >= 0 else None for row in rows])
 
 
 def cut(ends: NDArray[Any], values: NDArray[Any], what: str) -> list[NDArray[Any]]:
